@@ -1,0 +1,1 @@
+"""Numbers from results: attention statistics, patterns, words, scoring, probing. No plotting, no streamlit."""

@@ -1,0 +1,152 @@
+"""Numbers to take away: a view as CSV or NPZ that says what it shows, and any table as safe CSV."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from analysis.filters import Filter, View
+from model_zoo.types import Encoding, ModelInfo, Part
+
+# What makes a spreadsheet take a cell for a formula (the wide forms too), behind any number of apostrophes.
+_FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where the numbers of a view come from.
+
+    ``heads`` are (layer, head) from 0. With ``how`` "each" the view holds one matrix a head, in this order
+    (or a single matrix of a single head); with "mean", "max", "sum" or "rollout" one matrix made of all of
+    them. ``part`` is whose attention it is, see ``Engine.attend``.
+    """
+
+    model: ModelInfo
+    heads: tuple[tuple[int, int], ...]
+    how: Literal["each", "mean", "max", "sum", "rollout"] = "each"
+    value_weighted: bool = False
+    part: Part = "encoder"
+
+
+def to_csv(view: View, origin: Origin) -> bytes:
+    """A view as CSV, one row a cell, which pandas reads without skipping lines and a spreadsheet can pivot.
+
+    Columns: model, revision, part, layer, head, how, value_weighted, filter, query, query_token, key, key_token,
+    weight. Layers, heads and positions (of a word: its first token) count from 1, as on the screen; where
+    heads are put together, layer and head name all of them ("1 to 12"). ``filter`` is JSON without what is
+    at its default. Weights have nine digits, which gives the same float32 back. Text is escaped as in
+    ``table_to_csv``. Read with ``pandas.read_csv(file, keep_default_na=False, dtype={"query_token": str,
+    "key_token": str})``, or the word "null" turns into a missing value.
+    """
+    matrices = view.weights if view.weights.ndim == 3 else view.weights[None]
+    if origin.how == "each":
+        if len(matrices) != len(origin.heads):
+            raise ValueError(f"{len(matrices)} matrices do not fit {len(origin.heads)} heads")
+        names = [(str(layer + 1), str(head + 1)) for layer, head in origin.heads]
+    else:
+        names = [_names(origin.heads)]
+    n_queries, n_keys = matrices.shape[1:]
+    table = pd.DataFrame(
+        {
+            "query": np.repeat([unit.start + 1 for unit in view.queries], n_keys),
+            "query_token": [unit.label for unit in view.queries for _ in range(n_keys)],
+            "key": np.tile([unit.start + 1 for unit in view.keys], n_queries),
+            "key_token": list(view.key_labels) * n_queries,
+        }
+    )
+    parts = [
+        table.assign(layer=layer, head=head, weight=matrix.ravel())
+        for (layer, head), matrix in zip(names, matrices, strict=True)
+    ]
+    whole = pd.concat(parts, ignore_index=True).assign(
+        model=origin.model.id,
+        revision=origin.model.revision,
+        part=origin.part,
+        how=origin.how,
+        value_weighted=origin.value_weighted,
+        filter=_filter_json(view.filter),
+    )
+    columns = ["model", "revision", "part", "layer", "head", "how", "value_weighted", "filter"]
+    return table_to_csv(whole[[*columns, "query", "query_token", "key", "key_token", "weight"]])
+
+
+def to_npz(view: View, origin: Origin, encoding: Encoding, source: Encoding | None = None) -> bytes:
+    """A view as a compressed NumPy archive, readable with ``numpy.load(file, allow_pickle=False)``.
+
+    ``encoding`` and ``source`` are those of the run. weights float32 as shown; tokens (n,), text, text_pair
+    ("" if none); source_tokens and source_text: what the encoder has read while a decoder looks, else empty;
+    query_labels, key_labels; query_spans and key_spans (…, 2): the tokens each row and column stands for, start
+    and end (exclusive), columns of the part "cross" among source_tokens and all else among tokens;
+    model, revision, part, how, value_weighted, filter (JSON without what is at its default:
+    ``Filter(**json.loads(...))``); heads (k, 2) as (layer, head). Everything counts from 0, as in
+    ``run.head(layer, head)``.
+    """
+    file = io.BytesIO()
+    np.savez_compressed(
+        file,
+        weights=view.weights,
+        tokens=np.array(encoding.tokens, dtype=np.str_),
+        text=np.array(encoding.text),
+        text_pair=np.array(encoding.text_pair or ""),
+        source_tokens=np.array(source.tokens if source else (), dtype=np.str_),
+        source_text=np.array(source.text if source else ""),
+        query_labels=np.array(view.query_labels, dtype=np.str_),
+        key_labels=np.array(view.key_labels, dtype=np.str_),
+        query_spans=np.array([(unit.start, unit.stop) for unit in view.queries], dtype=np.int64).reshape(-1, 2),
+        key_spans=np.array([(unit.start, unit.stop) for unit in view.keys], dtype=np.int64).reshape(-1, 2),
+        model=np.array(origin.model.id),
+        revision=np.array(origin.model.revision),
+        part=np.array(origin.part),
+        heads=np.array(origin.heads, dtype=np.int64).reshape(-1, 2),
+        how=np.array(origin.how),
+        value_weighted=np.array(origin.value_weighted),
+        filter=np.array(_filter_json(view.filter)),
+    )
+    return file.getvalue()
+
+
+def table_to_csv(table: pd.DataFrame) -> bytes:
+    """A table as CSV that no spreadsheet executes: UTF-8 with a byte order mark.
+
+    A text cell or column name that begins with = + - @, a tab or a line break gets an apostrophe in front
+    (OWASP's advice on CSV injection). A cell that already has apostrophes before such a character gets one
+    more, so taking one away gives the original back. Floats have nine digits: the same float32 comes back.
+    """
+    safe = table.map(lambda cell: _safe_cell(cell) if isinstance(cell, str) else cell).rename(columns=_safe_cell)
+    text = safe.to_csv(index=False, float_format="%.9g", lineterminator="\r\n")
+    return text.encode("utf-8-sig")
+
+
+def _safe_cell(cell: str) -> str:
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def _filter_json(chosen: Filter) -> str:
+    values = asdict(chosen)
+    return json.dumps(
+        {field.name: values[field.name] for field in fields(Filter) if values[field.name] != field.default}
+    )
+
+
+def _names(heads: Sequence[tuple[int, int]]) -> tuple[str, str]:
+    """Layers and heads in words: ("1 to 6", "1 to 12") where they fill a grid, else heads as "L1H3 L2H5"."""
+    layers, numbers = ({pair[side] for pair in heads} for side in (0, 1))
+    if len(set(heads)) == len(layers) * len(numbers):
+        return _ranges(layers), _ranges(numbers)
+    return _ranges(layers), " ".join(f"L{layer + 1}H{head + 1}" for layer, head in sorted(set(heads)))
+
+
+def _ranges(numbers: set[int]) -> str:
+    """{0, 1, 2, 5} as "1 to 3, 6" (a spreadsheet would take "1-3" for a date)."""
+    ordered = sorted(numbers)
+    starts = [number for number in ordered if number - 1 not in numbers]
+    ends = [number for number in ordered if number + 1 not in numbers]
+    pairs = zip(starts, ends, strict=True)
+    return ", ".join(str(a + 1) if a == b else f"{a + 1} to {b + 1}" for a, b in pairs)

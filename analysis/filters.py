@@ -1,0 +1,259 @@
+"""What part of attention is looked at: which heads, words, sentences, special tokens, threshold, top-k.
+
+Every view of the app draws what ``view`` returns, so that a filter means the same everywhere and what is
+hidden or cut is counted in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from analysis.words import Unit, merge, token_units, word_units
+from model_zoo.errors import InvalidInput
+from model_zoo.types import AttentionRun, Encoding, FloatArray
+
+Quadrant = Literal["all", "A->A", "A->B", "B->A", "B->B"]
+QUADRANTS: tuple[Quadrant, ...] = get_args(Quadrant)
+Combination = Literal["mean", "max", "sum"]
+COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
+
+# A row that holds one key only should survive a threshold of 1 although float32 sums round to 0.9999999.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """What to show of an attention matrix; the defaults show everything.
+
+    ``what`` names the sentences of query and key: "A->B" is how the first text looks at the second. A special
+    token belongs to the sentence its segment id says. ``hide_special`` takes special tokens out of rows and
+    columns; ``renormalize`` scales the rows of what is left to sum 1. Cells below ``threshold`` (0 to 1), and
+    all but the ``top_k`` strongest cells of a row, become 0. ``words`` merges tokens to words.
+
+    Raises InvalidInput for values outside these ranges.
+    """
+
+    what: Quadrant = "all"
+    hide_special: bool = False
+    renormalize: bool = False
+    threshold: float = 0.0
+    top_k: int | None = None
+    words: bool = False
+
+    def __post_init__(self) -> None:
+        if self.what not in QUADRANTS:
+            raise InvalidInput(f"There is no part {self.what!r} of the attention. Choose {', '.join(QUADRANTS)}.")
+        if not 0 <= self.threshold <= 1:
+            raise InvalidInput(f"The threshold is {self.threshold}. Choose a number from 0 to 1.")
+        if self.top_k is not None and self.top_k < 1:
+            raise InvalidInput(f"The strongest {self.top_k} cells of a row cannot be shown. Choose 1 or more.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a filter leaves of an attention matrix, and an account of what it took away.
+
+    ``weights`` is float32 (..., queries, keys), cut cells 0. ``queries`` and ``keys`` say which tokens each
+    row and column stands for. ``n_hidden_special`` special tokens were taken out; ``share_hidden`` is the
+    part of the attention of the rows shown that went to columns not shown (nan where they have none). Of
+    the cells that held attention, ``n_below_threshold`` and ``n_beyond_top_k`` were cut, which is
+    ``share_cut`` of the attention that was left before (after renormalizing, if asked for). Counts and
+    shares are over all leading axes together. ``n_silent`` rows could not be renormalized because nothing
+    was left in them. ``reason`` says why there is nothing to see, None if there is.
+    """
+
+    weights: FloatArray
+    queries: tuple[Unit, ...]
+    keys: tuple[Unit, ...]
+    filter: Filter
+    n_hidden_special: int
+    share_hidden: float
+    n_silent: int
+    n_below_threshold: int
+    n_beyond_top_k: int
+    share_cut: float
+    reason: str | None
+
+    @property
+    def query_labels(self) -> tuple[str, ...]:
+        return tuple(unit.label for unit in self.queries)
+
+    @property
+    def key_labels(self) -> tuple[str, ...]:
+        return tuple(unit.label for unit in self.keys)
+
+    def summary(self) -> str:
+        """What is shown, hidden and cut, in plain English; the reason alone if there is nothing to see."""
+        if self.reason is not None:
+            return self.reason
+        unit = "word" if self.filter.words else "token"
+        said = []
+        if self.filter.words:
+            said.append("Tokens are merged to words: sum over the keys of a word, mean over its queries.")
+        if self.filter.what != "all":
+            source, target = self.filter.what.split("->")
+            target = "itself" if source == target else f"sentence {target}"
+            said.append(f"Shown is how sentence {source} looks at {target}.")
+        if self.n_hidden_special:
+            said.append(f"Hidden: {_count(self.n_hidden_special, 'special token')}.")
+        if len(self.keys) and (self.n_hidden_special or self.filter.what != "all"):
+            said.append(f"{self.share_hidden:.1%} of the attention of the {unit}s shown goes to what is hidden.")
+        if self.filter.renormalize:
+            said.append("Each row is scaled to sum 1.")
+            if self.n_silent:
+                said.append(f"Rows with nothing left to scale, kept at zero: {self.n_silent}.")
+        elif self.share_hidden > _ROUNDING:
+            said.append("The rest is not scaled up.")
+        cut = []
+        if self.n_below_threshold:
+            cut.append(f"{_count(self.n_below_threshold, 'cell')} below {self.filter.threshold:g}")
+        if self.n_beyond_top_k:
+            cut.append(f"{_count(self.n_beyond_top_k, 'cell')} beyond the {self.filter.top_k} strongest of a row")
+        if cut:
+            said.append(f"Left out: {' and '.join(cut)}, {self.share_cut:.1%} of the attention shown otherwise.")
+        return " ".join(said) or "All attention is shown."
+
+
+def view(encoding: Encoding, weights: FloatArray, chosen: Filter, keys: Encoding | None = None) -> View:
+    """Apply a filter to attention (..., n, m): words, special tokens, quadrant, scaling, threshold, top-k.
+
+    ``keys`` are the m tokens looked at; without them, or if they are ``encoding`` itself, those that look.
+    The order matters: a word is whole before it is judged by the threshold, and top-k picks among what
+    passed it. Of equal weights top-k keeps the earlier key. If nothing is left the view is empty and says
+    why; that is no error, because the controls that led there must stay usable. Raises InvalidInput if
+    ``chosen.what`` needs a second sentence and there is none, or picks sentences out of cross-attention.
+    """
+    keys = encoding if keys is None else keys
+    if weights.shape[-2:] != (len(encoding), len(keys)):
+        raise ValueError(f"weights {weights.shape} do not fit {len(encoding)} queries and {len(keys)} keys")
+    if keys is not encoding and chosen.what != "all":
+        raise InvalidInput(
+            f"Cross-attention always goes from the decoder's text to the encoder's, so {chosen.what} picks nothing "
+            "out of it. Show all attention."
+        )
+    if "B" in chosen.what and 1 not in encoding.segment_ids:
+        raise InvalidInput(_no_second_sentence(encoding, chosen.what))
+    as_units = word_units if chosen.words else token_units
+    of_queries = as_units(encoding)
+    of_keys = of_queries if keys is encoding else as_units(keys)
+    merged = merge(weights, of_queries, of_keys)
+
+    sides: list[int | None] = [None, None]
+    if chosen.what != "all":
+        sides = ["AB".index(side) for side in chosen.what.split("->")]
+    hide = chosen.hide_special
+    rows, columns = (
+        [index for index, unit in enumerate(units) if not (hide and unit.special) and side in (None, unit.segment)]
+        for units, side in zip((of_queries, of_keys), sides, strict=True)
+    )
+    units = of_queries if keys is encoding else (*of_queries, *of_keys)
+    of_rows = merged[..., rows, :]
+    shown = np.array(of_rows[..., columns], dtype=np.float32)  # own memory: it is changed below
+    total = of_rows.sum(dtype=np.float64)
+    share_hidden = float(max(0.0, 1 - shown.sum(dtype=np.float64) / total)) if total > 0 else float("nan")
+
+    n_silent = 0
+    if chosen.renormalize:
+        sums = shown.sum(axis=-1, keepdims=True)
+        n_silent = int((sums == 0).sum())
+        np.divide(shown, sums, out=shown, where=sums > 0)
+
+    uncut = shown.sum(dtype=np.float64)
+    largest = float(shown.max(initial=0))
+    below = (shown > 0) & (shown < chosen.threshold - _ROUNDING)
+    shown[below] = 0
+    beyond = np.zeros_like(below)
+    if chosen.top_k is not None and chosen.top_k < len(columns):
+        weaker = np.argsort(-shown, axis=-1, kind="stable")[..., chosen.top_k :]
+        np.put_along_axis(beyond, weaker, True, axis=-1)
+        beyond &= shown > 0
+        shown[beyond] = 0
+
+    return View(
+        weights=shown,
+        queries=tuple(of_queries[index] for index in rows),
+        keys=tuple(of_keys[index] for index in columns),
+        filter=chosen,
+        n_hidden_special=sum(unit.special for unit in units) if hide else 0,
+        share_hidden=share_hidden,
+        n_silent=n_silent,
+        n_below_threshold=int(below.sum()),
+        n_beyond_top_k=int(beyond.sum()),
+        share_cut=float(max(0.0, 1 - shown.sum(dtype=np.float64) / uncut)) if uncut > 0 else 0.0,
+        reason=_reason(chosen, len(units), len(rows), len(columns), largest),
+    )
+
+
+def head_weights(run: AttentionRun, layer: int, head: int, value_weighted: bool = False) -> FloatArray:
+    """One head's attention α (n, m); with ``value_weighted`` ‖α f(x)‖ = α · ‖f(x)‖ (Kobayashi et al. 2020).
+
+    The rows of the latter do not sum to 1. Raises InvalidInput for a head that does not exist, NotSupported
+    where value norms cannot be had.
+    """
+    weights = run.head(layer, head)
+    return weights * run.value_norms(layer)[head] if value_weighted else weights
+
+
+def layer_weights(run: AttentionRun, layer: int, value_weighted: bool = False) -> FloatArray:
+    """All heads of a layer (heads, n, m), plain or value-weighted as in ``head_weights``."""
+    weights = run.layer(layer)
+    return weights * run.value_norms(layer)[:, None, :] if value_weighted else weights
+
+
+def combine(
+    run: AttentionRun, heads: Sequence[tuple[int, int]], how: Combination, *, value_weighted: bool = False
+) -> FloatArray:
+    """Mean, maximum or sum, cell by cell, over chosen heads given as (layer, head): float32 (n, m).
+
+    A head named twice counts once. One head's map is in memory at a time. Raises InvalidInput if no head is
+    chosen or one does not exist, NotSupported where value norms are asked for and cannot be had.
+    """
+    if not heads:
+        raise InvalidInput("All heads are switched off. Switch on at least one to see attention.")
+    chosen = sorted(set(heads))
+    result = np.zeros((run.n_tokens, run.n_keys), dtype=np.float64)  # weights are never below 0
+    for layer, head in chosen:
+        weights = head_weights(run, layer, head, value_weighted)
+        if how == "max":
+            np.maximum(result, weights, out=result)
+        else:
+            result += weights
+    if how == "mean":
+        result /= len(chosen)
+    return result.astype(np.float32)
+
+
+def _count(number: int, noun: str) -> str:
+    """A number and its noun: "1 cell", "3 cells"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _no_second_sentence(encoding: Encoding, what: str) -> str:
+    if encoding.text_pair:
+        return (
+            f"{what} needs the second sentence, which fell off whole at the model's limit. "
+            "Shorten the first sentence, or show all attention."
+        )
+    return f"{what} needs a second sentence, and there is none. Type one, or show all attention."
+
+
+def _reason(chosen: Filter, n_units: int, n_rows: int, n_columns: int, largest: float) -> str | None:
+    if n_units == 0:
+        return "The text has no tokens. Type a word or a sentence."
+    if not (n_rows and n_columns):
+        return (
+            "Nothing is left to show: all tokens here are special tokens, and these are hidden. "
+            "Show special tokens, or type more text."
+        )
+    if largest == 0:
+        return "There is no attention in this part: these tokens never look there. Show another part."
+    if largest < chosen.threshold - _ROUNDING:
+        return (
+            f"Nothing is left to show: the strongest cell holds {largest:.3f}, "
+            f"the threshold is {chosen.threshold:g}. Lower the threshold."
+        )
+    return None

@@ -1,0 +1,66 @@
+"""Attention of one token, or of one sentence, over all layers and heads at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model_zoo.errors import InvalidInput
+from model_zoo.types import AttentionRun, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One strong weight: which head, at which token it looks."""
+
+    layer: int
+    head: int
+    key: int
+    weight: float
+
+
+def from_token(run: AttentionRun, position: int) -> FloatArray:
+    """How a token divides its attention in every head: float32 (layers, heads, m keys), rows sum to 1.
+
+    Layers with fewer heads than ``run.n_heads`` leave zeros. Raises InvalidInput for a token that is not
+    there.
+    """
+    if not 0 <= position < run.n_tokens:
+        raise InvalidInput(f"There is no token {position + 1}: the text has {run.n_tokens}. Choose one of them.")
+    found = np.zeros((run.n_layers, run.n_heads, run.n_keys), dtype=np.float32)
+    for layer in range(run.n_layers):
+        rows = run.layer(layer)[:, position]
+        found[layer, : len(rows)] = rows
+    return found
+
+
+def strongest(weights: FloatArray, run: AttentionRun, position: int, n: int = 8) -> tuple[Look, ...]:
+    """The n largest weights of ``from_token``, those on special tokens and on the token itself left out."""
+    kept = np.array([not special for special in run.key_encoding.special])
+    if run.part != "cross":
+        kept[position] = False
+    shown = np.where(kept, weights, -1)
+    best = np.argsort(-shown, axis=None, kind="stable")[: min(n, int(kept.sum()) * weights[..., 0].size)]
+    return tuple(
+        Look(int(layer), int(head), int(key), float(weights[layer, head, key]))
+        for layer, head, key in zip(*np.unravel_index(best, weights.shape), strict=True)
+    )
+
+
+def between_sentences(run: AttentionRun) -> FloatArray:
+    """Share of attention that goes from one sentence to the other in every head: float32 (2, layers, heads).
+
+    Index 0 is A -> B, 1 is B -> A. Means over the words of the one sentence, special tokens left out, of the
+    sum over the words of the other. Raises InvalidInput unless both sentences have words.
+    """
+    segments, special = np.array(run.encoding.segment_ids), np.array(run.encoding.special)
+    sides = [np.flatnonzero((segments == side) & ~special) for side in (0, 1)]
+    if not all(len(side) for side in sides):
+        raise InvalidInput("Attention between two sentences needs two with words in them. Type both.")
+    shares = np.zeros((2, run.n_layers, run.n_heads), dtype=np.float32)
+    for layer in range(run.n_layers):
+        weights = run.layer(layer)
+        for direction, (queries, keys) in enumerate((sides, sides[::-1])):
+            shares[direction, layer, : len(weights)] = weights[:, queries][:, :, keys].sum(axis=-1).mean(axis=-1)
+    return shares

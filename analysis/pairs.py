@@ -1,0 +1,152 @@
+"""Lists of sentence pairs: read from CSV, judged against labels."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model_zoo.errors import InvalidInput
+from model_zoo.types import FloatArray
+
+MAX_PAIRS = 10_000
+_MAX_CELL = 100_000
+
+_TRUE = {"1", "true", "yes", "y", "next", "isnext", "is next", "in order"}
+_FALSE = {"0", "false", "no", "n", "random", "notnext", "not next", "swapped"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Sentence pairs with, if the file had them, labels: True where B follows A, None where a cell is empty.
+
+    ``n_empty`` rows without an A or a B, and ``n_beyond`` rows beyond the first ``MAX_PAIRS``, were left out.
+    """
+
+    rows: tuple[tuple[str, str], ...]
+    labels: tuple[bool | None, ...] | None
+    n_empty: int
+    n_beyond: int
+
+
+def decode(content: bytes) -> str:
+    """Text of a file in UTF-8 or UTF-16 with a byte order mark, else in Windows' Western encoding."""
+    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace")
+
+
+def read(text: str) -> Pairs:
+    """Pairs from CSV with a header: columns a and b, label if there is one, in any order, others ignored.
+
+    Comma, semicolon or tab, by what the header holds; quoted cells may hold them and line breaks. Labels: 1,
+    true, yes, next; 0, false, no, random. Raises InvalidInput with the line and what to change.
+    """
+    if not text.strip():
+        raise InvalidInput("There are no pairs. Paste or upload CSV with the columns a and b.")
+    header = text.lstrip().splitlines()[0]
+    delimiter = max(",;\t", key=header.count)
+    limit = csv.field_size_limit(_MAX_CELL)
+    reader = csv.reader(io.StringIO(text.lstrip()), delimiter=delimiter, strict=True)
+    try:
+        return _pairs(iter(reader))
+    except csv.Error as error:
+        raise InvalidInput(
+            f"The CSV cannot be read at line {reader.line_num}: {error}. Check that every quote that is "
+            "opened is closed."
+        ) from error
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _pairs(lines: Iterator[list[str]]) -> Pairs:
+    names = [name.strip().lower() for name in next(lines)]
+    missing = [name for name in ("a", "b") if name not in names]
+    if missing:
+        raise InvalidInput(
+            f"The CSV has no column {' and no column '.join(missing)}; its first line reads "
+            f"“{', '.join(names)[:80]}”. "
+            "Name the columns of the two sentences a and b in the first line."
+        )
+    places = names.index("a"), names.index("b")
+    label_place = names.index("label") if "label" in names else None
+    rows: list[tuple[str, str]] = []
+    labels: list[bool | None] = []
+    n_empty = n_beyond = 0
+    for number, cells in enumerate(lines, start=2):
+        a, b = (cells[place].strip() if place < len(cells) else "" for place in places)
+        if not (a and b):
+            n_empty += any(cell.strip() for cell in cells)  # a line without anything is no row
+        elif len(rows) == MAX_PAIRS:
+            n_beyond += 1
+        else:
+            rows.append((a, b))
+            cell = cells[label_place] if label_place is not None and label_place < len(cells) else ""
+            labels.append(_label(cell, number))
+    if not rows:
+        raise InvalidInput("No line has both an a and a b. Fill in at least one pair.")
+    return Pairs(tuple(rows), tuple(labels) if label_place is not None else None, n_empty, n_beyond)
+
+
+def _label(cell: str, line: int) -> bool | None:
+    word = cell.strip().lower()
+    if not word:
+        return None
+    if word not in _TRUE | _FALSE:
+        raise InvalidInput(f"The label “{cell.strip()[:40]}” in row {line} is none. Write 1 (B follows A) or 0.")
+    return word in _TRUE
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Predictions from ``low`` to ``high``: how many, their mean, and how many of them really were next."""
+
+    low: float
+    high: float
+    n: int
+    mean: float
+    share_next: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Predictions against labels. ``calibration_error`` is the mean of |share - mean| over the bins, weighted
+    by n
+    (expected calibration error, Guo et al. 2017).
+    """
+
+    n: int
+    accuracy: float
+    bins: tuple[Bin, ...]
+
+    @property
+    def calibration_error(self) -> float:
+        return sum(bin_.n * abs(bin_.share_next - bin_.mean) for bin_ in self.bins) / self.n
+
+
+def judge(p_next: Sequence[float] | FloatArray, labels: Sequence[bool | None], n_bins: int = 10) -> Judged | None:
+    """Accuracy at the threshold 0.5 and the calibration curve, bins of equal width without the empty ones.
+
+    Pairs without a label are left out; None if none has one.
+    """
+    known = [(p, label) for p, label in zip(p_next, labels, strict=True) if label is not None]
+    if not known:
+        return None
+    p, is_next = np.array([p for p, _ in known], dtype=np.float64), np.array([label for _, label in known])
+    places = np.minimum((p * n_bins).astype(int), n_bins - 1)
+    bins = tuple(
+        Bin(
+            place / n_bins,
+            (place + 1) / n_bins,
+            int((places == place).sum()),
+            float(p[places == place].mean()),
+            float(is_next[places == place].mean()),
+        )
+        for place in np.unique(places).tolist()
+    )
+    return Judged(len(p), float(((p > 0.5) == is_next).mean()), bins)

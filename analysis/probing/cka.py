@@ -1,0 +1,45 @@
+"""How alike two layers are: linear centred kernel alignment (Kornblith et al. 2019)."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from model_zoo.types import FloatArray
+
+
+def linear_cka(x: FloatArray, y: FloatArray) -> float:
+    """‖Yᵀ X‖² / (‖Xᵀ X‖ ‖Yᵀ Y‖) of centred x (n, width) and y (n, width'), Frobenius norms; in [0, 1].
+
+    1 for equal vectors up to rotation, shift and one common scale. 0 where a side does not vary.
+    """
+    return float(cka_matrix_of([x, y])[0, 1])
+
+
+def cka_matrix_of(layers: list[FloatArray] | FloatArray) -> FloatArray:
+    """Linear CKA of every pair of layers, each (n, width); float32 (layers, layers), symmetric."""
+    grams = np.stack([_gram(vectors) for vectors in layers])
+    return np.clip(grams @ grams.T, 0, 1).astype(np.float32)
+
+
+def cross_cka(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Linear CKA of every layer of one model with every layer of another, over the same n items in the same order.
+
+    ``a`` is (layers, n, width), ``b`` (layers', n, width'); float32 (layers, layers'). Holds n × n numbers of
+    float64 for every layer of B. With few more items than vectors are wide, all values come out high.
+    """
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(f"{a.shape[1]} items of one model cannot be compared with {b.shape[1]} of the other")
+    grams = np.stack([_gram(vectors) for vectors in b])
+    return np.stack([np.clip(grams @ _gram(vectors), 0, 1) for vectors in a]).astype(np.float32)
+
+
+def _gram(vectors: FloatArray) -> npt.NDArray[np.float64]:
+    """The products of all pairs of centred vectors, (n · n,), of length 1; zeros where nothing varies.
+
+    ‖Yᵀ X‖² = Σ (X Xᵀ) ∘ (Y Yᵀ): one n × n matrix a layer serves all pairs of layers.
+    """
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    gram = (centred @ centred.T).ravel()
+    norm = np.linalg.norm(gram)
+    return np.asarray(gram / norm if norm > 0 else gram)

@@ -1,0 +1,293 @@
+"""From texts to the vectors a probe reads: every text is run once for all layers and tasks.
+
+Vectors that fit into ``RAM_BYTES`` stay in memory; more of them lie in one temporary file a layer and are
+read in blocks, so that memory does not grow with the number of sentences.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Protocol
+
+import numpy as np
+
+from analysis.probing.data import BoolArray, Dataset, IntArray
+from model_zoo.errors import InvalidInput
+from model_zoo.types import FloatArray, HiddenStates
+
+Pooling = Literal["mean", "cls", "max"]
+Pieces = Literal["first", "mean"]
+# Texts -> (index of the text, its tokens and vectors), each index once, in any order. For the engine of this
+# app: functools.partial(engine.iter_hidden_states, model).
+Encode = Callable[[Sequence[str]], Iterable[tuple[int, HiddenStates]]]
+
+RAM_BYTES = 64 * 2**20
+BLOCK_BYTES = 8 * 2**20
+CHUNK_TEXTS, CHUNK_ROWS = (
+    512,
+    1024,
+)  # what is handed to the encoder at a time: at most so many texts, or vectors
+_CLASSIFIERS = ("[CLS]", "<cls>", "<s>")
+
+
+class Vectors(Protocol):
+    """Vectors of one layer, one a row."""
+
+    @property
+    def width(self) -> int: ...
+
+    def blocks(self, rows: IntArray) -> Iterator[FloatArray]:
+        """The vectors of these rows in their order, float32 (some, width) at a time."""
+        ...
+
+
+class ArrayVectors:
+    """Vectors held in memory, float32 (rows, width)."""
+
+    def __init__(self, array: FloatArray) -> None:
+        self.array = array
+
+    @property
+    def width(self) -> int:
+        return int(self.array.shape[1])
+
+    def blocks(self, rows: IntArray) -> Iterator[FloatArray]:
+        step = max(BLOCK_BYTES // (4 * self.width), 1)
+        for start in range(0, len(rows), step):
+            yield self.array[rows[start : start + step]]
+
+
+class FileVectors:
+    """Vectors in a file, float32 (rows, width); a block reads the stretch of the file its rows lie in."""
+
+    def __init__(self, path: Path, width: int) -> None:
+        self.path = path
+        self._width = width
+
+    @property
+    def width(self) -> int:
+        return self._width
+
+    def blocks(self, rows: IntArray) -> Iterator[FloatArray]:
+        step = max(BLOCK_BYTES // (4 * self.width), 1)
+        with self.path.open("rb") as file:
+            for start in range(0, len(rows), step):
+                wanted = rows[start : start + step]
+                found = np.empty((len(wanted), self.width), dtype=np.float32)
+                # Rows in any order are read in the order of the file, a stretch of at most ``step`` rows a
+                # time.
+                order = np.argsort(wanted, kind="stable")
+                done = 0
+                while done < len(order):
+                    first = int(wanted[order[done]])
+                    until = done + int(np.searchsorted(wanted[order[done:]], first + step))
+                    last = int(wanted[order[until - 1]])
+                    file.seek(4 * self.width * first)
+                    count = (last - first + 1) * self.width
+                    stretch = np.fromfile(file, dtype=np.float32, count=count).reshape(-1, self.width)
+                    found[order[done:until]] = stretch[wanted[order[done:until]] - first]
+                    done = until
+                yield found
+
+
+class VectorStore:
+    """The vectors of one group of tasks, all layers: float32 (layers + 1, rows, width).
+
+    A context manager: temporary files go when it is left. Raises InvalidInput where the disk is too full.
+    """
+
+    def __init__(self, n_rows: int, n_layers: int, width: int, ram_bytes: int) -> None:
+        self.n_rows, self.n_layers, self.width = n_rows, n_layers, width
+        self._array: FloatArray | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        n_bytes = 4 * n_rows * n_layers * width
+        if n_bytes <= ram_bytes:
+            self._array = np.zeros((n_layers, n_rows, width), dtype=np.float32)
+            return
+        self._folder = tempfile.TemporaryDirectory(prefix="probing-")
+        free = shutil.disk_usage(self._folder.name).free
+        if n_bytes > 0.9 * free:
+            self._folder.cleanup()
+            raise InvalidInput(
+                f"The vectors of all layers take {n_bytes / 1e9:.1f} GB and the disk for temporary files has "
+                f"{free / 1e9:.1f} GB left. Use fewer sentences."
+            )
+        for layer in range(n_layers):
+            with self._path(layer).open("wb") as file:
+                file.truncate(4 * n_rows * width)
+
+    def _path(self, layer: int) -> Path:
+        assert self._folder is not None
+        return Path(self._folder.name) / f"layer-{layer}.f32"
+
+    def write(self, rows: IntArray, vectors: FloatArray) -> None:
+        """Put vectors float32 (layers + 1, some, width) into these rows."""
+        if self._array is not None:
+            self._array[:, rows] = vectors
+            return
+        order = np.argsort(rows)
+        # Rows that follow one another are written in one go.
+        runs = np.split(order, np.flatnonzero(np.diff(rows[order]) != 1) + 1)
+        for layer in range(self.n_layers):
+            with self._path(layer).open("r+b") as file:
+                for run in runs:
+                    file.seek(4 * self.width * int(rows[run[0]]))
+                    np.ascontiguousarray(vectors[layer, run], dtype=np.float32).tofile(file)
+
+    def layer(self, layer: int) -> Vectors:
+        """The vectors after a layer; 0 are the embeddings."""
+        if self._array is not None:
+            return ArrayVectors(self._array[layer])
+        return FileVectors(self._path(layer), self.width)
+
+    def __enter__(self) -> VectorStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+def pooled(hidden: HiddenStates, pooling: Pooling) -> FloatArray | None:
+    """A text's vector in every layer, (layers + 1, width); None for a text without tokens of its own.
+
+    "mean" and "max" go over the text's own tokens, without [CLS] and the like; "cls" is the vector of that
+    token. Raises InvalidInput for "cls" where the model has no such token.
+    """
+    encoding = hidden.encoding
+    if pooling == "cls":
+        for place, token in enumerate(encoding.tokens):
+            if token in _CLASSIFIERS and encoding.special[place]:
+                return hidden.states[:, place]
+        raise InvalidInput("This model puts no [CLS] token before its texts. Choose the mean or the maximum.")
+    own = np.flatnonzero(~np.array(encoding.special, dtype=bool))
+    if not len(own):
+        return None
+    # Special tokens stand at the ends in nearly all models; a slice then saves copying all vectors.
+    first, last = int(own[0]), int(own[-1]) + 1
+    tokens = hidden.states[:, first:last] if last - first == len(own) else hidden.states[:, own]
+    vector: FloatArray = tokens.max(axis=1) if pooling == "max" else tokens.mean(axis=1, dtype=np.float32)
+    return vector
+
+
+def of_span(hidden: HiddenStates, span: tuple[int, int], pieces: Pieces) -> FloatArray | None:
+    """A word's vector in every layer, (layers + 1, width), from the pieces whose characters lie in its span.
+
+    "first" takes the first piece, "mean" the mean of all. None where the word fell off at the model's limit.
+    """
+    start, end = span
+    found = [
+        place
+        for place, (first, last) in enumerate(hidden.encoding.offsets)
+        if not hidden.encoding.special[place] and first < end and last > start
+    ]
+    if not found:
+        return None
+    if pieces == "first" or len(found) == 1:
+        return hidden.states[:, found[0]]
+    vector: FloatArray = hidden.states[:, found].mean(axis=1, dtype=np.float32)
+    return vector
+
+
+class Plan:
+    """Which vectors a group of data sets needs: each different text once, each different span of it once.
+
+    Rows lie in the order of the texts' lengths, so that texts run together are about equally long.
+    """
+
+    def __init__(self, datasets: Sequence[Dataset]) -> None:
+        number: dict[str, int] = {}
+        for dataset in datasets:
+            for text in dataset.texts:
+                number.setdefault(text, len(number))
+        ordered = sorted(number, key=len)
+        self.texts: list[str] = ordered
+        place = np.empty(len(ordered), dtype=np.int64)
+        for i, text in enumerate(ordered):
+            place[number[text]] = i
+        keys = []
+        for dataset in datasets:
+            text_place = place[np.array([number[text] for text in dataset.texts], dtype=np.int64)]
+            spans = dataset.spans if dataset.spans is not None else np.full((len(dataset), 2), -1)
+            keys.append(np.column_stack([text_place[dataset.text_of], spans]))
+        self._rows, inverse = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
+        ends = np.cumsum([len(key) for key in keys])
+        # For each data set, the row of each of its items.
+        self.rows_of: list[IntArray] = np.split(inverse.reshape(-1).astype(np.int64), ends[:-1])
+        self._first_row = np.searchsorted(self._rows[:, 0], np.arange(len(ordered) + 1))
+
+    @property
+    def n_rows(self) -> int:
+        return len(self._rows)
+
+    def _chunks(self) -> Iterator[tuple[int, int]]:
+        """Runs of texts [start, stop) to be encoded together."""
+        start = 0
+        while start < len(self.texts):
+            enough = int(np.searchsorted(self._first_row, self._first_row[start] + CHUNK_ROWS, side="right")) - 1
+            stop = min(max(enough, start + 1), start + CHUNK_TEXTS, len(self.texts))
+            yield start, stop
+            start = stop
+
+    def fill(
+        self, encode: Encode, pooling: Pooling, pieces: Pieces
+    ) -> Generator[int, None, tuple[VectorStore, BoolArray]]:
+        """Run all texts; yields how many are done, returns the store and which rows have a vector.
+
+        Rows stay empty where a text has no tokens or a word fell off at the model's limit.
+        """
+        store: VectorStore | None = None
+        present = np.zeros(self.n_rows, dtype=bool)
+        try:
+            for start, stop in self._chunks():
+                chunk = self.texts[start:stop]
+                base, end = self._first_row[start], self._first_row[stop]
+                block: FloatArray | None = None
+                for index, hidden in encode(chunk):
+                    if block is None:
+                        block = np.zeros((len(hidden.states), end - base, hidden.states.shape[2]), np.float32)
+                    for row in range(self._first_row[start + index], self._first_row[start + index + 1]):
+                        _, first, last = self._rows[row]
+                        vector = (
+                            pooled(hidden, pooling) if first < 0 else of_span(hidden, (int(first), int(last)), pieces)
+                        )
+                        if vector is not None:
+                            block[:, row - base] = vector
+                            present[row] = True
+                if block is None:
+                    raise InvalidInput("The model gave no vectors for the texts. Choose another model.")
+                if store is None:
+                    store = VectorStore(self.n_rows, block.shape[0], block.shape[2], RAM_BYTES)
+                store.write(np.arange(base, end), block)
+                yield stop
+        except BaseException:
+            if store is not None:
+                store.__exit__(None, None, None)
+            raise
+        assert store is not None
+        return store, present
+
+
+def groups(datasets: Sequence[Dataset]) -> list[list[int]]:
+    """The data sets that share texts, put together: lists of their places, in order of first appearance."""
+    group_of_text: dict[str, int] = {}
+    members: dict[int, list[int]] = {}
+    for place, dataset in enumerate(datasets):
+        joined = sorted({group_of_text[text] for text in dataset.texts if text in group_of_text})
+        target = joined[0] if joined else place
+        members.setdefault(target, [])
+        for other in joined[1:]:
+            members[target] += members.pop(other)
+            for text, group in group_of_text.items():
+                if group == other:
+                    group_of_text[text] = target
+        members[target].append(place)
+        for text in dataset.texts:
+            group_of_text[text] = target
+    return [sorted(found) for _, found in sorted(members.items())]

@@ -1,0 +1,275 @@
+"""Word lists and sentence building for the built-in tasks, written for this project.
+
+Every open-class list is cut in two: two words of three belong to the training sentences, the third to the
+test sentences, so that a probe cannot pass by having met the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from analysis.probing.data import TEST_SHARE, Dataset
+from model_zoo.errors import InvalidInput
+
+T = TypeVar("T")
+
+
+class Noun(NamedTuple):
+    """A noun and its plural."""
+
+    singular: str
+    plural: str
+
+    def form(self, number: str) -> str:
+        return self.plural if number == "plural" else self.singular
+
+
+class Verb(NamedTuple):
+    """Base form, third person singular and past of a verb."""
+
+    base: str
+    third: str
+    past: str
+
+    def finite(self, tense: str, number: str) -> str:
+        if tense == "past":
+            return self.past
+        return self.base if number == "plural" else self.third
+
+
+def listed(words: str) -> tuple[str, ...]:
+    """A word list, written with spaces."""
+    return tuple(words.split())
+
+
+def _nouns(words: str) -> tuple[Noun, ...]:
+    """Nouns with their plural: add -s, or written as singular/plural."""
+    return tuple(Noun(*word.split("/")) if "/" in word else Noun(word, word + "s") for word in words.split())
+
+
+def _verbs(words: str) -> tuple[Verb, ...]:
+    """Verbs written as base/past, or base alone where the past is regular."""
+    found = []
+    for word in words.split():
+        base, _, past = word.partition("/")
+        if base.endswith(("ch", "sh", "ss")):
+            third = base + "es"
+        elif base.endswith("y") and base[-2] not in "aeiou":
+            third = base[:-1] + "ies"
+        else:
+            third = base + "s"
+        found.append(Verb(base, third, past or (base + "d" if base.endswith("e") else base + "ed")))
+    return tuple(found)
+
+
+PEOPLE = _nouns(
+    "farmer doctor nurse king queen teacher student soldier painter singer baker driver lawyer sailor hunter "
+    "judge priest guard waiter butcher poet dancer pilot neighbor prince cousin uncle writer banker tailor "
+    "miner thief/thieves clerk actor mayor monk"
+)
+ANIMALS = _nouns(
+    "dog horse cat cow goat duck rabbit bear lion pig wolf/wolves fox/foxes mouse/mice frog snake monkey "
+    "camel donkey eagle tiger"
+)
+THINGS = _nouns(
+    "lamp stone table chair box/boxes bottle cup basket bucket ladder hammer rope wheel barrel mirror statue "
+    "clock coin letter book map hat coat ring candle kettle plate bag cart boat drum flag vase blanket "
+    "pillow carpet"
+)
+PLACES = listed(
+    "garden kitchen village forest market street valley harbor castle church field tower river hall cellar "
+    "stable station school park museum library island cave tunnel"
+)
+ADJECTIVES = listed(
+    "old small large strange famous heavy beautiful dirty lovely tall plain new ugly familiar foreign simple "
+    "little huge curious elegant fine grey brown tiny"
+)
+ADVERBS = listed(
+    "slowly quietly suddenly finally quickly silently gradually gently calmly repeatedly briefly immediately "
+    "eventually abruptly smoothly"
+)
+# What a person and a thing can do alike; past forms, which do not show the number of the subject.
+NEUTRAL_PAST = listed(
+    "disappeared vanished fell moved remained stayed arrived returned stopped turned rolled sank burned "
+    "trembled shook slipped appeared stood changed survived swayed collapsed emerged floated drifted leaned "
+    "rested spun tumbled rose"
+)
+# Verbs that take a person or a thing as their object.
+TRANSITIVE = _verbs(
+    "see/saw find/found carry/carried watch know/knew like hide/hid draw/drew paint move follow push "
+    "hold/held touch bring/brought describe remember admire ignore choose/chose lift need want love hate "
+    "miss examine notice protect recognize study/studied photograph pull discover"
+)
+PREPOSITIONS = ("near", "behind", "beside", "by", "above", "under")
+FUNCTION_WORDS = frozenset(
+    listed(
+        "the a and but that who when because while near behind beside by in at with under above not never did "
+        "does do he she it them they two to will about this every yesterday today later once afterwards"
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The words of one side of the split: training (two of three) or test (each third)."""
+
+    in_test: bool
+
+    def words(self, words: Sequence[T]) -> tuple[T, ...]:
+        return tuple(word for i, word in enumerate(words) if (i % 3 == 2) == self.in_test)
+
+
+def pick(rng: np.random.Generator, words: Sequence[T]) -> T:
+    """One of the words, all equally likely."""
+    return words[int(rng.integers(len(words)))]
+
+
+def pick_different(rng: np.random.Generator, words: Sequence[T], count: int) -> list[T]:
+    """That many different words."""
+    return [words[int(i)] for i in rng.choice(len(words), size=count, replace=False)]
+
+
+def balanced(rng: np.random.Generator, labels: Sequence[str], count: int) -> list[str]:
+    """``count`` labels in random order, each as often as the others (give or take one)."""
+    drawn = rng.permutation(np.arange(count) % len(labels))
+    return [labels[int(i)] for i in drawn]
+
+
+class Sentence(NamedTuple):
+    """Words of a sentence in order (punctuation is a word of its own), and label of the marked words by
+    place."""
+
+    words: tuple[str, ...]
+    marked: dict[int, str]
+
+
+def written(words: Iterable[str]) -> tuple[str, list[tuple[int, int]]]:
+    """The words as a text with a capital and a full stop, and each word's span of characters [start, end)."""
+    text, spans = "", []
+    for word in words:
+        if text and word != ",":
+            text += " "
+        spans.append((len(text), len(text) + len(word)))
+        text += word
+    return text[0].upper() + text[1:] + ".", spans
+
+
+def corpus(
+    sentences: int,
+    seed: int,
+    factors: Mapping[str, Sequence[str]],
+    make: Callable[[np.random.Generator, Side, dict[str, str]], Sentence],
+) -> tuple[list[str], np.ndarray, dict[str, list[str]], list[list[tuple[tuple[int, int], str]]]]:
+    """Different sentences in which each factor is balanced and independent of the others, on both sides.
+
+    Returns texts, the split (True for test), each factor's value a text, and a text's marked spans with
+    labels. Tasks that ask for different things in the same corpus get the same texts, which are then
+    encoded once. Raises InvalidInput where the grammar has not so many different sentences.
+    """
+    rng = np.random.default_rng(seed)
+    n_test = round(TEST_SHARE * sentences)
+    texts: dict[str, None] = {}
+    in_test: list[bool] = []
+    values: dict[str, list[str]] = {name: [] for name in factors}
+    marked: list[list[tuple[tuple[int, int], str]]] = []
+    for side, count in ((Side(False), sentences - n_test), (Side(True), n_test)):
+        drawn = {name: balanced(rng, labels, count) for name, labels in factors.items()}
+        for i in range(count):
+            wanted = {name: labels[i] for name, labels in drawn.items()}
+            for _ in range(200):
+                sentence = make(rng, side, wanted)
+                text, spans = written(sentence.words)
+                if text not in texts:
+                    break
+            else:
+                raise InvalidInput(
+                    f"This task has no {sentences:,} different sentences. Ask for fewer (2,000 always work)."
+                )
+            texts[text] = None
+            in_test.append(side.in_test)
+            for name, label in wanted.items():
+                values[name].append(label)
+            marked.append([(spans[place], label) for place, label in sorted(sentence.marked.items())])
+    return list(texts), np.array(in_test, dtype=bool), values, marked
+
+
+def tagged_sentence(rng: np.random.Generator, side: Side, length: int, animal: str | None) -> list[tuple[str, str]]:
+    """A sentence of exactly that many words as (word, tag) pairs: noun phrases that did something somewhere.
+
+    With ``animal``, one of its noun phrases, wherever it stands, is that animal. At least five words.
+    """
+    # Each part adds a known number of words; single words fill up what the larger parts leave.
+    left = length - 3
+    phrases = [["subject"]]
+    verbs = 1
+    while left > 4 or (left >= 3 and rng.random() < 0.7):
+        part = int(rng.integers(4))
+        if part == 0 and verbs < 3:
+            verbs, left = verbs + 1, left - 2
+        elif part == 1 and len(phrases) < 3:
+            phrases.insert(1, ["and"])
+            left -= 3
+        else:
+            phrases.append(["near"])
+            left -= 3
+    n_adverbs = min(left, int(rng.integers(2)), verbs)
+    left -= n_adverbs
+    adjectives = [0] * len(phrases)
+    for _ in range(left):
+        adjectives[min(range(len(phrases)), key=lambda i: (adjectives[i], rng.random()))] += 1
+
+    nouns = [noun.singular for noun in side.words(PEOPLE) + side.words(THINGS)]
+    heads = pick_different(rng, nouns, len(phrases))
+    if animal is not None:
+        heads[int(rng.integers(len(heads)))] = animal
+    pool = iter(pick_different(rng, side.words(ADJECTIVES), len(side.words(ADJECTIVES))))
+    places = iter(pick_different(rng, side.words(PLACES), len(side.words(PLACES))))
+
+    def noun_phrase(i: int, head: str) -> list[tuple[str, str]]:
+        return [("the", "DET"), *((next(pool), "ADJ") for _ in range(adjectives[i])), (head, "NOUN")]
+
+    words = noun_phrase(0, heads[0])
+    after: list[tuple[str, str]] = []
+    for i, (kind,) in enumerate(phrases[1:], start=1):
+        if kind == "and":
+            words += [("and", "CCONJ"), *noun_phrase(i, heads[i])]
+        elif heads[i] == animal or rng.random() < 0.5:
+            after += [(pick(rng, PREPOSITIONS), "ADP"), *noun_phrase(i, heads[i])]
+        else:
+            after += [(pick(rng, ("in", "by", "at")), "ADP"), *noun_phrase(i, next(places))]
+    for i, verb in enumerate(pick_different(rng, side.words(NEUTRAL_PAST), verbs)):
+        words += [("and", "CCONJ")] * (i > 0) + [(verb, "VERB")]
+    words += [(adverb, "ADV") for adverb in pick_different(rng, side.words(ADVERBS), n_adverbs)]
+    return words + after
+
+
+def sentence_dataset(name: str, texts: list[str], in_test: np.ndarray, labels: list[str]) -> Dataset:
+    """One item a text."""
+    return Dataset(
+        name=name,
+        level="sentence",
+        texts=tuple(texts),
+        in_test=in_test,
+        text_of=np.arange(len(texts)),
+        labels=tuple(labels),
+    )
+
+
+def token_dataset(
+    name: str, texts: list[str], in_test: np.ndarray, marked: list[list[tuple[tuple[int, int], str]]]
+) -> Dataset:
+    """One item a marked word."""
+    items = [(i, span, label) for i, found in enumerate(marked) for span, label in found]
+    return Dataset(
+        name=name,
+        level="token",
+        texts=tuple(texts),
+        in_test=in_test,
+        text_of=np.array([i for i, _, _ in items]),
+        labels=tuple(label for _, _, label in items),
+        spans=np.array([span for _, span, _ in items]),
+    )

@@ -1,0 +1,323 @@
+"""The user's own probing data: CSV and TSV, the SentEval probing format, and CoNLL-U.
+
+Readers take the bytes of a file and give a ``Dataset``. What cannot be used is left out and counted in its
+``notes``; what makes the file unusable raises InvalidInput with the number of the line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from analysis.files import decoded, lines
+from analysis.probing.data import MAX_CLASSES, Dataset, checked, random_split
+from model_zoo.errors import InvalidInput
+
+MAX_BYTES = 20 * 10**6
+HEAD_DISTANCE_LIMIT = 5
+CoNLLTarget = Literal["upos", "deprel", "head_distance"]
+
+_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_SPLITS = {"tr": False, "va": False, "te": True}
+_ID = re.compile(r"(\d+)(?:([-.])(\d+))?")
+
+
+def read_table(data: bytes, name: str, *, seed: int = 0) -> Dataset:
+    """A table with the columns ``text`` and ``label`` (first line names them; more columns are ignored).
+
+    Comma, semicolon, tab or bar between the columns, quotes as in CSV. Raises InvalidInput.
+    """
+    text, notes = decoded(data, name, MAX_BYTES)
+    header = text.lstrip("\r\n").splitlines()[0]
+    counts = {separator: header.count(separator) for separator in _SEPARATORS}
+    separator = max(counts, key=lambda found: counts[found])
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows: list[tuple[str, str]] = []
+    skipped: list[int] = []
+    columns: tuple[int, int] | None = None
+    line = 1
+    try:
+        for row in reader:
+            start, line = line, reader.line_num + 1
+            if columns is None:
+                if row:
+                    columns = _columns(row, name, separator)
+                continue
+            if not any(cell.strip() for cell in row):
+                continue
+            if len(row) <= max(columns):
+                raise InvalidInput(
+                    f"{name}, line {start}: {len(row)} column(s) where the first line names more. If a text "
+                    f"holds a {_SEPARATORS[separator]}, put it in quotes."
+                )
+            sentence, label = (row[column].strip() for column in columns)
+            if sentence and label:
+                rows.append((sentence, label))
+            else:
+                skipped.append(start)
+    except csv.Error as error:
+        raise InvalidInput(f"{name}, line {line}: this is no well-formed table ({error}). Check its quotes.") from error
+    notes += _skipped_note(skipped)
+    return _sentences(name, rows, None, notes, seed)
+
+
+def read_senteval(data: bytes, name: str, *, seed: int = 0) -> Dataset:
+    """The SentEval probing format, a line ``split<TAB>label<TAB>text`` with split tr, va or te.
+
+    te is the test part, tr and va train the probe. Raises InvalidInput.
+    """
+    text, notes = decoded(data, name, MAX_BYTES)
+    rows: list[tuple[str, str]] = []
+    in_test: list[bool] = []
+    skipped: list[int] = []
+    for number, line in enumerate(lines(text), start=1):
+        if not line.strip():
+            continue
+        cells = line.split("\t", 2)
+        if len(cells) != 3:
+            raise InvalidInput(
+                f"{name}, line {number}: {len(cells)} column(s) instead of split, label and text with tabs between."
+            )
+        split, label, sentence = (cell.strip() for cell in cells)
+        if split not in _SPLITS:
+            raise InvalidInput(f"{name}, line {number}: the split is {split!r}; it must be tr, va or te.")
+        if not sentence or not label:
+            skipped.append(number)
+            continue
+        rows.append((sentence, label))
+        in_test.append(_SPLITS[split])
+    return _sentences(name, rows, in_test, notes + _skipped_note(skipped), seed)
+
+
+def read_conllu(data: bytes, name: str, target: CoNLLTarget, *, seed: int = 0) -> Dataset:
+    """Words of a CoNLL-U file with their part of speech, dependency relation or distance to their head.
+
+    The text is put together from the forms and ``SpaceAfter=No``. "deprel" is the universal part of the
+    relation (before ":"). "head_distance" is head - id in words, cut at ±5, "root" for the root. Words
+    inside a multiword token (1-2) have no characters of their own and are left out; empty nodes (1.1) and
+    comments are passed over. Raises InvalidInput with the number of the malformed line.
+    """
+    if target not in ("upos", "deprel", "head_distance"):
+        raise InvalidInput('The target of a CoNLL-U file is "upos", "deprel" or "head_distance".')
+    text, notes = decoded(data, name, MAX_BYTES)
+    number: dict[str, int] = {}
+    text_of: list[int] = []
+    spans: list[tuple[int, int]] = []
+    labels: list[str] = []
+    inside = unlabelled = repeated = 0
+    for sentence in _conllu_sentences(text, name):
+        if sentence.text in number:
+            repeated += 1
+            continue
+        place = number[sentence.text] = len(number)
+        inside += sentence.inside
+        for word in sentence.words:
+            label = word.label(target)
+            if label is None:
+                unlabelled += 1
+                continue
+            text_of.append(place)
+            spans.append(word.span)
+            labels.append(label)
+    if inside:
+        notes += (f"Left out {inside} words inside multiword tokens: they have no characters of their own.",)
+    if unlabelled:
+        notes += (f"Left out {unlabelled} words without a label (“_”).",)
+    if repeated:
+        notes += (f"Left out {repeated} sentences that occur more than once.",)
+    if not labels:
+        raise InvalidInput(f"{name} has no words with a label for {target}. Choose another file or target.")
+    dataset = Dataset(
+        name=name,
+        level="token",
+        texts=tuple(number),
+        in_test=random_split(["all"] * len(number), seed),
+        text_of=np.array(text_of, dtype=np.int64),
+        labels=tuple(labels),
+        spans=np.array(spans, dtype=np.int64),
+        notes=notes,
+    )
+    return checked(dataset.select(np.ones(len(number), dtype=bool)))
+
+
+class _Word:
+    """A line of a CoNLL-U file that has characters of its own in the sentence."""
+
+    __slots__ = ("deprel", "head", "number", "span", "upos")
+
+    def __init__(self, number: int, span: tuple[int, int], upos: str, head: int | None, deprel: str) -> None:
+        self.number, self.span, self.upos, self.head, self.deprel = number, span, upos, head, deprel
+
+    def label(self, target: CoNLLTarget) -> str | None:
+        if target == "upos":
+            return None if self.upos == "_" else self.upos
+        if target == "deprel":
+            return None if self.deprel == "_" else self.deprel.partition(":")[0]
+        if self.head is None:
+            return None
+        if self.head == 0:
+            return "root"
+        distance = self.head - self.number
+        if abs(distance) >= HEAD_DISTANCE_LIMIT:
+            return f"{'+' if distance > 0 else '−'}{HEAD_DISTANCE_LIMIT} or more"
+        return f"{'+' if distance > 0 else '−'}{abs(distance)}"
+
+
+class _Sentence:
+    """A sentence put together from its lines; ``inside`` counts the words without characters of their own."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.words: list[_Word] = []
+        self.inside = 0
+        self._space = False
+        self._covered_to = 0  # last word of the multiword token read last
+        self._last = 0
+        self._heads: list[tuple[int, int]] = []
+
+    def add(self, line: str, where: str) -> None:
+        columns = line.split("\t")
+        if len(columns) != 10:
+            raise InvalidInput(
+                f"{where}: {len(columns)} column(s) instead of ten with tabs between. This is no CoNLL-U line."
+            )
+        found = _ID.fullmatch(columns[0])
+        if not found:
+            raise InvalidInput(f"{where}: {columns[0]!r} is no word number (1, 1-2 or 1.1).")
+        number, kind = int(found[1]), found[2]
+        if kind == ".":
+            return
+        form = columns[1].strip()
+        if not form:
+            raise InvalidInput(f"{where}: the second column, the word itself, is empty.")
+        if number != self._last + 1:
+            raise InvalidInput(f"{where}: word {number} follows word {self._last}. Words are numbered one by one.")
+        if kind == "-":
+            if int(found[3]) < number:
+                raise InvalidInput(f"{where}: the multiword token {columns[0]} ends before it begins.")
+            self._append(form, columns[9])
+            self._covered_to = int(found[3])
+            return
+        self._last = number
+        head: int | None = None
+        if columns[6] != "_":
+            if not columns[6].isascii() or not columns[6].isdigit():
+                raise InvalidInput(f"{where}: the head {columns[6]!r} is no word number.")
+            head = int(columns[6])
+            self._heads.append((head, int(where.rpartition(" ")[2])))
+        if number <= self._covered_to:
+            self.inside += 1
+            return
+        span = self._append(form, columns[9])
+        self.words.append(_Word(number, span, columns[3], head, columns[7]))
+
+    def _append(self, form: str, misc: str) -> tuple[int, int]:
+        if self._space:
+            self.text += " "
+        start = len(self.text)
+        self.text += form
+        self._space = "SpaceAfter=No" not in misc.split("|")
+        return start, len(self.text)
+
+    def finish(self, name: str) -> None:
+        """Raises InvalidInput where a head points out of the sentence."""
+        for head, line in self._heads:
+            if head > self._last:
+                raise InvalidInput(
+                    f"{name}, line {line}: the head is word {head}, and the sentence has {self._last} words."
+                )
+
+
+def _conllu_sentences(text: str, name: str) -> Iterator[_Sentence]:
+    sentence = _Sentence()
+    for number, line in enumerate(lines(text), start=1):
+        if not line.strip():
+            if sentence.text:
+                sentence.finish(name)
+                yield sentence
+            sentence = _Sentence()
+        elif not line.startswith("#"):
+            sentence.add(line, f"{name}, line {number}")
+    if sentence.text:
+        sentence.finish(name)
+        yield sentence
+
+
+def _columns(header: Sequence[str], name: str, separator: str) -> tuple[int, int]:
+    names = [cell.strip().lower() for cell in header]
+    if "text" not in names or "label" not in names:
+        found = ", ".join(repr(cell.strip()[:40]) for cell in header[:8])
+        raise InvalidInput(
+            f"{name}, line 1: the columns must be named text and label; found {found} "
+            f"({_SEPARATORS[separator]} taken as separator)."
+        )
+    return names.index("text"), names.index("label")
+
+
+def _skipped_note(numbers: Sequence[int]) -> tuple[str, ...]:
+    if not numbers:
+        return ()
+    shown = ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
+    return (f"Left out {len(numbers)} line(s) without a text or a label: {shown}.",)
+
+
+def _sentences(
+    name: str, rows: list[tuple[str, str]], in_test: list[bool] | None, notes: tuple[str, ...], seed: int
+) -> Dataset:
+    """Different texts with a label each, split as given or at random."""
+    if not rows:
+        raise InvalidInput(f"{name} has no usable lines. Each needs a text and a label.")
+    labels_of: dict[str, Counter[str]] = {}
+    for sentence, label in rows:
+        labels_of.setdefault(sentence, Counter())[label] += 1
+    conflicting = {sentence for sentence, labels in labels_of.items() if len(labels) > 1}
+    if conflicting:
+        notes += (f"Left out {len(conflicting)} sentences that have more than one label.",)
+    repeated = sum(labels.total() - 1 for labels in labels_of.values() if len(labels) == 1)
+    if repeated:
+        notes += (f"Left out {repeated} repeated sentences.",)
+    texts = [sentence for sentence in labels_of if sentence not in conflicting]
+    labels = [next(iter(labels_of[sentence])) for sentence in texts]
+    different = len(set(labels))
+    numbers = sum(_is_number(label) for label in set(labels))
+    if numbers == different and different > 20:
+        raise InvalidInput(
+            f"{name} has {different:,} different numbers as labels. A probe tells kinds apart: put the numbers into a "
+            f"few bins first (at most {MAX_CLASSES:,} labels, better fewer than 20)."
+        )
+    if numbers == different and different > 1:
+        notes += ("The labels are numbers; they are taken as names, without an order.",)
+    if in_test is None:
+        split = random_split(labels, seed)
+    else:
+        train_texts = {s for (s, _), test in zip(rows, in_test, strict=True) if not test}
+        test_texts = {s for (s, _), test in zip(rows, in_test, strict=True) if test}
+        both = len((train_texts & test_texts) - conflicting)
+        if both:
+            notes += (f"{both} sentences are in training and in test; they are kept in test only.",)
+        split = np.array([text in test_texts for text in texts], dtype=bool)
+    return checked(
+        Dataset(
+            name=name,
+            level="sentence",
+            texts=tuple(texts),
+            in_test=split,
+            text_of=np.arange(len(texts)),
+            labels=tuple(labels),
+            notes=notes,
+        )
+    )
+
+
+def _is_number(label: str) -> bool:
+    try:
+        return math.isfinite(float(label.replace(",", ".")))
+    except ValueError:
+        return False

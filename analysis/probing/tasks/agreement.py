@@ -1,0 +1,94 @@
+"""Number and animacy of the subject, with a distractor of the other number and animacy before the verb.
+
+Verbs are in the past, which shows no number. Every noun form is as often the subject as the distractor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.probing.data import Dataset, Task
+from analysis.probing.grammar import (
+    ADJECTIVES,
+    ADVERBS,
+    NEUTRAL_PAST,
+    PEOPLE,
+    PLACES,
+    PREPOSITIONS,
+    THINGS,
+    Sentence,
+    Side,
+    corpus,
+    pick,
+    pick_different,
+    sentence_dataset,
+    token_dataset,
+)
+
+NUMBERS = ("singular", "plural")
+ANIMACIES = ("animate", "inanimate")
+
+
+def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:
+    people, things = pick(rng, side.words(PEOPLE)), pick(rng, side.words(THINGS))
+    number = wanted["number"]
+    other_number = NUMBERS[1 - NUMBERS.index(number)]
+    subject, other = (people, things) if wanted["animacy"] == "animate" else (things, people)
+    adjectives = iter(pick_different(rng, side.words(ADJECTIVES), 2))
+    verb, other_verb = pick_different(rng, side.words(NEUTRAL_PAST), 2)
+
+    words: list[str] = []
+    marked: dict[int, str] = {}
+    place = ["in", "the", pick(rng, side.words(PLACES))]
+    where = rng.random()
+    if where < 0.25:
+        words += place
+    words += ["the", *([next(adjectives)] if rng.random() < 0.5 else []), subject.form(number)]
+    words += [pick(rng, PREPOSITIONS), "the", *([next(adjectives)] if rng.random() < 0.5 else [])]
+    words += [other.form(other_number)]
+    if rng.random() < 0.5:
+        marked[len(words) + 1] = other_number
+        words += ["that", other_verb]
+    marked[len(words)] = number
+    words += [verb]
+    if rng.random() < 0.4:
+        words += [pick(rng, side.words(ADVERBS))]
+    if where > 0.5:
+        words += place
+    return Sentence(tuple(words), marked)
+
+
+def _build(name: str, factor: str | None, sentences: int, seed: int) -> Dataset:
+    factors = {"number": NUMBERS, "animacy": ANIMACIES}
+    texts, in_test, values, marked = corpus(sentences, seed, factors, _make)
+    if factor is None:
+        return token_dataset(name, texts, in_test, marked)
+    return sentence_dataset(name, texts, in_test, values[factor])
+
+
+FAMILY = (
+    Task(
+        name="subject_number",
+        title="Number of the subject",
+        level="sentence",
+        kind="syntax",
+        question="Is the subject singular or plural? A noun of the other number stands before its verb.",
+        build=lambda sentences, seed: _build("subject_number", "number", sentences, seed),
+    ),
+    Task(
+        name="subject_animacy",
+        title="Animacy of the subject",
+        level="sentence",
+        kind="meaning",
+        question="Is the subject a person or a thing? Each sentence names one of both.",
+        build=lambda sentences, seed: _build("subject_animacy", "animacy", sentences, seed),
+    ),
+    Task(
+        name="verb_number",
+        title="Number at the verb",
+        level="token",
+        kind="syntax",
+        question="Does the vector of a past verb know whether its subject is singular or plural?",
+        build=lambda sentences, seed: _build("verb_number", None, sentences, seed),
+    ),
+)

@@ -1,0 +1,46 @@
+"""Bigram shift: have two neighbouring words changed places?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.probing.data import Dataset, Task
+from analysis.probing.grammar import Sentence, Side, corpus, pick, sentence_dataset, tagged_sentence
+
+LABELS = ("intact", "swapped")
+# Neighbours that are wrong the other way round; adverbs may stand on either side of a verb and are not moved.
+SWAPPED_IS_WRONG = {
+    ("DET", "ADJ"),
+    ("DET", "NOUN"),
+    ("ADJ", "NOUN"),
+    ("ADP", "DET"),
+    ("CCONJ", "DET"),
+    ("NOUN", "VERB"),
+    ("NOUN", "CCONJ"),
+}
+
+
+def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:
+    tagged = tagged_sentence(rng, side, int(rng.integers(6, 15)), None)
+    if wanted["order"] == "swapped":
+        places = [i for i in range(1, len(tagged) - 1) if (tagged[i][1], tagged[i + 1][1]) in SWAPPED_IS_WRONG]
+        i = pick(rng, places)
+        tagged[i], tagged[i + 1] = tagged[i + 1], tagged[i]
+    return Sentence(tuple(word for word, _ in tagged), {})
+
+
+def _build(sentences: int, seed: int) -> Dataset:
+    texts, in_test, values, _ = corpus(sentences, seed, {"order": LABELS}, _make)
+    return sentence_dataset("bigram_shift", texts, in_test, values["order"])
+
+
+FAMILY = (
+    Task(
+        name="bigram_shift",
+        title="Bigram shift",
+        level="sentence",
+        kind="syntax",
+        question="Have two neighbouring words changed places?",
+        build=_build,
+    ),
+)

@@ -1,0 +1,68 @@
+"""Coordination inversion: do the two halves of the sentence stand in their natural order?
+
+The second half takes up what the first has introduced ("a nurse … the nurse", "a lamp … it"). Turned round,
+the sentence has the same words and mentions things before they are introduced.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.probing.data import Dataset, Task
+from analysis.probing.grammar import (
+    ADJECTIVES,
+    PEOPLE,
+    PLACES,
+    THINGS,
+    Sentence,
+    Side,
+    corpus,
+    listed,
+    pick,
+    pick_different,
+    sentence_dataset,
+)
+
+LABELS = ("natural", "inverted")
+OBTAINED = listed("bought found made brought borrowed stole ordered received chose wanted needed got")
+DID_TO_IT = listed("broke painted cleaned dropped hid lost sold burned moved carried examined returned mended washed")
+MET = listed("met saw called visited helped followed noticed watched")
+DID_TO_THEM = listed("thanked greeted hugged paid blamed warned admired ignored praised kissed teased")
+
+
+def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:
+    one, two = pick_different(rng, side.words(PEOPLE), 2)
+    thing = pick(rng, side.words(THINGS))
+    adjective = pick(rng, side.words(ADJECTIVES))
+    where = ["in", "the", pick(rng, side.words(PLACES))] if rng.random() < 0.5 else []
+    frame = int(rng.integers(3))
+    if frame == 0:
+        first = ["the", one.singular, pick(rng, side.words(OBTAINED)), "this", adjective, thing.singular]
+        second = ["the", two.singular, pick(rng, side.words(DID_TO_IT)), "it"]
+    elif frame == 1:
+        first = ["the", one.singular, pick(rng, side.words(OBTAINED)), "two", adjective, thing.plural]
+        second = ["the", two.singular, pick(rng, side.words(DID_TO_IT)), "them"]
+    else:
+        first = ["two", adjective, one.plural, pick(rng, side.words(MET)), "two", two.plural]
+        second = ["the", two.plural, pick(rng, side.words(DID_TO_THEM)), "the", one.plural]
+    first += where
+    if wanted["order"] == "inverted":
+        first, second = second, first
+    return Sentence((*first, ",", pick(rng, ("and", "but")), *second), {})
+
+
+def _build(sentences: int, seed: int) -> Dataset:
+    texts, in_test, values, _ = corpus(sentences, seed, {"order": LABELS}, _make)
+    return sentence_dataset("coordination_inversion", texts, in_test, values["order"])
+
+
+FAMILY = (
+    Task(
+        name="coordination_inversion",
+        title="Coordination inversion",
+        level="sentence",
+        kind="meaning",
+        question="Do the halves stand in order, or is something taken up before it is introduced?",
+        build=_build,
+    ),
+)

@@ -1,0 +1,54 @@
+"""Surface features of the same sentences: how long they are, and which animal they name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.probing.data import Dataset, Task
+from analysis.probing.grammar import (
+    ANIMALS,
+    Sentence,
+    Side,
+    corpus,
+    sentence_dataset,
+    tagged_sentence,
+)
+
+# Label of a bin -> the numbers of words in it.
+LENGTHS = {"5–7 words": (5, 7), "8–10 words": (8, 10), "11–13 words": (11, 13), "14–16 words": (14, 16)}
+TARGETS = tuple(noun.singular for noun in ANIMALS)
+
+
+def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:
+    shortest, longest = LENGTHS[wanted["length"]]
+    length = int(rng.integers(shortest, longest + 1))
+    tagged = tagged_sentence(rng, side, length, wanted["animal"])
+    return Sentence(tuple(word for word, _ in tagged), {})
+
+
+def _build(name: str, factor: str, sentences: int, seed: int) -> Dataset:
+    factors = {"length": tuple(LENGTHS), "animal": TARGETS}
+    texts, in_test, values, _ = corpus(sentences, seed, factors, _make)
+    return sentence_dataset(name, texts, in_test, values[factor])
+
+
+FAMILY = (
+    Task(
+        name="sentence_length",
+        title="Sentence length",
+        level="sentence",
+        kind="surface",
+        question="How many words has the sentence, in four bins?",
+        build=lambda sentences, seed: _build("sentence_length", "length", sentences, seed),
+        shared_words=frozenset(TARGETS),
+    ),
+    Task(
+        name="word_content",
+        title="Word content",
+        level="sentence",
+        kind="surface",
+        question=f"Which of {len(TARGETS)} animals does the sentence name?",
+        build=lambda sentences, seed: _build("word_content", "animal", sentences, seed),
+        shared_words=frozenset(TARGETS),
+    ),
+)

@@ -1,0 +1,41 @@
+"""A text cut into sentences."""
+
+from __future__ import annotations
+
+import re
+
+# Words whose full stop does not end a sentence.
+_SHORT = {
+    *("mr", "mrs", "ms", "dr", "prof", "st", "sr", "jr", "vs", "no", "fig", "eq", "gen", "col", "capt", "lt"),
+    *("e.g", "i.e", "cf", "al", "inc", "ltd", "approx", "a.m", "p.m"),
+}
+
+# An end: terminators and closing quotes, then space; or a full-width terminator; or an empty line.
+_END = re.compile(r"""[.!?…]+["'”’»)\]]*(?=\s)|[。！？]+[”’」』]*|\n\s*\n""")
+
+
+def split(text: str) -> tuple[str, ...]:
+    """The sentences of a text in order, without the space around them.
+
+    A rule, no model: a sentence ends at . ! ? … before a space, unless the full stop belongs to an
+    abbreviation or an initial, or the next word starts with a small letter; at 。！？; and at an empty line.
+    """
+    found = []
+    start = 0
+    for end in _END.finditer(text):
+        if _goes_on(text[start : end.end()], text[end.end() :].lstrip()):
+            continue
+        found.append(text[start : end.end()].strip())
+        start = end.end()
+    found.append(text[start:].strip())
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether what looks like an end lies inside a sentence."""
+    if not before.endswith((".", "…")) or not after:
+        return bool(after) and after[0].islower() and before.strip() != "" and not before.endswith("\n")
+    last = before.rstrip(".…").rsplit(maxsplit=1)
+    word = last[-1].lower().lstrip("(\"'“‘") if last else ""
+    initial = len(word) == 1 and word.isalpha() and word != "i"
+    return after[0].islower() or (before.endswith(".") and (word in _SHORT or initial))

@@ -1,0 +1,81 @@
+"""From tokens to words: which tokens make up a word, and attention between words from that between tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+from model_zoo.types import Encoding, FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One row or column of a view: the tokens ``start`` to ``stop`` (exclusive) under one label.
+
+    ``segment`` is 0 for the first text and 1 for the second; ``special`` marks [CLS], [SEP] and their kin.
+    """
+
+    label: str
+    start: int
+    stop: int
+    segment: int
+    special: bool
+
+
+def token_units(encoding: Encoding) -> tuple[Unit, ...]:
+    """Every token as a unit of its own, labelled as the tokenizer writes it."""
+    return tuple(
+        Unit(token, index, index + 1, encoding.segment_ids[index], encoding.special[index])
+        for index, token in enumerate(encoding.tokens)
+    )
+
+
+def word_units(encoding: Encoding) -> tuple[Unit, ...]:
+    """The words of an encoding, labelled as they were written; a token without a word id stays its own unit.
+
+    Word ids number through both texts, so two words never share a run of equal ids.
+    """
+    # A token without a word gets an id no neighbour has (words count from 0).
+    ids = [-1 - index if word is None else word for index, word in enumerate(encoding.word_ids)]
+    runs = [list(run) for _, run in groupby(range(len(ids)), key=ids.__getitem__)]
+    return tuple(
+        Unit(
+            _label(encoding, run[0], run[-1] + 1),
+            run[0],
+            run[-1] + 1,
+            encoding.segment_ids[run[0]],
+            all(encoding.special[index] for index in run),
+        )
+        for run in runs
+    )
+
+
+def merge(weights: FloatArray, queries: tuple[Unit, ...], keys: tuple[Unit, ...] | None = None) -> FloatArray:
+    """Attention (..., n, m) between tokens as attention between units, which cover all n queries and all m keys.
+
+    ``keys`` are the units of the keys where these are other tokens than the queries. Sum over the key tokens
+    of a unit, mean over its query tokens (Clark et al. 2019): rows that summed to 1 still do.
+    """
+    keys = queries if keys is None else keys
+    if len(keys) < weights.shape[-1]:
+        weights = np.add.reduceat(weights, [unit.start for unit in keys], axis=-1)
+    if len(queries) < weights.shape[-2]:
+        lengths: npt.NDArray[np.float32] = np.array([unit.stop - unit.start for unit in queries], dtype=np.float32)
+        by_query = np.add.reduceat(weights, [unit.start for unit in queries], axis=-2)
+        weights = np.asarray(by_query / lengths[:, None], dtype=np.float32)
+    return weights
+
+
+def _label(encoding: Encoding, start: int, stop: int) -> str:
+    """The slice of the text that a run of tokens covers; the tokens themselves where they cover none."""
+    if encoding.word_ids[start] is not None:
+        text = (encoding.text if encoding.segment_ids[start] == 0 else encoding.text_pair) or ""
+        spans = encoding.offsets[start:stop]
+        # Byte-level tokenizers count the space before a word into its first token.
+        word = text[min(first for first, _ in spans) : max(last for _, last in spans)].strip()
+        if word:
+            return word
+    return "".join(encoding.tokens[start:stop])

@@ -1,0 +1,138 @@
+"""``python -m benchmarks.latency [--repeats N]``: how long a click takes until the new picture is drawn.
+
+Starts the app and drives Chromium: a click on another head in the grid until that head's heatmap is drawn, at 32
+and 128 tokens; beside it, in the same run and in turns, a click on a bare Streamlit page that only changes a
+number. One JSON line an action, medians after a warm-up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import urllib.parse
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.attention import text_of
+from benchmarks.browser import app, chromium
+from benchmarks.measure import emit
+
+BARE_PAGE = """import streamlit as st
+st.session_state.n = st.session_state.get("n", 0)
+if st.button("one more"):
+    st.session_state.n += 1
+st.markdown(f"n is {st.session_state.n}")
+"""
+TARGET = 2.0
+
+# Resolves when the heatmap's picture is drawn for the wanted head: its heading is there, and Plotly has finished
+# drawing after the click (it announces that on the plot's element).
+CLICK_HEAD = """([layer, head]) => new Promise((resolve, reject) => {
+    const grid = document.querySelector('.st-key-grid .js-plotly-plot');
+    const dots = grid._fullData[1], x = grid._fullLayout.xaxis, y = grid._fullLayout.yaxis;
+    const heads = x.tickvals.length, at = (layer - 1) * heads + head - 1;
+    const box = grid.getBoundingClientRect();
+    const image = () => document.querySelector('.st-key-heatmap .heatmaplayer image')?.getAttribute('href');
+    const before = image();
+    const wanted = `Layer ${layer}, head ${head}`;
+    const place = {x: box.x + x._offset + x.d2p(dots.x[at]), y: box.y + y._offset + y.d2p(dots.y[at])};
+    window.__drawn = new Promise((done, fail) => {
+        setTimeout(() => fail(new Error(`${wanted} was not drawn within 30 s`)), 30000);
+        const look = () => {
+            const titled = [...document.querySelectorAll('h3')].some(h => h.textContent.trim() === wanted);
+            if (titled && image() && image() !== before) requestAnimationFrame(() => done(performance.now()));
+            else requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);
+    });
+    window.addEventListener('mousedown', () => { window.__clicked = performance.now(); },
+                            {once: true, capture: true});
+    resolve(place);
+})"""
+
+
+def click_head(page: Page, layer: int, head: int) -> float:
+    """Milliseconds from pressing the mouse on a head in the grid to its heatmap drawn."""
+    page.evaluate("document.querySelector('.st-key-grid').scrollIntoView({block: 'center'})")
+    place = page.evaluate(CLICK_HEAD, [layer, head])
+    page.mouse.move(place["x"], place["y"])
+    page.mouse.click(place["x"], place["y"])
+    milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
+    settle(page)
+    return milliseconds
+
+
+def click_number(page: Page, n: int) -> float:
+    """Milliseconds from pressing the mouse on the button to the new number on the bare page."""
+    page.evaluate(
+        """n => {
+            window.__drawn = new Promise(done => {
+                const look = () => document.body.innerText.includes(`n is ${n}`)
+                    ? requestAnimationFrame(() => done(performance.now())) : requestAnimationFrame(look);
+                requestAnimationFrame(look);
+            });
+            window.addEventListener('mousedown', () => { window.__clicked = performance.now(); },
+                                    {once: true, capture: true});
+        }""",
+        n,
+    )
+    page.get_by_role("button", name="one more").click()
+    milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
+    settle(page)
+    return milliseconds
+
+
+def settle(page: Page) -> None:
+    """Wait until the script has run and the page is at rest, so that one action does not slow the next."""
+    page.wait_for_selector('[data-test-script-state="notRunning"]')
+    page.evaluate("new Promise(done => requestIdleCallback(done, {timeout: 5000}))")
+
+
+def open_page(page: Page, url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 1100})
+    page.goto(url)
+    page.wait_for_selector('[data-test-script-state="notRunning"]', timeout=120_000)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=15)
+    repeats = parser.parse_args().repeats
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        script = Path(folder) / "bare.py"
+        script.write_text(BARE_PAGE)
+        with app("app.py") as (url, _), app(script) as (bare_url, _):
+            browser = chromium(playwright)
+            bare_page = browser.new_page()
+            open_page(bare_page, bare_url)
+            clicks = 0
+            for n_tokens in (32, 128):
+                page = browser.new_page()
+                open_page(page, f"{url}/attention?" + urllib.parse.urlencode({"text": text_of(n_tokens)}))
+                page.wait_for_selector(".st-key-heatmap .heatmaplayer image", timeout=60_000)
+                page.wait_for_selector(".st-key-grid .heatmaplayer image")
+                ours: list[float] = []
+                bare: list[float] = []
+                for repeat in range(repeats + 3):
+                    took = click_head(page, 2 + repeat % 5, 2 + repeat % 11)
+                    clicks += 1
+                    bare_took = click_number(bare_page, clicks)
+                    if repeat >= 3:  # the first ones warm up
+                        ours.append(took)
+                        bare.append(bare_took)
+                page.close()
+                emit(
+                    action="another head",
+                    tokens=n_tokens,
+                    click_ms=statistics.median(ours),
+                    bare_page_ms=statistics.median(bare),
+                    ratio=statistics.median(ours) / statistics.median(bare),
+                    to_reach=TARGET,
+                )
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

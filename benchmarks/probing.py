@@ -1,0 +1,130 @@
+"""Seconds for probing every layer of a model on all built-in tasks: encoding, probing, and the bare passes.
+
+``python -m benchmarks.probing [--model ID] [--sentences 1000] [--mdl]`` prints the timings and the table of
+accuracies with intervals as Markdown, as they are quoted in the README.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+from analysis.probing import TASKS, Failed, Settings, TaskResult, run
+from model_zoo import DEFAULT_MODEL, Engine
+from model_zoo.types import HiddenStates
+
+
+def bare_passes(engine: Engine, model: str, settings: Settings) -> tuple[float, int]:
+    """Seconds the same model takes for the same different sentences with nothing around it, and their number.
+
+    Sentences are tokenized and put into padded batches of 64 by length before the clock starts.
+    """
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    from model_zoo import sources
+
+    folder = sources.find(model).folder
+    assert folder is not None  # the engine has loaded it by now
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    bare = AutoModel.from_pretrained(folder).eval().to(engine.device)
+    texts: dict[str, None] = {}
+    for task in TASKS.values():
+        texts.update(dict.fromkeys(task.build(settings.sentences, settings.seed).texts))
+    ordered = sorted(texts, key=lambda text: len(tokenizer(text)["input_ids"]))
+    batches = [
+        tokenizer(ordered[i : i + 64], padding=True, return_tensors="pt").to(engine.device)
+        for i in range(0, len(ordered), 64)
+    ]
+    with torch.inference_mode():
+        bare(**batches[0])
+        start = time.perf_counter()
+        for batch in batches:
+            bare(**batch, output_hidden_states=True)
+        if engine.device == "cuda":
+            torch.cuda.synchronize()
+    return time.perf_counter() - start, len(ordered)
+
+
+class Timed:
+    """The engine's encoder, with the seconds spent in it."""
+
+    def __init__(self, engine: Engine, model: str) -> None:
+        self.engine, self.model = engine, model
+        self.seconds = 0.0
+
+    def __call__(self, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        states = self.engine.iter_hidden_states(self.model, texts)
+        while True:
+            start = time.perf_counter()
+            try:
+                found = next(states)
+            except StopIteration:
+                return
+            finally:
+                self.seconds += time.perf_counter() - start
+            yield found
+
+
+def percent(value: float | None) -> str:
+    """A share as per cent, or a dash."""
+    return "–" if value is None else f"{100 * value:.0f}"
+
+
+def table(results: Sequence[TaskResult]) -> str:
+    """Layers x tasks in Markdown: per cent right with the 95 % interval, baselines first."""
+    n_layers = max(len(result.layers) for result in results)
+    names = ["embeddings", *(str(layer) for layer in range(1, n_layers))]
+    lines = [
+        "| task | majority | word only | " + " | ".join(names) + " | expected layer |",
+        "|---" * (n_layers + 4) + "|",
+    ]
+    for result in results:
+        cells = [f"{percent(layer.accuracy)} ({percent(layer.low)}–{percent(layer.high)})" for layer in result.layers]
+        depth = "–" if result.expected_layer is None else f"{result.expected_layer:.1f}"
+        title = TASKS[result.task].title
+        row = [title, percent(result.majority), percent(result.word_only), *cells, depth]
+        lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default=DEFAULT_MODEL)
+    parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--mdl", action="store_true")
+    arguments = parser.parse_args()
+    settings = Settings(sentences=arguments.sentences, seed=arguments.seed, mdl=arguments.mdl)
+    engine = Engine()
+    print(engine.info(arguments.model))
+    bare, n_texts = bare_passes(engine, arguments.model, settings)
+
+    encode = Timed(engine, arguments.model)
+    results = []
+    start = time.perf_counter()
+    for event in run(encode, TASKS.values(), settings):
+        if isinstance(event, TaskResult):
+            results.append(event)
+            print(f"{time.perf_counter() - start:7.1f} s  {event.task}", file=sys.stderr)
+        elif isinstance(event, Failed):
+            print(f"{event.task}: {event.reason}", file=sys.stderr)
+    total = time.perf_counter() - start
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory *= 1 if sys.platform == "darwin" else 1024  # bytes there, kibibytes elsewhere
+    print(f"\n{n_texts:,} different sentences, {len(results)} tasks, seed {settings.seed}\n")
+    print("| bare forward passes | encoding | ratio | probing | total | peak memory |")
+    print("|---|---|---|---|---|---|")
+    seconds = [f"{bare:.1f} s", f"{encode.seconds:.1f} s", f"{encode.seconds / bare:.2f}"]
+    seconds += [f"{total - encode.seconds:.1f} s", f"{total:.1f} s", f"{memory / 1e6:.0f} MB"]
+    print("| " + " | ".join(seconds) + " |\n")
+    if results:
+        print(table(results))
+    return 0 if len(results) == len(TASKS) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

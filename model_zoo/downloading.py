@@ -1,0 +1,90 @@
+"""Downloads beside everything else: one a model however many people ask, with a count of bytes to look at."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from model_zoo import sources
+from model_zoo.errors import HubUnreachable, ModelZooError
+from model_zoo.sources import Source
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class Download:
+    """A download under way or ended: ``done`` of ``n_bytes`` have come; ``error`` says why it failed.
+
+    ``n_bytes`` is 0 until the hub has said how much it is, and where there is nothing to fetch.
+    """
+
+    model: str
+    n_bytes: int = 0
+    done: int = 0
+    error: ModelZooError | None = None
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def running(self) -> bool:
+        return not self._ended.is_set()
+
+    def wait(self) -> None:
+        """Return when the model is here; raises what went wrong."""
+        self._ended.wait()
+        if self.error is not None:
+            raise self.error
+
+
+class Downloads:
+    """The downloads under way, and the last one of each model that failed.
+
+    ``find`` says what a model's name stands for, and refuses what is not to be downloaded.
+    """
+
+    def __init__(self, find: Callable[[str], Source]) -> None:
+        self._find = find
+        self._lock = threading.Lock()
+        self._downloads: dict[str, Download] = {}
+
+    def of(self, model: str) -> Download | None:
+        with self._lock:
+            return self._downloads.get(model)
+
+    def start(self, model: str) -> Download:
+        """Begin to fetch a model in a thread of its own, or join those who wait for it already."""
+        with self._lock:
+            download = self._downloads.get(model)
+            if download is None or not download.running:
+                download = self._downloads[model] = Download(model)
+                threading.Thread(
+                    target=self._run, args=(download,), name=f"download {model[:100]}", daemon=True
+                ).start()
+            return download
+
+    def _run(self, download: Download) -> None:
+        try:
+            self._fetch(download)
+        except ModelZooError as error:
+            download.error = error
+        except Exception:
+            _log.exception("unexpected failure of a download")
+            download.error = HubUnreachable(
+                f"The download of {download.model} broke off. Try again; the log of the server says more."
+            )
+        with self._lock:
+            if download.error is None:
+                del self._downloads[download.model]
+            download._ended.set()
+
+    def _fetch(self, download: Download) -> None:
+        def report(done: int) -> None:
+            download.done = min(done, download.n_bytes)
+
+        source = self._find(download.model)
+        if source.folder is None:
+            download.n_bytes = source.download_bytes
+            sources.download(source, report)
+            download.done = download.n_bytes

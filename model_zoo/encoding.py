@@ -1,0 +1,101 @@
+"""From text to the tokens a model sees: a tokenizer's output as an ``Encoding``."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import replace
+from typing import Any
+
+from model_zoo.text import word_spans
+from model_zoo.types import Encoding
+
+
+def encode(tokenizer: Any, text: str, text_pair: str | None, max_tokens: int) -> Encoding:
+    """Tokenize a text or a pair, cut it at ``max_tokens`` (the longer text first) and count what fell off.
+
+    Not safe for threads: cutting is a setting of the tokenizer. The caller holds the tokenizer's lock.
+    """
+    # Some tokenizers keep the types to themselves although their models were trained with them.
+    options = {"return_offsets_mapping": True, "return_token_type_ids": True, "verbose": False}
+    batch = tokenizer(text, text_pair, truncation=False, **options)
+    n_all = len(batch["input_ids"])
+    if n_all > max_tokens:
+        batch = tokenizer(text, text_pair, truncation="longest_first", max_length=max_tokens, **options)
+    ids = batch["input_ids"]
+    segments = _segments(batch.sequence_ids(0))
+    texts = (text, text_pair or "")
+    spans = zip(segments, batch["offset_mapping"], strict=True)
+    offsets = [_without_spaces(texts[segment], *span) for segment, span in spans]
+    framing = _framing_ids(tokenizer)
+    special = tuple(token_id in framing for token_id in ids)
+    return Encoding(
+        text=text,
+        text_pair=text_pair,
+        tokens=tuple(tokenizer.convert_ids_to_tokens(ids)),
+        ids=tuple(ids),
+        word_ids=_word_ids(texts, segments, offsets, special),
+        offsets=tuple(offsets),
+        segment_ids=tuple(segments),
+        special=special,
+        type_ids=tuple(batch["token_type_ids"]),
+        n_dropped=n_all - len(ids),
+    )
+
+
+def shifted(encoding: Encoding, start: str, start_id: int) -> Encoding:
+    """A text as a decoder is given it in training: a start token first, and every token one place later.
+
+    The last token drops out: it is only ever an answer.
+    """
+    return replace(
+        encoding,
+        tokens=(start, *encoding.tokens[:-1]),
+        ids=(start_id, *encoding.ids[:-1]),
+        word_ids=(None, *encoding.word_ids[:-1]),
+        offsets=((0, 0), *encoding.offsets[:-1]),
+        segment_ids=(0, *encoding.segment_ids[:-1]),
+        special=(True, *encoding.special[:-1]),
+        type_ids=None,
+    )
+
+
+def _framing_ids(tokenizer: Any) -> set[int]:
+    """Ids of the tokens that frame a text ([CLS], [SEP], <s> ...); mask and unknown tokens are content."""
+    return set(tokenizer.all_special_ids) - {tokenizer.mask_token_id, tokenizer.unk_token_id}
+
+
+def _segments(sequence_ids: list[int | None]) -> list[int]:
+    """Special tokens belong to the text before them; those at the start to the first."""
+    segments: list[int] = []
+    for sequence_id in sequence_ids:
+        segments.append(sequence_id if sequence_id is not None else (segments[-1] if segments else 0))
+    return segments
+
+
+def _without_spaces(text: str, start: int, end: int) -> tuple[int, int]:
+    """Some tokenizers count the space before a word to the token; a word's label should not have it."""
+    while start < end and text[start].isspace():
+        start += 1
+    return start, end
+
+
+def _word_ids(
+    texts: tuple[str, str],
+    segments: list[int],
+    offsets: list[tuple[int, int]],
+    special: tuple[bool, ...],
+) -> tuple[int | None, ...]:
+    """Number the words through both texts by where each token starts; spaces count to the word after them.
+
+    A typed mask such as [MASK] or <mask> starts at a bracket, which is a word: it merges with no neighbour.
+    """
+    ends = tuple([end for _, end in word_spans(text)] for text in texts)
+    found: list[int | None] = []
+    numbers: dict[tuple[int, int], int] = {}
+    for segment, (start, _), is_special in zip(segments, offsets, special, strict=True):
+        if is_special:
+            found.append(None)
+            continue
+        word = min(bisect_right(ends[segment], start), len(ends[segment]) - 1)
+        found.append(numbers.setdefault((segment, word), len(numbers)))
+    return tuple(found)

@@ -1,0 +1,395 @@
+"""The engine: everything the pages and other people's scripts ask of models, in one object a process.
+
+Importing this module imports no torch; the first model that runs does.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cachetools import LRUCache
+
+from model_zoo import registry, sources
+from model_zoo import text as texts_
+from model_zoo.downloading import Download, Downloads
+from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
+from model_zoo.memory import ModelMemory
+from model_zoo.types import (
+    COST_LENGTHS,
+    PARTS,
+    AttentionRun,
+    CostEvent,
+    CostFailure,
+    Encoding,
+    FloatArray,
+    HeldModel,
+    HiddenStates,
+    MaskLens,
+    MaskPrediction,
+    ModelInfo,
+    ModelStatus,
+    Part,
+    Quality,
+    SentenceScore,
+    Shift,
+    TokenScores,
+    Vocabulary,
+)
+
+if TYPE_CHECKING:
+    import torch
+
+    from model_zoo.loading import LoadedModel
+    from model_zoo.sources import Source
+
+Result = TypeVar("Result")
+
+RESULT_BYTES = 128 * 2**20
+COST_REPEATS = 15
+
+
+class Engine:
+    """Loads models, keeps them within a budget, runs them. Safe for many threads.
+
+    ``device`` is "cuda", "mps" or "cpu" (default: the first there is). ``model_bytes`` and ``result_bytes``
+    bound the memory for models and for results; the defaults follow the machine. A model on the hub is downloaded
+    when it is first used; with ``ask_before_download`` every call for it raises NotDownloaded instead, until
+    ``download`` has fetched it.
+    """
+
+    def __init__(
+        self,
+        device: str | None = None,
+        *,
+        model_bytes: int | None = None,
+        result_bytes: int = RESULT_BYTES,
+        ask_before_download: bool = False,
+    ) -> None:
+        self._device = device
+        self._asks = ask_before_download
+        self._downloads = Downloads(self._source)
+        self._model_bytes = model_bytes
+        self._started: tuple[torch.device, ModelMemory[Source, LoadedModel]] | None = None
+        self._lock = threading.RLock()
+        self._results: LRUCache[Any, Any] = LRUCache(result_bytes, getsizeof=lambda result: result.n_bytes)
+
+    @property
+    def started(self) -> bool:
+        """Whether torch is loaded and the device known."""
+        return self._started is not None
+
+    def _start(self) -> tuple[torch.device, ModelMemory[Source, LoadedModel]]:
+        """Load torch and choose the device, once."""
+        with self._lock:
+            if self._started is None:
+                import torch
+
+                from model_zoo import loading
+
+                device = torch.device(self._device) if self._device else loading.best_device()
+                memory: ModelMemory[Source, LoadedModel] = ModelMemory(
+                    self._model_bytes or loading.default_budget(device),
+                    self._agreed_source,
+                    lambda source: loading.load(source, device),
+                )
+                self._started = device, memory
+            return self._started
+
+    @property
+    def device(self) -> str:
+        """Where models run: "cuda", "mps" or "cpu". The first access loads torch."""
+        return str(self._start()[0])
+
+    @property
+    def _memory(self) -> ModelMemory[Source, LoadedModel]:
+        return self._start()[1]
+
+    @property
+    def model_budget(self) -> int:
+        """Bytes the models may take together."""
+        return self._memory.budget
+
+    def _source(self, model: str) -> Source:
+        """What ``model`` stands for. A download that would fit neither into memory nor on the disk is refused."""
+        from model_zoo import loading
+
+        device, memory = self._start()
+        source = sources.find(model, loading.dtype_for(device).itemsize)
+        if source.folder is None:
+            memory.refuse_if_too_large(model, source.n_bytes)
+            sources.refuse_without_disk(source)
+        return source
+
+    def _agreed_source(self, model: str) -> Source:
+        """What is about to be loaded; raises NotDownloaded where it is for somebody to agree to the download."""
+        source = self._source(model)
+        if source.folder is None and self._asks:
+            raise NotDownloaded(
+                f"{model} is not on this machine: {sources.megabytes(source.download_bytes)} to download from the hub "
+                f"(free disk: {sources.free_disk() / 1e9:,.1f} GB). Download it, or choose another model.",
+                model,
+                source.download_bytes,
+            )
+        return source
+
+    def download(self, model: str) -> Download:
+        """Begin to fetch a model from the hub, or join a download of it under way; returns at once.
+
+        Nothing is fetched where the model is on this machine already. What goes wrong is the download's ``error``,
+        and raised by its ``wait``: what ``model_zoo.sources`` raises for models that cannot be had, OutOfMemory and
+        DiskFull for those too large.
+        """
+        return self._downloads.start(model)
+
+    def downloading(self, model: str) -> Download | None:
+        """The download of a model that is under way, or the last one if it failed."""
+        return self._downloads.of(model)
+
+    def models(self) -> list[ModelStatus]:
+        """Every known model, and whether it can be used here and now (or why not)."""
+        return [_status(spec) for spec in registry.MODELS.values()]
+
+    def info(self, model: str) -> ModelInfo:
+        """What is known of a model once it is loaded; loads it if need be."""
+        with self._memory.lease(model) as loaded:
+            return loaded.info
+
+    def attend(
+        self,
+        model: str,
+        text: str,
+        text_pair: str | None = None,
+        *,
+        max_tokens: int | None = None,
+        part: Part = "encoder",
+    ) -> AttentionRun:
+        """Run a text, or a pair of texts, and keep what every head's attention is computed from.
+
+        The text is cut at the model's limit, or at ``max_tokens`` if that is less. ``part`` "encoder" is all there
+        is of a model with one stack of layers, GPT-2's causal one too. An encoder-decoder (BART, T5) has the parts
+        "decoder", its attention to what it has written so far, and "cross", its attention to what the encoder has
+        read. There the encoder reads ``text`` alone, and ``text_pair`` is what the decoder has written: it is given
+        that text as in training, a start token first and every token one place later. Without a ``text_pair`` BART's
+        decoder restores the first text, which it was trained to do. T5's was not, and what it would write is not
+        made up here: it has written nothing yet and holds its start token alone.
+
+        Raises InvalidInput for text no tokenizer reads, NotSupported for models without attention or without the
+        part, and what ``model_zoo.sources`` raises for models that cannot be had.
+        """
+        from model_zoo import running
+
+        texts_.check(text, "The text" if text_pair is None else "The first text")
+        if text_pair is not None:
+            texts_.check(text_pair, "The second text")
+        if part not in PARTS:
+            raise InvalidInput(f"There is no part {part!r} of a model. Choose {', '.join(PARTS)}.")
+        with self._memory.lease(model) as loaded:
+            key = ("attend", model, loaded.info.revision, text, text_pair, max_tokens, part)
+            return self._remembered(key, lambda: running.attend(loaded, text, text_pair, max_tokens, part))
+
+    def hidden_states(self, model: str, texts: Sequence[str]) -> list[FloatArray]:
+        """Per text the vectors after the embeddings and after every layer: float32 (layers + 1, n, width)."""
+        states: list[FloatArray | None] = [None] * len(texts)
+        for index, hidden in self.iter_hidden_states(model, texts):
+            states[index] = hidden.states
+        return [state for state in states if state is not None]
+
+    def iter_hidden_states(self, model: str, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        """Like ``hidden_states``, but yields (index of the text, tokens and vectors) as batches are done."""
+        from model_zoo import running
+
+        for number, text in enumerate(texts, start=1):
+            texts_.check(text, f"Text {number}")
+        with self._memory.lease(model) as loaded:
+            yield from running.hidden_states(loaded, texts)
+
+    def encode(self, model: str, text: str, text_pair: str | None = None) -> Encoding:
+        """The tokens of a text, or a pair of texts, in which [MASK] stands for the model's own mask."""
+        from model_zoo import masked as masked_
+
+        texts_.check(text, "The text" if text_pair is None else "The first text")
+        if text_pair is not None:
+            texts_.check(text_pair, "The second text")
+        with self._memory.lease(model) as loaded:
+            return masked_.encode(loaded, text, text_pair)
+
+    def vocabulary(self, model: str) -> Vocabulary:
+        """The tokens a model knows, by id."""
+        from model_zoo import masked as masked_
+
+        with self._memory.lease(model) as loaded:
+            key = ("vocabulary", model, loaded.info.revision)
+            return self._remembered(key, lambda: masked_.vocabulary(loaded))
+
+    def fill_mask(
+        self, model: str, text: str, top_k: int = 10, *, masked: Collection[int] = ()
+    ) -> tuple[MaskPrediction, ...]:
+        """One entry a mask: its position, and (token, id, probability) best first.
+
+        Masks are those typed, as the model writes its own or as [MASK], and the tokens at the positions ``masked``.
+        Raises InvalidInput where there is none, NotSupported for a model without a masked-word head.
+        """
+        from model_zoo import masked as masked_
+
+        texts_.check(text)
+        with self._memory.lease(model) as loaded:
+            return masked_.fill_mask(loaded, text, top_k, masked)
+
+    def fill_all(self, model: str, text: str, *, masked: Collection[int] = ()) -> Iterator[MaskPrediction]:
+        """Fill one mask after the other, the most confident first; yields each as it is filled by its best token."""
+        from model_zoo import masked as masked_
+
+        texts_.check(text)
+        with self._memory.lease(model) as loaded:
+            yield from masked_.fill_all(loaded, text, masked)
+
+    def restore(
+        self, model: str, text: str, ids: Sequence[int], positions: Sequence[int], top_k: int = 10
+    ) -> tuple[MaskPrediction, ...]:
+        """The answers at some positions for a text of which the model is given other ``ids``, as in its training."""
+        from model_zoo import masked as masked_
+
+        texts_.check(text)
+        with self._memory.lease(model) as loaded:
+            return masked_.restore(loaded, text, ids, positions, top_k)
+
+    def token_scores(self, model: str, text: str) -> TokenScores:
+        """ln P(token | rest) of every token, each masked in turn (pseudo-log-likelihood, Salazar et al. 2020)."""
+        from model_zoo import masked as masked_
+
+        texts_.check(text)
+        with self._memory.lease(model) as loaded:
+            key = ("token_scores", model, loaded.info.revision, text)
+            return self._remembered(key, lambda: masked_.token_scores(loaded, text))
+
+    def mask_lens(self, model: str, text: str, top_k: int = 5, *, masked: Collection[int] = ()) -> tuple[MaskLens, ...]:
+        """The masked-word head applied to each mask after every layer (logit lens)."""
+        from model_zoo import masked as masked_
+
+        texts_.check(text)
+        with self._memory.lease(model) as loaded:
+            return masked_.mask_lens(loaded, text, masked, top_k)
+
+    def mask_shifts(
+        self,
+        model: str,
+        before: tuple[str, Collection[int]],
+        after: tuple[str, Collection[int]],
+        top_k: int = 10,
+    ) -> tuple[tuple[Shift, ...], ...]:
+        """Per mask the predictions that moved most between two texts, each with its masked positions."""
+        from model_zoo import masked as masked_
+
+        texts_.check(before[0], "The first text")
+        texts_.check(after[0], "The second text")
+        with self._memory.lease(model) as loaded:
+            return masked_.shifts(loaded, before, after, top_k)
+
+    def masked_text(self, model: str, text: str, masked: Collection[int]) -> str:
+        """The text with the tokens at the positions ``masked`` written as the model's mask."""
+        from model_zoo import masked as masked_
+
+        texts_.check(text)
+        with self._memory.lease(model) as loaded:
+            return masked_.masked_text(loaded, text, masked)
+
+    def put(self, model: str, text: str, fills: Mapping[int, int]) -> str:
+        """The text with the tokens at some positions replaced by others (position -> id), spaced as they read."""
+        from model_zoo import masked as masked_
+
+        texts_.check(text)
+        with self._memory.lease(model) as loaded:
+            return masked_.put(loaded, text, fills)
+
+    def next_sentence(self, model: str, a: str, b: str) -> SentenceScore:
+        """Whether B follows A: ``.p_next`` in [0, 1]. For ALBERT: whether A and B stand in order (``.kind`` "SOP").
+
+        Raises NotSupported for a model without such a head.
+        """
+        return next(score for _, score in self.next_sentences(model, [(a, b)]))
+
+    def next_sentences(self, model: str, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[int, SentenceScore]]:
+        """Like ``next_sentence`` for many pairs: yields (index of the pair, score) as batches are done."""
+        from model_zoo import sentence
+
+        for number, (a, b) in enumerate(pairs, start=1):
+            which = f" of pair {number}" if len(pairs) > 1 else ""
+            texts_.check(a, f"Sentence A{which}")
+            texts_.check(b, f"Sentence B{which}")
+        with self._memory.lease(model) as loaded:
+            yield from sentence.next_sentences(loaded, pairs)
+
+    def measure_cost(
+        self, models: Sequence[str], lengths: Sequence[int] = COST_LENGTHS, repeats: int = COST_REPEATS
+    ) -> Generator[CostEvent, None, None]:
+        """Time some models side by side, see ``model_zoo.cost.measure``; close the iterator to stop.
+
+        A model that cannot be had gets a CostFailure, and the others are measured.
+        """
+        from model_zoo import cost
+
+        with ExitStack() as leases:
+            loaded = {}
+            for model in dict.fromkeys(models):
+                try:
+                    loaded[model] = leases.enter_context(self._memory.lease(model))
+                except ModelZooError as error:
+                    yield CostFailure(model, str(error))
+            yield from cost.measure(loaded, lengths, repeats)
+
+    def quality(self, model: str) -> Generator[Quality, None, None]:
+        """How well a model does on the built-in held-out sentences; the figures of ``python -m model_zoo.evaluate``.
+
+        Yields what is known so far after every batch, at last all of it, which is remembered. Close the iterator to
+        stop.
+        """
+        from model_zoo import evaluate
+
+        with self._memory.lease(model) as loaded:
+            key = ("quality", model, loaded.info.revision)
+            with self._lock:
+                found: Quality | None = self._results.get(key)
+            if found is None:
+                for found in evaluate.quality(loaded, evaluate.written_set()):
+                    yield found
+                self._remembered(key, lambda: found)
+            else:
+                yield found
+
+    def held(self) -> list[HeldModel]:
+        """The models in memory, most recently used first; empty before the first one is loaded."""
+        if not self.started:
+            return []
+        return [HeldModel(h.model.info, h.n_bytes, h.idle_seconds, h.in_use) for h in self._memory.held()]
+
+    def close(self) -> None:
+        """Forget all results and every model that is not in use. The engine can be used again."""
+        with self._lock:
+            self._results.clear()
+        if self.started:
+            self._memory.clear()
+
+    def _remembered(self, key: Any, compute: Callable[[], Result]) -> Result:
+        with self._lock:
+            if key in self._results:
+                found: Result = self._results[key]
+                return found
+        result = compute()
+        # ValueError: a result larger than the whole memory for results is handed out, not kept.
+        with self._lock, suppress(ValueError):
+            self._results[key] = result
+        return result
+
+
+def _status(spec: registry.ModelSpec) -> ModelStatus:
+    if spec.hub_id is None:
+        return ModelStatus(spec, True, "Lies in this app.")
+    if sources.downloaded(spec.hub_id):
+        return ModelStatus(spec, True, "Downloaded.")
+    size = f"{spec.parameters * 4 / 1e6:,.0f} MB"
+    if sources.hub_reachable():
+        return ModelStatus(spec, True, f"Will be downloaded from the hub (about {size}).")
+    return ModelStatus(spec, False, f"Would be downloaded ({size}), but the hub cannot be reached from here.")

@@ -1,0 +1,357 @@
+"""From a source's files to a model that runs: device, number format, the heads a checkpoint really has."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import psutil
+import torch
+from threadpoolctl import ThreadpoolController
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForPreTraining,
+    AutoTokenizer,
+)
+from transformers.pytorch_utils import Conv1D
+from transformers.utils import logging as transformers_logging
+
+from model_zoo import (
+    bilstm,  # noqa: F401  (importing it tells transformers of this architecture)
+    capture,
+    registry,
+    sources,
+)
+from model_zoo.encoding import encode, shifted
+from model_zoo.errors import BadCheckpoint, NotSupported
+from model_zoo.families import Family, family_of
+from model_zoo.sources import Source
+from model_zoo.types import Encoding, FloatArray, ModelInfo, Part
+
+# transformers prints missing weights as a warning; here they decide which heads exist, and the page says so.
+logging.getLogger("transformers.modeling_utils").setLevel(logging.ERROR)
+# At that level it checks how weights would be spread over several devices, and prints every one that is not.
+logging.getLogger("transformers.distributed.tensor_parallel").setLevel(logging.ERROR)
+transformers_logging.disable_progress_bar()
+
+# from_pretrained builds networks on a device that holds no data, by a switch that other threads see too.
+_building = threading.Lock()
+
+_AUTO = {
+    "pretraining": AutoModelForPreTraining,
+    "masked": AutoModelForMaskedLM,
+    "causal": AutoModelForCausalLM,
+}
+
+# Bounds for models that set no limit of their own: finished maps take n x n floats a head, the rest does not.
+_UNLIMITED_TOKENS = 4096
+_UNLIMITED_TOKENS_WITH_MAPS = 512
+
+
+def best_device() -> torch.device:
+    """cuda, else mps, else cpu."""
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def dtype_for(device: torch.device) -> torch.dtype:
+    """Half precision on a GPU, float32 on a CPU."""
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+    return torch.float16 if device.type == "mps" else torch.float32
+
+
+def default_budget(device: torch.device) -> int:
+    """Bytes for models: 70% of a GPU's memory, or two fifths of what this process may use on a CPU."""
+    if device.type == "cuda":
+        return int(0.7 * torch.cuda.get_device_properties(device).total_memory)
+    return int(0.4 * _memory_limit())
+
+
+def _memory_limit() -> int:
+    """The machine's memory, or the container's share of it (cgroup 1 or 2), in bytes."""
+    limits = [psutil.virtual_memory().total]
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            with open(path, encoding="ascii") as file:
+                limits.append(int(file.read()))
+        except (OSError, ValueError):  # not there, or "max"
+            continue
+    return min(limits)
+
+
+@dataclass(eq=False, kw_only=True)
+class LoadedModel:
+    """A model in memory, ready to run: the network and its heads, its tokenizer, what is known of both."""
+
+    info: ModelInfo
+    family: Family
+    model: Any
+    tokenizer: Any
+    max_tokens: int
+    tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
+    _factors_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _factors: dict[Part, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
+
+    @property
+    def n_bytes(self) -> int:
+        tensors = {t.data_ptr(): t for t in (*self.model.parameters(), *self.model.buffers())}
+        return sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
+
+    @property
+    def encoder(self) -> Any:
+        """The network without its heads; of an encoder-decoder, the encoder."""
+        base = self.model.base_model
+        return base.get_encoder() if self.model.config.is_encoder_decoder else base
+
+    def encode(self, text: str, text_pair: str | None = None, max_tokens: int | None = None) -> Encoding:
+        """Tokens of a text or a pair, cut at the model's limit, or at ``max_tokens`` if that is less."""
+        limit = self.max_tokens if max_tokens is None else min(max_tokens, self.max_tokens)
+        with self.tokenizer_lock:
+            return encode(self.tokenizer, text, text_pair, limit)
+
+    def written(self, text: str, text_pair: str | None, max_tokens: int | None = None) -> Encoding:
+        """What the decoder is given while the encoder reads ``text``: see ``Engine.attend``."""
+        start = self.model.config.decoder_start_token_id
+        if start is None:
+            raise NotSupported(
+                f"{self.info.id} does not say with which token its decoder starts (decoder_start_token_id in "
+                "config.json), so its decoder cannot be run. Look at its encoder."
+            )
+        target = text_pair or (text if self.family.restores else "")
+        return shifted(self.encode(target, None, max_tokens), self.tokenizer.convert_ids_to_tokens(start), start)
+
+    def forward(self, encoding: Encoding, states: torch.Tensor | None = None, **options: Any) -> Any:
+        """One pass of the encoder; with the encoder's hidden ``states``, of the decoder."""
+        inputs = self.inputs([encoding])
+        if states is None:
+            return self.encoder(**inputs, **options)
+        decoder = self.model.base_model.get_decoder()
+        return decoder(input_ids=inputs["input_ids"], encoder_hidden_states=states, use_cache=False, **options)
+
+    def inputs(self, encodings: Sequence[Encoding]) -> dict[str, torch.Tensor]:
+        """What the model takes for a batch (batch, longest), padded on the right; masked where padded."""
+        longest = max(len(encoding) for encoding in encodings)
+
+        def padded(rows: Iterable[Sequence[int]], fill: int) -> torch.Tensor:
+            return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], device=self.model.device)
+
+        inputs = {"input_ids": padded((e.ids for e in encodings), self.tokenizer.pad_token_id or 0)}
+        if self.takes_type_ids and all(e.type_ids is not None for e in encodings):
+            inputs["token_type_ids"] = padded((e.type_ids or () for e in encodings), 0)
+        if any(len(encoding) < longest for encoding in encodings):
+            inputs["attention_mask"] = padded(([1] * len(e) for e in encodings), 0)
+        return inputs
+
+    @property
+    def gives_maps(self) -> bool:
+        """Whether the family stays outside the fused kernel, so that attention comes as finished maps."""
+        return self.model.config._attn_implementation == "eager"
+
+    @cached_property
+    def takes_type_ids(self) -> bool:
+        """Whether the network tells texts apart by type; many accept the argument and have one type only."""
+        if "token_type_ids" not in inspect.signature(self.encoder.forward).parameters:
+            return False
+        return self.family.type_ids or getattr(self.model.config, "type_vocab_size", 0) > 1
+
+    def output_factors(self, part: Part) -> tuple[FloatArray | None, ...]:
+        """See ``AttentionRun.output_factors``; found once by watching where attention's output goes."""
+        with self._factors_lock:
+            if part not in self._factors:
+                text = "a b c"
+                if part == "encoder":
+                    self._factors[part] = tuple(_output_factors(self, self.encode(text)))
+                else:
+                    states = self.forward(self.encode(text)).last_hidden_state
+                    factors = tuple(_output_factors(self, self.written(text, text), states))
+                    self._factors |= {"decoder": factors[0::2], "cross": factors[1::2]}
+            return self._factors[part]
+
+
+@cache
+def _leave_the_cores_to_torch() -> None:
+    """One thread for numpy's matrix products. Its waiting threads keep the cores busy that torch needs next:
+    with two cores a forward pass of 128 tokens took twice as long after attention had been computed.
+    """
+    ThreadpoolController().select(internal_api="openblas").limit(limits=1)
+
+
+def load(source: Source, device: torch.device) -> LoadedModel:
+    """Read a source's files, after downloading them if need be. Raises BadCheckpoint if they are no model."""
+    _leave_the_cores_to_torch()
+    if source.folder is None:
+        source = sources.download(source)
+    try:
+        config = AutoConfig.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
+    except Exception as error:  # transformers raises whatever it stumbles over: OSError, ValueError, KeyError ...
+        raise BadCheckpoint(_unreadable(source.id, error)) from error
+    # Without its files transformers makes up a tokenizer that knows no word.
+    files = ("tokenizer.json", *tokenizer.vocab_files_names.values())
+    has_files = any((source.folder / name).exists() for name in files)
+    if not tokenizer.is_fast or not has_files:
+        raise BadCheckpoint(
+            f"“{source.id}” has no fast tokenizer (tokenizer.json), so its tokens cannot be traced back to "
+            "the text. Save one with AutoTokenizer(...).save_pretrained, or choose another checkpoint."
+        )
+    family = family_of(config.model_type)
+    model, missing = _load_network(source, config, family, device)
+    heads = _heads(model, family, missing, source.id)
+    eager = model.config._attn_implementation == "eager"
+    max_tokens = _max_tokens(config, tokenizer, model)
+    spec = registry.find(source.id)
+    info = ModelInfo(
+        id=source.id,
+        revision=source.revision,
+        family=config.model_type,
+        n_layers=getattr(config, "num_hidden_layers", 0),
+        n_heads=getattr(config, "num_attention_heads", 0),
+        width=getattr(config, "hidden_size", 0),
+        parameters=source.n_parameters - _n_constants(model, missing),
+        max_tokens=max_tokens,
+        # A published head may be there and never have been trained; the registry knows, the file does not.
+        mlm="mlm" in heads and tokenizer.mask_token_id is not None and (spec is None or spec.mlm),
+        nsp=family.nsp if "nsp" in heads and (spec is None or spec.nsp) else None,
+        device=str(device),
+        dtype=str(model.dtype).removeprefix("torch."),
+        cross_attention=bool(config.is_encoder_decoder),
+    )
+    bound = max_tokens or (_UNLIMITED_TOKENS_WITH_MAPS if eager and info.n_heads else _UNLIMITED_TOKENS)
+    return LoadedModel(info=info, family=family, model=model, tokenizer=tokenizer, max_tokens=bound)
+
+
+def _unreadable(model: str, error: Exception) -> str:
+    if "trust_remote_code" in str(error) or "custom code" in str(error):
+        return f"“{model}” needs code from its own repository, which this app never runs. Choose another model."
+    first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return f"“{model}” cannot be loaded: {first_line[:300]} Choose another checkpoint, or copy this one again."
+
+
+def _load_network(source: Source, config: Any, family: Family, device: torch.device) -> tuple[Any, set[str]]:
+    """The network in evaluation mode on the device, and the names of weights the checkpoint does not hold."""
+    auto = _AUTO.get(family.head, AutoModel)
+    if type(config) not in auto._model_mapping:
+        auto = AutoModel
+    try:
+        network = auto._model_mapping[type(config)]
+        implementation = capture.IMPLEMENTATION if network._supports_sdpa else "eager"
+        with _building:
+            model, report = network.from_pretrained(
+                source.folder,
+                config=config,
+                dtype=dtype_for(device),
+                attn_implementation=implementation,
+                use_safetensors=True,
+                local_files_only=True,
+                output_loading_info=True,
+            )
+    except Exception as error:
+        raise BadCheckpoint(_unreadable(source.id, error)) from error
+    missing = set(report["missing_keys"]) | {key for key, *_ in report["mismatched_keys"]}
+    return model.eval().requires_grad_(False).to(device), missing
+
+
+def _heads(model: Any, family: Family, missing: set[str], name: str) -> set[str]:
+    """Which heads have all their weights: one that lacks any would predict at random, so it does not count.
+
+    The pooler serves the sentence head only, so a checkpoint without it still has its encoder.
+    """
+    prefix = f"{model.base_model_prefix}."
+    has_head = model.base_model is not model
+    sentence = {key for key in missing if any(part in key for part in ("pooler", "seq_relationship", "sop_classifier"))}
+    of_encoder = {key for key in missing - sentence if not has_head or key.startswith(prefix)}
+    if of_encoder:
+        raise BadCheckpoint(
+            f"“{name}” lacks {len(of_encoder)} weights of its encoder (such as {min(of_encoder)}), which "
+            "would have to be random. Choose a complete checkpoint."
+        )
+    heads = set()
+    if has_head and family.head in ("pretraining", "masked") and not missing - sentence:
+        heads.add("mlm")
+    if has_head and family.nsp and not sentence:
+        heads.add("nsp")
+    return heads
+
+
+def _n_constants(model: Any, missing: set[str]) -> int:
+    """Numbers that a checkpoint holds beside the weights, such as BART's bias of zeros."""
+    stored = model.state_dict().keys() - missing
+    return sum(buffer.numel() for name, buffer in model.named_buffers() if name in stored)
+
+
+def _max_tokens(config: Any, tokenizer: Any, model: Any) -> int | None:
+    """The longest input: what positions there are, less those that padding takes (RoBERTa's kin), and what
+    the tokenizer says; None where neither sets a limit.
+    """
+    limits = [tokenizer.model_max_length]
+    positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+    if positions and positions > 0:
+        # Models that count positions from the padding id on keep a padding row in the position table.
+        table = next(
+            (
+                m
+                for name, m in model.named_modules()
+                if name.endswith("position_embeddings") and hasattr(m, "padding_idx")
+            ),
+            None,
+        )
+        offset = table.padding_idx + 1 if table is not None and table.padding_idx is not None else 0
+        limits.append(positions - offset)
+    limit = min(limits)
+    return int(limit) if limit < 10**6 else None
+
+
+def _output_factors(
+    loaded: LoadedModel, encoding: Encoding, states: torch.Tensor | None = None
+) -> Iterator[FloatArray | None]:
+    """Per attention call R (heads, d', d') with ‖v R‖ = ‖v W_O‖: the QR factor of each head's slice of W_O.
+
+    The output projection is the first linear module whose input equals attention's output.
+    """
+    projections: list[Any] = []
+    own_thread = threading.get_ident()
+    with capture.recording() as calls:
+
+        def watch(module: Any, inputs: tuple[Any, ...]) -> None:
+            if threading.get_ident() != own_thread:
+                return  # somebody else's text passes through the same module
+            if len(projections) < len(calls) and inputs and isinstance(inputs[0], torch.Tensor):
+                output = calls[-1].output
+                given = inputs[0]
+                if given.numel() == output.numel() and torch.equal(given.reshape(-1), output.reshape(-1)):
+                    projections.extend([None] * (len(calls) - 1 - len(projections)))
+                    projections.append(module)
+
+        linear = [m for m in loaded.model.modules() if isinstance(m, torch.nn.Linear | Conv1D)]
+        hooks = [module.register_forward_pre_hook(watch) for module in linear]
+        try:
+            with torch.inference_mode():
+                loaded.forward(encoding, states)
+        finally:
+            for hook in hooks:
+                hook.remove()
+    projections.extend([None] * (len(calls) - len(projections)))
+    for call, projection in zip(calls, projections, strict=True):
+        if projection is None:
+            yield None
+            continue
+        weight = projection.weight if isinstance(projection, Conv1D) else projection.weight.T  # (heads * d', width)
+        per_head = weight.detach().float().reshape(call.query.shape[1], -1, weight.shape[-1])  # (heads, d', width)
+        yield _triangular(per_head)
+
+
+def _triangular(per_head: torch.Tensor) -> FloatArray:
+    """R (heads, d', d') with ‖v R‖ = ‖v W‖ for W (heads, d', width): W Wᵀ = R Rᵀ by the QR factors of Wᵀ."""
+    factor = torch.linalg.qr(per_head.cpu().transpose(-1, -2), mode="r").R  # (heads, min(width, d'), d')
+    return np.ascontiguousarray(factor.transpose(-1, -2).numpy())

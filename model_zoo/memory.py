@@ -1,0 +1,150 @@
+"""One memory of models a process: a byte budget, least recently used out first, one load a model.
+
+Knows nothing of torch: what a model is, how large it will be and how it is loaded comes in from outside.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from model_zoo.errors import OutOfMemory
+
+
+class Sized(Protocol):
+    @property
+    def n_bytes(self) -> int: ...
+
+
+Model = TypeVar("Model", bound=Sized)
+Source = TypeVar("Source", bound=Sized)
+
+
+@dataclass(eq=False)
+class _Slot(Generic[Model]):
+    loading: threading.Lock = field(default_factory=threading.Lock)
+    model: Model | None = None
+    n_bytes: int = 0
+    users: int = 0
+    last_used: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Held(Generic[Model]):
+    """A model in memory, as ``ModelMemory.held`` reports it."""
+
+    model: Model
+    n_bytes: int
+    idle_seconds: float
+    in_use: bool
+
+
+class ModelMemory(Generic[Source, Model]):
+    """Keeps models within ``budget`` bytes. ``find`` says what a name stands for and how many bytes it will
+    take, before anything is read; ``load`` reads it.
+    """
+
+    def __init__(self, budget: int, find: Callable[[str], Source], load: Callable[[Source], Model]) -> None:
+        self.budget = budget
+        self._find = find
+        self._load = load
+        self._lock = threading.Lock()
+        self._slots: dict[str, _Slot[Model]] = {}
+
+    @contextmanager
+    def lease(self, name: str) -> Iterator[Model]:
+        """The model, loaded once however many threads ask, and kept in memory until the block ends."""
+        with self._lock:
+            slot = self._slots.setdefault(name, _Slot())
+            slot.users += 1
+            slot.last_used = time.monotonic()
+        try:
+            with slot.loading:
+                model = slot.model
+                if model is None:
+                    model = self._load_into(slot, name)
+            yield model
+        finally:
+            with self._lock:
+                slot.users -= 1
+                slot.last_used = time.monotonic()
+                if slot.model is None and slot.users == 0:
+                    del self._slots[name]
+
+    def _load_into(self, slot: _Slot[Model], name: str) -> Model:
+        source = self._find(name)
+        self._make_room(slot, name, source.n_bytes)
+        try:
+            model = self._load(source)
+        except BaseException:
+            slot.n_bytes = 0
+            raise
+        with self._lock:
+            slot.model, slot.n_bytes = model, model.n_bytes
+            self._evict(self._excess())  # what the files promised was an estimate
+        return model
+
+    def refuse_if_too_large(self, name: str, n_bytes: int) -> None:
+        """Raises OutOfMemory for a model that would find no room now. Reserves none, and forgets no model."""
+        with self._lock:
+            self._refuse_if_too_large(name, n_bytes)
+
+    def _refuse_if_too_large(self, name: str, n_bytes: int) -> None:
+        """Needs the lock."""
+        if n_bytes > self.budget:
+            raise OutOfMemory(
+                f"{name} needs {n_bytes / 1e6:,.0f} MB, more than the {self.budget / 1e6:,.0f} MB this app "
+                "may use for models. Choose a smaller model, or run the app on a machine with more memory."
+            )
+        if self._leaving(self._excess() + n_bytes) is None:
+            raise OutOfMemory(
+                f"{name} needs {n_bytes / 1e6:,.0f} MB and the models in use leave no room for it. "
+                "Wait until they are done and try again, or choose a smaller model."
+            )
+
+    def _make_room(self, slot: _Slot[Model], name: str, n_bytes: int) -> None:
+        """Reserve bytes for a model to be loaded; evict idle ones, the least recently used first."""
+        with self._lock:
+            self._refuse_if_too_large(name, n_bytes)
+            self._evict(self._excess() + n_bytes)
+            slot.n_bytes = n_bytes
+
+    def _excess(self) -> int:
+        """Bytes over the budget, loads in progress included; negative while there is room. Needs the lock."""
+        return sum(slot.n_bytes for slot in self._slots.values()) - self.budget
+
+    def _leaving(self, excess: int) -> list[_Slot[Model]] | None:
+        """The idle models to forget until ``excess`` bytes are free; None if that would not do. Needs the lock."""
+        idle = sorted((slot for slot in self._slots.values() if slot.users == 0), key=lambda slot: slot.last_used)
+        leaving = []
+        for slot in idle:
+            if excess <= 0:
+                break
+            leaving.append(slot)
+            excess -= slot.n_bytes
+        return leaving if excess <= 0 else None
+
+    def _evict(self, excess: int) -> None:
+        """Forget idle models until ``excess`` bytes are free; none if that would not do. Needs the lock."""
+        leaving = self._leaving(excess) or []
+        self._slots = {name: slot for name, slot in self._slots.items() if slot not in leaving}
+
+    def held(self) -> list[Held[Model]]:
+        """What is in memory, most recently used first."""
+        now = time.monotonic()
+        with self._lock:
+            found = [
+                Held(slot.model, slot.n_bytes, max(0.0, now - slot.last_used), slot.users > 0)
+                for slot in self._slots.values()
+                if slot.model is not None
+            ]
+        return sorted(found, key=lambda held: held.idle_seconds)
+
+    def clear(self) -> None:
+        """Forget every model that is not in use."""
+        with self._lock:
+            self._slots = {name: slot for name, slot in self._slots.items() if slot.users > 0}

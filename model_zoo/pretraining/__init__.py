@@ -1,0 +1,1 @@
+"""Pretraining of the embedded models: corpus, batches, objectives, recipes, and the resumable trainer."""

@@ -1,0 +1,340 @@
+"""Where a model's files are: in this repository, in a folder, in the hub's local cache, or on the hub.
+
+Finding a source reads names, sizes and shapes only; no weights and no torch. Only safetensors are accepted:
+pickles can run code when they are opened.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import math
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlparse
+
+from cachetools import TTLCache, cached
+from huggingface_hub import HfApi, ModelInfo, constants, snapshot_download, try_to_load_from_cache
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HFValidationError,
+    HTTPError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+)
+from huggingface_hub.file_download import repo_folder_name
+from huggingface_hub.utils import filter_repo_objects, tqdm, validate_repo_id
+from safetensors import safe_open
+
+from model_zoo import registry
+from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, UnknownModel
+
+WEIGHTS = Path(__file__).parent / "weights"
+
+_HUB_SECONDS = 10.0
+# Half a file that nobody has written to for so long belongs to a process that was killed.
+_ABANDONED_SECONDS = 3600.0
+_NEEDED_FILES = [
+    "config.json",
+    "model*.safetensors",
+    "model.safetensors.index.json",
+    "tokenizer*",
+    "vocab*",
+    "merges.txt",
+    "*.model",
+    "special_tokens_map.json",
+    "added_tokens.json",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Files that can become a model. ``folder`` is None while they are still on the hub, and ``download_bytes`` of
+    them not here yet.
+    """
+
+    id: str
+    folder: Path | None
+    revision: str
+    n_parameters: int
+    bytes_per_parameter: int = 4
+    download_bytes: int = 0
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory the weights will take once loaded."""
+        return self.n_parameters * self.bytes_per_parameter
+
+
+def embedded_folder(model: str) -> Path:
+    """Where an embedded model lies: "embedded/bert" is weights/embedded-bert."""
+    return WEIGHTS / model.replace("/", "-")
+
+
+def find(model: str, bytes_per_parameter: int = 4) -> Source:
+    """What ``model`` stands for: an id of the registry, a hub id or a local folder.
+
+    Raises UnknownModel, HubUnreachable or BadCheckpoint with a message fit for the screen.
+    """
+    spec = registry.find(model)
+    if spec is not None and spec.hub_id is None:
+        return _in_folder(model, embedded_folder(model), None, bytes_per_parameter)
+    folder = _existing_folder(model)
+    if folder is not None:
+        return _in_folder(model, folder, None, bytes_per_parameter)
+    try:
+        validate_repo_id(model)
+    except HFValidationError as error:
+        raise UnknownModel(
+            f"“{model[:100]}” is neither a model of this app, nor an existing folder, nor a Hugging Face id "
+            "such as google-bert/bert-base-uncased. Check the spelling."
+        ) from error
+    cached_folder = downloaded(model)
+    if cached_folder is not None:
+        return _in_folder(model, cached_folder, cached_folder.name, bytes_per_parameter)
+    return _on_hub(model, bytes_per_parameter)
+
+
+def _existing_folder(name: str) -> Path | None:
+    try:
+        path = os.path.expanduser(name)
+    except ValueError:  # a NUL or half of a surrogate pair after "~"
+        return None
+    return Path(path) if os.path.isdir(path) else None
+
+
+def downloaded(hub_id: str) -> Path | None:
+    """The folder of an earlier, complete download, if there is one."""
+    try:
+        folder = Path(snapshot_download(hub_id, local_files_only=True, allow_patterns=_NEEDED_FILES))
+    except LocalEntryNotFoundError:  # also where a download was interrupted
+        return None
+    return folder if (folder / "config.json").exists() and _weight_files(folder) else None
+
+
+def download(source: Source, report: Callable[[int], None] | None = None) -> Source:
+    """Fetch the files of a source on the hub; ``report`` is told the bytes that have come so far, from any thread.
+
+    A broken connection is taken up again a few times. What is given up leaves whole files only: they are no model
+    until the last one is there, and need not come again. Raises DiskFull or HubUnreachable.
+    """
+    refuse_without_disk(source)
+    _sweep(source.id)
+    try:
+        # Not by commit: only what was fetched by the name of the branch is found again without the hub.
+        folder = Path(
+            snapshot_download(
+                source.id, allow_patterns=_NEEDED_FILES, tqdm_class=None if report is None else _counter(report)
+            )
+        )
+    except GatedRepoError as error:
+        raise HubUnreachable(_gated(source.id)) from error
+    except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: hf_xet's, for whatever it stumbles over
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            raise DiskFull(_disk_full(source)) from error
+        raise HubUnreachable(
+            f"The download of {source.id} broke off ({type(error).__name__}). Try again: the files that are whole "
+            "need not come again."
+        ) from error
+    try:
+        return _in_folder(source.id, folder, folder.name, source.bytes_per_parameter)
+    except BadCheckpoint as error:
+        for file in _weight_files(folder):
+            stored = file.resolve()
+            file.unlink()
+            stored.unlink(missing_ok=True)
+        raise HubUnreachable(
+            f"The weights of {source.id} arrived damaged and were thrown away. Try again; if that does not help, they "
+            "are damaged on the hub: choose another model."
+        ) from error
+
+
+def refuse_without_disk(source: Source) -> None:
+    """Raises DiskFull where the hub's local cache has no room for what is to be downloaded."""
+    if source.download_bytes > free_disk():
+        raise DiskFull(_disk_full(source))
+
+
+def _disk_full(source: Source) -> str:
+    return (
+        f"{source.id} is a download of {megabytes(source.download_bytes)}, and the disk has {megabytes(free_disk())} "
+        f"left for it (in {constants.HF_HUB_CACHE}). Free some space, or choose a smaller model."
+    )
+
+
+def free_disk() -> int:
+    """Bytes that are free where the hub's files are kept."""
+    folder = Path(constants.HF_HUB_CACHE)
+    return shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
+
+
+def megabytes(n_bytes: int) -> str:
+    """A size in words: "438 MB", "0.4 MB"."""
+    return f"{n_bytes / 1e6:,.0f} MB" if n_bytes >= 10e6 else f"{n_bytes / 1e6:.1f} MB"
+
+
+def _counter(report: Callable[[int], None]) -> type[tqdm]:
+    """The class that huggingface_hub makes its progress bars of: draws nothing, and reports what they count.
+
+    It has one bar for files and two for bytes: those that came over the network, and those on the disk. Where they
+    differ the one ahead is reported, and never less than before.
+    """
+    most = 0
+
+    class Counter(tqdm):
+        def __init__(self, *args: object, unit: str = "it", **options: object) -> None:
+            super().__init__(*args, unit=unit, **options | {"disable": True})
+            self.counts_bytes = unit == "B"
+
+        def update(self, n: float | None = 1) -> None:
+            nonlocal most
+            self.n += n or 0
+            if self.counts_bytes and self.n > most:
+                most = int(self.n)
+                report(most)
+
+    return Counter
+
+
+def _sweep(hub_id: str) -> None:
+    """Remove what downloads left behind that were killed: no later one goes on with it."""
+    blobs = Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=hub_id, repo_type="model"), "blobs")
+    for file in blobs.glob("*.incomplete"):
+        with suppress(OSError):  # another process was quicker
+            if time.time() - file.stat().st_mtime > _ABANDONED_SECONDS:
+                file.unlink()
+
+
+@cached(TTLCache(maxsize=1, ttl=60))
+def hub_reachable() -> bool:
+    """Whether the hub answers from here; asked once a minute, within a second."""
+    address = urlparse(constants.ENDPOINT)
+    if constants.HF_HUB_OFFLINE or address.hostname is None:
+        return False
+    try:
+        with socket.create_connection((address.hostname, address.port or 443), timeout=1):
+            return True
+    except OSError:
+        return False
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a checkpoint; empty if there are none or a part is missing."""
+    single = folder / "model.safetensors"
+    if single.exists():
+        return [single]
+    index = folder / "model.safetensors.index.json"
+    if not index.exists():
+        return []
+    try:
+        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        files = [folder / name for name in sorted(names)]
+    except (ValueError, KeyError, AttributeError, TypeError):
+        return []
+    return files if all(file.parent == folder and file.exists() for file in files) else []
+
+
+def _in_folder(model: str, folder: Path, revision: str | None, bytes_per_parameter: int) -> Source:
+    if not (folder / "config.json").exists():
+        raise BadCheckpoint(
+            f"The folder “{model}” holds no config.json, so it is no transformers checkpoint. Choose the "
+            "folder that save_pretrained wrote."
+        )
+    files = _weight_files(folder)
+    if not files:
+        raise BadCheckpoint(_no_weights(model, [path.name for path in folder.iterdir()]))
+    try:
+        n_parameters = 0
+        for file in files:
+            with safe_open(file, "np") as tensors:
+                names = tensors.keys()
+                n_parameters += sum(math.prod(tensors.get_slice(name).get_shape()) for name in names)
+    except Exception as error:  # safetensors' own error class is not exported
+        raise BadCheckpoint(
+            f"The weights of “{model}” cannot be read ({error}). The file may be damaged: copy or download it again."
+        ) from error
+    return Source(model, folder, revision or _fingerprint(files), n_parameters, bytes_per_parameter)
+
+
+def _no_weights(model: str, names: list[str]) -> str:
+    if any(name.endswith((".bin", ".pt", ".pth", ".ckpt", ".pkl")) for name in names):
+        return (
+            f"“{model}” has its weights as pickles only, and a pickle can run any code when it is opened. "
+            "This app loads safetensors: convert the checkpoint with save_pretrained, or choose another."
+        )
+    return (
+        f"“{model}” has no model.safetensors, or a part of it is missing. Choose another checkpoint, or copy "
+        "or download this one again."
+    )
+
+
+def _fingerprint(files: list[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return f"sha256:{digest.hexdigest()[:12]}"
+
+
+def _gated(model: str) -> str:
+    return (
+        f"{model} is gated: its owner gives it out on request only. Ask for access on the hub and log in "
+        "with `hf auth login`, or choose another model."
+    )
+
+
+@cached(TTLCache(maxsize=256, ttl=60), condition=threading.Condition())
+def _hub_info(model: str) -> ModelInfo:
+    """What the hub says of a model; remembered for a minute, since a class asks for one model all at once."""
+    info = HfApi().model_info(model, files_metadata=True, timeout=_HUB_SECONDS)
+    if info.gated:  # everybody may read about it; whether the files are given out is another question
+        HfApi().auth_check(model)
+    return info
+
+
+def _on_hub(model: str, bytes_per_parameter: int) -> Source:
+    try:
+        info = _hub_info(model)
+    except GatedRepoError as error:
+        raise HubUnreachable(_gated(model)) from error
+    except RepositoryNotFoundError as error:
+        raise UnknownModel(
+            f"The hub knows no public model {model}. Check the spelling (owner/name, capitals count)."
+        ) from error
+    except (
+        HTTPError,
+        OSError,
+        ValueError,
+    ) as error:  # ValueError: a page in the hub's place, such as a Wi-Fi's login
+        raise HubUnreachable(
+            f"{model} is not on this machine, and the hub that has it cannot be reached. Check the network, "
+            "or choose a model that is embedded in this app."
+        ) from error
+    sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
+    if not sizes.keys() & {"model.safetensors", "model.safetensors.index.json"}:
+        raise BadCheckpoint(_no_weights(model, list(sizes)))
+    if "config.json" not in sizes:
+        raise BadCheckpoint(
+            f"“{model}” has no config.json on the hub, so it is no transformers checkpoint. Choose another model."
+        )
+    needed = list(filter_repo_objects(sizes, allow_patterns=_NEEDED_FILES))
+    revision = info.sha or "main"
+    missing = [name for name in needed if not isinstance(try_to_load_from_cache(model, name, revision=revision), str)]
+    # Without the hub's own count: few checkpoints take less than half precision, so this is rarely too small.
+    weights = sum(sizes[name] for name in needed if name.endswith(".safetensors"))
+    return Source(
+        model,
+        None,
+        revision,
+        info.safetensors.total if info.safetensors else weights // 2,
+        bytes_per_parameter,
+        download_bytes=sum(sizes[name] for name in missing),
+    )

@@ -1,0 +1,517 @@
+"""Typed results of the engine: what a text became, what each head attends to, which models there are.
+
+Imports numpy and the standard library only, so that ``analysis``, ``viz`` and their tests never load torch.
+All results are frozen. Shapes use n for the number of tokens, d for the width of one head.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from model_zoo.errors import InvalidInput, NotSupported
+
+FloatArray = npt.NDArray[np.float32]
+
+# Whose attention: a model of one stack (BERT, GPT-2) has the first alone. "cross" is how the decoder looks at what
+# the encoder has read.
+Part = Literal["encoder", "decoder", "cross"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec:
+    """What is known of a model before anything is loaded; one entry of the registry.
+
+    ``nsp`` is "NSP" (next sentence, BERT), "SOP" (sentence order, ALBERT) or None. ``heads`` is 0 where the
+    model has no attention. ``parameters`` counts all weights of the published checkpoint.
+    """
+
+    id: str
+    hub_id: str | None
+    name: str
+    family: str
+    layers: int
+    heads: int
+    width: int
+    parameters: int
+    vocabulary: int
+    max_tokens: int | None
+    mlm: bool
+    nsp: Literal["NSP", "SOP"] | None
+    attention: bool = True
+    cross_attention: bool = False
+    causal: bool = False
+    licence: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """A registry entry and whether it can be used here and now; ``reason`` says why not, else how."""
+
+    spec: ModelSpec
+    usable: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInfo:
+    """A model as it was really loaded: what ran, where, and in which number format.
+
+    ``revision`` is the hub's commit, or the sha256 of the weights for a folder. ``max_tokens`` is None where
+    the architecture sets no limit. ``mlm`` and ``nsp`` tell the heads whose weights the checkpoint holds.
+    With ``cross_attention`` there is a decoder beside the encoder; layers and heads are then the encoder's.
+    """
+
+    id: str
+    revision: str
+    family: str
+    n_layers: int
+    n_heads: int
+    width: int
+    parameters: int
+    max_tokens: int | None
+    mlm: bool
+    nsp: Literal["NSP", "SOP"] | None
+    device: str
+    dtype: str
+    cross_attention: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HeldModel:
+    """One model in the engine's memory: its size in bytes and the seconds since it was last used."""
+
+    info: ModelInfo
+    n_bytes: int
+    idle_seconds: float
+    in_use: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoding:
+    """A text, or a pair of texts, as the tokens the model sees; all tuples have length n.
+
+    ``word_ids`` number the words people write, through both texts; None for special tokens. ``offsets`` are
+    character spans in ``text`` (segment 0) or ``text_pair`` (segment 1), (0, 0) for tokens nobody typed.
+    ``segment_ids`` say to which text a token belongs, by BERT's rule: [CLS] and the [SEP] after the first
+    text count to 0, the last [SEP] to 1. ``type_ids`` are what the tokenizer itself says of that, by the
+    family's own rule (XLNet has a third kind); they are what the model is given, if it takes any.
+    ``n_dropped`` tokens fell off at the model's limit.
+    """
+
+    text: str
+    text_pair: str | None
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    word_ids: tuple[int | None, ...]
+    offsets: tuple[tuple[int, int], ...]
+    segment_ids: tuple[int, ...]
+    special: tuple[bool, ...]
+    type_ids: tuple[int, ...] | None = None
+    n_dropped: int = 0
+
+    def __post_init__(self) -> None:
+        n = len(self.tokens)
+        lengths = {len(self.ids), len(self.word_ids), len(self.offsets), len(self.segment_ids), len(self.special)}
+        if lengths != {n}:
+            raise ValueError(f"all fields of an Encoding have one entry a token; got {n} tokens and {lengths}")
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenStates:
+    """One text's vectors after the embeddings and after every layer: float32 (layers + 1, n, width)."""
+
+    encoding: Encoding
+    states: FloatArray
+
+    def __post_init__(self) -> None:
+        if self.states.ndim != 3 or self.states.shape[1] != len(self.encoding):
+            raise ValueError(f"states are (layers + 1, {len(self.encoding)}, width); got {self.states.shape}")
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """Softmax over the last axis, stable for scores of -inf; a row of -inf only becomes zeros."""
+    highest = scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
+    total = weights.sum(axis=-1, keepdims=True)
+    return np.divide(weights, total, out=weights, where=total > 0)
+
+
+class LayerAttention(Protocol):
+    """How one layer's attention is held until somebody looks at it."""
+
+    @property
+    def n_heads(self) -> int: ...
+
+    @property
+    def n_bytes(self) -> int: ...
+
+    def weights(self, head: int | slice) -> FloatArray:
+        """Attention of one head (queries, keys), or of a slice of heads (heads, queries, keys)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryKeyLayer:
+    """A layer's queries, keys and values as they enter attention (after rotary embedding, if any).
+
+    query (heads, n, d), key (key heads, m, d), value (key heads, m, d'): grouped-query models have fewer key
+    heads than heads; m is n except in cross-attention. ``mask`` is None, bool (..., n, m) with True for "may look",
+    or float (..., n, m) added to the scores; where it has a head axis that is 1 or heads long. ``causal`` hides the
+    keys after a query.
+    """
+
+    query: FloatArray
+    key: FloatArray
+    value: FloatArray
+    scaling: float
+    mask: npt.NDArray[np.bool_] | FloatArray | None = None
+    causal: bool = False
+
+    @property
+    def n_heads(self) -> int:
+        return len(self.query)
+
+    @property
+    def n_bytes(self) -> int:
+        return self.query.nbytes + self.key.nbytes + self.value.nbytes
+
+    def of_group(self, per_key_head: FloatArray) -> FloatArray:
+        """Repeat what exists once a key head for every query head of its group: (heads, ...)."""
+        group = self.n_heads // len(per_key_head)
+        return per_key_head if group == 1 else np.repeat(per_key_head, group, axis=0)
+
+    def scores(self, head: int | slice) -> FloatArray:
+        """q·k times the scale, mask and position bias applied (-inf where a query may not look)."""
+        key = self.of_group(self.key)[head]
+        scores: FloatArray = (self.query[head] @ key.swapaxes(-1, -2)) * np.float32(self.scaling)
+        if self.causal:
+            n_queries, n_keys = scores.shape[-2:]
+            hidden = np.triu(np.ones((n_queries, n_keys), dtype=bool), k=1 + n_keys - n_queries)
+            scores[..., hidden] = -np.inf
+        if self.mask is not None:
+            mask = np.broadcast_to(self.mask, (self.n_heads, *self.mask.shape[-2:]))[head]
+            if mask.dtype == np.bool_:
+                scores[~mask.astype(np.bool_, copy=False)] = -np.inf
+            else:
+                scores += mask.astype(np.float32, copy=False)
+        return scores
+
+    def weights(self, head: int | slice) -> FloatArray:
+        return softmax(self.scores(head))
+
+
+@dataclass(frozen=True, slots=True)
+class MapsLayer:
+    """A layer's finished attention maps (heads, queries, keys), for architectures that give nothing else."""
+
+    maps: FloatArray
+
+    @property
+    def n_heads(self) -> int:
+        return len(self.maps)
+
+    @property
+    def n_bytes(self) -> int:
+        return self.maps.nbytes
+
+    def weights(self, head: int | slice) -> FloatArray:
+        return self.maps[head]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttentionRun:
+    """One forward pass: the tokens, and for every layer what its attention is computed from.
+
+    Memory grows linearly with the number of tokens; a head's matrix is computed when it is asked for.
+    ``encoding`` holds the n tokens that look. With a ``part`` other than "encoder" they are the decoder's, and
+    ``source`` is what the encoder has read; in cross-attention its tokens are the m that are looked at, everywhere
+    else m is n. ``output_factors`` holds per layer an array (heads, d', d') with R such that ‖v R‖ = ‖v W_O‖ for
+    the head's slice of the output projection W_O, or None where the projection could not be found.
+    """
+
+    encoding: Encoding
+    model: ModelInfo
+    layers: tuple[LayerAttention, ...]
+    output_factors: tuple[FloatArray | None, ...] = field(default=(), repr=False)
+    part: Part = "encoder"
+    source: Encoding | None = None
+
+    def __post_init__(self) -> None:
+        if (self.source is None) != (self.part == "encoder"):
+            raise ValueError("a decoder's attention comes with what the encoder has read, an encoder's without")
+
+    @property
+    def key_encoding(self) -> Encoding:
+        """The m tokens that are looked at: ``encoding`` itself, except in cross-attention."""
+        return self.source if self.part == "cross" and self.source is not None else self.encoding
+
+    @property
+    def n_layers(self) -> int:
+        return len(self.layers)
+
+    @property
+    def n_heads(self) -> int:
+        """Heads of the widest layer (they are the same in every layer of the models in the registry)."""
+        return max(layer.n_heads for layer in self.layers)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens that look (n)."""
+        return len(self.encoding)
+
+    @property
+    def n_keys(self) -> int:
+        """Tokens that are looked at (m): as many as ``n_tokens``, except in cross-attention."""
+        return len(self.key_encoding)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the arrays this run holds; a mask that layers share counts once."""
+        found = (getattr(layer, "mask", None) for layer in self.layers)
+        masks = {id(mask): mask.nbytes for mask in found if mask is not None}
+        return sum(layer.n_bytes for layer in self.layers) + sum(masks.values())
+
+    def _layer(self, layer: int) -> LayerAttention:
+        if not 0 <= layer < self.n_layers:
+            raise InvalidInput(
+                f"{self.model.id} has layers 1 to {self.n_layers}; layer {layer + 1} does not exist. "
+                "Choose one of these."
+            )
+        return self.layers[layer]
+
+    def _head(self, layer: int, head: int) -> LayerAttention:
+        found = self._layer(layer)
+        if not 0 <= head < found.n_heads:
+            raise InvalidInput(
+                f"{self.model.id} has heads 1 to {found.n_heads}; head {head + 1} does not exist. Choose one of these."
+            )
+        return found
+
+    def head(self, layer: int, head: int) -> FloatArray:
+        """Attention of one head, float32 (n, m): row i says how query token i divides its attention."""
+        return self._head(layer, head).weights(head)
+
+    def layer(self, layer: int) -> FloatArray:
+        """Attention of all heads of a layer, float32 (heads, n, m)."""
+        return self._layer(layer).weights(slice(None))
+
+    def _query_key_layer(self, layer: int, head: int) -> QueryKeyLayer:
+        found = self._head(layer, head)
+        if not isinstance(found, QueryKeyLayer):
+            raise NotSupported(
+                f"{self.model.id} ({self.model.family}) gives finished attention maps only, not its queries and "
+                "keys. Its attention can be shown; choose another model to look at single queries and keys."
+            )
+        return found
+
+    def query_key(self, layer: int, head: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """q (n, d), k (m, d) and scores (n, m): q·k scaled, masked, before softmax (Vaswani et al. 2017, eq. 1).
+
+        Raises NotSupported where a model cannot give them.
+        """
+        found = self._query_key_layer(layer, head)
+        return found.query[head], found.of_group(found.key)[head], found.scores(head)
+
+    def value(self, layer: int, head: int) -> FloatArray:
+        """The value vectors v (m, d') of one head. Raises NotSupported as ``query_key`` does."""
+        found = self._query_key_layer(layer, head)
+        return found.of_group(found.value)[head]
+
+    def value_norms(self, layer: int) -> FloatArray:
+        """‖f(x_j)‖ (heads, m): the length of each token's value after the head's slice of the output projection.
+
+        f(x) = (x W_V + b_V) W_O as in Kobayashi et al. 2020; value-weighted attention is ‖α f(x)‖ = α · ‖f(x)‖.
+        Raises NotSupported where values or the output projection are not to be had.
+        """
+        found = self._query_key_layer(layer, 0)
+        factor = self.output_factors[layer] if layer < len(self.output_factors) else None
+        if factor is None:
+            raise NotSupported(
+                f"The output projection of {self.model.id} ({self.model.family}) was not found, so its attention "
+                "cannot be weighted by value norms. Look at the plain attention weights instead."
+            )
+        return np.linalg.norm(found.of_group(found.value) @ factor, axis=-1).astype(np.float32, copy=False)
+
+
+class Prediction(NamedTuple):
+    """A token of the vocabulary as the answer for a mask."""
+
+    token: str
+    id: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class MaskPrediction:
+    """The model's answer at one position: ``best`` first.
+
+    ``original`` is the token that stood there before it was masked, None for a mask that was typed; ``rank`` is
+    its place among all tokens, counted from 1, and ``log_probability`` its ln P. ``log_total`` is
+    ln Σ exp(logit) over the vocabulary, so a token's logit is ln P + ``log_total``.
+    """
+
+    position: int
+    best: tuple[Prediction, ...]
+    log_total: float
+    original: Prediction | None = None
+    rank: int | None = None
+    log_probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The tokens a model can predict, by id, and those with a role; ``mask_id`` is None where there is no mask."""
+
+    tokens: tuple[str, ...]
+    mask_id: int | None
+    mask_token: str | None
+    unknown_id: int | None
+    special_ids: frozenset[int]
+
+    @property
+    def n_bytes(self) -> int:
+        return 64 * len(self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScores:
+    """ln P(token | all others) of every token, each masked in turn (Salazar et al. 2020).
+
+    ``log_probabilities`` is float32 (n,), nan for special tokens and typed masks; ``guesses`` holds what the
+    model would have put there, None at the same places.
+    """
+
+    encoding: Encoding
+    model: ModelInfo
+    log_probabilities: FloatArray
+    guesses: tuple[Prediction | None, ...]
+
+    @property
+    def n_bytes(self) -> int:
+        return 200 * len(self.encoding)
+
+
+@dataclass(frozen=True, slots=True)
+class MaskLens:
+    """The masked-word head applied to one position's hidden state after the embeddings and after every layer.
+
+    ``layers`` holds the best tokens of each. ``answer`` is the best of the last layer; ``ranks`` (layers + 1,),
+    from 1, and ``log_probabilities`` (layers + 1,) follow it through the layers. ``original_ranks`` does so for
+    the token that was masked, None for a typed mask.
+    """
+
+    position: int
+    layers: tuple[tuple[Prediction, ...], ...]
+    answer: Prediction
+    ranks: tuple[int, ...]
+    log_probabilities: tuple[float, ...]
+    original_ranks: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A token's ln P at a mask before and after the text around it was changed."""
+
+    token: str
+    id: int
+    before: float
+    after: float
+
+    @property
+    def difference(self) -> float:
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceScore:
+    """The sentence head's verdict on A, B: softmax of ``logits`` (is next, is not) gives ``p_next``.
+
+    ``kind`` "SOP" (ALBERT) asks another question: whether A and B stand in their order or were swapped.
+    """
+
+    p_next: float
+    logits: tuple[float, float]
+    kind: Literal["NSP", "SOP"]
+    encoding: Encoding
+    model: ModelInfo
+
+
+COST_LENGTHS = (16, 32, 64, 128, 256, 512)
+"""Tokens of the texts that models are timed on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostSubject:
+    """A model that is about to be timed on texts of ``lengths`` tokens; ``model`` is the name it was asked by.
+
+    ``n_bytes`` are its weights as loaded, heads and decoder included; ``n_threads`` the CPU threads of one pass.
+    ``pieces_per_word`` is how many tokens its vocabulary makes of a word of the built-in sentences.
+    """
+
+    model: str
+    info: ModelInfo
+    n_bytes: int
+    n_threads: int
+    pieces_per_word: float
+    lengths: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostSample:
+    """One timed pass of one text of ``n_tokens`` tokens, which are ``n_words`` words.
+
+    ``round`` counts from 1; round 0 is the warm-up, which no figure counts. ``peak_bytes`` is what the pass took
+    on a GPU beside the weights, None elsewhere. ``share`` of the whole run is done, in [0, 1].
+    """
+
+    model: str
+    n_tokens: int
+    n_words: int
+    round: int
+    seconds: float
+    peak_bytes: int | None
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostFailure:
+    """Why a model, or its longer texts, could not be measured; the others go on."""
+
+    model: str
+    reason: str
+
+
+CostEvent = CostSubject | CostSample | CostFailure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """How well a model does on the built-in held-out sentences, after ``n_done`` of ``n_total`` texts and pairs.
+
+    ``mlm_loss`` (nats) and ``mlm_accuracy`` are over ``n_masked`` hidden tokens, ``nsp_accuracy`` over ``n_pairs``
+    pairs, half of them random. A figure is None before its turn, or where ``no_mlm`` or ``no_nsp`` says why the
+    model has none.
+    """
+
+    n_done: int = 0
+    n_total: int
+    mlm_loss: float | None = None
+    mlm_accuracy: float | None = None
+    n_masked: int = 0
+    nsp_accuracy: float | None = None
+    n_pairs: int = 0
+    no_mlm: str | None = None
+    no_nsp: str | None = None
+
+    @property
+    def n_bytes(self) -> int:
+        return 1000

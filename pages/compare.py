@@ -1,0 +1,39 @@
+"""The page "Compare": two to four models on the same text."""
+
+import streamlit as st
+
+from ui import controls, notes, state
+from ui.compare import VIEWS, Scene, choice, scene
+from ui.messages import failures_as_messages
+from ui.page import begin
+from ui.theme import is_dark
+
+FIELDS = (state.TEXT, state.PAIR, state.LAYER, state.HEAD, state.WHICH_MASK, *state.COMPARE_FIELDS)
+
+
+@st.fragment
+def view(name: str, shown: Scene) -> None:
+    """What the controls of a view change, and nothing else: the browser redraws this part of the page alone."""
+    with failures_as_messages():
+        VIEWS[name].draw(shown)
+    notes.link(state.publish(FIELDS))
+
+
+begin(
+    "Compare",
+    "Put two to four models on the same text: how they cut it, where their heads look, what they guess, how alike "
+    "their layers are, and what they cost.",
+    FIELDS,
+)
+text, pair = controls.texts()
+chosen, beside = choice.models()
+shown = None
+with failures_as_messages():
+    shown = scene.make(chosen, beside, text, pair, dark=is_dark())
+    scene.cards(shown)
+if shown is not None and shown.models:
+    name = controls.choice("View", {name: view.title for name, view in VIEWS.items()}, state.COMPARE_VIEW)
+    st.markdown(VIEWS[name].about)
+    view(name, shown)
+else:
+    notes.link(state.publish(FIELDS))

@@ -1,0 +1,47 @@
+"""The page "Masked words": what the model believes stands behind a mask."""
+
+import streamlit as st
+
+from ui import controls, masked_scores, masked_words, notes, state
+from ui.engine import engine
+from ui.messages import failures_as_messages
+from ui.page import begin
+
+FIELDS = (state.TEXT, state.MODEL, *state.MASK_FIELDS)
+
+VIEWS = {
+    "predictions": ("Predictions", masked_words.view_predictions),
+    "layers": ("Layer by layer", masked_words.view_layers),
+    "surprise": ("How surprising", masked_scores.view_surprise),
+    "training": ("How BERT was trained", masked_scores.view_training),
+    "attention": ("What the mask looks at", masked_words.view_attention),
+    "what if": ("What if", masked_words.view_what_if),
+}
+
+begin(
+    "Masked words",
+    "BERT was trained to guess hidden words (masked language modelling, **MLM**). Click words to hide them, "
+    "and see what "
+    "it would put there.",
+    FIELDS,
+)
+masked_words.come_back()
+
+text, _ = controls.texts(second=False)
+model = controls.model()
+with failures_as_messages():
+    with st.spinner("Loading the model …", show_time=True):
+        info = engine().info(model)
+    playground = masked_words.strip(model, text)
+    view = st.segmented_control(
+        "View",
+        VIEWS,
+        key=state.MASKED_VIEW.name,
+        format_func=lambda name: VIEWS[name][0],
+        required=True,
+        label_visibility="collapsed",
+    )
+    with failures_as_messages():
+        VIEWS[view or "predictions"][1](playground)
+    st.caption(notes.about_model(info, len(playground.encoding)))
+notes.link(state.publish(FIELDS))

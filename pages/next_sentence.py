@@ -1,0 +1,52 @@
+"""The page "Next sentence": whether one sentence follows another, in a model's opinion."""
+
+import streamlit as st
+
+from ui import controls, next_sentence, sentence_pairs, state
+from ui.messages import failures_as_messages
+from ui.notes import link
+from ui.page import begin
+
+FIELDS = (state.TEXT, state.PAIR, state.MODEL, *state.NEXT_FIELDS)
+
+NAMES = {
+    "probability": "Probability",
+    "attention": "Attention between them",
+    "input": "What BERT sees",
+    "many pairs": "Many pairs",
+    "a text": "A whole text",
+}
+
+begin(
+    "Next sentence",
+    "BERT was also trained to say whether a second sentence follows the first in a text or was drawn at random "
+    "(next-sentence prediction, **NSP**).",
+    FIELDS,
+)
+untouched = (st.session_state[state.TEXT.name], st.session_state[state.PAIR.name]) == (state.TEXT.default, "")
+if untouched and not st.query_params:
+    st.session_state[state.TEXT.name] = "She opened the window."
+    st.session_state[state.PAIR.name] = "Cold air came into the room."
+
+view = st.segmented_control(
+    "View",
+    NAMES,
+    key=state.NEXT_VIEW.name,
+    format_func=NAMES.__getitem__,
+    required=True,
+    label_visibility="collapsed",
+)
+a, b = ("", "") if view in ("many pairs", "a text") else next_sentence.both_texts()
+model = controls.model()
+with failures_as_messages():
+    if view == "many pairs":
+        sentence_pairs.draw(model)
+    elif view == "a text":
+        next_sentence.view_text(model)
+    elif view == "attention":
+        next_sentence.view_attention(model, a, b)
+    elif view == "input":
+        next_sentence.view_input(model, a, b)
+    else:
+        next_sentence.view_probability(model, a, b)
+link(state.publish(FIELDS))

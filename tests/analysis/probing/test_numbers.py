@@ -1,0 +1,221 @@
+"""Probes, control tasks, code lengths, likeness and movement against answers known beforehand."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from analysis.probing import Dataset
+from analysis.probing.cka import cka_matrix_of, cross_cka, linear_cka
+from analysis.probing.classifier import bootstrap_interval, fit, majority_accuracy, word_accuracy
+from analysis.probing.control import control_task, control_word
+from analysis.probing.features import ArrayVectors, FileVectors, VectorStore
+from analysis.probing.layers import centre_of_gravity, expected_layer
+from analysis.probing.mdl import block_ends, description_length, online_code
+from analysis.probing.movement import movement
+from analysis.probing.pca import principal_components
+
+
+def noise(n: int, width: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(n, width)).astype(np.float32)
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("fit_bytes", [10**9, 0])
+def test_probe_is_scikit_learns_on_standardized_features(n_classes: int, fit_bytes: int) -> None:
+    x = noise(400, 20) * np.linspace(0.1, 50, 20, dtype=np.float32) + 3
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    y = (z[:, :n_classes] + 0.5 * noise(400, n_classes, 1)).argmax(axis=1)
+    probe = fit(ArrayVectors(x), np.arange(300), y[:300], n_classes, fit_bytes=fit_bytes)
+    log_p = probe.log_probabilities(ArrayVectors(x), np.arange(300, 400))
+    scaler = StandardScaler().fit(x[:300].astype(np.float64))
+    expected = LogisticRegression(tol=1e-8, max_iter=5000).fit(scaler.transform(x[:300]), y[:300])
+    np.testing.assert_allclose(np.exp(log_p), expected.predict_proba(scaler.transform(x[300:])), atol=0.02)
+
+
+def test_constant_features_and_a_single_label_do_no_harm() -> None:
+    x = np.full((30, 3), 7.3, dtype=np.float32)
+    x[:, 0] = np.arange(30) % 2
+    probe = fit(ArrayVectors(x), np.arange(20), np.arange(20) % 2, 2)
+    assert (probe.log_probabilities(ArrayVectors(x), np.arange(20, 30)).argmax(axis=1) == x[20:, 0]).all()
+    single = fit(ArrayVectors(x), np.arange(20), np.full(20, 2), 4).log_probabilities(ArrayVectors(x), np.arange(2))
+    np.testing.assert_array_equal(np.exp(single), [[0, 0, 1, 0]] * 2)
+
+
+def test_file_and_memory_give_the_same_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("analysis.probing.features.BLOCK_BYTES", 4 * 8 * 16)  # blocks of 16 rows
+    vectors = np.stack([noise(100, 8, seed) for seed in range(3)])
+    rows = np.random.default_rng(0).permutation(100)[:70]
+    with VectorStore(100, 3, 8, ram_bytes=0) as store:
+        store.write(np.arange(60, 100), vectors[:, 60:])
+        store.write(np.arange(0, 60)[::-1].copy(), vectors[:, :60][:, ::-1])
+        layer = store.layer(2)
+        assert isinstance(layer, FileVectors)
+        path: Path = layer.path
+        np.testing.assert_array_equal(np.concatenate(list(layer.blocks(rows))), vectors[2, rows])
+        assert max(len(block) for block in layer.blocks(rows)) == 16
+        labels = (vectors[2, :, 0] > 0).astype(np.int64)
+        from_file = fit(layer, np.arange(100), labels, 2, fit_bytes=0)
+        from_memory = fit(ArrayVectors(vectors[2]), np.arange(100), labels, 2)
+        np.testing.assert_allclose(from_file.weights, from_memory.weights, atol=0.02)
+    assert not path.exists()
+
+
+def test_bootstrap_interval_covers_at_its_rate() -> None:
+    rng = np.random.default_rng(0)
+    covered = 0
+    for i in range(400):
+        correct = rng.random(150) < 0.8
+        low, high = bootstrap_interval(correct, np.arange(150), draws=300, seed=i)
+        covered += low <= 0.8 <= high
+    assert 0.91 <= covered / 400 <= 0.975
+
+
+def test_bootstrap_draws_whole_sentences() -> None:
+    # Ten sentences of ten words, each all right or all wrong: as wide as ten single draws.
+    correct = np.repeat(np.arange(10) % 2 == 0, 10)
+    clustered = bootstrap_interval(correct, np.repeat(np.arange(10), 10), draws=2000, seed=0)
+    single = bootstrap_interval(correct[::10], np.arange(10), draws=2000, seed=0)
+    assert clustered == single
+    low, high = bootstrap_interval(correct, np.arange(100), draws=2000, seed=0)
+    assert high - low < 0.5 * (clustered[1] - clustered[0])
+
+
+def test_baselines_by_hand() -> None:
+    train, test = np.array([0, 0, 1, 1, 1]), np.array([0, 1, 0])
+    assert majority_accuracy(train, test) == pytest.approx(1 / 3)
+    # "a" is mostly 0, "b" always 1, "c" is new and gets the majority, 1.
+    assert word_accuracy(["a", "a", "a", "b", "b"], train, ["a", "b", "c"], test) == pytest.approx(2 / 3)
+
+
+def words_dataset(words: list[str], labels: list[str], in_test: list[bool]) -> Dataset:
+    texts = tuple(f"x{i} {word}" for i, word in enumerate(words))
+    spans = np.array([[len(text) - len(word), len(text)] for text, word in zip(texts, words, strict=True)])
+    return Dataset(
+        name="own",
+        level="token",
+        texts=texts,
+        in_test=np.array(in_test),
+        text_of=np.arange(len(words)),
+        labels=tuple(labels),
+        spans=spans,
+    )
+
+
+def test_control_task_is_a_random_function_of_the_word() -> None:
+    words = [f"word{i % 50}" for i in range(1000)]
+    labels = np.array([0] * 750 + [1] * 250)
+    data = words_dataset(words, [str(label) for label in labels], [i % 10 < 3 for i in range(1000)])
+    control = control_task(data, labels, seed=1)
+    by_word = {word: set(control.labels[[w == word for w in words]].tolist()) for word in set(words)}
+    assert all(len(found) == 1 for found in by_word.values())
+    assert 0.55 < (control.labels == 0).mean() < 0.92  # three of four in the mean over 50 word types
+    assert control.in_test.sum() == 300
+    # Vectors that are the word and nothing else: the control task is learned by heart, the real one is not.
+    types = np.array([int(word[4:]) for word in words])
+    vectors = ArrayVectors(np.eye(50, dtype=np.float32)[types])
+    train, test = np.flatnonzero(~control.in_test), np.flatnonzero(control.in_test)
+    probe = fit(vectors, train, control.labels[train], 2)
+    assert (probe.log_probabilities(vectors, test).argmax(axis=1) == control.labels[test]).mean() == 1.0
+
+
+def test_control_word_of_a_sentence_is_its_longest() -> None:
+    data = Dataset(
+        name="own",
+        level="sentence",
+        texts=("The Farmer walks home.",),
+        in_test=np.array([False]),
+        text_of=np.array([0]),
+        labels=("a",),
+    )
+    assert control_word(data, 0) == "farmer"
+
+
+def test_online_code_by_hand() -> None:
+    # Two labels at 2 bits each (four classes), then probabilities 1/2, 1/4 and 1/8: 4 + 1 + 2 + 3 bits.
+    blocks = [np.log(np.array([0.5, 0.25], dtype=np.float32)), np.log(np.array([0.125], dtype=np.float32))]
+    code = online_code(2, 4, blocks)
+    assert code.bits == pytest.approx(10)
+    assert code.uniform_bits == 10
+    assert code.compression == pytest.approx(1)
+
+
+def test_description_length_is_its_definition_summed() -> None:
+    x, rows = noise(256, 6), np.arange(256)
+    y = (x[:, 0] + 0.3 * noise(256, 1, 5)[:, 0] > 0).astype(np.int64)
+    code = description_length(ArrayVectors(x), rows, y, 2, seed=3)
+    order = np.random.default_rng(3).permutation(256)
+    ends = block_ends(256)
+    assert ends == [2, 4, 8, 16, 32, 64, 128, 256]
+    bits = 2.0
+    for end, following in pairwise(ends):
+        seen, ahead = order[:end], order[end:following]
+        if len(set(y[seen])) == 1:  # the unseen label has probability 1 / (t + 1)
+            bits -= np.log2(np.where(y[ahead] == y[seen][0], end / (end + 1), 1 / (end + 1))).sum()
+            continue
+        scaler = StandardScaler().fit(x[seen])
+        model = LogisticRegression(tol=1e-6, max_iter=1000).fit(scaler.transform(x[seen]), y[seen])
+        probability = model.predict_proba(scaler.transform(x[ahead]))[np.arange(len(ahead)), y[ahead]]
+        bits -= np.log2(probability).sum()
+    assert code.bits == pytest.approx(bits, rel=0.01)
+    shuffled = description_length(ArrayVectors(noise(256, 6, 9)), rows, y, 2, seed=3)
+    assert code.bits < 0.6 * code.uniform_bits
+    assert shuffled.compression < 1.05
+
+
+def test_depth_in_one_number_by_hand() -> None:
+    # Gains 0.2 at layer 1 and 0.1 at layer 3; the loss at layer 2 counts for nothing.
+    assert expected_layer([0.5, 0.7, 0.6, 0.8]) == pytest.approx((1 * 0.2 + 3 * 0.1) / 0.3)
+    assert expected_layer([0.9, 0.5, 0.9]) is None
+    assert centre_of_gravity([0.5, 0.7, 0.4, 0.8], 0.5) == pytest.approx((1 * 0.2 + 3 * 0.3) / 0.5)
+    assert centre_of_gravity([0.4, 0.5], 0.5) is None
+
+
+def test_cka_of_a_rotation_is_one_and_the_matrix_is_symmetric() -> None:
+    x = noise(60, 12)
+    rotation, _ = np.linalg.qr(noise(12, 12, 1))
+    assert linear_cka(x, 3 * x @ rotation + 5) == pytest.approx(1, abs=1e-5)
+    y = noise(60, 7, 2)
+    xc, yc = x - x.mean(axis=0), y - y.mean(axis=0)
+    by_features = np.linalg.norm(yc.T @ xc) ** 2 / (np.linalg.norm(xc.T @ xc) * np.linalg.norm(yc.T @ yc))
+    assert linear_cka(x, y) == pytest.approx(by_features, rel=1e-5)
+    matrix = cka_matrix_of([x, y, np.ones((60, 3), dtype=np.float32)])
+    np.testing.assert_allclose(matrix, matrix.T)
+    np.testing.assert_allclose(np.diag(matrix), [1, 1, 0], atol=1e-6)
+
+
+def test_cka_between_two_models_is_that_of_each_pair_of_layers() -> None:
+    a = np.stack([noise(50, 6, seed) for seed in range(3)])
+    b = np.stack([noise(50, 9, seed) for seed in (7, 8)])
+    b[1, :, :6] += 2 * a[2]
+    found = cross_cka(a, b)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, [[linear_cka(x, y) for y in b] for x in a], rtol=1e-6)
+    assert found.argmax() == 5
+    np.testing.assert_allclose(np.diag(cross_cka(a, a)), 1, atol=1e-6)
+    np.testing.assert_allclose(cross_cka(a, a), cka_matrix_of(a), atol=1e-6)
+    with pytest.raises(ValueError, match="50 items of one model cannot be compared with 49"):
+        cross_cka(a, b[:, 1:])
+
+
+@pytest.mark.parametrize("n", [5, 80])
+def test_principal_components_are_those_of_the_singular_vectors(n: int) -> None:
+    vectors = np.stack([noise(n, 10), noise(n, 10)])
+    vectors[1] *= -1
+    found = principal_components(vectors)
+    centred = vectors[0] - vectors[0].mean(axis=0)
+    left, values, _ = np.linalg.svd(centred, full_matrices=False)
+    np.testing.assert_allclose(np.abs(found.points[0]), np.abs(left[:, :2] * values[:2]), atol=1e-3)
+    np.testing.assert_allclose(found.explained[0], values[:2] ** 2 / (values**2).sum(), rtol=1e-4)
+    np.testing.assert_allclose(found.points[1], found.points[0], atol=1e-3)  # the sign follows the layer before
+
+
+def test_movement_by_hand() -> None:
+    states = np.array([[[1, 0], [2, 0], [0, 0]], [[0, 1], [4, 0], [1, 1]]], dtype=np.float32)
+    np.testing.assert_allclose(movement(states), [[1, 0, 0]], atol=1e-7)
+    np.testing.assert_allclose(movement(states, "relative"), [[np.sqrt(2), 1, 0]], atol=1e-6)

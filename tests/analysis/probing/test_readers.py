@@ -1,0 +1,158 @@
+"""The user's own files: what is read, what is left out and counted, what is refused and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from analysis.probing import readers
+from model_zoo.errors import InvalidInput
+
+
+def table(rows: list[tuple[str, str]], separator: str = ",", header: str = "text,label") -> bytes:
+    lines = [header.replace(",", separator), *(separator.join(row) for row in rows)]
+    return "\n".join(lines).encode()
+
+
+ROWS = [(f"sentence {i}", "ab"[i % 2]) for i in range(40)]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_every_separator(separator: str) -> None:
+    data = readers.read_table(table(ROWS, separator), "own")
+    assert dict(zip(data.texts, data.labels, strict=True)) == dict(ROWS)
+    assert data.in_test.sum() == 12
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_every_encoding(encoding: str) -> None:
+    rows = [(f"Füße {i}", label) for i, (_, label) in enumerate(ROWS)]
+    data = readers.read_table(table(rows).decode().encode(encoding), "own")
+    assert data.texts[0] == "Füße 0"
+    assert any("Windows-1252" in note for note in data.notes) == (encoding == "cp1252")
+
+
+def test_quotes_order_and_more_columns() -> None:
+    body = "id,Label,TEXT\n" + "\n".join(f'{i},{"ab"[i % 2]},"one, two\nthree {i}"' for i in range(30))
+    data = readers.read_table(body.encode(), "own")
+    assert data.texts[0] == "one, two\nthree 0"
+    assert data.labels[:2] == ("a", "b")
+
+
+def test_left_out_lines_are_counted() -> None:
+    rows = [*ROWS, ("", "a"), ("sentence 0", "a"), ("both", "a"), ("both", "b"), ("single", "c")]
+    data = readers.read_table(table(rows), "own")
+    notes = " ".join(data.notes)
+    assert "1 line(s) without a text or a label: 42" in notes
+    assert "1 repeated" in notes
+    assert "1 sentences that have more than one label" in notes
+    assert "'c'" in notes
+    assert len(data.texts) == 40
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "is empty"),
+        (
+            table(ROWS, header="sentence,class"),
+            "line 1: the columns must be named text and label; found 'sent",
+        ),
+        (table([(t, "a") for t, _ in ROWS]), "fewer than two labels"),
+        (table(ROWS[:2]), "2 different sentences; a probe needs at least 20"),
+        (table([(f"s {i}", f"c{i // 2}") for i in range(10000)]), "5,000 different labels; at most 1,000"),
+        (table([(f"s {i}", f"{i}.5") for i in range(100)]), "100 different numbers as labels"),
+        (table([*ROWS, ("only text",)]), "line 42: 1 column"),  # type: ignore[list-item]
+        (b"x" * 50_000_000, "has 50.0 MB; files may have up to 20 MB"),
+        (b"text,label\n\x00\x01,a", "no text file"),
+        (b'text,label\n"a"b,c\n', "line 2: this is no well-formed table"),
+    ],
+)
+def test_refusals_say_why(data: bytes, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message.replace("(", r"\(")):
+        readers.read_table(data, "own")
+
+
+def test_numbers_as_classes_are_noted() -> None:
+    data = readers.read_table(table([(t, "01"[i % 2]) for i, (t, _) in enumerate(ROWS)]), "own")
+    assert any("labels are numbers" in note for note in data.notes)
+
+
+def test_senteval_split_and_duplicates() -> None:
+    lines = [f"{'te' if i >= 30 else 'va' if i >= 25 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(40)]
+    lines.append("te\tA\tsentence 2")
+    data = readers.read_senteval("\n".join(lines).encode(), "own")
+    assert data.in_test.sum() == 11
+    assert data.in_test[data.texts.index("sentence 2")]
+    assert any(note.startswith("1 sentences are in training and in test") for note in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"), [("tr\tA", "line 2: 2 column"), ("xx\tA\tb", "line 2: the split is 'xx'")]
+)
+def test_malformed_senteval(line: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        readers.read_senteval(f"tr\tA\tfirst\n{line}\n".encode(), "own")
+
+
+def word(number: str, form: str, upos: str, head: str, deprel: str, misc: str = "_") -> str:
+    return "\t".join([number, form, form, upos, "_", "_", head, deprel, "_", misc])
+
+
+# "Vámonos al mar nº." with a multiword token (2-3 = a + el), an empty node and comments.
+SENTENCE = [
+    "# sent_id = 1",
+    "# text = something else",
+    word("1", "Vamos{i}", "VERB", "0", "root"),
+    word("2-3", "al", "_", "_", "_"),
+    word("2", "a", "ADP", "4", "case"),
+    word("3", "el", "DET", "4", "det"),
+    word("3.1", "empty", "NOUN", "_", "_"),
+    word("4", "mar", "NOUN", "1", "obl:arg", "SpaceAfter=No"),
+    word("5", ".", "PUNCT", "1", "punct"),
+]
+
+
+def conllu(sentence: list[str], n: int = 30) -> bytes:
+    return "\n".join("\n".join(sentence).replace("{i}", str(i)) + "\n" for i in range(n)).encode()
+
+
+@pytest.mark.parametrize(
+    ("target", "labels"),
+    [
+        ("upos", {"VERB": 30, "NOUN": 30, "PUNCT": 30}),
+        ("deprel", {"root": 30, "obl": 30, "punct": 30}),
+        ("head_distance", {"root": 30, "−3": 30, "−4": 30}),
+    ],
+)
+def test_conllu_words_spans_and_labels(target: readers.CoNLLTarget, labels: dict[str, int]) -> None:
+    data = readers.read_conllu(conllu(SENTENCE), "own", target)
+    assert data.texts[0] == "Vamos0 al mar."
+    assert [data.word(i) for i in range(3)] == ["Vamos0", "mar", "."]
+    assert Counter(data.labels) == labels
+    assert any(note.startswith("Left out 60 words inside") for note in data.notes)
+
+
+def test_head_distance_is_cut_at_five() -> None:
+    words = [word(str(i), f"w{i}" if i > 1 else "w{i}", "X", str(9 if i < 9 else 0), "dep") for i in range(1, 10)]
+    data = readers.read_conllu(conllu(words), "own", "head_distance")
+    assert Counter(data.labels) == {"+5 or more": 120, "+4": 30, "+3": 30, "+2": 30, "+1": 30, "root": 30}
+
+
+@pytest.mark.parametrize(
+    ("place", "line", "message"),
+    [
+        (3, "2 al _", "line 4: 1 column"),
+        (3, word("x", "al", "_", "_", "_"), "line 4: 'x' is no word number"),
+        (7, word("4", "mar", "NOUN", "one", "obl"), "line 8: the head 'one'"),
+        (7, word("4", "mar", "NOUN", "17", "obl"), "line 8: the head is word 17, and the sentence has 5"),
+        (7, word("9", "mar", "NOUN", "1", "obl"), "line 8: word 9 follows word 3"),
+        (3, word("2-1", "al", "_", "_", "_"), "line 4: the multiword token"),
+    ],
+)
+def test_malformed_conllu_names_its_line(place: int, line: str, message: str) -> None:
+    lines = list(SENTENCE)
+    lines[place] = line
+    with pytest.raises(InvalidInput, match=message):
+        readers.read_conllu(conllu(lines), "own", "upos")

@@ -1,0 +1,221 @@
+"""Whole studies on a made-up encoder whose layers know what they were given, and the docstring's example."""
+
+from __future__ import annotations
+
+import doctest
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.probing import (
+    TASKS,
+    Dataset,
+    Failed,
+    LayerResult,
+    Progress,
+    Settings,
+    TaskMap,
+    TaskResult,
+    frame,
+    probe,
+    run,
+)
+from model_zoo.errors import InvalidInput, OutOfMemory
+from model_zoo.types import Encoding, HiddenStates
+
+WIDTH = 16
+
+
+class Knowing:
+    """An encoder of four layers of noise; from layer ``since`` on every token carries its text's label."""
+
+    def __init__(self, labels: dict[str, int], since: int = 2, limit: int = 10**6) -> None:
+        self.labels, self.since, self.limit = labels, since, limit
+        self.seen: list[str] = []
+
+    def __call__(self, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        assert [len(text) for text in texts] == sorted(len(text) for text in texts)
+        for index in reversed(range(len(texts))):  # any order is allowed
+            text = texts[index]
+            self.seen.append(text)
+            offsets, start = [], 0
+            for word in text.split(" ")[: self.limit]:
+                # Words of more than four letters are two pieces.
+                cut = min(4, len(word))
+                offsets += [(start, start + cut)] + ([(start + cut, start + len(word))] if len(word) > cut else [])
+                start += len(word) + 1
+            n = len(offsets) + 2
+            states = np.random.default_rng(abs(hash(text)) % 2**32).normal(size=(4, n, WIDTH)).astype(np.float32)
+            states[self.since :, 1:-1, 3] += 60 * self.labels.get(text, 0)
+            yield (
+                index,
+                HiddenStates(
+                    Encoding(
+                        text=text,
+                        text_pair=None,
+                        tokens=("[CLS]", *("x" for _ in offsets), "[SEP]"),
+                        ids=(0,) * n,
+                        word_ids=(None,) * n,
+                        offsets=((0, 0), *offsets, (0, 0)),
+                        segment_ids=(0,) * n,
+                        special=(True, *(False for _ in offsets), True),
+                    ),
+                    states,
+                ),
+            )
+
+
+def balanced(n: int = 200, name: str = "own") -> tuple[Dataset, dict[str, int]]:
+    texts = tuple(f"word{i} and another" for i in range(n))
+    labels = tuple("ab"[i % 2] for i in range(n))
+    data = Dataset(
+        name=name,
+        level="sentence",
+        texts=texts,
+        in_test=np.arange(n) % 10 < 4,
+        text_of=np.arange(n),
+        labels=labels,
+    )
+    return data, {text: i % 2 for i, text in enumerate(texts)}
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max"])
+def test_a_label_known_from_layer_two_on_gives_its_step_there(pooling: str) -> None:
+    data, labels = balanced()
+    found = probe(Knowing(labels), data, pooling=pooling)
+    accuracy = [layer.accuracy for layer in found.layers]
+    assert accuracy[2:] == [1.0, 1.0]
+    assert all(0.3 < a < 0.7 for a in accuracy[:2])
+    assert found.majority == 0.5
+    assert (found.n_train, found.n_test) == (120, 80)
+    assert found.best.layer == 2
+    assert found.layers[2].wrong == ()
+    assert found.expected_layer == pytest.approx(2, abs=0.35)
+    assert found.layers[3].selectivity == pytest.approx(1 - (found.layers[3].control_accuracy or 0))
+    assert probe(Knowing(labels), data, pooling="cls").layers[3].accuracy < 0.7  # [CLS] was given nothing
+
+
+def test_wrong_examples_are_wrong_and_the_surest_first() -> None:
+    data, labels = balanced()
+    wrong = probe(Knowing(labels, since=4), data, wrong=5).layers[0].wrong
+    assert len(wrong) == 5
+    assert [example.probability for example in wrong] == sorted((e.probability for e in wrong), reverse=True)
+    assert all(e.label != e.predicted and "ab"[labels[e.text]] == e.label for e in wrong)
+
+
+@pytest.mark.parametrize("pieces", ["first", "mean"])
+def test_words_are_found_by_their_characters(pieces: str) -> None:
+    texts = tuple(f"uncle{i} sees{i} dogs" for i in range(100))
+    data = Dataset(
+        name="own",
+        level="token",
+        texts=texts,
+        in_test=np.arange(100) % 3 == 0,
+        text_of=np.repeat(np.arange(100), 2),
+        labels=("N", "V") * 100,
+        spans=np.array([[[0, t.index(" ")], [t.index(" ") + 1, t.rindex(" ")]] for t in texts]).reshape(-1, 2),
+    )
+
+    def encode(wanted: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        for index, hidden in Knowing({})(wanted):
+            # Only the first piece of the second word carries anything.
+            place = hidden.encoding.offsets.index((wanted[index].index(" ") + 1, wanted[index].index(" ") + 5))
+            hidden.states[:, place, 5] += 60
+            yield index, hidden
+
+    found = probe(encode, data, pieces=pieces)
+    assert [layer.accuracy for layer in found.layers] == [1.0] * 4
+    assert found.word_only == 0.5  # no word of the test part was met in training
+    assert probe(Knowing({}, limit=1), data_with_first_words(data), pieces=pieces).skipped == 100
+
+
+def data_with_first_words(data: Dataset) -> Dataset:
+    """The same words with labels that stay two where the second words are cut off."""
+    labels = tuple("ab"[i // 2 % 2] for i in range(len(data)))
+    return Dataset(
+        name="own",
+        level="token",
+        texts=data.texts,
+        in_test=data.in_test,
+        text_of=data.text_of,
+        labels=labels,
+        spans=data.spans,
+    )
+
+
+def test_each_sentence_is_encoded_once_for_all_tasks_that_share_it() -> None:
+    shared = ["subject_number", "verb_number", "subject_animacy", "tense", "negation", "bigram_shift"]
+    encode = Knowing({})
+    settings = Settings(sentences=60, control=False)
+    events = list(run(encode, [TASKS[name] for name in shared], settings))
+    assert len(encode.seen) == len(set(encode.seen)) == 180
+    results = {event.task: event for event in events if isinstance(event, TaskResult)}
+    assert set(results) == set(shared)
+    for name in shared:
+        mine = [e for e in events if isinstance(e, (TaskMap, LayerResult, TaskResult)) and e.task == name]
+        assert [type(e) for e in mine] == [TaskMap, *[LayerResult] * 4, TaskResult]
+    progress = [e for e in events if isinstance(e, Progress) and e.stage == "encoding"]
+    assert {(e.total, max(p.done for p in progress if p.tasks == e.tasks)) for e in progress} == {(60, 60)}
+    table = frame(list(results.values()))
+    assert len(table) == 24
+    assert set(table["seed"]) == {0}
+
+
+def test_a_run_is_repeated_by_its_seed() -> None:
+    data, labels = balanced()
+    once, again = (probe(Knowing(labels), data, sentences=100, mdl=True, seed=7) for _ in range(2))
+    assert once == again
+    assert once != probe(Knowing(labels), data, sentences=100, mdl=True, seed=8)
+    assert (once.layers[3].bits or 0) < 0.5 * (once.layers[0].bits or 0)
+
+
+def test_many_vectors_go_through_files_and_give_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    data, labels = balanced(2000)
+    in_memory = probe(Knowing(labels), data, sentences=2000)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr("analysis.probing.features.RAM_BYTES", 0)
+    from_files = probe(Knowing(labels), data, sentences=2000)
+    assert from_files == in_memory
+    running = run(Knowing(labels), [data], Settings(sentences=2000))
+    while not isinstance(next(running), LayerResult):
+        pass
+    assert list(tmp_path.iterdir())
+    running.close()  # type: ignore[attr-defined]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_bad_task_and_a_lost_model_leave_the_rest_alone() -> None:
+    good, labels = balanced()
+    bad, _ = balanced(4, name="tiny")
+    knowing = Knowing(labels)
+
+    def lost(texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        if not texts[0].startswith("word"):
+            raise OutOfMemory("The model was unloaded. Choose it again.")
+        yield from knowing(texts)
+
+    events = list(run(lost, [bad, good, TASKS["tense"]], Settings(sentences=200)))
+    assert [event.task for event in events if isinstance(event, TaskResult)] == ["own"]
+    failed = {event.task: event.reason for event in events if isinstance(event, Failed)}
+    assert "at least 20" in failed["tiny"]
+    assert failed["tense"] == "The model was unloaded. Choose it again."
+    with pytest.raises(InvalidInput, match="at least 20"):
+        probe(knowing, bad)
+
+
+@pytest.mark.parametrize("wrong", [{"pooling": "sum"}, {"pieces": "last"}, {"sentences": 0}, {"seed": -1}])
+def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        Settings(**wrong)  # type: ignore[arg-type]
+
+
+def test_the_example_of_the_docstring_runs() -> None:
+    pytest.importorskip("torch", reason="the example runs the embedded model")
+    example = next(t for t in doctest.DocTestFinder().find(probe, "probe", globs={}) if t.examples)
+    printed: list[str] = []
+    outcome = doctest.DocTestRunner().run(example, out=printed.append)
+    assert outcome.failed == 0, "".join(printed)
+    assert outcome.attempted >= 5

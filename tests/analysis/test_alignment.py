@@ -1,0 +1,421 @@
+"""Common words of several tokenizers, by hand and for any cutting of any text, and attention on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.alignment import (
+    REST,
+    align,
+    common_states,
+    fertility,
+    heads_on_common_words,
+    on_common_words,
+    pieces_table,
+    states_on_common_words,
+    tokens_by_word,
+)
+from analysis.words import Unit, merge, word_units
+from model_zoo.errors import InvalidInput
+from model_zoo.types import AttentionRun, Encoding, HiddenStates, MapsLayer, ModelInfo
+
+Piece = tuple[str, int | None, tuple[int, int]]  # token, its word, its characters
+
+
+def encoding(text: str, pieces: Sequence[Piece], pair: Sequence[Piece] = (), text_pair: str | None = None) -> Encoding:
+    """[CLS] text [SEP], and for a pair another text and [SEP]; a token without word and characters is special."""
+    frame: Piece = ("[SEP]", None, (0, 0))
+    tokens = [("[CLS]", None, (0, 0)), *pieces, frame, *([*pair, frame] if text_pair is not None else [])]
+    n_first = len(pieces) + 2
+    return Encoding(
+        text=text,
+        text_pair=text_pair,
+        tokens=tuple(token for token, _, _ in tokens),
+        ids=tuple(range(len(tokens))),
+        word_ids=tuple(word for _, word, _ in tokens),
+        offsets=tuple(span for _, _, span in tokens),
+        segment_ids=tuple(int(place >= n_first) for place in range(len(tokens))),
+        special=tuple(word is None for _, word, _ in tokens),
+    )
+
+
+def whole(text: str) -> Encoding:
+    """Every word between spaces as one token."""
+    spans = []
+    at = 0
+    for word in text.split():
+        at = text.index(word, at)
+        spans.append((word, len(spans), (at, at + len(word))))
+        at += len(word)
+    return encoding(text, spans)
+
+
+def ranges(units: Sequence[Unit]) -> list[tuple[int, int]]:
+    return [(unit.start, unit.stop) for unit in units]
+
+
+CONTRACTION = "I don't know"
+WORDPIECE = encoding(
+    CONTRACTION,
+    [("i", 0, (0, 1)), ("don", 1, (2, 5)), ("'", 2, (5, 6)), ("t", 3, (6, 7)), ("know", 4, (8, 12))],
+)
+# The space before a word belongs to its token, as byte-level BPE has it without trimming.
+BPE = encoding(CONTRACTION, [("I", 0, (0, 1)), ("Ġdon", 1, (1, 5)), ("'t", 2, (5, 7)), ("Ġknow", 3, (7, 12))])
+UNIGRAM = encoding(
+    CONTRACTION,
+    [
+        ("▁I", 0, (0, 1)),
+        ("▁don", 1, (2, 5)),
+        ("'", 1, (5, 6)),
+        ("t", 1, (6, 7)),
+        ("▁kno", 2, (8, 11)),
+        ("w", 2, (11, 12)),
+    ],
+)
+
+
+def test_a_contraction_that_three_tokenizers_cut_their_own_way_is_one_word() -> None:
+    found = align([WORDPIECE, BPE, UNIGRAM])
+    assert found.labels == ("I", "don't", "know")
+    assert found.spans == ((0, 1), (2, 7), (8, 12))
+    assert found.segments == (0, 0, 0)
+    assert [ranges(units) for units in found.units] == [
+        [(1, 2), (2, 5), (5, 6)],
+        [(1, 2), (2, 4), (4, 5)],
+        [(1, 2), (2, 5), (5, 7)],
+    ]
+    assert all(unit.label == label for units in found.units for unit, label in zip(units, found.labels, strict=True))
+    assert found.summary(["a", "b", "c"]) == ""
+
+
+def test_two_that_agree_keep_the_finer_words() -> None:
+    """WordPiece and BPE both cut after "don"; without the one that does not, that stays."""
+    assert align([WORDPIECE, BPE]).labels == ("I", "don", "'t", "know")
+
+
+def test_pieces_and_tokens_per_word() -> None:
+    encodings = [WORDPIECE, BPE, UNIGRAM]
+    found = align(encodings)
+    assert tokens_by_word(found, encodings)[1] == (("don", "'", "t"), ("Ġdon", "'t"), ("▁don", "'", "t"))
+    assert fertility(found, encodings) == pytest.approx((5 / 3, 4 / 3, 2))
+    table = pieces_table(found, encodings, ["A", "B", "C"])
+    assert list(table.columns) == ["word", "A", "B", "C"]
+    assert table.iloc[1].tolist() == ["don't", "don · ' · t", "Ġdon · 't", "▁don · ' · t"]
+
+
+def test_accents_that_one_model_strips_and_another_spells_in_bytes() -> None:
+    text = "Café über"
+    stripped = encoding(text, [("cafe", 0, (0, 4)), ("uber", 1, (5, 9))])
+    in_bytes = encoding(
+        text,
+        [
+            ("Caf", 0, (0, 3)),
+            ("Ã", 0, (3, 4)),
+            ("©", 0, (3, 4)),
+            ("Ġ", 1, (5, 5)),
+            ("Ã", 1, (5, 6)),
+            ("¼", 1, (5, 6)),
+            ("ber", 1, (6, 9)),
+        ],
+    )
+    found = align([stripped, in_bytes])
+    assert found.labels == ("Café", "über")
+    assert ranges(found.units[1]) == [(1, 4), (4, 8)]
+
+
+def test_an_emoji_of_many_signs_and_many_tokens_is_one_word() -> None:
+    text = "a 👩‍🚀 b"  # woman, joiner, rocket: characters 2 to 5
+    in_bytes = encoding(text, [("a", 0, (0, 1)), *[("?", 1, (2, 3))] * 4, *[("?", 1, (3, 5))] * 3, ("b", 2, (6, 7))])
+    unknown = encoding(text, [("a", 0, (0, 1)), ("[UNK]", 1, (2, 5)), ("b", 2, (6, 7))])
+    in_parts = encoding(text, [("a", 0, (0, 1)), ("👩", 1, (2, 3)), ("🚀", 2, (4, 5)), ("b", 3, (6, 7))])
+    found = align([in_bytes, unknown, in_parts])
+    assert found.labels == ("a", "👩‍🚀", "b")
+    assert [ranges(units)[1] for units in found.units] == [(2, 9), (2, 3), (2, 4)]
+
+
+def test_chinese_is_as_fine_as_the_coarsest_model_has_it() -> None:
+    text = "我喜欢猫"
+    by_sign = encoding(text, [(sign, place, (place, place + 1)) for place, sign in enumerate(text)])
+    by_word = encoding(text, [("▁", 0, (0, 1)), ("我", 0, (0, 1)), ("喜欢", 1, (1, 3)), ("猫", 2, (3, 4))])
+    assert align([by_sign, by_word]).labels == ("我", "喜欢", "猫")
+
+
+def test_words_that_overlap_without_nesting_become_one() -> None:
+    """One cuts ab|cd, the other a|bc|d: they agree at the ends only."""
+    left = encoding("abcd", [("ab", 0, (0, 2)), ("cd", 1, (2, 4))])
+    right = encoding("abcd", [("a", 0, (0, 1)), ("bc", 1, (1, 3)), ("d", 2, (3, 4))])
+    assert align([left, right]).labels == ("abcd",)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        # A word of no characters goes with the one after it, at the end of the text with the one before.
+        ([("▁", 0, (0, 0)), ("a", 1, (0, 1)), ("b", 2, (2, 3))], [(1, 3), (3, 4)]),
+        ([("a", 0, (0, 1)), ("Ġ", 1, (1, 2)), ("b", 2, (2, 3))], [(1, 2), (2, 4)]),
+        ([("a", 0, (0, 1)), ("b", 1, (2, 3)), ("▁", 2, (0, 0))], [(1, 2), (2, 4)]),
+    ],
+)
+def test_tokens_that_cover_nothing_join_their_neighbour(pieces: list[Piece], expected: list[tuple[int, int]]) -> None:
+    found = align([whole("a b"), encoding("a b", pieces)])
+    assert found.labels == ("a", "b")
+    assert ranges(found.units[1]) == expected
+
+
+def test_a_word_one_model_drops_goes_with_its_neighbour() -> None:
+    text = "a ☃ b"
+    found = align([whole(text), encoding(text, [("a", 0, (0, 1)), ("b", 1, (4, 5))])])
+    assert found.labels == ("a", "☃ b")
+    assert [ranges(units) for units in found.units] == [[(1, 2), (2, 4)], [(1, 2), (2, 3)]]
+
+
+def test_a_special_token_somebody_typed_belongs_to_no_word() -> None:
+    """WordPiece takes a typed [SEP] for the real one, the other model for three words."""
+    text = "a [SEP] b"
+    taken = encoding(text, [("a", 0, (0, 1)), ("[SEP]", None, (2, 7)), ("b", 1, (8, 9))])
+    spelled = encoding(
+        text, [("a", 0, (0, 1)), ("[", 1, (2, 3)), ("SEP", 2, (3, 6)), ("]", 3, (6, 7)), ("b", 4, (8, 9))]
+    )
+    found = align([taken, spelled])
+    assert found.labels == ("a", "[SEP] b")
+    assert tokens_by_word(found, [taken, spelled])[1] == (("b",), ("[", "SEP", "]", "b"))
+
+
+def test_masks_that_are_written_differently_are_one_word() -> None:
+    bert = encoding("a [MASK]", [("a", 0, (0, 1)), ("[MASK]", 1, (2, 8))])
+    roberta = encoding("a <mask>", [("a", 0, (0, 1)), ("<mask>", 1, (2, 8))])
+    assert align([bert, roberta]).labels == ("a", "[MASK]")
+
+
+def test_pairs_are_aligned_text_by_text() -> None:
+    first = encoding("a b", [("a", 0, (0, 1)), ("b", 1, (2, 3))], [("ab", 2, (0, 2))], "ab")
+    second = encoding("a b", [("a b", 0, (0, 3))], [("a", 1, (0, 1)), ("b", 2, (1, 2))], "ab")
+    found = align([first, second])
+    assert found.labels == ("a b", "ab")
+    assert found.segments == (0, 1)
+    assert found.spans == ((0, 3), (0, 2))
+    assert [ranges(units) for units in found.units] == [[(1, 3), (4, 5)], [(1, 2), (3, 5)]]
+
+
+def test_where_one_model_had_to_cut_the_common_part_is_compared_and_the_rest_counted() -> None:
+    text = "so very unhappy now"
+    cut = replace(encoding(text, [("so", 0, (0, 2)), ("very", 1, (3, 7)), ("un", 2, (8, 10))]), n_dropped=3)
+    found = align([cut, whole(text)])
+    assert found.labels == ("so", "very")  # "unhappy" is seen in part only
+    assert found.n_beyond == (1, 2)
+    assert found.n_dropped == (3, 0)
+    said = found.summary(["Short", "Long"])
+    assert "Short had to cut the text at its limit, 3 tokens left out." in said
+    assert "1 word of Short, 2 words of Long cannot be compared" in said
+    assert "the 2 words that all see whole" in said
+
+
+def test_a_cut_between_words_keeps_the_last_one() -> None:
+    text = "so very unhappy now"
+    cut = replace(encoding(text, [("so", 0, (0, 2)), ("very", 1, (3, 7))]), n_dropped=4)
+    both = align([cut, whole(text)])
+    assert both.labels == ("so", "very")
+    assert both.n_beyond == (0, 2)
+    same = align([cut, cut])
+    assert same.labels == ("so", "very")
+    assert same.n_beyond == (0, 0)
+
+
+def test_a_second_text_that_fell_off_whole_leaves_the_first() -> None:
+    long = encoding("a", [("a", 0, (0, 1))], [("b", 1, (0, 1))], "b")
+    short = replace(encoding("a", [("a", 0, (0, 1))], [], "b"), n_dropped=1)
+    found = align([long, short])
+    assert found.labels == ("a",)
+    assert found.n_beyond == (1, 0)
+
+
+def test_nothing_in_common_other_texts_and_other_numbers_are_refused() -> None:
+    empty = replace(encoding("a b", []), n_dropped=2)
+    with pytest.raises(InvalidInput, match="No word of this text is seen whole by every model"):
+        align([whole("a b"), empty])
+    with pytest.raises(InvalidInput, match="different texts"):
+        align([whole("a b"), whole("a c")])
+    for number in (1, 5):
+        with pytest.raises(ValueError, match=f"got {number}"):
+            align([whole("a")] * number)
+
+
+@st.composite
+def cuttings(draw: st.DrawFn) -> tuple[str, list[Encoding]]:
+    """A text and two to four encodings that cover all its visible characters, each cut at places of its own."""
+    text = " ".join(draw(st.lists(st.text("aé中🙂", min_size=1, max_size=6), min_size=1, max_size=6)))
+    encodings = []
+    for _ in range(draw(st.integers(2, 4))):
+        cuts = sorted({0, len(text), *draw(st.sets(st.integers(0, len(text))))})
+        new_word = draw(st.lists(st.booleans(), min_size=len(cuts), max_size=len(cuts)))
+        word, pieces = -1, []
+        for start, stop, new in zip(cuts, cuts[1:], new_word, strict=False):
+            word += bool(new) or word < 0
+            copies = draw(st.integers(1, 3))  # the bytes of a sign share its span
+            pieces += [(text[start:stop], word, (start, stop))] * copies
+        encodings.append(encoding(text, pieces))
+    return text, encodings
+
+
+def slow_words(text: str, encodings: Sequence[Encoding]) -> list[str]:
+    """Cut the text before every visible character that no model has in one word with a character before it."""
+    visible = [place for place, character in enumerate(text) if not character.isspace()]
+    tied = set()
+    for each in encodings:
+        words: dict[int, list[int]] = {}
+        for word, (start, stop) in zip(each.word_ids, each.offsets, strict=True):
+            if word is not None:
+                words.setdefault(word, []).extend(place for place in range(start, stop) if place in visible)
+        for places in words.values():
+            tied.update(place for place in visible if places and min(places) < place <= max(places))
+    starts = [place for place in visible if place not in tied]
+    return [text[start:stop].strip() for start, stop in zip(starts, [*starts[1:], len(text)], strict=True)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(cuttings())
+def test_any_cutting_gives_the_finest_words_all_agree_on(drawn: tuple[str, list[Encoding]]) -> None:
+    text, encodings = drawn
+    found = align(encodings)
+    assert list(found.labels) == slow_words(text, encodings)
+    assert found.n_beyond == (0,) * len(encodings)
+    for each, units in zip(encodings, found.units, strict=True):
+        covered = [place for unit in units for place in range(unit.start, unit.stop)]
+        assert covered == [place for place, special in enumerate(each.special) if not special]
+    again = align([encodings[0], encodings[0]])
+    assert again.units[0] == again.units[1]
+
+
+@settings(max_examples=200, deadline=None)
+@given(cuttings(), st.data())
+def test_dropped_characters_and_cut_texts_leave_every_token_in_one_word_or_none(
+    drawn: tuple[str, list[Encoding]], data: st.DataObject
+) -> None:
+    text, encodings = drawn
+    changed = []
+    for each in encodings:
+        places = range(1, len(each) - 1)
+        kept = [place for place in places if data.draw(st.integers(0, 5))]
+        kept = kept[: data.draw(st.integers(0, len(kept)))] if (cut := data.draw(st.booleans())) else kept
+        pieces = [(each.tokens[place], each.word_ids[place], each.offsets[place]) for place in kept]
+        changed.append(replace(encoding(text, pieces), n_dropped=len(places) - len(kept) if cut else 0))
+    if any(len(each) == 2 for each in changed):
+        with pytest.raises(InvalidInput):
+            align(changed)
+        return
+    try:
+        found = align(changed)
+    except InvalidInput:
+        assert any(each.n_dropped for each in changed)
+        return
+    ends = [0, *(end for _, end in found.spans)]
+    assert all(start >= before for (start, _), before in zip(found.spans, ends, strict=False))
+    for each, units, beyond in zip(changed, found.units, found.n_beyond, strict=True):
+        covered = [place for unit in units for place in range(unit.start, unit.stop)]
+        assert covered == list(range(1, len(covered) + 1))  # from the first token on, none twice
+        assert len(covered) >= len(units)
+        if not any(other.n_dropped for other in changed):
+            assert (len(covered), beyond) == (len(each) - 2, 0)
+
+
+def test_attention_by_hand() -> None:
+    text = "ab c"
+    pieces = encoding(text, [("a", 0, (0, 1)), ("##b", 0, (1, 2)), ("c", 1, (3, 4))])
+    units = align([pieces, whole(text)]).units[0]
+    weights = np.array(
+        [
+            [0.2, 0.2, 0.2, 0.2, 0.2],
+            [0.1, 0.3, 0.2, 0.3, 0.1],
+            [0.5, 0.1, 0.1, 0.0, 0.3],
+            [0.0, 0.4, 0.2, 0.4, 0.0],
+            [1.0, 0.0, 0.0, 0.0, 0.0],
+        ],
+        dtype=np.float32,
+    )
+    # Columns: ab, c, [CLS] and [SEP]. The row of "ab" is the mean of its two tokens' rows.
+    expected = [[(0.5 + 0.2) / 2, (0.3 + 0.0) / 2, (0.2 + 0.8) / 2], [0.6, 0.4, 0.0]]
+    found = on_common_words(weights, units, pieces.special)
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    assert found.dtype == np.float32
+    assert REST == "special tokens and the rest"
+
+
+@settings(max_examples=60, deadline=None)
+@given(cuttings(), st.integers(0, 2**32 - 1))
+def test_attention_of_every_word_sums_to_one_and_equals_merging_words(
+    drawn: tuple[str, list[Encoding]], seed: int
+) -> None:
+    """Words within one model are merged by another function; the rest is what goes to [CLS] and [SEP]."""
+    _, encodings = drawn
+    found = align(encodings)
+    for each, units in zip(encodings, found.units, strict=True):
+        weights = np.random.default_rng(seed).dirichlet(np.ones(len(each)), (2, 3, len(each))).astype(np.float32)
+        common = on_common_words(weights, units, each.special)
+        assert common.shape == (2, 3, len(found), len(found) + 1)
+        np.testing.assert_allclose(common.sum(axis=-1), 1, atol=1e-5)
+        all_units = (Unit("[CLS]", 0, 1, 0, True), *units, Unit("[SEP]", len(each) - 1, len(each), 0, True))
+        merged = merge(weights, all_units)
+        np.testing.assert_allclose(common[..., :-1], merged[..., 1:-1, 1:-1], atol=1e-6)
+        np.testing.assert_allclose(common[..., -1], merged[..., 1:-1, 0] + merged[..., 1:-1, -1], atol=1e-6)
+
+
+def test_words_outside_the_common_part_count_to_the_rest() -> None:
+    text = "so very unhappy now"
+    cut = replace(encoding(text, [("so", 0, (0, 2)), ("very", 1, (3, 7))]), n_dropped=4)
+    other = whole(text)
+    units = align([cut, other]).units[1]
+    weights = np.random.default_rng(0).dirichlet(np.ones(6), 6).astype(np.float32)
+    found = on_common_words(weights, units, other.special)
+    np.testing.assert_allclose(found[:, :2], weights[1:3, 1:3], atol=1e-7)
+    np.testing.assert_allclose(found[:, 2], weights[1:3][:, [0, 3, 4, 5]].sum(axis=1), atol=1e-6)
+
+
+def test_a_typed_special_token_between_the_tokens_of_a_word_counts_to_the_rest() -> None:
+    weights = np.eye(3, dtype=np.float32)[[1, 1, 2]]  # tokens 0 and 1 look at 1, token 2 at itself
+    found = on_common_words(weights, (Unit("a b", 0, 3, 0, False),), (False, True, False))
+    np.testing.assert_allclose(found, [[0.5, 0.5]])
+
+
+def test_the_same_words_as_within_one_model() -> None:
+    """A model aligned with itself has its own words."""
+    assert [unit for unit in word_units(UNIGRAM) if not unit.special] == list(align([UNIGRAM, UNIGRAM]).units[0])
+
+
+def test_all_heads_of_a_run_in_order() -> None:
+    info = ModelInfo(
+        id="test/model", revision="r", family="bert", n_layers=2, n_heads=2, width=4, parameters=1, max_tokens=None,
+        mlm=True, nsp=None, device="cpu", dtype="float32",
+    )  # fmt: skip
+    maps = np.random.default_rng(0).dirichlet(np.ones(7), (2, 2, 7)).astype(np.float32)
+    run = AttentionRun(encoding=WORDPIECE, model=info, layers=tuple(MapsLayer(layer) for layer in maps))
+    units = align([WORDPIECE, BPE]).units[0]
+    found = heads_on_common_words(run, units)
+    assert found.shape == (4, 4, 5)
+    np.testing.assert_array_equal(found[3], on_common_words(maps[1, 1], units, WORDPIECE.special))
+
+
+def test_hidden_states_are_means_over_the_tokens_of_a_word() -> None:
+    states = np.arange(2 * 7 * 3, dtype=np.float32).reshape(2, 7, 3)
+    units = align([WORDPIECE, UNIGRAM]).units[0]
+    found = states_on_common_words(states, units, WORDPIECE.special)
+    assert found.shape == (2, 3, 3)
+    np.testing.assert_allclose(found[:, 1], states[:, 2:5].mean(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(found[:, 2], states[:, 5])
+    other = np.zeros((5, len(BPE), 8), dtype=np.float32)
+    a, b = common_states([HiddenStates(WORDPIECE, states), HiddenStates(BPE, other)])
+    assert (a.shape, b.shape) == ((2, 4, 3), (5, 4, 8))
+
+
+def test_arrays_of_another_text_are_refused() -> None:
+    units = align([WORDPIECE, BPE]).units[0]
+    for shape in ((6, 6), (7, 6), (2, 6, 7)):
+        with pytest.raises(ValueError, match="does not fit 7 tokens"):
+            on_common_words(np.zeros(shape, dtype=np.float32), units, WORDPIECE.special)
+    with pytest.raises(ValueError, match="does not fit 7 tokens"):
+        states_on_common_words(np.zeros((2, 6, 3), dtype=np.float32), units, WORDPIECE.special)

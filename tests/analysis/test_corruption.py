@@ -1,0 +1,113 @@
+"""Training's corruption: rates over many draws, what is never chosen; masks that stay where the text is edited."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from analysis.corruption import Recipe, characters, corrupt, moved, tokens_over
+from model_zoo.errors import InvalidInput
+from model_zoo.types import Encoding, Vocabulary
+
+MASK, SPECIAL = 3, frozenset({0, 1, 2, 3})
+VOCABULARY = Vocabulary(tuple(f"t{i}" for i in range(50)), MASK, "[MASK]", 1, SPECIAL)
+
+
+def encoding(words: list[str], ids: list[int] | None = None) -> Encoding:
+    n = len(words)
+    text = " ".join(words)
+    starts = [len(" ".join(words[:i])) + (i > 0) for i in range(n)]
+    spans = [(0, 0), *((s, s + len(w)) for s, w in zip(starts, words, strict=True)), (0, 0)]
+    return Encoding(
+        text=text,
+        text_pair=None,
+        tokens=("[CLS]", *words, "[SEP]"),
+        ids=(0, *(ids or range(10, 10 + n)), 2),
+        word_ids=(None, *range(n), None),
+        offsets=tuple(spans),
+        segment_ids=(0,) * (n + 2),
+        special=(True, *([False] * n), True),
+    )
+
+
+TWENTY = encoding([f"w{i}" for i in range(20)])
+
+
+def test_the_rates_over_many_draws_are_berts() -> None:
+    kinds: Counter[str | None] = Counter()
+    for seed in range(2000):
+        drawn = corrupt(TWENTY, VOCABULARY, Recipe(seed=seed))
+        kinds.update(drawn.kinds[1:-1])
+        for place, kind in enumerate(drawn.kinds):
+            if kind == "masked":
+                assert drawn.ids[place] == MASK
+            elif kind == "random":
+                assert drawn.ids[place] not in SPECIAL
+            else:
+                assert drawn.ids[place] == TWENTY.ids[place]
+    chosen = sum(kinds[kind] for kind in ("masked", "random", "kept"))
+    assert chosen == 2000 * 3  # 15% of 20
+    # Standard error of a share of 6000: at most 0.0065 of 0.8 and 0.004 of 0.1; four of them.
+    assert kinds["masked"] / chosen == pytest.approx(0.8, abs=0.021)
+    assert kinds["random"] / chosen == pytest.approx(0.1, abs=0.016)
+    assert kinds["kept"] / chosen == pytest.approx(0.1, abs=0.016)
+
+
+def test_every_token_is_chosen_equally_often() -> None:
+    counts = Counter(p for seed in range(2000) for p in corrupt(TWENTY, VOCABULARY, Recipe(seed=seed)).positions)
+    assert set(counts) == set(range(1, 21))
+    assert min(counts.values()) > 300 - 4 * 16  # mean 300, standard deviation 16
+    assert max(counts.values()) < 300 + 4 * 16
+
+
+def test_a_seed_draws_the_same_and_another_differs() -> None:
+    assert corrupt(TWENTY, VOCABULARY, Recipe(seed=5)) == corrupt(TWENTY, VOCABULARY, Recipe(seed=5))
+    assert len({corrupt(TWENTY, VOCABULARY, Recipe(seed=seed)).positions for seed in range(9)}) > 1
+
+
+def test_all_masked_all_kept_and_at_least_one() -> None:
+    assert corrupt(TWENTY, VOCABULARY, Recipe(rate=1, masked=1, random=0)).ids[1:-1] == (MASK,) * 20
+    assert corrupt(TWENTY, VOCABULARY, Recipe(rate=1, masked=0, random=0)).ids == TWENTY.ids
+    assert len(corrupt(encoding(["one"]), VOCABULARY, Recipe(rate=0.01)).positions) == 1
+
+
+def test_typed_masks_are_left_alone() -> None:
+    text = encoding(["a", "b"], [MASK, 11])
+    assert corrupt(text, VOCABULARY, Recipe(rate=1)).positions == (2,)
+    with pytest.raises(InvalidInput, match="No word is left"):
+        corrupt(encoding(["a"], [MASK]), VOCABULARY, Recipe())
+
+
+def test_shares_that_make_no_sense() -> None:
+    for rate in (0, 1.5):
+        with pytest.raises(InvalidInput, match="cannot be chosen"):
+            Recipe(rate=rate)
+    with pytest.raises(InvalidInput, match="more than the chosen"):
+        Recipe(masked=0.8, random=0.3)
+
+
+MOVED = {
+    "nothing changed": ("abcde", "abcde", [1, 3], (1, 3)),
+    "inserted before": ("abcde", "abXXcde", [0, 3], (0, 5)),
+    "deleted before": ("abcde", "cde", [0, 3], (1,)),
+    "replaced": ("abcde", "abXde", [1, 2, 3], (1, 3)),
+    "appended": ("abc", "abcd", [2], (2,)),
+    "another text": ("abc", "xyz", [0, 1, 2], ()),
+    "emptied": ("abc", "", [1], ()),
+    "repeated letters": ("aaa", "aaaa", [2], (2,)),
+}
+
+
+@pytest.mark.parametrize("case", MOVED)
+def test_positions_move_with_an_edit(case: str) -> None:
+    before, after, positions, expected = MOVED[case]
+    assert moved(before, after, positions) == expected
+
+
+def test_tokens_and_their_characters() -> None:
+    text = encoding(["The", "cat", "sat"])
+    assert characters(text, [2]) == (4, 5, 6)
+    assert tokens_over(text, [5]) == (2,)
+    assert tokens_over(text, [3]) == ()  # the space
+    assert tokens_over(text, characters(text, [1, 3])) == (1, 3)

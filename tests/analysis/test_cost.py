@@ -1,0 +1,117 @@
+"""Medians, quartiles, growth and intervals of measured costs, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.cost import Latency, ModelCost, doubling, frame, interval, latencies, spread
+from model_zoo.types import CostSample, CostSubject, ModelInfo, Quality
+
+
+def sample(seconds: float, *, model: str = "a", n: int = 16, round_: int = 1, peak: int | None = None) -> CostSample:
+    return CostSample(
+        model=model, n_tokens=n, n_words=n // 2, round=round_, seconds=seconds, peak_bytes=peak, share=0.5
+    )
+
+
+def at(n: int, median: float) -> Latency:
+    return Latency(model="a", n_tokens=n, n_words=n // 2, n=3, median=median, low=median, high=median, peak_bytes=None)
+
+
+def test_median_and_quartiles_by_hand_without_the_warm_up() -> None:
+    seconds = [5.0, 1.0, 3.0, 2.0, 4.0]
+    samples = [sample(99.0, round_=0), *(sample(s, round_=place + 1) for place, s in enumerate(seconds))]
+    (found,) = latencies(samples)["a"]
+    assert (found.low, found.median, found.high, found.n) == (2.0, 3.0, 4.0, 5)
+    assert found.tokens_per_second == pytest.approx(16 / 3)
+    assert found.words_per_second == pytest.approx(8 / 3)
+    assert found.peak_bytes is None
+
+
+def test_models_keep_their_order_and_lengths_are_sorted() -> None:
+    samples = [
+        sample(4.0, model="b", n=64),
+        sample(1.0, model="a", n=16),
+        sample(2.0, model="b", n=32, peak=10),
+        sample(2.0, model="b", n=32, peak=30, round_=2),
+        sample(2.0, model="b", n=32, peak=20, round_=3),
+    ]
+    found = latencies(samples)
+    assert list(found) == ["b", "a"]
+    assert [latency.n_tokens for latency in found["b"]] == [32, 64]
+    assert found["b"][0].peak_bytes == 20
+
+
+def test_only_warm_up_is_nothing() -> None:
+    assert latencies([sample(1.0, round_=0)]) == {}
+
+
+def test_doubling_is_two_for_a_line_and_four_for_a_square() -> None:
+    assert doubling([at(128, 9.0), at(256, 1.0), at(512, 2.0)]) == pytest.approx(2.0)
+    assert doubling([at(256, 1.0), at(512, 4.0)]) == pytest.approx(4.0)
+    # A square over lengths that do not double: (300 / 100)² = 9 times as long.
+    assert doubling([at(100, 1.0), at(300, 9.0)]) == pytest.approx(4.0)
+    assert doubling([at(100, 1.0)]) is None
+    assert doubling([]) is None
+
+
+def test_spread_is_the_median_share_of_the_middle_half() -> None:
+    # Middle halves of 0, 2/3 and 4 times the median.
+    one = latencies([sample(1.0), sample(1.0, n=32), sample(3.0, n=32), sample(5.0, n=32)])["a"]
+    assert [(x.high - x.low) / x.median for x in one] == pytest.approx([0.0, 2 / 3])
+    other = latencies([sample(s) for s in (1.0, 1.0, 1.0, 5.0, 5.0)])["a"]
+    assert spread([one, other]) == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match="no spread"):
+        spread([()])
+
+
+def test_interval_is_wilsons() -> None:
+    # The two ends p are where a test of p would just reject the observed share: (s - p)² = z² p (1 - p) / n.
+    for share, n in ((0.5, 300), (0.42, 1000), (0.0, 10), (1.0, 10)):
+        low, high = interval(share, n)
+        for p in (low, high):
+            if 0 < p < 1:
+                assert (share - p) ** 2 == pytest.approx(1.959964**2 * p * (1 - p) / n)
+        assert 0 <= low <= share + 1e-12
+        assert share - 1e-12 <= high <= 1
+    assert interval(0.5, 300) == pytest.approx((0.4438, 0.5562), abs=1e-4)
+
+
+def subject(model: str = "a") -> CostSubject:
+    info = ModelInfo(
+        id=model,
+        revision="r",
+        family="bert",
+        n_layers=1,
+        n_heads=1,
+        width=8,
+        parameters=1000,
+        max_tokens=512,
+        mlm=True,
+        nsp=None,
+        device="cpu",
+        dtype="float32",
+    )
+    return CostSubject(model=model, info=info, n_bytes=4000, n_threads=2, pieces_per_word=1.25, lengths=(16, 32))
+
+
+def test_the_table_has_a_row_a_model_and_length() -> None:
+    quality = Quality(n_done=2, n_total=2, mlm_loss=1.5, mlm_accuracy=0.25, n_masked=8, no_nsp="no head")
+    costs = [
+        ModelCost(subject("a"), (at(16, 0.001), at(32, 0.002)), quality),
+        ModelCost(subject("b"), (at(16, 0.004),), None),
+        ModelCost(subject("c"), (), None),
+    ]
+    table = frame(costs)
+    assert list(table["model"]) == ["a", "a", "b"]
+    assert list(table["tokens"]) == [16, 32, 16]
+    np.testing.assert_allclose(table["median_ms"], [1.0, 2.0, 4.0])
+    np.testing.assert_allclose(table["tokens_per_second"], [16000, 16000, 4000])
+    np.testing.assert_allclose(table["words_per_second"], [8000, 8000, 2000])
+    np.testing.assert_allclose(table["time_factor_per_doubling"], [2.0, 2.0, np.nan])
+    np.testing.assert_allclose(table["mlm_accuracy"].astype(float), [0.25, 0.25, np.nan])
+    assert table["nsp_accuracy"].isna().all()
+    assert list(table["weights_bytes"]) == [4000] * 3
+    assert costs[0].at(32) == at(32, 0.002)
+    assert costs[1].at(32) is None

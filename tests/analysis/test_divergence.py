@@ -1,0 +1,157 @@
+"""Jensen-Shannon divergence of heads: by hand, against SciPy, and which heads are found to match."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import jensenshannon
+
+from analysis import divergence
+from analysis.alignment import align, on_common_words
+from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon, matches_table, matching_layer
+from model_zoo.types import AttentionRun, Encoding, FloatArray, MapsLayer, ModelInfo
+
+
+def maps(*shape: int, seed: int = 0, spread: float = 0.3) -> FloatArray:
+    """Random attention (..., queries, keys), far from uniform."""
+    return np.random.default_rng(seed).dirichlet(np.full(shape[-1], spread), shape[:-1]).astype(np.float32)
+
+
+def slow(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The definition by SciPy, whose distance is the square root, in float64."""
+    p, q = a.astype(np.float64), b.astype(np.float64)
+    distances = jensenshannon(p[:, None], q[None], base=2, axis=-1)
+    return np.nan_to_num(distances**2).mean(axis=-1).astype(np.float32)
+
+
+def run(weights: FloatArray) -> AttentionRun:
+    """A run of attention (layers, heads, n, n) on [CLS], n - 2 words and [SEP]."""
+    n = weights.shape[-1]
+    words = [f"w{word}" for word in range(n - 2)]
+    starts = np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
+    return AttentionRun(
+        encoding=Encoding(
+            text=" ".join(words),
+            text_pair=None,
+            tokens=("[CLS]", *words, "[SEP]"),
+            ids=tuple(range(n)),
+            word_ids=(None, *range(n - 2), None),
+            offsets=((0, 0), *((start, start + len(w)) for start, w in zip(starts, words, strict=False)), (0, 0)),
+            segment_ids=(0,) * n,
+            special=(True, *[False] * (n - 2), True),
+        ),
+        model=ModelInfo(
+            id="test/model", revision="r", family="bert", n_layers=len(weights), n_heads=weights.shape[1], width=4,
+            parameters=1, max_tokens=None, mlm=True, nsp=None, device="cpu", dtype="float32",
+        ),
+        layers=tuple(MapsLayer(layer) for layer in weights),
+    )  # fmt: skip
+
+
+def test_two_by_two_by_hand() -> None:
+    a = np.array([[[1, 0], [0.5, 0.5]]], dtype=np.float32)
+    b = np.array([[[0, 1], [0.5, 0.5]], [[1, 0], [0.5, 0.5]], [[0.5, 0.5], [0, 1]]], dtype=np.float32)
+    # [1, 0] and [.5, .5]: H(3/4, 1/4) - H(1/2, 1/2) / 2; [1, 0] and [0, 1]: one whole bit.
+    half = -(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25)) - 0.5
+    np.testing.assert_allclose(jensen_shannon(a, b), [[1 / 2, 0, half]], atol=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.integers(1, 9),
+    st.integers(1, 12),
+    st.integers(0, 2**32 - 1),
+    st.booleans(),
+)
+def test_equals_scipy(heads_a: int, heads_b: int, m: int, k: int, seed: int, holes: bool) -> None:
+    a, b = maps(heads_a, m, k, seed=seed), maps(heads_b, m, k, seed=seed + 1)
+    if holes:  # as in a window or under a causal mask, where weights are 0 exactly
+        for weights in (a, b):
+            weights[weights < weights.max(axis=-1, keepdims=True) / 2] = 0
+            weights /= weights.sum(axis=-1, keepdims=True)
+    found = jensen_shannon(a, b)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, slow(a, b), atol=2e-6)
+    np.testing.assert_array_equal(found, jensen_shannon(b, a).T)
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.3, 30.0])
+def test_equals_scipy_at_the_size_of_a_page_and_in_blocks_of_any_size(
+    spread: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = maps(13, 64, 65, seed=1, spread=spread), maps(12, 64, 65, seed=2, spread=spread)
+    expected = slow(a, b)
+    for n_bytes in (1, 5 * 64 * 65 * 4, 2**30):  # one head at a time, blocks with a remainder, all at once
+        monkeypatch.setattr(divergence, "_BLOCK_BYTES", n_bytes)
+        np.testing.assert_allclose(jensen_shannon(a, b), expected, atol=2e-6)
+
+
+def test_a_model_and_itself() -> None:
+    """Difference 0, divergence 0 to the last digit, and every head finds itself."""
+    weights = maps(3, 4, 9, 9)
+    same = run(weights)
+    alignment = align([same.encoding, same.encoding])
+    a, b = (on_common_words(same.layer(1), units, same.encoding.special) for units in alignment.units)
+    assert not (a - b).any()
+    found = head_matrix(same, same, alignment)
+    assert found.shape == (12, 12)
+    np.testing.assert_array_equal(np.diag(found), 0)
+    off = found[~np.eye(12, dtype=bool)]
+    assert off.min() > 0.01
+    assert off.max() <= 1
+    matches = best_matches(found, 4, 4)
+    assert len(matches) == 12
+    assert all((match.layer_a, match.head_a) == (match.layer_b, match.head_b) for match in matches)
+    assert {match.divergence for match in matches} == {0.0}
+
+
+def test_heads_of_different_models_are_numbered_by_their_own_layers() -> None:
+    a, b = run(maps(2, 3, 8, 8, seed=1)), run(maps(4, 2, 8, 8, seed=2))
+    b.layers[3].weights(1)[:] = a.head(1, 0)  # the last head of B does what head (1, 0) of A does
+    alignment = align([a.encoding, b.encoding])
+    found = head_matrix(a, b, alignment)
+    assert found.shape == (6, 8)
+    for row, column in ((0, 0), (2, 5), (5, 7)):
+        pair = [
+            on_common_words(of.head(*divmod(number, of.n_heads)), alignment.units[0], of.encoding.special)
+            for of, number in ((a, row), (b, column))
+        ]
+        np.testing.assert_allclose(found[row, column], slow(pair[0][None], pair[1][None])[0, 0], atol=2e-6)
+    matches = best_matches(found, 3, 2)
+    assert matches[0] == Match(0.0, 1, 0, 3, 1)
+    assert [match.divergence for match in matches] == sorted(found.min(axis=1).tolist())
+    assert best_matches(found, 3, 2, k=2) == matches[:2]
+    np.testing.assert_array_equal(head_matrix(b, a, alignment, 1, 0), found.T)
+
+
+def test_the_table_counts_from_one() -> None:
+    table = matches_table([Match(0.25, 1, 0, 3, 1)], ("BERT", "TinyBERT"))
+    assert table.to_dict("records") == [
+        {"BERT: layer": 2, "BERT: head": 1, "TinyBERT: layer": 4, "TinyBERT: head": 2, "divergence (bits)": 0.25}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("n_a", "n_b", "expected"),
+    [
+        (12, 12, list(range(12))),
+        (12, 6, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]),
+        (6, 12, [0, 2, 4, 7, 9, 11]),
+        (3, 4, [0, 2, 3]),  # 1.5 goes up, as does every half
+        (4, 1, [0, 0, 0, 0]),
+        (1, 4, [3]),
+    ],
+)
+def test_layers_match_by_relative_depth(n_a: int, n_b: int, expected: list[int]) -> None:
+    assert [matching_layer(layer, n_a, n_b) for layer in range(n_a)] == expected
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="not on the same words"):
+        jensen_shannon(maps(2, 3, 4), maps(2, 4, 5))
+    with pytest.raises(ValueError, match="layer 3 of 3"):
+        matching_layer(3, 3, 3)

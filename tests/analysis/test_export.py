@@ -1,0 +1,206 @@
+"""CSV and NPZ give the numbers on the screen back, exactly, and no spreadsheet executes a token."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.export import Origin, table_to_csv, to_csv, to_npz
+from analysis.filters import QUADRANTS, Filter, view
+from model_zoo.types import Encoding, ModelInfo
+
+INFO = ModelInfo(
+    id="test/model",
+    revision="abc123",
+    family="bert",
+    n_layers=12,
+    n_heads=12,
+    width=4,
+    parameters=1,
+    max_tokens=None,
+    mlm=False,
+    nsp=None,
+    device="cpu",
+    dtype="float32",
+)
+
+
+def make_encoding(words: list[str]) -> Encoding:
+    """[CLS] words [SEP] last word [SEP]; the words are tokens as they stand."""
+    first, second = words[:-1], words[-1]
+    starts = [sum(len(word) + 1 for word in first[:index]) for index in range(len(first))]
+    n = len(words) + 3
+    return Encoding(
+        text=" ".join(first),
+        text_pair=second,
+        tokens=("[CLS]", *first, "[SEP]", second, "[SEP]"),
+        ids=tuple(range(n)),
+        word_ids=(None, *range(len(first)), None, len(first), None),
+        offsets=(
+            (0, 0),
+            *((start, start + len(word)) for start, word in zip(starts, first, strict=True)),
+            (0, 0),
+            (0, len(second)),
+            (0, 0),
+        ),
+        segment_ids=(0,) * (len(first) + 2) + (1, 1),
+        special=(True, *([False] * len(first)), True, False, True),
+    )
+
+
+def random_weights(seed: int, n: int, heads: int = 2) -> np.ndarray:
+    return np.random.default_rng(seed).dirichlet(np.full(n, 0.2), (heads, n)).astype(np.float32)
+
+
+def read(data: bytes) -> pd.DataFrame:
+    """As the docstring of to_csv says it is read."""
+    return pd.read_csv(io.BytesIO(data), keep_default_na=False, dtype={"query_token": str, "key_token": str})
+
+
+def unescape(cell: str) -> str:
+    """One apostrophe less, where some stand before a character that would start a formula."""
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'")[:1] in tuple("=+-@\t\r\n＝＋－＠") else cell
+
+
+AWKWARD = [
+    "=1+1",
+    "+2",
+    "-",
+    "@SUM(A1)",
+    "'=1",
+    "'",
+    "null",
+    "007",
+    "##ing",
+    'say "hi"',
+    "a,b",
+    "a;b",
+    "\t",
+    "猫",
+    "",
+]
+FILTERS = st.builds(
+    Filter,
+    what=st.sampled_from(QUADRANTS),
+    hide_special=st.booleans(),
+    renormalize=st.booleans(),
+    threshold=st.floats(0, 1),
+    top_k=st.none() | st.integers(1, 8),
+    words=st.booleans(),
+)
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
+
+
+@settings(deadline=None)  # a busy machine is no failure
+@given(st.lists(st.sampled_from(AWKWARD) | ANY_TEXT, min_size=2, max_size=6), FILTERS, st.integers(0, 2**32 - 1))
+def test_csv_and_npz_hold_the_numbers_of_the_view(words: list[str], chosen: Filter, seed: int) -> None:
+    encoding = make_encoding(words)
+    seen = view(encoding, random_weights(seed, len(encoding)), chosen)
+    origin = Origin(model=INFO, heads=((2, 4), (11, 0)))
+
+    table = read(to_csv(seen, origin))
+    np.testing.assert_array_equal(table["weight"].to_numpy(dtype=np.float32).reshape(seen.weights.shape), seen.weights)
+    cells = [(query, key) for _ in origin.heads for query in seen.queries for key in seen.keys]
+    assert [unescape(token) for token in table["query_token"]] == [query.label for query, _ in cells]
+    assert [unescape(token) for token in table["key_token"]] == [key.label for _, key in cells]
+    assert table["query"].tolist() == [query.start + 1 for query, _ in cells]
+    assert table["key"].tolist() == [key.start + 1 for _, key in cells]
+
+    with np.load(io.BytesIO(to_npz(seen, origin, encoding)), allow_pickle=False) as archive:
+        assert archive["weights"].dtype == np.float32
+        np.testing.assert_array_equal(archive["weights"], seen.weights)
+        assert tuple(archive["tokens"]) == encoding.tokens
+        assert tuple(archive["query_labels"]) == seen.query_labels
+        assert tuple(archive["key_labels"]) == seen.key_labels
+        assert [tuple(span) for span in archive["query_spans"]] == [(u.start, u.stop) for u in seen.queries]
+        assert [tuple(span) for span in archive["key_spans"]] == [(u.start, u.stop) for u in seen.keys]
+        assert Filter(**json.loads(str(archive["filter"]))) == chosen
+
+
+def test_the_file_says_what_it_shows() -> None:
+    encoding = make_encoding(["the", "cat", "sat"])
+    chosen = Filter(what="A->B", top_k=3)
+    seen = view(encoding, random_weights(0, 6, heads=1)[0], chosen)
+    origin = Origin(model=INFO, heads=((2, 4),), value_weighted=True)
+    table = read(to_csv(seen, origin))
+    assert list(table.columns) == [
+        *("model", "revision", "part", "layer", "head", "how", "value_weighted", "filter"),
+        *("query", "query_token", "key", "key_token", "weight"),
+    ]
+    assert len(table) == 4 * 2
+    for column, value in {
+        "model": "test/model",
+        "revision": "abc123",
+        "layer": 3,
+        "head": 5,
+        "how": "each",
+        "value_weighted": True,
+        "filter": '{"what": "A->B", "top_k": 3}',
+    }.items():
+        assert set(table[column]) == {value}, column
+
+    with np.load(io.BytesIO(to_npz(seen, origin, encoding)), allow_pickle=False) as archive:
+        assert (str(archive["model"]), str(archive["revision"])) == ("test/model", "abc123")
+        assert archive["heads"].tolist() == [[2, 4]]
+        assert (str(archive["how"]), bool(archive["value_weighted"])) == ("each", True)
+        assert (str(archive["text"]), str(archive["text_pair"])) == ("the cat", "sat")
+
+
+@pytest.mark.parametrize(
+    ("heads", "layer", "head"),
+    [
+        ([(0, 0)], "1", "1"),
+        ([(layer, head) for layer in range(6) for head in range(12)], "1 to 6", "1 to 12"),
+        ([(3, 0), (3, 1), (3, 7)], "4", "1 to 2, 8"),
+        ([(0, 2), (4, 1)], "1, 5", "L1H3 L5H2"),
+    ],
+)
+def test_heads_put_together_are_all_named(heads: Any, layer: str, head: str) -> None:
+    encoding = make_encoding(["a", "b"])
+    seen = view(encoding, random_weights(0, 5, heads=1)[0], Filter())
+    table = read(to_csv(seen, Origin(model=INFO, heads=tuple(heads), how="mean")))
+    assert set(table["layer"].astype(str)) == {layer}
+    assert set(table["head"].astype(str)) == {head}
+    assert set(table["how"]) == {"mean"}
+
+
+def test_cross_attention_is_saved_with_both_texts() -> None:
+    written, read_ = make_encoding(["the", "cat"]), make_encoding(["a", "dog", "ran"])
+    weights = np.random.default_rng(0).dirichlet(np.ones(len(read_)), len(written)).astype(np.float32)
+    seen = view(written, weights, Filter(), read_)
+    origin = Origin(model=INFO, heads=((0, 0),), part="cross")
+    table = read(to_csv(seen, origin))
+    assert set(table["part"]) == {"cross"}
+    assert tuple(table["query_token"][:: len(read_)]) == written.tokens
+    assert tuple(table["key_token"][: len(read_)]) == read_.tokens
+    with np.load(io.BytesIO(to_npz(seen, origin, written, read_)), allow_pickle=False) as archive:
+        assert (tuple(archive["tokens"]), tuple(archive["source_tokens"])) == (written.tokens, read_.tokens)
+        assert (str(archive["text"]), str(archive["source_text"])) == (written.text, read_.text)
+        assert str(archive["part"]) == "cross"
+        assert archive["weights"].shape == (len(written), len(read_))
+        places = [slice(*span) for span in archive["key_spans"]]
+        assert [archive["source_tokens"][place].item() for place in places] == list(seen.key_labels)
+
+
+def test_as_many_matrices_as_heads() -> None:
+    seen = view(make_encoding(["a", "b"]), random_weights(0, 5), Filter())
+    with pytest.raises(ValueError, match="2 matrices do not fit 1 heads"):
+        to_csv(seen, Origin(model=INFO, heads=((0, 0),)))
+
+
+def test_no_cell_starts_a_formula() -> None:
+    words = ["=1+1", "+1", "-1", "@A1", "\t=1", "\r=1", "＝1", "'=1", "'s", "fine=1"]
+    data = table_to_csv(pd.DataFrame({"=evil": words, "score": np.float32(-0.5)}))
+    assert data.startswith(b"\xef\xbb\xbf")  # so that Excel reads it as UTF-8
+    rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    assert rows[0] == ["'=evil", "score"]
+    assert [row[0] for row in rows[1:]] == [
+        *("'=1+1", "'+1", "'-1", "'@A1", "'\t=1", "'\r=1", "'＝1", "''=1", "'s", "fine=1")
+    ]
+    assert {row[1] for row in rows[1:]} == {"-0.5"}  # numbers stay numbers

@@ -1,0 +1,425 @@
+"""Filters on hand-made attention: quadrants, special tokens, words, threshold, top-k, heads put together."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.filters import COMBINATIONS, QUADRANTS, Filter, combine, head_weights, layer_weights, view
+from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.types import AttentionRun, Encoding, FloatArray, MapsLayer, ModelInfo, QueryKeyLayer
+
+# [CLS] un ##do [SEP] it [SEP]
+PAIR = Encoding(
+    text="undo",
+    text_pair="it",
+    tokens=("[CLS]", "un", "##do", "[SEP]", "it", "[SEP]"),
+    ids=(101, 1, 2, 102, 3, 102),
+    word_ids=(None, 0, 0, None, 1, None),
+    offsets=((0, 0), (0, 2), (2, 4), (0, 0), (0, 2), (0, 0)),
+    segment_ids=(0, 0, 0, 0, 1, 1),
+    special=(True, False, False, True, False, True),
+)
+SINGLE = Encoding(
+    text="undo it",
+    text_pair=None,
+    tokens=("[CLS]", "un", "##do", "it", "[SEP]"),
+    ids=(101, 1, 2, 3, 102),
+    word_ids=(None, 0, 0, 1, None),
+    offsets=((0, 0), (0, 2), (2, 4), (5, 7), (0, 0)),
+    segment_ids=(0,) * 5,
+    special=(True, False, False, False, True),
+)
+# Rows of PAIR; sixteenths, so that float32 sums are exact.
+WEIGHTS = (
+    np.array(
+        [
+            [16, 0, 0, 0, 0, 0],
+            [4, 1, 3, 4, 2, 2],
+            [0, 5, 1, 2, 8, 0],
+            [0, 0, 0, 8, 0, 8],
+            [2, 3, 5, 0, 4, 2],
+            [4, 4, 4, 4, 0, 0],
+        ],
+        dtype=np.float32,
+    )
+    / 16
+)
+
+
+def random_weights(seed: int, heads: int = 2, n: int = 6) -> FloatArray:
+    return np.random.default_rng(seed).dirichlet(np.ones(n), (heads, n)).astype(np.float32)
+
+
+def test_no_filter_shows_everything() -> None:
+    seen = view(PAIR, WEIGHTS, Filter())
+    np.testing.assert_array_equal(seen.weights, WEIGHTS)
+    assert seen.query_labels == seen.key_labels == PAIR.tokens
+    assert (seen.n_hidden_special, seen.n_below_threshold, seen.n_beyond_top_k) == (0, 0, 0)
+    assert (seen.share_hidden, seen.share_cut, seen.reason) == (0, 0, None)
+    assert seen.summary() == "All attention is shown."
+
+
+def test_the_four_quadrants_reassemble_the_whole() -> None:
+    weights = random_weights(0)
+    part = {what: view(PAIR, weights, Filter(what=what)).weights for what in QUADRANTS}
+    top = np.concatenate([part["A->A"], part["A->B"]], axis=-1)
+    bottom = np.concatenate([part["B->A"], part["B->B"]], axis=-1)
+    np.testing.assert_array_equal(np.concatenate([top, bottom], axis=-2), weights)
+    np.testing.assert_array_equal(part["all"], weights)
+
+
+def test_a_quadrant_by_hand() -> None:
+    seen = view(PAIR, WEIGHTS, Filter(what="B->A", hide_special=True))
+    assert (seen.query_labels, seen.key_labels) == (("it",), ("un", "##do"))
+    np.testing.assert_array_equal(seen.weights, [[3 / 16, 5 / 16]])
+    assert [unit.segment for unit in (*seen.queries, *seen.keys)] == [1, 0, 0]
+    assert seen.n_hidden_special == 3
+    assert seen.share_hidden == 0.5
+    assert seen.summary() == (
+        "Shown is how sentence B looks at sentence A. Hidden: 3 special tokens. "
+        "50.0% of the attention of the tokens shown goes to what is hidden. The rest is not scaled up."
+    )
+
+
+def test_renormalized_rows_sum_to_one() -> None:
+    seen = view(PAIR, WEIGHTS, Filter(what="B->A", hide_special=True, renormalize=True))
+    np.testing.assert_array_equal(seen.weights, [[3 / 8, 5 / 8]])
+    assert seen.share_hidden == 0.5
+    assert seen.summary().endswith("Each row is scaled to sum 1.")
+
+
+def test_a_row_with_nothing_left_stays_zero_and_is_counted() -> None:
+    seen = view(PAIR, WEIGHTS, Filter(what="A->B", renormalize=True))
+    np.testing.assert_array_equal(seen.weights, [[0, 0], [0.5, 0.5], [1, 0], [0, 1]])
+    assert seen.n_silent == 1
+    assert "kept at zero: 1." in seen.summary()
+
+
+def test_words_come_first() -> None:
+    # "undo" gives "it" (2 + 8) / 2 = 5 sixteenths, "it" gives "undo" 3 + 5 = 8.
+    # Tokens would lose "un" -> "it" (2) to this threshold.
+    seen = view(PAIR, WEIGHTS, Filter(words=True, hide_special=True, threshold=5 / 16))
+    assert seen.query_labels == ("undo", "it")
+    assert [(unit.start, unit.stop) for unit in seen.keys] == [(1, 3), (4, 5)]
+    np.testing.assert_array_equal(seen.weights, np.array([[5, 5], [8, 0]]) / 16)
+    assert (seen.n_below_threshold, seen.share_cut) == (1, pytest.approx(4 / 22))
+    assert seen.share_hidden == pytest.approx(1 - 22 / 32)
+    assert "1 cell below 0.3125, 18.2% of the attention shown otherwise." in seen.summary()
+
+
+def test_threshold_then_top_k_are_counted_apart() -> None:
+    seen = view(PAIR, WEIGHTS, Filter(threshold=3 / 16, top_k=1))
+    expected = np.zeros((6, 6))
+    for query, (key, weight) in enumerate([(0, 16), (0, 4), (4, 8), (3, 8), (2, 5), (0, 4)]):
+        expected[query, key] = weight / 16  # of equal weights the earlier key
+    np.testing.assert_array_equal(seen.weights, expected)
+    # Below 3/16: 1 2 2 in the second row, 1 2 in the third, 2 2 in the fifth.
+    # What is left: 16 | 4 3 4 | 5 8 | 8 8 | 3 5 4 | 4 4 4 4.
+    assert (seen.n_below_threshold, seen.n_beyond_top_k) == (7, 9)
+    assert seen.share_cut == pytest.approx(1 - (16 + 4 + 8 + 8 + 5 + 4) / 96)
+    assert "7 cells below 0.1875 and 9 cells beyond the 1 strongest of a row" in seen.summary()
+
+
+def test_threshold_applies_after_renormalizing() -> None:
+    seen = view(PAIR, WEIGHTS, Filter(what="B->A", hide_special=True, renormalize=True, threshold=0.6))
+    np.testing.assert_array_equal(seen.weights, [[0, 5 / 8]])
+    assert seen.share_cut == 3 / 8
+
+
+def test_a_threshold_of_one_keeps_what_is_one() -> None:
+    seen = view(PAIR, WEIGHTS, Filter(threshold=1))
+    assert np.flatnonzero(seen.weights).tolist() == [0]
+    assert seen.reason is None
+    rounded = view(PAIR, WEIGHTS * np.float32(1 - 2**-23), Filter(threshold=1))
+    assert np.flatnonzero(rounded.weights).tolist() == [0]
+
+
+def test_a_threshold_above_every_cell_leaves_a_sentence() -> None:
+    seen = view(PAIR, WEIGHTS[:, ::-1] * 0.5, Filter(threshold=1))
+    assert not seen.weights.any()
+    assert seen.summary() == (
+        "Nothing is left to show: the strongest cell holds 0.500, the threshold is 1. Lower the threshold."
+    )
+
+
+def test_every_token_hidden_is_an_empty_view_with_a_reason() -> None:
+    encoding = replace(SINGLE, special=(True,) * 5)
+    seen = view(encoding, random_weights(1, n=5), Filter(hide_special=True, renormalize=True, top_k=2))
+    assert seen.weights.shape == (2, 0, 0)
+    assert seen.n_hidden_special == 5
+    assert seen.summary().startswith("Nothing is left to show: all tokens here are special tokens")
+
+
+def test_attention_that_never_goes_there_is_said() -> None:
+    causal = np.tril(np.ones((6, 6), dtype=np.float32))
+    seen = view(PAIR, causal, Filter(what="A->B"))
+    assert seen.share_hidden == 1
+    assert seen.summary().startswith("There is no attention in this part")
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_one_token_only(words: bool) -> None:
+    encoding = Encoding(
+        text="hi",
+        text_pair=None,
+        tokens=("hi",),
+        ids=(1,),
+        word_ids=(0,),
+        offsets=((0, 2),),
+        segment_ids=(0,),
+        special=(False,),
+    )
+    chosen = Filter(what="A->A", hide_special=True, renormalize=True, threshold=1, top_k=3, words=words)
+    seen = view(encoding, np.ones((1, 1), dtype=np.float32), chosen)
+    np.testing.assert_array_equal(seen.weights, [[1]])
+    assert seen.reason is None
+
+
+def test_no_tokens_at_all() -> None:
+    nothing = Encoding(text="", text_pair=None, tokens=(), ids=(), word_ids=(), offsets=(), segment_ids=(), special=())
+    seen = view(nothing, np.zeros((0, 0), dtype=np.float32), Filter(words=True, top_k=1))
+    assert seen.summary() == "The text has no tokens. Type a word or a sentence."
+
+
+def test_identical_sentences_keep_their_places() -> None:
+    encoding = replace(
+        PAIR,
+        text="it",
+        tokens=("[CLS]", "it", "[SEP]", "it", "[SEP]", "[SEP]"),
+        word_ids=(None, 0, None, 1, None, None),
+        segment_ids=(0, 0, 0, 1, 1, 1),
+        special=(True, False, True, False, True, True),
+        offsets=((0, 0), (0, 2), (0, 0), (0, 2), (0, 0), (0, 0)),
+    )
+    seen = view(encoding, WEIGHTS, Filter(what="A->B", hide_special=True, words=True))
+    assert (seen.query_labels, seen.key_labels) == (("it",), ("it",))
+    assert (seen.queries[0].start, seen.keys[0].start) == (1, 3)
+    np.testing.assert_array_equal(seen.weights, [[4 / 16]])
+
+
+@pytest.mark.parametrize("what", [what for what in QUADRANTS if "B" in what])
+def test_a_quadrant_without_a_second_sentence_says_what_to_do(what: Any) -> None:
+    weights = random_weights(2, n=5)
+    with pytest.raises(InvalidInput, match="needs a second sentence, and there is none"):
+        view(SINGLE, weights, Filter(what=what))
+    with pytest.raises(InvalidInput, match="fell off whole at the model's limit"):
+        view(replace(SINGLE, text_pair="a second one", n_dropped=4), weights, Filter(what=what))
+
+
+def test_within_the_only_sentence_is_everything() -> None:
+    weights = random_weights(3, n=5)
+    np.testing.assert_array_equal(view(SINGLE, weights, Filter(what="A->A")).weights, weights)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"what": "C->A"}, {"threshold": 1.1}, {"threshold": float("nan")}, {"threshold": -1}, {"top_k": 0}],
+)
+def test_filters_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="Choose"):
+        Filter(**wrong)
+
+
+def test_weights_of_another_text_are_a_mistake() -> None:
+    with pytest.raises(ValueError, match="do not fit 5 queries and 5 keys"):
+        view(SINGLE, WEIGHTS, Filter())
+
+
+FILTERS = st.builds(
+    Filter,
+    what=st.sampled_from(QUADRANTS),
+    hide_special=st.booleans(),
+    renormalize=st.booleans(),
+    threshold=st.floats(0, 1),
+    top_k=st.none() | st.integers(1, 8),
+    words=st.booleans(),
+)
+
+
+@settings(deadline=None)  # a busy machine is no failure
+@given(FILTERS, st.integers(0, 2**32 - 1))
+def test_every_filter_equals_the_slow_way_and_adds_up(chosen: Filter, seed: int) -> None:
+    weights = random_weights(seed)
+    before = weights.copy()
+    seen = view(PAIR, weights, chosen)
+    np.testing.assert_array_equal(weights, before)  # what was given is left alone
+    whole = view(PAIR, weights, Filter(words=chosen.words))
+    at = {unit: index for index, unit in enumerate(whole.keys)}
+    kept = below = beyond = 0
+    for head, head_weights_ in enumerate(seen.weights):
+        for query, row in zip(seen.queries, head_weights_, strict=True):
+            cells = [float(whole.weights[head, at[query], at[key]]) for key in seen.keys]
+            if chosen.renormalize:
+                cells = [cell / sum(cells) for cell in cells]
+            passed = [cell if cell >= chosen.threshold - 1e-6 else 0 for cell in cells]
+            below += passed.count(0)
+            best = sorted(range(len(cells)), key=lambda index: -passed[index])[: chosen.top_k]
+            final = [cell if index in best else 0 for index, cell in enumerate(passed)]
+            beyond += final.count(0) - passed.count(0)
+            np.testing.assert_allclose(row, final, atol=1e-6)
+            kept += len(final) - final.count(0)
+    assert (seen.n_below_threshold, seen.n_beyond_top_k) == (below, beyond)
+    assert kept == np.count_nonzero(seen.weights)
+    assert kept + below + beyond == seen.weights.size
+    assert 0 <= seen.share_hidden <= 1
+    assert 0 <= seen.share_cut <= 1
+    assert seen.summary().endswith(".")
+
+
+def make_run(n_layers: int = 2, n_heads: int = 3) -> AttentionRun:
+    maps = [random_weights(10 + layer, n_heads) for layer in range(n_layers)]
+    return AttentionRun(encoding=PAIR, model=make_info(n_layers, n_heads), layers=tuple(map(MapsLayer, maps)))
+
+
+def make_info(n_layers: int, n_heads: int) -> ModelInfo:
+    return ModelInfo(
+        id="test/model",
+        revision="1",
+        family="bert",
+        n_layers=n_layers,
+        n_heads=n_heads,
+        width=4,
+        parameters=1,
+        max_tokens=None,
+        mlm=False,
+        nsp=None,
+        device="cpu",
+        dtype="float32",
+    )
+
+
+def make_value_run() -> AttentionRun:
+    """One layer, two heads, even attention; ‖f(x)‖ is 1, 2, ... in head 0, three times that in head 1."""
+    zeros = np.zeros((2, 6, 1), dtype=np.float32)
+    layer = QueryKeyLayer(
+        query=zeros,
+        key=zeros,
+        value=np.broadcast_to(np.arange(1, 7, dtype=np.float32)[:, None], (2, 6, 1)),
+        scaling=1.0,
+    )
+    factors = (np.array([[[1]], [[-3]]], dtype=np.float32),)
+    return AttentionRun(encoding=PAIR, model=make_info(1, 2), layers=(layer,), output_factors=factors)
+
+
+@pytest.mark.parametrize("how", COMBINATIONS)
+def test_heads_put_together_equal_numpy_on_the_stack(how: Any) -> None:
+    run = make_run()
+    heads = [(1, 2), (0, 0), (1, 0), (0, 0)]
+    stack = np.stack([run.head(1, 2), run.head(0, 0), run.head(1, 0)])
+    np.testing.assert_allclose(combine(run, heads, how), getattr(np, how)(stack, axis=0), atol=1e-7)
+    everything = [(layer, head) for layer in range(2) for head in range(3)]
+    stack = np.concatenate([run.layer(0), run.layer(1)])
+    np.testing.assert_allclose(combine(run, everything, how), getattr(np, how)(stack, axis=0), atol=1e-6)
+
+
+def test_all_heads_switched_off_is_a_message() -> None:
+    with pytest.raises(InvalidInput, match="All heads are switched off"):
+        combine(make_run(), [], "mean")
+
+
+@pytest.mark.parametrize("head", [(2, 0), (0, 3), (-1, 0), (0, -1)])
+def test_heads_that_do_not_exist_are_refused(head: tuple[int, int]) -> None:
+    with pytest.raises(InvalidInput, match="does not exist"):
+        combine(make_run(), [(0, 0), head], "max")
+
+
+def test_value_weighted_is_a_switch_everywhere() -> None:
+    run = make_value_run()
+    row = np.arange(1, 7) / 6
+    np.testing.assert_allclose(head_weights(run, 0, 1, value_weighted=True), np.tile(3 * row, (6, 1)), rtol=1e-6)
+    np.testing.assert_allclose(head_weights(run, 0, 1), np.full((6, 6), 1 / 6), rtol=1e-6)
+    both = layer_weights(run, 0, value_weighted=True)
+    np.testing.assert_allclose(both, [np.tile(row, (6, 1)), np.tile(3 * row, (6, 1))], rtol=1e-6)
+    combined = combine(run, [(0, 0), (0, 1)], "mean", value_weighted=True)
+    np.testing.assert_allclose(combined, np.tile(2 * row, (6, 1)), rtol=1e-6)
+    scaled = view(PAIR, combined, Filter(renormalize=True)).weights
+    np.testing.assert_allclose(scaled, np.tile(np.arange(1, 7) / 21, (6, 1)), rtol=1e-6)
+
+
+def test_value_weighted_where_there_are_no_values_is_refused() -> None:
+    with pytest.raises(NotSupported):
+        head_weights(make_run(), 0, 0, value_weighted=True)
+
+
+# The decoder's <pad> it un ##do looks at the encoder's [CLS] un ##do it [SEP]; sixteenths again.
+WRITTEN = Encoding(
+    text="it undo",
+    text_pair=None,
+    tokens=("<pad>", "it", "un", "##do"),
+    ids=(0, 3, 1, 2),
+    word_ids=(None, 0, 1, 1),
+    offsets=((0, 0), (0, 2), (3, 5), (5, 7)),
+    segment_ids=(0,) * 4,
+    special=(True, False, False, False),
+)
+CROSS = (
+    np.array(
+        [
+            [16, 0, 0, 0, 0],
+            [2, 1, 1, 8, 4],
+            [0, 6, 2, 4, 4],
+            [4, 4, 8, 0, 0],
+        ],
+        dtype=np.float32,
+    )
+    / 16
+)
+
+
+def cross_run() -> AttentionRun:
+    maps = np.stack([CROSS, CROSS[:, ::-1]])
+    return AttentionRun(encoding=WRITTEN, source=SINGLE, part="cross", model=make_info(1, 2), layers=(MapsLayer(maps),))
+
+
+def test_cross_attention_has_other_rows_than_columns() -> None:
+    seen = view(WRITTEN, CROSS, Filter(), SINGLE)
+    np.testing.assert_array_equal(seen.weights, CROSS)
+    assert (seen.query_labels, seen.key_labels) == (WRITTEN.tokens, SINGLE.tokens)
+    assert seen.summary() == "All attention is shown."
+
+
+def test_cross_attention_between_words_by_hand() -> None:
+    seen = view(WRITTEN, CROSS, Filter(words=True, hide_special=True), SINGLE)
+    # Columns "undo" and "it": sums of two keys and of one; row "undo": the mean of its two tokens.
+    np.testing.assert_array_equal(seen.weights, np.array([[2, 8], [(8 + 12) / 2, (4 + 0) / 2]], dtype=np.float32) / 16)
+    assert (seen.query_labels, seen.key_labels) == (("it", "undo"), ("undo", "it"))
+    assert seen.n_hidden_special == 3
+    # Of the 32 sixteenths of these rows (16 + a mean of 16) 22 are shown.
+    assert seen.share_hidden == pytest.approx(10 / 32)
+
+
+def test_cross_attention_top_k_and_scale_by_hand() -> None:
+    seen = view(WRITTEN, CROSS, Filter(hide_special=True, renormalize=True, top_k=1), SINGLE)
+    np.testing.assert_allclose(seen.weights, [[0, 0, 8 / 10], [6 / 12, 0, 0], [0, 8 / 12, 0]])
+
+
+@pytest.mark.parametrize("what", [what for what in QUADRANTS if what != "all"])
+def test_sentences_mean_nothing_in_cross_attention(what: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"from the decoder's text to the encoder's.*Show all attention"):
+        view(WRITTEN, CROSS, Filter(what=what), SINGLE)
+
+
+def test_a_model_that_writes_what_it_reads_still_has_two_texts() -> None:
+    same = replace(SINGLE)
+    with pytest.raises(InvalidInput, match="Cross-attention"):
+        view(SINGLE, random_weights(0, n=5), Filter(what="A->A"), same)
+
+
+def test_heads_of_cross_attention_put_together() -> None:
+    run = cross_run()
+    assert (run.n_tokens, run.n_keys) == (4, 5)
+    np.testing.assert_array_equal(combine(run, [(0, 0), (0, 1)], "max"), np.maximum(CROSS, CROSS[:, ::-1]))
+
+
+def test_cross_attention_is_weighted_by_the_values_of_the_keys() -> None:
+    zeros = np.zeros((1, 4, 1), dtype=np.float32)
+    values = np.arange(1, 6, dtype=np.float32)[None, :, None]
+    layer = QueryKeyLayer(query=zeros, key=np.zeros((1, 5, 1), dtype=np.float32), value=values, scaling=1.0)
+    run = replace(cross_run(), layers=(layer,), output_factors=(np.array([[[2]]], dtype=np.float32),))
+    expected = np.tile(np.arange(1, 6) * 2 / 5, (4, 1))
+    np.testing.assert_allclose(head_weights(run, 0, 0, value_weighted=True), expected, rtol=1e-6)
+    np.testing.assert_allclose(layer_weights(run, 0, value_weighted=True), expected[None], rtol=1e-6)

@@ -1,0 +1,78 @@
+"""Attention of one token and between sentences on maps whose numbers are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis import focus
+from model_zoo.errors import InvalidInput
+from model_zoo.types import AttentionRun, Encoding, MapsLayer, ModelInfo
+
+INFO = ModelInfo(
+    id="m", revision="r", family="bert", n_layers=2, n_heads=2, width=1, parameters=1, max_tokens=9, mlm=True,
+    nsp="NSP", device="cpu", dtype="float32",
+)  # fmt: skip
+
+
+def run(pair: bool = True) -> AttentionRun:
+    """[CLS] a [SEP] b c [SEP]: head 0 looks at all alike; head 1 of layer 1 sends everything to b."""
+    n = 6
+    encoding = Encoding(
+        text="a", text_pair="b c" if pair else None, tokens=("[CLS]", "a", "[SEP]", "b", "c", "[SEP]"),
+        ids=tuple(range(n)), word_ids=(None, 0, None, 1, 2, None), offsets=((0, 0),) * n,
+        segment_ids=(0, 0, 0, 1, 1, 1) if pair else (0,) * n, special=(True, False, True, False, False, True),
+    )  # fmt: skip
+    even = np.full((n, n), 1 / n, dtype=np.float32)
+    to_b = np.zeros((n, n), dtype=np.float32)
+    to_b[:, 3] = 1
+    return AttentionRun(
+        encoding=encoding, model=INFO, layers=(MapsLayer(np.stack([even, even])), MapsLayer(np.stack([even, to_b])))
+    )
+
+
+def test_from_token_is_its_row_in_every_head() -> None:
+    weights = focus.from_token(run(), 1)
+    assert weights.shape == (2, 2, 6)
+    np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-6)
+    np.testing.assert_array_equal(weights[1, 1], [0, 0, 0, 1, 0, 0])
+    with pytest.raises(InvalidInput, match="There is no token 7"):
+        focus.from_token(run(), 6)
+
+
+def test_the_strongest_leaves_out_special_tokens_and_the_token_itself() -> None:
+    looks = focus.strongest(focus.from_token(run(), 1), run(), 1, n=2)
+    assert looks[0] == focus.Look(1, 1, 3, 1.0)
+    assert looks[1].weight == pytest.approx(1 / 6)
+    assert len(focus.strongest(focus.from_token(run(), 1), run(), 1, n=99)) == 2 * 4
+
+
+def test_shares_between_sentences() -> None:
+    shares = focus.between_sentences(run())
+    np.testing.assert_allclose(shares[0], [[2 / 6, 2 / 6], [2 / 6, 1]], atol=1e-6)
+    np.testing.assert_allclose(shares[1], [[1 / 6, 1 / 6], [1 / 6, 0]], atol=1e-6)
+    with pytest.raises(InvalidInput, match="needs two"):
+        focus.between_sentences(run(pair=False))
+
+
+def cross() -> AttentionRun:
+    """Two tokens look at the six of ``run``."""
+    whole = run()
+    encoding = Encoding(
+        text="x", text_pair=None, tokens=("<pad>", "x"), ids=(0, 1), word_ids=(None, 0), offsets=((0, 0), (0, 1)),
+        segment_ids=(0, 0), special=(True, False),
+    )  # fmt: skip
+    layers = tuple(MapsLayer(layer.weights(slice(None))[:, :2]) for layer in whole.layers)
+    return AttentionRun(encoding=encoding, source=whole.encoding, part="cross", model=INFO, layers=layers)
+
+
+def test_in_cross_attention_a_token_looks_at_another_text() -> None:
+    weights = focus.from_token(cross(), 1)
+    assert weights.shape == (2, 2, 6)
+    looks = focus.strongest(weights, cross(), 1, n=99)
+    assert looks[0] == focus.Look(1, 1, 3, 1.0)
+    # The three words there in four heads; the key at the query's own place counts like the others.
+    assert len(looks) == 3 * 4
+    assert {look.key for look in looks} == {1, 3, 4}
+    with pytest.raises(InvalidInput, match="There is no token 3"):
+        focus.from_token(cross(), 2)

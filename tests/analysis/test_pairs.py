@@ -1,0 +1,86 @@
+"""Lists of pairs: every way a CSV can be odd, and accuracy and calibration by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis import pairs
+from model_zoo.errors import InvalidInput
+
+GOOD = {
+    "plain": ("a,b\nx,y\n", (("x", "y"),)),
+    "other order and more columns": ("id,b,a\n7,y,x\n", (("x", "y"),)),
+    "capital names and spaces": (" A , B \nx,y\n", (("x", "y"),)),
+    "quotes, commas and line breaks": (
+        'a,b\n"He said ""no"", twice","one\ntwo"\n',
+        (('He said "no", twice', "one\ntwo"),),
+    ),
+    "semicolons": ("a;b\nx, y;z\n", (("x, y", "z"),)),
+    "tabs": ("a\tb\nx, y\tz\n", (("x, y", "z"),)),
+    "Windows line ends": ("a,b\r\nx,y\r\n", (("x", "y"),)),
+    "empty lines": ("\n\na,b\n\nx,y\n\n", (("x", "y"),)),
+    "formulas stay text": ("a,b\n=1+1,@x\n", (("=1+1", "@x"),)),
+}
+
+
+@pytest.mark.parametrize("case", GOOD)
+def test_read(case: str) -> None:
+    text, rows = GOOD[case]
+    found = pairs.read(text)
+    assert found.rows == rows
+    assert (found.labels, found.n_empty, found.n_beyond) == (None, 0, 0)
+
+
+BAD = {
+    "nothing": ("  ", "There are no pairs"),
+    "no b": ("a,c\nx,y\n", "no column b"),
+    "neither": ("x,y\n1,2\n", "no column a and no column b"),
+    "no rows": ("a,b\n", "No line has both"),
+    "open quote": ('a,b\n"x,y\n', "cannot be read at line"),
+    "a label that is none": ("a,b,label\nx,y,1\nx,y,perhaps\n", "“perhaps” in row 3"),
+    "a cell without end": ("a,b\n" + "x" * 200_000 + ",y\n", "cannot be read at line"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_cannot_be_read_says_so(case: str) -> None:
+    text, message = BAD[case]
+    with pytest.raises(InvalidInput, match=message):
+        pairs.read(text)
+
+
+def test_labels_and_rows_left_out() -> None:
+    found = pairs.read("a,b,label\nx,y,1\n,y,1\nx,,0\nx,z,no\nx,q,\nx,r,NEXT\n")
+    assert found.rows == (("x", "y"), ("x", "z"), ("x", "q"), ("x", "r"))
+    assert found.labels == (True, False, None, True)
+    assert found.n_empty == 2
+
+
+def test_ten_thousand_rows_and_no_more() -> None:
+    found = pairs.read("a,b\n" + "x,y\n" * (pairs.MAX_PAIRS + 3))
+    assert len(found.rows) == pairs.MAX_PAIRS
+    assert found.n_beyond == 3
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_other_encodings(encoding: str) -> None:
+    text = "a,b\nCafé,Müller’s\n"
+    assert pairs.decode(text.encode(encoding)) == text
+
+
+def test_accuracy_and_calibration_by_hand() -> None:
+    judged = pairs.judge([0.95, 0.91, 0.93, 0.97, 0.05, 0.55, 0.2], [True, True, True, False, False, True, None])
+    assert judged is not None
+    assert judged.n == 6
+    assert judged.accuracy == pytest.approx(5 / 6)
+    assert [(b.low, b.n) for b in judged.bins] == [(0.0, 1), (0.5, 1), (0.9, 4)]
+    assert [b.mean for b in judged.bins] == pytest.approx([0.05, 0.55, 0.94])
+    assert [b.share_next for b in judged.bins] == [0, 1, 0.75]
+    assert judged.calibration_error == pytest.approx((0.05 + 0.45 + 4 * 0.19) / 6)
+
+
+def test_a_probability_of_one_is_in_the_last_bin_and_no_labels_are_no_curve() -> None:
+    judged = pairs.judge([1.0, 0.0], [True, False])
+    assert judged is not None
+    assert [b.high for b in judged.bins] == [0.1, 1.0]
+    assert pairs.judge([0.4], [None]) is None

@@ -1,0 +1,74 @@
+"""Surprisal, pseudo-perplexity, cross-entropy and softmax against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from analysis import scoring
+from analysis.words import Unit
+from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Prediction, TokenScores
+
+INFO = ModelInfo(
+    id="m", revision="r", family="bert", n_layers=1, n_heads=1, width=1, parameters=1, max_tokens=9, mlm=True,
+    nsp=None, device="cpu", dtype="float32",
+)  # fmt: skip
+
+
+def scores(probabilities: list[float]) -> TokenScores:
+    n = len(probabilities)
+    text = Encoding(
+        text="x", text_pair=None, tokens=("t",) * n, ids=(1,) * n, word_ids=(0,) * n, offsets=((0, 1),) * n,
+        segment_ids=(0,) * n, special=(False,) * n,
+    )  # fmt: skip
+    logs = np.log(np.array(probabilities, dtype=np.float32))
+    return TokenScores(text, INFO, logs, (None,) * n)
+
+
+def test_pseudo_perplexity_by_hand() -> None:
+    whole = scoring.whole(scores([math.nan, 0.5, 0.25, 0.125, math.nan]))
+    assert whole.n_tokens == 3
+    assert whole.log_likelihood == pytest.approx(-6 * math.log(2), abs=1e-6)
+    assert whole.perplexity == pytest.approx(4, abs=1e-5)  # 2 to the power of (1 + 2 + 3) / 3
+
+
+def test_a_certain_text_has_perplexity_one_and_an_empty_one_none() -> None:
+    assert scoring.whole(scores([1.0, 1.0])).perplexity == 1
+    assert math.isnan(scoring.whole(scores([math.nan])).perplexity)
+
+
+def test_bits_of_words_are_sums_over_pieces() -> None:
+    units = [Unit("a", 0, 1, 0, False), Unit("bc", 1, 3, 0, False), Unit("[SEP]", 3, 4, 0, True)]
+    found = scoring.unit_bits(scores([0.5, 0.25, 0.125, math.nan]), units)
+    np.testing.assert_allclose(found, [1, 5, math.nan], atol=1e-6)
+
+
+def answer(probabilities: dict[str, float], original: str, log_total: float = 2.0) -> MaskPrediction:
+    best = tuple(Prediction(token, place, p) for place, (token, p) in enumerate(probabilities.items()))
+    right = next(entry for entry in best if entry.token == original)
+    return MaskPrediction(1, best, log_total, right, right.id + 1, math.log(right.probability))
+
+
+def test_cross_entropy_is_the_mean_loss() -> None:
+    answers = [answer({"a": 0.5, "b": 0.25}, "a"), answer({"a": 0.5, "b": 0.25}, "b")]
+    assert scoring.cross_entropy(answers) == pytest.approx(1.5 * math.log(2))
+    assert math.isnan(scoring.cross_entropy([]))
+
+
+def test_softmax_by_hand_adds_up() -> None:
+    rows = scoring.softmax_by_hand(answer({"a": 0.5, "b": 0.2, "c": 0.1, "d": 0.05}, "d"), 100, top=2)
+    assert [row.label for row in rows] == ["a", "b", "d", "all others"]
+    assert [row.probability for row in rows] == pytest.approx([0.5, 0.2, 0.05, 0.25])
+    assert rows[-1].n == 97
+    assert rows[0].logit == pytest.approx(math.log(0.5) + 2)
+    assert rows[0].exponential == pytest.approx(1)
+    assert rows[1].exponential == pytest.approx(math.exp(rows[1].logit - rows[0].logit))
+    total = sum(row.exponential for row in rows)
+    assert [row.exponential / total for row in rows] == pytest.approx([row.probability for row in rows])
+    assert [row.is_original for row in rows] == [False, False, True, False]
+
+
+def test_bits() -> None:
+    assert scoring.bits(math.log(1 / 8)) == pytest.approx(3)

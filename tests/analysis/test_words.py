@@ -1,0 +1,114 @@
+"""Which tokens make a word, its label, and attention between words by hand and against a slow loop."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.words import Unit, merge, token_units, word_units
+from model_zoo.types import Encoding
+
+# "Unhappy cats" / "¡Sí!" cut as WordPiece would, accents and all.
+PAIR = Encoding(
+    text="Unhappy  cats",
+    text_pair="¡Sí!",
+    tokens=("[CLS]", "un", "##happy", "cats", "[SEP]", "¡", "si", "!", "[SEP]"),
+    ids=tuple(range(9)),
+    word_ids=(None, 0, 0, 1, None, 2, 3, 4, None),
+    offsets=((0, 0), (0, 2), (2, 7), (9, 13), (0, 0), (0, 1), (1, 3), (3, 4), (0, 0)),
+    segment_ids=(0, 0, 0, 0, 0, 1, 1, 1, 1),
+    special=(True, False, False, False, True, False, False, False, True),
+)
+
+
+def test_words_carry_the_text_as_written() -> None:
+    assert word_units(PAIR) == (
+        Unit("[CLS]", 0, 1, 0, True),
+        Unit("Unhappy", 1, 3, 0, False),
+        Unit("cats", 3, 4, 0, False),
+        Unit("[SEP]", 4, 5, 0, True),
+        Unit("¡", 5, 6, 1, False),
+        Unit("Sí", 6, 7, 1, False),
+        Unit("!", 7, 8, 1, False),
+        Unit("[SEP]", 8, 9, 1, True),
+    )
+
+
+def test_tokens_stay_as_the_tokenizer_writes_them() -> None:
+    units = token_units(PAIR)
+    assert tuple(unit.label for unit in units) == PAIR.tokens
+    assert [(unit.start, unit.stop) for unit in units] == [(index, index + 1) for index in range(9)]
+    assert tuple(unit.segment for unit in units) == PAIR.segment_ids
+
+
+def test_the_space_a_byte_level_token_begins_with_is_no_part_of_the_word() -> None:
+    encoding = Encoding(
+        text="a 😀",
+        text_pair=None,
+        tokens=("a", "Ġð", "ŁĺĢ"),
+        ids=(1, 2, 3),
+        word_ids=(0, 1, 1),
+        offsets=((0, 1), (1, 3), (2, 3)),
+        segment_ids=(0, 0, 0),
+        special=(False, False, False),
+    )
+    assert [unit.label for unit in word_units(encoding)] == ["a", "😀"]
+
+
+def test_a_word_that_covers_no_text_is_called_by_its_tokens() -> None:
+    encoding = replace(PAIR, offsets=((0, 0),) * 9)
+    assert [unit.label for unit in word_units(encoding)][1:3] == ["un##happy", "cats"]
+
+
+def test_neighbouring_special_tokens_stay_apart() -> None:
+    encoding = replace(PAIR, word_ids=(None,) * 9)
+    assert [unit.stop - unit.start for unit in word_units(encoding)] == [1] * 9
+
+
+def test_sum_over_keys_and_mean_over_queries_by_hand() -> None:
+    units = (Unit("a", 0, 1, 0, False), Unit("bc", 1, 3, 0, False))
+    weights = np.array([[0.5, 0.25, 0.25], [0.2, 0.3, 0.5], [0.6, 0.4, 0.0]], dtype=np.float32)
+    np.testing.assert_allclose(merge(weights, units), [[0.5, 0.5], [0.4, 0.6]], atol=1e-7)
+
+
+def test_nothing_to_merge_in_an_empty_encoding() -> None:
+    assert merge(np.zeros((2, 0, 0), dtype=np.float32), ()).shape == (2, 0, 0)
+
+
+@settings(deadline=None)  # a busy machine is no failure
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=8), st.integers(0, 2**32 - 1))
+def test_words_equal_a_slow_loop_and_their_rows_sum_to_one(lengths: list[int], seed: int) -> None:
+    stops = np.cumsum(lengths)
+    units = tuple(
+        Unit(str(index), int(stop) - length, int(stop), 0, False)
+        for index, (length, stop) in enumerate(zip(lengths, stops, strict=True))
+    )
+    weights = np.random.default_rng(seed).dirichlet(np.ones(stops[-1]), (3, stops[-1])).astype(np.float32)
+    merged = merge(weights, units)
+    expected = [
+        [
+            [
+                np.mean([sum(head[i, j] for j in range(key.start, key.stop)) for i in range(query.start, query.stop)])
+                for key in units
+            ]
+            for query in units
+        ]
+        for head in weights
+    ]
+    np.testing.assert_allclose(merged, expected, atol=1e-6)
+    np.testing.assert_allclose(merged.sum(axis=-1), 1, atol=1e-5)
+    assert merged.dtype == np.float32
+
+
+def test_queries_and_keys_of_two_texts_are_merged_each_by_its_own_words() -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(4), (2, len(PAIR))).astype(np.float32)
+    keys = (Unit("ab", 0, 2, 0, False), Unit("c", 2, 3, 0, False), Unit("d", 3, 4, 0, True))
+    queries = word_units(PAIR)
+    merged = merge(weights, queries, keys)
+    assert merged.shape == (2, len(queries), 3)
+    for row, query in enumerate(queries):
+        for column, key in enumerate(keys):
+            slow = [weights[:, q, key.start : key.stop].sum(-1) for q in range(query.start, query.stop)]
+            np.testing.assert_allclose(merged[:, row, column], np.mean(slow, axis=0), atol=1e-6)
+    np.testing.assert_allclose(merged.sum(-1), 1, atol=1e-6)

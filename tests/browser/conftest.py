@@ -1,0 +1,131 @@
+"""A real Chromium and the real app for it: ``browser``, ``app_url``, and ``visit`` to open a watched page."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+# How long a page may take on a busy machine; a page that is done is seen at once.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
+CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium; without one the tests skip and say so, and in CI they fail."""
+    path = os.environ.get("BROWSER_PATH") or shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        reason = "no Chromium on this machine (install chromium, or set BROWSER_PATH)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=CHROMIUM_ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app, started by the README's own command on a free port; ends with the session."""
+    found = re.search(r"&& (streamlit run app\.py)$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert found, "the README names no command that runs the app"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    log = tmp_path_factory.mktemp("app") / "log"
+    with log.open("wb") as output:
+        app = subprocess.Popen(
+            [sys.executable, "-m", *found[1].split(), "--server.headless=true", f"--server.port={port}",
+             "--server.address=127.0.0.1"],
+            cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        try:
+            _wait_until_healthy(url, app, log)
+            yield url
+        finally:
+            app.terminate()
+            app.wait(timeout=20)
+
+
+def _wait_until_healthy(url: str, app: subprocess.Popen[bytes], log: Path) -> None:
+    pause = threading.Event()
+    for _ in range(300):
+        if app.poll() is not None:
+            pytest.fail(f"the app ended at once:\n{log.read_text('utf-8')[-2000:]}")
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
+                return
+        except OSError:
+            pause.wait(0.2)
+    pytest.fail("the app did not become healthy within a minute")
+
+
+class Visit:
+    """One page in its own browser context, with everything it logged and asked for."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.page: Page = context.new_page()
+        self.page.set_default_timeout(PATIENCE_MS)
+        self.errors: list[str] = []
+        self.foreign_requests: list[str] = []
+        self.page.on("console", self._note_message)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self._note(request.url))
+
+    def _note_message(self, message: ConsoleMessage) -> None:
+        # Streamlit looks for its server under the page's own path first and takes the 404 for an answer.
+        looking = re.search(r"/\w+/_stcore/(health|host-config)$", message.location["url"])
+        if message.type == "error" and not looking:
+            self.errors.append(f"{message.text} {message.location['url']}")
+
+    def _note(self, url: str) -> None:
+        address = urlparse(url)
+        if address.scheme in ("http", "https", "ws", "wss") and address.hostname != "127.0.0.1":
+            self.foreign_requests.append(url)
+
+    def open(self, url: str) -> Page:
+        self.page.goto(url)
+        self.settled()
+        return self.page
+
+    def settled(self) -> None:
+        """Wait until the script has run and nothing is being redrawn."""
+        self.page.wait_for_selector('[data-test-script-state="notRunning"]')
+        self.page.wait_for_function("!document.querySelector('[data-stale=\"true\"]')")
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """``visit(width=400, color_scheme="dark")`` opens a fresh context; afterwards nothing may have gone wrong in it:
+    no error in the console, no request to any other host.
+    """
+    visits: list[tuple[Visit, BrowserContext]] = []
+
+    def start(width: int = 1280, height: int = 1000, color_scheme: str = "light") -> Visit:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=color_scheme, accept_downloads=True
+        )
+        visits.append((Visit(context), context))
+        return visits[-1][0]
+
+    yield start
+    for visit, context in visits:
+        context.close()
+        assert visit.errors == []
+        assert visit.foreign_requests == []

@@ -1,0 +1,103 @@
+"""The page "Attention" in a real browser: type, click a head in the grid, see the heatmap change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+
+def type_text(page: Page, label: str, text: str) -> None:
+    area = page.get_by_label(label, exact=True)
+    area.fill(text)
+    area.press("Control+Enter")
+
+
+# Before Plotly has drawn, z is still the encoded array that was sent, which has no length.
+PLOT = "document.querySelector('.st-key-heatmap .js-plotly-plot')"
+HEATMAP = f"Array.from({PLOT}?._fullData?.[0]?.z ?? []).map(row => Array.from(row))"
+
+
+def heatmap_weights(page: Page, unlike: object = None, rows: int | None = None) -> list[list[float]]:
+    """The numbers Plotly draws in the heatmap, once they are drawn, have ``rows`` rows and differ from ``unlike``."""
+    handle = page.wait_for_function(
+        f"([unlike, rows]) => {{ const z = {HEATMAP};"
+        " return z.length && (rows === null || z.length === rows)"
+        " && JSON.stringify(z) !== JSON.stringify(unlike) ? z : null; }",
+        arg=[unlike, rows],
+    )
+    weights: list[list[float]] = handle.json_value()
+    return weights
+
+
+def click_grid(page: Page, layer: int, head: int, at: tuple[float, float] = (0.5, 0.5)) -> None:
+    """Click into the cell of a layer and head, counted from 1, at a place inside it."""
+    page.wait_for_selector(".st-key-grid .heatmaplayer image")
+    place: dict[str, float] = page.evaluate(
+        """([layer, head, fx, fy]) => {
+            const plot = document.querySelector('.st-key-grid .js-plotly-plot');
+            const centres = plot._fullData[1], heads = plot._fullLayout.xaxis.tickvals.length;
+            const pitch = centres.x[1] - centres.x[0];
+            const index = (layer - 1) * heads + head - 1;
+            const x = plot._fullLayout.xaxis, y = plot._fullLayout.yaxis;
+            const box = plot.getBoundingClientRect();
+            return {x: box.x + x._offset + x.d2p(centres.x[index] + (fx - 0.5) * pitch * 0.9),
+                    y: box.y + y._offset + y.d2p(centres.y[index] + (fy - 0.5) * pitch * 0.9)};
+        }""",
+        [layer, head, *at],
+    )
+    page.mouse.move(place["x"], place["y"])
+    page.mouse.click(place["x"], place["y"])
+
+
+@pytest.mark.browser
+def test_type_and_choose_a_head_in_the_grid(visit: Callable[..., Any], app_url: str) -> None:
+    here = visit(height=1400)
+    page = here.open(f"{app_url}/attention")
+    type_text(page, "Text", "The dog chased the cat.")
+    expect(page.get_by_text("8 tokens of at most 512")).to_be_visible()
+    before = heatmap_weights(page, rows=8)
+    assert sum(before[3]) == pytest.approx(1, abs=1e-5)
+
+    click_grid(page, 4, 7)
+    expect(page.get_by_role("heading", name="Layer 4, head 7")).to_be_visible()
+    after = heatmap_weights(page, unlike=before)
+    assert sum(after[3]) == pytest.approx(1, abs=1e-5)
+
+    click_grid(page, 2, 12, at=(0.05, 0.95))  # near a corner of the cell
+    expect(page.get_by_role("heading", name="Layer 2, head 12")).to_be_visible()
+    page.wait_for_function("location.search.includes('layer=2') && location.search.includes('head=12')")
+
+
+@pytest.mark.browser
+def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], app_url: str) -> None:
+    first = visit()
+    page = first.open(f"{app_url}/attention")
+    type_text(page, "Text", "She opened the window.")
+    expect(page.get_by_text("7 tokens of at most 512")).to_be_visible()
+    type_text(page, "Second text (optional)", "Cold air came in & <b>stayed</b>.")
+    expect(page.get_by_text("tokens of at most 512")).not_to_have_text("7 tokens")
+    page.get_by_label("Layer", exact=True).fill("5")
+    page.get_by_label("Layer", exact=True).press("Enter")
+    expect(page.get_by_role("heading", name="Layer 5, head 1")).to_be_visible()
+    first.settled()
+    page.wait_for_function("location.search.includes('layer=5')")
+
+    second = visit()
+    again = second.open(page.url)
+    expect(again.get_by_role("heading", name="Layer 5, head 1")).to_be_visible()
+    expect(again.get_by_role("textbox", name="Second text (optional)")).to_have_value(
+        "Cold air came in & <b>stayed</b>."
+    )
+    assert heatmap_weights(again) == heatmap_weights(page)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_sideways_scrolling(width: int, color_scheme: str, visit: Callable[..., Any], app_url: str) -> None:
+    page = visit(width=width, color_scheme=color_scheme).open(f"{app_url}/attention")
+    expect(page.get_by_role("heading", name="Layer 1, head 1")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,148 @@
+"""BertViz's own scripts in a real Chromium without network: they draw the numbers and answer to the mouse."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+
+from viz.bertviz_offline import View, bertviz_html
+
+pytestmark = pytest.mark.browser
+
+TOKENS = ["[CLS]", "</script><b>", "sat", "[SEP]", "down", "[SEP]"]
+N = len(TOKENS)
+LAYERS, HEADS = 2, 12
+WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(N), size=(LAYERS, HEADS, N)).astype(np.float32)
+SQUARES = "#vis svg > g:last-child rect"  # the head view's switches, drawn last
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that fails its test on any request, console error or uncaught exception."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    trouble: list[str] = []
+    page.on("request", lambda request: trouble.append(f"request {request.url}"))
+    page.on("pageerror", lambda error: trouble.append(f"exception {error}"))
+    page.on("console", lambda line: trouble.append(f"{line.type} {line.text}") if line.type != "log" else None)
+    yield page
+    page.close()
+    assert not trouble
+
+
+def show(page: Page, view: View, *, dark: bool = False, heads: list[int] | None = None) -> None:
+    html = bertviz_html(view, list(WEIGHTS), TOKENS, sentence_b_start=4, dark=dark, heads=heads)
+    page.set_content(html)
+
+
+def opacities(page: Page, lines: str) -> np.ndarray:
+    values = page.eval_on_selector_all(lines, "lines => lines.map(line => +line.getAttribute('stroke-opacity'))")
+    return np.array(values)
+
+
+def send(page: Page, selector: str, event: str) -> None:
+    """The event, at the first element that matches, wherever on the screen that is."""
+    page.locator(selector).first.dispatch_event(event)
+
+
+def test_head_view_draws_the_weights(page: Page) -> None:
+    show(page, "head")
+    drawn = opacities(page, "#attention line").reshape(HEADS, N, N)
+    assert drawn == pytest.approx(WEIGHTS[0] / HEADS, abs=1e-5)
+    for side in ("left", "right"):
+        assert page.locator(f"#{side} text").all_text_contents() == TOKENS
+
+
+def test_head_view_switches_heads(page: Page) -> None:
+    show(page, "head", heads=[0, 3])
+    before = page.locator(SQUARES).nth(3).get_attribute("fill")
+    assert before == "#d62728"
+    page.locator(SQUARES).nth(3).click()
+    assert page.locator(SQUARES).nth(3).get_attribute("fill") != before
+    drawn = opacities(page, "#attention line").reshape(HEADS, N, N)
+    assert drawn[0] == pytest.approx(WEIGHTS[0, 0], abs=1e-5)
+    assert not drawn[1:].any()
+    page.locator(SQUARES).nth(0).click()  # the last head cannot be switched off
+    assert opacities(page, "#attention line").any()
+    page.locator(SQUARES).nth(0).dblclick()  # a double click on it brings all back
+    drawn = opacities(page, "#attention line").reshape(HEADS, N, N)
+    assert drawn == pytest.approx(WEIGHTS[0] / HEADS, abs=1e-5)
+
+
+def test_head_view_answers_to_the_mouse(page: Page) -> None:
+    show(page, "head", heads=[2])
+    page.locator("#left text").nth(2).hover()
+    visible = "#attention line[visibility='visible']"
+    assert page.locator(visible).count() == HEADS * N
+    assert set(page.eval_on_selector_all(visible, "all => all.map(e => e.getAttribute('left-token-index'))")) == {"2"}
+    boxes = page.eval_on_selector_all(
+        "#right .attentionBoxes g[head-index='2'] rect", "all => all.map(rect => +rect.style.opacity)"
+    )
+    assert boxes == pytest.approx(WEIGHTS[0, 2, 2], abs=1e-5)
+    page.mouse.move(1000, 700)
+    assert page.locator(visible).count() == 0
+    assert page.locator("#attention").get_attribute("visibility") == "visible"
+
+
+def test_head_view_changes_layer_and_sentences(page: Page) -> None:
+    show(page, "head")
+    assert page.locator("#layer option").all_text_contents() == ["1", "2"]
+    page.locator("#layer").select_option("2")
+    drawn = opacities(page, "#attention line").reshape(HEADS, N, N)
+    assert drawn == pytest.approx(WEIGHTS[1] / HEADS, abs=1e-5)
+    page.locator("#filter").select_option(label="Sentence A -> Sentence B")
+    drawn = opacities(page, "#attention line").reshape(HEADS, 4, 2)
+    assert drawn == pytest.approx(WEIGHTS[1, :, :4, 4:] / HEADS, abs=1e-5)
+    assert page.locator("#right text").all_text_contents() == TOKENS[4:]
+
+
+def test_model_view_draws_all_heads_and_opens_one(page: Page) -> None:
+    show(page, "model")
+    drawn = opacities(page, "#vis line").reshape(LAYERS, HEADS, N, N)
+    assert drawn == pytest.approx(WEIGHTS, abs=1e-5)
+    cell = "#attn_background_1_4"
+    page.locator(f"{cell} ~ rect").click()
+    assert "Layer 2, Head 5" in page.locator("text.detail").all_text_contents()
+    assert page.locator(cell).get_attribute("stroke-opacity") == "0.8"
+    assert opacities(page, "g.detail line").reshape(N, N) == pytest.approx(WEIGHTS[1, 4], abs=1e-5)
+    page.locator("g.detail text", has_text="sat").first.hover()
+    shown = page.eval_on_selector_all(".attn-line-group", "all => all.map(group => +group.style.opacity)")
+    assert shown == [0, 0, 1, 0, 0, 0]
+    send(page, f"{cell} ~ rect", "click")
+    assert page.locator(".detail").count() == 0
+    page.locator("#filter").select_option(label="Sentence B -> Sentence A")
+    drawn = opacities(page, "#vis line").reshape(LAYERS, HEADS, 2, 4)
+    assert drawn == pytest.approx(WEIGHTS[:, :, 4:, :4], abs=1e-5)
+
+
+@pytest.mark.parametrize("view", ["head", "model"])
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_stands_out_from_the_ground(page: Page, view: View, dark: bool) -> None:
+    show(page, view, dark=dark)
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    fills = page.eval_on_selector_all("#vis text", "all => all.map(text => getComputedStyle(text).fill)")
+    assert fills
+
+    def brightness(colour: str) -> float:
+        return sum(int(part) for part in colour.strip("rgb()").split(",")) / 765
+
+    for fill in fills:
+        assert abs(brightness(fill) - brightness(ground)) > 0.6
+
+
+def test_a_phone_scrolls_the_drawing_and_not_the_page(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 640})
+    show(page, "model")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate("document.querySelector('#vis').scrollWidth") >= 970
+
+
+def test_nothing_may_be_fetched(browser: Browser) -> None:
+    page = browser.new_page()
+    requests: list[str] = []
+    page.route("**/*", lambda route: (requests.append(route.request.url), route.abort()))
+    page.set_content(bertviz_html("head", list(WEIGHTS), TOKENS))
+    outcome = page.evaluate("fetch('https://example.org/').then(() => 'fetched', () => 'refused')")
+    page.close()
+    assert outcome == "refused"
+    assert requests == []

@@ -1,0 +1,90 @@
+"""The page "Layers" in a real browser: run, watch, stop, look at the plane, share a link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+SMALL = "tasks=word_content&sentences=60"
+
+
+def run_it(here: Any, url: str) -> Page:
+    """Run to the end; the last words come once all is done."""
+    page: Page = here.open(url)
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_text("Everything chosen has been run")).to_be_visible()
+    expect(page.get_by_text("What it means.")).to_be_visible()
+    here.settled()
+    return page
+
+
+def cells(page: Page) -> list[str]:
+    """What is written into the picture of layers and tasks."""
+    page.wait_for_function("document.querySelector('.js-plotly-plot')?._fullLayout?.annotations?.length")
+    found: list[str] = page.evaluate(
+        "document.querySelector('.js-plotly-plot')._fullLayout.annotations.map(a => a.text)"
+    )
+    return found
+
+
+@pytest.mark.browser
+def test_a_run_shows_what_is_done_and_can_be_stopped(visit: Callable[..., Any], app_url: str) -> None:
+    here = visit(height=1400)
+    page = run_it(here, f"{app_url}/layers?tasks=word_content&sentences=20")
+    before = cells(page)
+    assert len(before) == 8  # the majority, the embeddings, six layers
+
+    page.get_by_role("spinbutton", name="Sentences a task").fill("5000")
+    page.get_by_role("spinbutton", name="Sentences a task").press("Enter")
+    page.get_by_role("button", name="Run 1 task").click()
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.get_by_text("Your own data").click()
+    page.get_by_label("or paste it here").type("typed while it runs")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopped before Word content was done")).to_be_visible()
+    expect(page.get_by_label("or paste it here")).to_have_value("typed while it runs")
+    page.get_by_label("or paste it here").fill("")
+
+    page.get_by_role("spinbutton", name="Sentences a task").fill("20")
+    page.get_by_role("spinbutton", name="Sentences a task").press("Enter")
+    expect(page.get_by_text("Everything chosen has been run")).to_be_visible()
+    here.settled()
+    assert cells(page) == before
+
+
+@pytest.mark.browser
+def test_the_slider_of_the_plane_goes_through_the_layers(visit: Callable[..., Any], app_url: str) -> None:
+    here = visit(height=1600)
+    page = run_it(here, f"{app_url}/layers?{SMALL}&layers_view=plane")
+    plot = "document.querySelectorAll('.js-plotly-plot')[1]"
+    page.wait_for_function(f"{plot}?._fullLayout?.sliders?.length")
+    dots = f"Array.from({plot}._fullData[0].x)"
+    before = page.evaluate(dots)
+    rail = page.locator(".slider-rail-touch-rect")
+    rail.scroll_into_view_if_needed()
+    box = rail.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] - 2, box["y"] + box["height"] / 2)
+    expect(page.locator(".slider-label", has_text="layer: 6")).to_be_visible()
+    page.wait_for_function(f"before => JSON.stringify({dots}) !== JSON.stringify(before)", arg=before)
+
+
+@pytest.mark.browser
+def test_a_link_repeats_the_run_in_a_fresh_browser(visit: Callable[..., Any], app_url: str) -> None:
+    here = visit()
+    first = run_it(here, f"{app_url}/layers?{SMALL}&probe_seed=4")
+    again = run_it(visit(), first.url)
+    expect(again.get_by_role("spinbutton", name="Seed")).to_have_value("4")
+    assert cells(again) == cells(first)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_sideways_scrolling(width: int, color_scheme: str, visit: Callable[..., Any], app_url: str) -> None:
+    page = run_it(visit(width=width, color_scheme=color_scheme), f"{app_url}/layers?{SMALL}")
+    assert len(cells(page)) == 8
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,63 @@
+"""Next sentence in a real browser: swapping two sentences, a list that is stopped, small and dark screens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from model_zoo import Engine
+
+pytestmark = pytest.mark.browser
+
+A, B = "She opened the window.", "Cold air came into the room."
+
+
+def test_two_sentences_are_swapped(visit: Callable[..., object], app_url: str, engine: Engine) -> None:
+    forth, back = engine.next_sentence("embedded/bert", A, B), engine.next_sentence("embedded/bert", B, A)
+    window = visit()
+    page: Page = window.open(f"{app_url}/next_sentence?text={A}&pair={B}")  # type: ignore[attr-defined]
+    first = page.get_by_test_id("stMetricValue").first
+    expect(first).to_have_text(f"{forth.p_next:.4f}")
+    page.get_by_role("button", name="Swap A and B").click()
+    expect(page.get_by_label("Sentence A")).to_have_value(B)
+    expect(page.get_by_label("Sentence B")).to_have_value(A)
+    expect(first).to_have_text(f"{back.p_next:.4f}")
+
+
+def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., object], app_url: str) -> None:
+    window = visit()
+    page: Page = window.open(f"{app_url}/next_sentence?next_view=many pairs")  # type: ignore[attr-defined]
+    rows = "".join(f'"{A * 20} {i}","{B * 20}"\n' for i in range(2000))
+    page.get_by_label("Paste CSV").fill("a,b\n" + rows)
+    page.get_by_label("Paste CSV").press("Control+Enter")
+    page.get_by_role("button", name="Judge 2,000 pairs").click()
+    expect(page.get_by_text("of 2,000 pairs").first).to_be_visible()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_text("of 2,000 pairs were not judged")).to_be_visible()
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Results as CSV").click()
+    lines = download.value.path().read_text("utf-8-sig").splitlines()
+    assert lines[0] == "a,b,p_next,model"
+    assert 1 < len(lines) < 2001
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["probability", "attention", "input", "many pairs", "a text"])
+def test_every_view_fits_a_telephone(view: str, scheme: str, visit: Callable[..., object], app_url: str) -> None:
+    window = visit(width=400, color_scheme=scheme)
+    page: Page = window.open(f"{app_url}/next_sentence?text={A}&pair={B}&next_view={view}")  # type: ignore[attr-defined]
+    expect(page.get_by_text("The address of this page restores")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_link_opens_the_head_with_its_part_of_attention(visit: Callable[..., object], app_url: str) -> None:
+    window = visit()
+    page: Page = window.open(f"{app_url}/next_sentence?text={A}&pair={B}&next_view=attention")  # type: ignore[attr-defined]
+    page.get_by_test_id("stPageLink").first.locator("a").click()
+    page.wait_for_url("**/attention?*")
+    window.settled()  # type: ignore[attr-defined]
+    assert "part=A-%3EB" in page.url or "part=A-" in page.url
+    expect(page.get_by_label("Text", exact=True)).to_have_value(A)

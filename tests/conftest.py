@@ -1,0 +1,84 @@
+"""Fixtures of all rooms: tiny checkpoints on disk, a small hub, engines; and the option ``--hub``."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import checkpoints
+import pytest
+from loopback_hub import Hub, point_to, running_hub
+
+from model_zoo import Engine, registry
+from model_zoo.types import ModelSpec
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--hub",
+        action="store_true",
+        help="also download every published checkpoint of the registry (14 GB) and test it as the tiny ones are tested",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """``subject`` is every model there is to test, as its registry entry; those on the hub only with ``--hub``."""
+    if "subject" in metafunc.fixturenames:
+        on_the_hub = metafunc.config.getoption("hub")
+        models = [model for model in registry.MODELS.values() if on_the_hub or model.hub_id is None]
+        tiny = [pytest.param(name, id=f"tiny-{name}") for name in checkpoints.FAMILIES]
+        through_a_hub = pytest.param("someone/tiny", id="through-a-hub")
+        metafunc.parametrize(
+            "subject", [*tiny, through_a_hub, *(pytest.param(m, id=m.id) for m in models)], indirect=True
+        )
+
+
+@pytest.fixture
+def subject(request: pytest.FixtureRequest, checkpoint: Callable[[str], Path]) -> ModelSpec:
+    """A model to test; "someone/tiny" is the tiny BERT, which a small hub gives out as the real one would."""
+    if isinstance(request.param, ModelSpec):
+        return request.param
+    if request.param == "someone/tiny":
+        hub: Hub = request.getfixturevalue("hub")
+        hub.models["someone/tiny"] = checkpoint("bert")
+        return checkpoints.spec("bert", "someone/tiny")
+    return checkpoints.spec(request.param, str(checkpoint(request.param)))
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """``checkpoint("bert")`` is the folder of that family's tiny checkpoint, built once a session."""
+    built: dict[str, Path] = {}
+
+    def folder(name: str) -> Path:
+        if name not in built:
+            built[name] = checkpoints.build(name, tmp_path_factory.mktemp(name))
+        return built[name]
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    """One engine on the CPU for the whole session, as the app has it."""
+    engine = Engine("cpu")
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub that huggingface_hub talks to, with an empty cache of downloads."""
+    with running_hub() as hub:
+        point_to(hub.url, tmp_path / "hub", monkeypatch)
+        yield hub
+
+
+@pytest.fixture
+def no_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody listens where the hub should be."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    point_to(f"http://127.0.0.1:{port}", tmp_path / "hub", monkeypatch)

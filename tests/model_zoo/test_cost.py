@@ -1,0 +1,330 @@
+"""Measuring cost: who runs when, what is timed and what is not, failures, stopping, and the quality figures."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import checkpoints
+import pytest
+import torch
+from transformers import AutoTokenizer
+
+from model_zoo import Engine, cost, evaluate
+from model_zoo.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
+from model_zoo.errors import InvalidInput
+from model_zoo.heldout import written_pairs
+from model_zoo.loading import LoadedModel
+from model_zoo.text import word_spans
+from model_zoo.types import CostEvent, CostFailure, CostSample, CostSubject, Quality
+
+
+@pytest.fixture
+def lstm(checkpoint: Callable[[str], Path], tmp_path: Path) -> Path:
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint("bert"))
+    model = BiLSTMForMaskedLM(BiLSTMConfig(vocab_size=len(tokenizer), hidden_size=8, num_hidden_layers=1))
+    model.save_pretrained(tmp_path / "lstm")
+    tokenizer.save_pretrained(tmp_path / "lstm")
+    return tmp_path / "lstm"
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """Every pass takes ``clock["seconds"]`` and is not run at all."""
+    clock = {"seconds": 0.001}
+    monkeypatch.setattr(cost, "_timed", lambda _: (clock["seconds"], None))
+    return clock
+
+
+def samples(events: Iterator[CostEvent] | list[CostEvent]) -> list[CostSample]:
+    return [event for event in events if isinstance(event, CostSample)]
+
+
+@pytest.mark.usefixtures("clock")
+def test_all_are_warmed_up_then_every_round_runs_all_in_a_new_order(engine, checkpoint, lstm):
+    models = [str(checkpoint("bert")), str(checkpoint("xlnet")), str(lstm)]
+    lengths = (8, 16, 32)
+    events = list(engine.measure_cost(models, lengths, 6))
+    subjects = events[:3]
+    assert [subject.model for subject in subjects if isinstance(subject, CostSubject)] == models
+    found = samples(events)
+    assert len(found) == len(events) - 3
+    assert [sample.round for sample in found] == sorted(sample.round for sample in found)
+    everything = Counter(itertools.product(models, lengths))
+    orders = []
+    for round_, group in itertools.groupby(found, key=lambda sample: sample.round):
+        order = [(sample.model, sample.n_tokens) for sample in group]
+        times = cost.WARM_UP if round_ == 0 else 1
+        assert Counter(order) == Counter({key: times * n for key, n in everything.items()})
+        if round_ > 0:
+            # The models of one length run right after each other.
+            assert len([length for length, _ in itertools.groupby(length for _, length in order)]) == len(lengths)
+        orders.append(tuple(order))
+    assert len(orders) == 1 + 6
+    assert len(set(orders)) > 4
+    shares = [sample.share for sample in found]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "repeats", "expected"),
+    [
+        (0.001, 9, 9),  # there is time for all
+        (cost.SECONDS / 14, 9, 7),  # two lengths, so that a round takes a seventh of the time
+        (100.0, 9, cost.FEWEST_ROUNDS),
+        (100.0, 2, 2),
+    ],
+)
+def test_rounds_follow_the_time_there_is(engine, checkpoint, clock, seconds: float, repeats: int, expected: int):
+    clock["seconds"] = seconds * 0.999
+    found = samples(engine.measure_cost([str(checkpoint("bert"))], (8, 16), repeats))
+    assert max(sample.round for sample in found) == expected
+    assert found[-1].share == 1.0
+
+
+@pytest.mark.usefixtures("clock")
+def test_lengths_beyond_a_model_are_left_out(engine, checkpoint):
+    models = [str(checkpoint("bert")), str(checkpoint("xlnet"))]  # 64 positions, and no limit
+    bounded, free = (e for e in engine.measure_cost(models, (256, 16, 64, 16), 1) if isinstance(e, CostSubject))
+    assert bounded.lengths == (16, 64)
+    assert free.lengths == (16, 64, 256)
+    (only,) = (e for e in engine.measure_cost(models[:1], (512,), 1) if isinstance(e, CostSubject))
+    assert only.lengths == (64,)
+
+
+def test_what_is_timed_is_the_encoder_alone(engine, checkpoint, monkeypatch):
+    """No tokenizing, no head, no decoder, and no gradients; all models read the same text."""
+    models = [str(checkpoint(name)) for name in ("bert", "t5", "bart")]
+    ran: Counter[str] = Counter()
+    texts: list[str] = []
+    hooks = []
+    with engine._memory.lease(models[0]) as bert, engine._memory.lease(models[1]) as t5:
+        for name, module in (
+            ("bert", bert.model.bert),
+            ("head", bert.model.cls),
+            ("encoder", t5.model.base_model.get_encoder()),
+            ("decoder", t5.model.base_model.get_decoder()),
+        ):
+            hooks.append(
+                module.register_forward_hook(
+                    lambda _module, _inputs, output, name=name: ran.update({name: 1 + output[0].requires_grad})
+                )
+            )
+        plain = LoadedModel.encode
+        monkeypatch.setattr(LoadedModel, "encode", lambda self, text, *a: texts.append(text) or plain(self, text, *a))
+        try:
+            events = engine.measure_cost(models, (24,), 3)
+            begun = [next(events) for _ in models]
+            assert all(isinstance(event, CostSubject) for event in begun)
+            n_encoded = len(texts)
+            found = samples(events)
+        finally:
+            for hook in hooks:
+                hook.remove()
+    assert len(texts) == n_encoded
+    assert Counter(Counter(texts).values()) == {3: 1 + len(written_pairs())}
+    assert ran == {"bert": cost.WARM_UP + 3, "encoder": cost.WARM_UP + 3}
+    assert len(found) == 3 * (cost.WARM_UP + 3)
+    assert all(sample.seconds > 0 and sample.peak_bytes is None and sample.n_tokens == 24 for sample in found)
+
+
+@pytest.mark.usefixtures("clock")
+def test_subjects_say_what_was_loaded(engine, checkpoint):
+    folder = checkpoint("bert")
+    subject = next(engine.measure_cost([str(folder)], (16,), 1))
+    assert isinstance(subject, CostSubject)
+    assert subject.info == engine.info(str(folder))
+    with engine._memory.lease(str(folder)) as loaded:
+        weights = {t.data_ptr(): t.nbytes for t in (*loaded.model.parameters(), *loaded.model.buffers())}
+    assert subject.n_bytes == sum(weights.values())
+    assert subject.n_threads == torch.get_num_threads()
+
+
+@pytest.mark.usefixtures("clock")
+def test_pieces_per_word_by_hand(engine):
+    """The embedded BERT reads all of the built-in sentences whole."""
+    subject = next(engine.measure_cost(["embedded/bert"], (16,), 1))
+    tokenizer = AutoTokenizer.from_pretrained(Path(cost.__file__).parent / "weights" / "embedded-bert")
+    texts = [f"{pair.first} {pair.second}" for pair in written_pairs()]
+    n_pieces = sum(len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts)
+    assert isinstance(subject, CostSubject)
+    assert subject.pieces_per_word == pytest.approx(n_pieces / sum(len(word_spans(text)) for text in texts))
+
+
+@pytest.mark.usefixtures("clock")
+def test_words_of_a_sample_are_those_of_its_text(engine):
+    (sample, *_) = samples(engine.measure_cost(["embedded/bert"], (16,), 1))
+    words = [word for pair in written_pairs() for word in f"{pair.first} {pair.second}".split()]
+    encoding = engine.encode("embedded/bert", " ".join(words[:16]))
+    # [CLS] and [SEP] leave 14 places.
+    assert sample.n_words == len({word for word in encoding.word_ids[1:15] if word is not None})
+
+
+def test_a_model_that_fails_leaves_the_others(engine, checkpoint, tmp_path, monkeypatch):
+    missing = str(tmp_path / "nothing here")
+    bad, good = str(checkpoint("bert")), str(checkpoint("xlnet"))
+    plain = cost._timed
+    n_calls = Counter()
+
+    def timed(one_pass):
+        n_calls[one_pass.model, one_pass.n_tokens] += 1
+        if one_pass.model == bad and one_pass.n_tokens >= 32:
+            raise RuntimeError("not enough memory: you tried to allocate 1 GB.\nsecond line")
+        return plain(one_pass)
+
+    monkeypatch.setattr(cost, "_timed", timed)
+    events = list(engine.measure_cost([missing, bad, good], (16, 32, 64), 2))
+    failures = [event for event in events if isinstance(event, CostFailure)]
+    assert failures[0].model == missing
+    assert {failure.model for failure in failures[1:]} == {bad}
+    for failure in failures[1:]:
+        assert "not enough memory: you tried to allocate 1 GB." in failure.reason
+        assert "second line" not in failure.reason
+    assert n_calls[bad, 32] + n_calls[bad, 64] == len(failures) - 1 <= 2  # one that failed does not run again
+    timed_ones = Counter((sample.model, sample.n_tokens) for sample in samples(events) if sample.round)
+    assert timed_ones == {(bad, 16): 2, (good, 16): 2, (good, 32): 2, (good, 64): 2}
+    assert samples(events)[-1].share == 1.0
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_model_that_cannot_be_given_texts_leaves_the_others(engine, checkpoint, monkeypatch):
+    bad, good = str(checkpoint("bert")), str(checkpoint("xlnet"))
+    plain = cost._passes
+
+    def passes(model, loaded, lengths):
+        if model == bad:
+            raise InvalidInput("Nothing fits. Choose more tokens.")
+        return plain(model, loaded, lengths)
+
+    monkeypatch.setattr(cost, "_passes", passes)
+    events = list(engine.measure_cost([bad, good], (16,), 1))
+    (failure,) = (event for event in events if isinstance(event, CostFailure))
+    assert failure.model == bad
+    assert failure.reason.endswith("Nothing fits. Choose more tokens.")
+    assert {sample.model for sample in samples(events)} == {good}
+
+
+def test_when_all_fail_it_ends_and_a_name_counts_once(engine, tmp_path):
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    assert [type(event) for event in engine.measure_cost([one, one, two])] == [CostFailure] * 2
+
+
+def test_closing_stops_and_lets_go_of_the_models(checkpoint, monkeypatch):
+    engine = Engine("cpu")
+    n_passes = []
+    monkeypatch.setattr(cost, "_timed", lambda one_pass: n_passes.append(one_pass) or (0.001, None))
+    events = engine.measure_cost([str(checkpoint("bert")), str(checkpoint("xlnet"))], (16,), 5)
+    for event in events:
+        if isinstance(event, CostSample):
+            break
+    assert all(held.in_use for held in engine.held())
+    events.close()
+    assert len(n_passes) == 1
+    assert not any(held.in_use for held in engine.held())
+    assert list(events) == []
+    engine.close()
+
+
+@pytest.mark.parametrize(("lengths", "repeats"), [((), 3), ((0, 16), 3), ((16,), 0)])
+def test_nothing_to_measure_is_refused(engine, checkpoint, lengths: tuple[int, ...], repeats: int):
+    with pytest.raises(InvalidInput, match="at least one token"):
+        list(engine.measure_cost([str(checkpoint("bert"))], lengths, repeats))
+
+
+@pytest.mark.parametrize("name", checkpoints.FAMILIES)
+def test_every_family_is_measured_and_judged(name: str, engine, checkpoint):
+    model = str(checkpoint(name))
+    events = list(engine.measure_cost([model], (8, 16), 1))
+    assert not [event for event in events if isinstance(event, CostFailure)]
+    assert Counter(sample.n_tokens for sample in samples(events)) == {8: cost.WARM_UP + 1, 16: cost.WARM_UP + 1}
+    family = checkpoints.FAMILIES[name]
+    with engine._memory.lease(model) as loaded:
+        *_, found = evaluate.quality(loaded, evaluate.written_set().sample(5))
+    assert found.n_done == found.n_total == 5 * (family.mlm + (family.nsp == "NSP"))
+    assert (found.mlm_accuracy is None) == (found.mlm_loss is None) == (not family.mlm)
+    assert (found.no_mlm is None) == family.mlm
+    assert (found.nsp_accuracy is not None) == (found.no_nsp is None) == (family.nsp == "NSP")
+    if family.nsp == "SOP":
+        assert "another question" in found.no_nsp
+
+
+def test_the_lstm_is_measured_and_judged(engine, lstm):
+    events = list(engine.measure_cost([str(lstm)], (8, 16), 1))
+    assert {type(event) for event in events} == {CostSubject, CostSample}
+    with engine._memory.lease(str(lstm)) as loaded:
+        *_, found = evaluate.quality(loaded, evaluate.written_set().sample(5))
+    assert found.n_masked > 0
+    assert 0 <= found.mlm_accuracy <= 1
+    assert "cannot say whether one sentence follows another" in found.no_nsp
+
+
+def test_quality_is_what_the_evaluator_prints(engine, checkpoint, capsys):
+    folder = str(checkpoint("bert"))
+    found = list(engine.quality(folder))
+    assert [quality.n_done for quality in found] == sorted(quality.n_done for quality in found)
+    assert found[0] == Quality(n_total=600)
+    last = found[-1]
+    assert (last.n_done, last.n_total, last.n_pairs) == (600, 600, 300)
+    assert evaluate.main([folder, "--device", "cpu"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["mlm_loss"] == round(last.mlm_loss, 4)
+    assert printed["mlm_accuracy"] == round(last.mlm_accuracy, 4)
+    assert printed["nsp_accuracy"] == round(last.nsp_accuracy, 4)
+
+
+def test_quality_can_be_stopped_and_is_remembered_only_when_whole(checkpoint, monkeypatch):
+    engine = Engine("cpu")
+    folder = str(checkpoint("bert_mlm_only"))
+    monkeypatch.setattr(evaluate, "written_set", lambda: whole)
+    whole = evaluate.EvaluationSet(tuple(f"The cat sat on mat {n}." for n in range(3 * evaluate.BATCH_ROWS)), ())
+    running = engine.quality(folder)
+    assert [next(running).n_done for _ in range(2)] == [0, evaluate.BATCH_ROWS]
+    running.close()
+    assert not any(held.in_use for held in engine.held())
+    n_done = [quality.n_done for quality in engine.quality(folder)]
+    assert n_done == [evaluate.BATCH_ROWS * n for n in range(4)]
+    assert [quality.n_done for quality in engine.quality(folder)] == n_done[-1:]
+    engine.close()
+
+
+class _Device:
+    type = "cuda"
+
+
+class _Machine:
+    """A GPU that notes what it is asked, and of whose memory 100 bytes are taken before a pass and 130 at its peak."""
+
+    def __init__(self, asked: list[str]) -> None:
+        self._asked = asked
+
+    def synchronize(self) -> None:
+        self._asked.append("wait")
+
+    def reset_peak_memory_stats(self, _: object) -> None:
+        self._asked.append("reset")
+
+    def memory_allocated(self, _: object) -> int:
+        return 100
+
+    def max_memory_allocated(self, _: object) -> int:
+        self._asked.append("peak")
+        return 130
+
+
+def test_on_a_gpu_the_clock_waits_for_it_and_the_peak_is_that_of_the_pass(monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(cost.torch, "get_device_module", lambda _: _Machine(asked))
+    times = iter([10.0, 12.5])
+    monkeypatch.setattr(cost.time, "perf_counter", lambda: asked.append("clock") or next(times))
+    loaded = SimpleNamespace(
+        model=SimpleNamespace(device=_Device()),
+        encoder=lambda **_: asked.append(f"pass {torch.is_inference_mode_enabled()}"),
+    )
+    found = cost._timed(cost._Pass("m", loaded, {}, 16, 12))
+    assert found == (2.5, 30)
+    assert asked == ["reset", "wait", "clock", "pass True", "wait", "clock", "peak"]

@@ -1,0 +1,203 @@
+"""Downloads as the engine offers them: asked for first, once for everybody, watched, refused where they cannot fit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from huggingface_hub import constants
+from loopback_hub import COMMIT, Hub
+
+from model_zoo import Engine, sources
+from model_zoo.downloading import Download
+from model_zoo.errors import DiskFull, HubUnreachable, NotDownloaded, OutOfMemory, UnknownModel
+
+ID = "someone/tiny"
+WEIGHTS = f"/{ID}/resolve/{COMMIT}/model.safetensors"
+SECONDS = 20.0
+"""How long a test waits for another thread before it fails; nothing here takes that long."""
+
+
+@pytest.fixture
+def hub(hub: Hub, checkpoint: Callable[[str], Path]) -> Hub:
+    """A hub that has the tiny BERT as someone/tiny."""
+    hub.models[ID] = checkpoint("bert")
+    return hub
+
+
+@pytest.fixture
+def asking() -> Engine:
+    """An engine as the app has it."""
+    return Engine("cpu", ask_before_download=True)
+
+
+def n_fetched(hub: Hub) -> int:
+    return sum("/resolve/" in request and request.startswith("GET") for request in hub.requests)
+
+
+def test_nothing_is_downloaded_before_it_is_agreed_to(
+    hub: Hub, asking: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "free_disk", lambda: 12_345_000_000)
+    n_bytes = sources.find(ID).download_bytes
+    for ask in (
+        lambda: asking.info(ID),
+        lambda: asking.attend(ID, "the cat"),
+        lambda: asking.hidden_states(ID, ["the cat"]),
+        lambda: asking.fill_mask(ID, "the [MASK]"),
+        lambda: asking.next_sentence(ID, "the cat", "the mat"),
+    ):
+        with pytest.raises(NotDownloaded) as caught:
+            ask()
+        assert str(caught.value) == (
+            f"{ID} is not on this machine: {n_bytes / 1e6:.1f} MB to download from the hub "
+            "(free disk: 12.3 GB). Download it, or choose another model."
+        )
+        assert (caught.value.model, caught.value.n_bytes) == (ID, n_bytes)
+    assert n_fetched(hub) == 0
+    assert asking.downloading(ID) is None
+
+    asking.download(ID).wait()
+    assert asking.downloading(ID) is None
+    run = asking.attend(ID, "the cat")
+    np.testing.assert_array_equal(run.layer(1), Engine("cpu").attend(str(hub.models[ID]), "the cat").layer(1))
+
+
+def test_an_engine_in_a_script_downloads_by_itself(hub: Hub) -> None:
+    assert Engine("cpu").attend(ID, "the cat").model.revision == COMMIT
+    assert hub.requests.count(f"GET {WEIGHTS}") == 1
+
+
+@pytest.mark.usefixtures("hub")
+def test_asking_forgets_no_model(checkpoint: Callable[[str], Path]) -> None:
+    """A model that would have to leave for the new one stays until the new one is really loaded."""
+    other = str(checkpoint("roberta"))
+    engine = Engine("cpu", model_bytes=10**9, ask_before_download=True)
+    engine.info(other)
+    engine._memory.budget = engine.held()[0].n_bytes + 1
+    with pytest.raises(NotDownloaded):
+        engine.info(ID)
+    assert [held.info.id for held in engine.held()] == [other]
+    engine.download(ID).wait()
+    engine.info(ID)
+    assert [held.info.id for held in engine.held()] == [ID]
+
+
+def test_thirty_students_download_once_and_see_how_far_it_is(
+    hub: Hub, asking: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
+    arrived = threading.Event()
+    plain = sources.download
+
+    def download(source: sources.Source, report: Callable[[int], None]) -> sources.Source:
+        def watched(done: int) -> None:
+            report(done)
+            if done > 0.4 * source.download_bytes:
+                arrived.set()
+
+        return plain(source, watched)
+
+    monkeypatch.setattr(sources, "download", download)
+    hub.held_back["model.safetensors"] = threading.Event()
+    together = threading.Barrier(30)
+
+    def press(_student: int) -> Download:
+        together.wait(SECONDS)
+        return asking.download(ID)
+
+    with ThreadPoolExecutor(30) as pool:
+        downloads = list(pool.map(press, range(30)))
+    found = downloads[0]
+    assert all(download is found for download in downloads)
+    assert arrived.wait(SECONDS)
+    assert asking.downloading(ID) is found
+    assert found.running
+    weights = (hub.models[ID] / "model.safetensors").stat().st_size
+    assert found.n_bytes == sources.find(ID).download_bytes > weights
+    assert 0.4 * found.n_bytes < found.done <= found.n_bytes - weights // 2
+    with pytest.raises(NotDownloaded):
+        asking.info(ID)
+    hub.held_back["model.safetensors"].set()
+    found.wait()
+    assert (found.running, found.done, found.error) == (False, found.n_bytes, None)
+    assert hub.requests.count(f"GET {WEIGHTS}") == 1
+    assert asking.info(ID).revision == COMMIT
+
+
+def test_a_download_that_fails_is_reported_and_can_be_tried_again(hub: Hub, asking: Engine) -> None:
+    hub.breaks_off = {"model.safetensors"}
+    first = asking.download(ID)
+    with pytest.raises(HubUnreachable, match=r"^The download of someone/tiny broke off \(.*\)\. Try again"):
+        first.wait()
+    assert asking.downloading(ID) is first
+    assert not first.running
+    with pytest.raises(NotDownloaded):
+        asking.info(ID)
+    hub.breaks_off = set()
+    hub.answers.clear()
+    second = asking.download(ID)
+    assert second is not first
+    assert second.n_bytes < first.n_bytes  # the files that were whole stayed
+    second.wait()
+    assert asking.downloading(ID) is None
+    assert asking.info(ID).mlm
+
+
+@pytest.mark.usefixtures("hub")
+def test_an_unforeseen_failure_ends_a_download_too(asking: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: object) -> None:
+        raise TypeError("nobody thought of this")
+
+    monkeypatch.setattr(sources, "download", fail)
+    download = asking.download(ID)
+    with pytest.raises(HubUnreachable, match="the log of the server says more"):
+        download.wait()
+    assert not download.running
+
+
+def test_what_is_here_already_is_not_downloaded(hub: Hub, checkpoint: Callable[[str], Path], asking: Engine) -> None:
+    download = asking.download(str(checkpoint("bert")))
+    download.wait()
+    assert (download.n_bytes, hub.requests) == (0, [])
+
+
+def test_a_model_beyond_the_memory_is_refused_before_the_download(hub: Hub) -> None:
+    engine = Engine("cpu", model_bytes=100_000, ask_before_download=True)
+    for ask in (engine.info, lambda model: engine.download(model).wait()):
+        with pytest.raises(OutOfMemory, match=r"more than the 0 MB this app may use for models"):
+            ask(ID)
+    assert n_fetched(hub) == 0
+
+
+def test_a_model_beyond_the_memory_left_is_refused_before_the_download(
+    hub: Hub, checkpoint: Callable[[str], Path]
+) -> None:
+    engine = Engine("cpu", model_bytes=10**9, ask_before_download=True)
+    other = str(checkpoint("roberta"))
+    with engine._memory.lease(other) as in_use:
+        engine._memory.budget = in_use.n_bytes + 1
+        for ask in (engine.info, lambda model: engine.download(model).wait()):
+            with pytest.raises(OutOfMemory, match="the models in use leave no room for it"):
+                ask(ID)
+    assert n_fetched(hub) == 0
+    engine.download(ID).wait()
+
+
+def test_a_disk_too_small_is_said_instead_of_asking(hub: Hub, asking: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "free_disk", lambda: 1000)
+    for ask in (asking.info, lambda model: asking.download(model).wait()):
+        with pytest.raises(DiskFull, match=r"the disk has 0\.0 MB left for it"):
+            ask(ID)
+    assert n_fetched(hub) == 0
+
+
+@pytest.mark.usefixtures("hub")
+def test_models_that_cannot_be_had_are_not_offered(asking: Engine) -> None:
+    for ask in (asking.info, lambda model: asking.download(model).wait()):
+        with pytest.raises(UnknownModel):
+            ask("nobody/nothing")

@@ -1,0 +1,225 @@
+"""From text to tokens: words, offsets, segments, special tokens and cutting, for every kind of tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from checkpoints import FAMILIES, POSITIONS, TEXT, TEXT_PAIR
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import AutoTokenizer
+
+from model_zoo import loading, sources
+from model_zoo.encoding import encode
+from model_zoo.types import Encoding
+
+# One family a kind of tokenizer.
+WORDPIECE, BYTE_BPE, UNIGRAM = "bert", "roberta", "xlm-roberta"
+
+
+@pytest.fixture(scope="module")
+def tokenizer_of(checkpoint: Callable[[str], Path]) -> Callable[[str], Any]:
+    loaded: dict[str, Any] = {}
+
+    def tokenizer(name: str) -> Any:
+        if name not in loaded:
+            loaded[name] = AutoTokenizer.from_pretrained(checkpoint(name))
+        return loaded[name]
+
+    return tokenizer
+
+
+def table(encoding: Encoding) -> list[tuple[str, int | None, str]]:
+    """(token, word number, the piece of text the offsets point at) a token."""
+    texts = (encoding.text, encoding.text_pair or "")
+    parts = zip(encoding.tokens, encoding.word_ids, encoding.segment_ids, encoding.offsets, strict=True)
+    return [(token, word, texts[segment][slice(*span)]) for token, word, segment, span in parts]
+
+
+def test_wordpiece_by_hand(tokenizer_of: Callable[[str], Any]) -> None:
+    encoding = encode(tokenizer_of(WORDPIECE), "Unhappy  cat, 3.5", None, 99)
+    assert table(encoding) == [
+        ("[CLS]", None, ""),
+        ("un", 0, "Un"),
+        ("##h", 0, "h"),
+        ("##a", 0, "a"),
+        ("##pp", 0, "pp"),
+        ("##y", 0, "y"),
+        ("cat", 1, "cat"),
+        (",", 2, ","),
+        ("3", 3, "3"),
+        (".", 3, "."),
+        ("5", 3, "5"),
+        ("[SEP]", None, ""),
+    ]
+    assert encoding.offsets == (
+        *((0, 0), (0, 2), (2, 3), (3, 4), (4, 6), (6, 7), (9, 12), (12, 13), (14, 15), (15, 16), (16, 17)),
+        (0, 0),
+    )
+    assert encoding.n_dropped == 0
+    assert len(encoding) == 12
+
+
+def test_byte_level_bpe_by_hand(tokenizer_of: Callable[[str], Any]) -> None:
+    """Signs of several bytes keep one number and one span; the space before a word is not in its span."""
+    assert table(encode(tokenizer_of(BYTE_BPE), "The cat  中é.", None, 99)) == [
+        ("<s>", None, ""),
+        ("The", 0, "The"),
+        ("Ġcat", 1, "cat"),
+        ("Ġ", 2, ""),  # the second space: part of what comes after it
+        ("Ġ", 2, ""),
+        ("ä", 2, "中"),
+        ("¸", 2, "中"),
+        ("Ń", 2, "中"),
+        ("Ã", 3, "é"),
+        ("©", 3, "é"),
+        (".", 4, "."),
+        ("</s>", None, ""),
+    ]
+
+
+def test_unigram_by_hand(tokenizer_of: Callable[[str], Any]) -> None:
+    """An unknown sign inside a word does not cut it: "don't" is one word though the apostrophe is unknown."""
+    assert table(encode(tokenizer_of(UNIGRAM), "The cat don't", "Ok.", 99)) == [
+        ("<s>", None, ""),
+        ("▁The", 0, "The"),
+        ("▁ca", 1, "ca"),
+        ("t", 1, "t"),
+        ("▁do", 2, "do"),
+        ("n", 2, "n"),
+        ("<unk>", 2, "'"),
+        ("t", 2, "t"),
+        ("</s>", None, ""),
+        ("</s>", None, ""),
+        ("▁", 3, "O"),  # transformers spans the letter after a lone word mark
+        ("O", 3, "O"),
+        ("k", 3, "k"),
+        (".", 4, "."),
+        ("</s>", None, ""),
+    ]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_typed_mask_is_a_word_of_its_own(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+    tokenizer = tokenizer_of(name)
+    if tokenizer.mask_token is None:
+        assert name in {"gpt2", "t5"}
+        return
+    encoding = encode(tokenizer, f"the cat ({tokenizer.mask_token}). It", None, 99)
+    places = [i for i, token in enumerate(encoding.ids) if token == tokenizer.mask_token_id]
+    assert len(places) == 1
+    mask = places[0]
+    assert encoding.offsets[mask] == (9, 9 + len(tokenizer.mask_token))
+    assert not encoding.special[mask]
+    word = encoding.word_ids[mask]
+    assert word == 3  # the, cat, (, mask
+    assert [i for i, other in enumerate(encoding.word_ids) if other == word] == [mask]
+
+
+def test_typed_separator_is_what_the_model_takes_it_for(tokenizer_of: Callable[[str], Any]) -> None:
+    encoding = encode(tokenizer_of(WORDPIECE), "the [SEP] cat", None, 99)
+    assert encoding.tokens == ("[CLS]", "the", "[SEP]", "cat", "[SEP]")
+    assert encoding.special == (True, False, True, False, True)
+    assert encoding.word_ids == (None, 0, None, 1, None)
+    assert encoding.segment_ids == (0, 0, 0, 0, 0)
+
+
+def test_segments_are_berts(tokenizer_of: Callable[[str], Any]) -> None:
+    tokenizer = tokenizer_of(WORDPIECE)
+    for pair in (None, TEXT_PAIR):
+        encoding = encode(tokenizer, TEXT, pair, 99)
+        expected = tuple(tokenizer(TEXT, pair)["token_type_ids"])
+        assert encoding.segment_ids == encoding.type_ids == expected
+    assert set(expected) == {0, 1}
+
+
+@pytest.mark.parametrize("name", ["roberta", "modernbert", "gpt2"])
+def test_segments_where_the_model_takes_none(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+    encoding = encode(tokenizer_of(name), "the cat", "the dog", 99)
+    first = encoding.segment_ids.index(1)
+    assert encoding.segment_ids == (0,) * first + (1,) * (len(encoding) - first)
+    assert encoding.offsets[first][0] == 0
+    assert encoding.word_ids[first] == 2
+
+
+def test_cut_at_the_limit_counts_what_fell_off(tokenizer_of: Callable[[str], Any]) -> None:
+    tokenizer = tokenizer_of(WORDPIECE)
+    encoding = encode(tokenizer, " ".join(["cat"] * 20), None, 10)
+    assert encoding.tokens == ("[CLS]", *["cat"] * 8, "[SEP]")
+    assert encoding.n_dropped == 12
+    pair = encode(tokenizer, " ".join(["cat"] * 12), "the cat was", 10)
+    # The longer text is cut: 10 - 3 special tokens - 3 of the second text leave 4.
+    assert pair.tokens == ("[CLS]", *["cat"] * 4, "[SEP]", "the", "cat", "was", "[SEP]")
+    assert pair.n_dropped == 8
+    assert pair.segment_ids == (0, 0, 0, 0, 0, 0, 1, 1, 1, 1)
+    assert pair.word_ids == (None, 0, 1, 2, 3, None, 4, 5, 6, None)
+    at_limit = encode(tokenizer, " ".join(["cat"] * 8), None, 10)
+    assert (len(at_limit), at_limit.n_dropped) == (10, 0)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_cutting_leaves_nothing_behind(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+    """Two long texts, a short one and a long one again: each as if it were the first."""
+    tokenizer = tokenizer_of(name)
+    long = " ".join([TEXT] * 5)
+    whole = len(tokenizer(long)["input_ids"])
+    for limit in (20, 30, 1000, 20):
+        encoding = encode(tokenizer, long, None, limit)
+        assert len(encoding) == min(limit, whole)
+        assert encoding.n_dropped == max(0, whole - limit)
+        assert encoding.ids[-1] == (tokenizer(long)["input_ids"][-1] if name != "gpt2" else encoding.ids[-1])
+    assert len(tokenizer(long)["input_ids"]) == whole
+
+
+def test_threads_share_one_tokenizer(checkpoint: Callable[[str], Path]) -> None:
+    loaded = loading.load(sources.find(str(checkpoint(WORDPIECE))), torch.device("cpu"))
+    texts = [" ".join(["cat"] * n) for n in (3, 200, 10, 62, 63, 500)] * 20
+    with ThreadPoolExecutor(8) as pool:
+        encodings = list(pool.map(loaded.encode, texts))
+    for text, encoding in zip(texts, encodings, strict=True):
+        n = len(text.split()) + 2
+        assert (len(encoding), encoding.n_dropped) == (min(n, POSITIONS), max(0, n - POSITIONS))
+
+
+def test_100_000_characters(tokenizer_of: Callable[[str], Any]) -> None:
+    encoding = encode(tokenizer_of(WORDPIECE), "the " * 25_000, None, 512)
+    assert (len(encoding), encoding.n_dropped) == (512, 25_002 - 512)
+
+
+typed = st.text(
+    st.one_of(
+        st.characters(exclude_categories=["Cs", "Cc"]),
+        st.sampled_from("the cat's [MASK] <mask> [SEP] \t\n 中か हि\u0301👨\u200d👩🏽 ﬁ ½"),
+    ),
+    min_size=1,
+    max_size=30,
+).filter(str.strip)
+
+
+@settings(max_examples=250, deadline=None)
+@given(
+    name=st.sampled_from(["bert", "roberta", "xlm-roberta", "albert", "xlnet", "t5", "gpt2", "deberta-v2"]),
+    text=typed,
+    pair=st.none() | typed,
+    limit=st.integers(8, 60),
+)
+def test_any_text_becomes_consistent_tokens(
+    tokenizer_of: Callable[[str], Any], name: str, text: str, pair: str | None, limit: int
+) -> None:
+    encoding = encode(tokenizer_of(name), text, pair, limit)
+    assert len(encoding) <= limit
+    assert len(encoding) + encoding.n_dropped == len(tokenizer_of(name)(text, pair)["input_ids"])
+    words = [word for word in encoding.word_ids if word is not None]
+    assert words == sorted(words)
+    assert set(words) == set(range(len(set(words))))
+    assert list(encoding.segment_ids) == sorted(encoding.segment_ids)
+    for _, word, piece in table(encoding):
+        assert piece == piece.lstrip() or word is None
+    texts = (text, pair or "")
+    for segment, (start, end) in zip(encoding.segment_ids, encoding.offsets, strict=True):
+        assert 0 <= start <= end <= len(texts[segment])

@@ -1,0 +1,247 @@
+"""The evaluator: figures that can be computed by hand, the sets it measures on, and what it prints."""
+
+import itertools
+import json
+import lzma
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import BertConfig, BertForPreTraining, BertTokenizer
+
+from model_zoo import evaluate as evaluate_module
+from model_zoo.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
+from model_zoo.errors import InvalidInput
+from model_zoo.evaluate import (
+    EvaluationSet,
+    Pair,
+    corpus_set,
+    evaluate,
+    half_random,
+    main,
+    masked_words,
+    next_sentences,
+    written_set,
+)
+from model_zoo.heldout import written_pairs
+from model_zoo.pretraining.corpus import Document
+from model_zoo.pretraining.models import special_tokens
+
+CPU = torch.device("cpu")
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "cat", "dog", "the", "sees"]
+
+
+@pytest.fixture
+def tokenizer() -> BertTokenizer:
+    return BertTokenizer(vocab={word: number for number, word in enumerate(VOCABULARY)})
+
+
+def _constant_bert(words: list[float], next_score: float) -> BertForPreTraining:
+    """A BERT that predicts the distribution ``words``, and the same for every pair, whatever it reads."""
+    model = BertForPreTraining(
+        BertConfig(vocab_size=9, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
+    )
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+        model.cls.predictions.decoder.bias.copy_(torch.tensor(words).log())
+        model.cls.seq_relationship.bias.copy_(torch.tensor([next_score, 0.0]))
+    return model.eval()
+
+
+HALF_CAT = [1 / 16] * 5 + [1 / 2, 1 / 16, 1 / 16, 1 / 16]
+
+
+def test_masked_words_of_a_known_distribution(tokenizer):
+    model = _constant_bert(HALF_CAT, 0.0)
+    special = special_tokens(tokenizer)
+    loss, right = masked_words(model, tokenizer, special, ["cat cat cat cat"] * 100)
+    assert (loss, right) == (pytest.approx(math.log(2), rel=1e-5), 1.0)
+    loss, right = masked_words(model, tokenizer, special, ["dog the sees dog"] * 100)
+    assert (loss, right) == (pytest.approx(math.log(16), rel=1e-5), 0.0)
+    mixed = masked_words(model, tokenizer, special, ["cat dog"] * 200)
+    # With a share r of cats among the chosen tokens the loss is r ln 2 + (1 - r) ln 16, and r are right.
+    assert 0 < mixed[1] < 1
+    assert mixed[0] == pytest.approx(mixed[1] * math.log(2) + (1 - mixed[1]) * math.log(16), rel=1e-5)
+
+
+def test_masked_words_do_not_change_between_calls(tokenizer):
+    model = _constant_bert(HALF_CAT, 0.0)
+    texts = ["the cat sees the dog"] * 70
+    first = masked_words(model, tokenizer, special_tokens(tokenizer), texts)
+    assert masked_words(model, tokenizer, special_tokens(tokenizer), texts) == first
+
+
+def test_texts_without_words_are_refused(tokenizer):
+    with pytest.raises(InvalidInput, match="too short"):
+        masked_words(_constant_bert(HALF_CAT, 0.0), tokenizer, special_tokens(tokenizer), [""])
+
+
+@pytest.mark.parametrize(("next_score", "expected"), [(1.0, 0.25), (-1.0, 0.75)])
+def test_next_sentences_by_hand(tokenizer, next_score: float, expected: float):
+    pairs = [Pair("cat", "dog", number % 4 == 0) for number in range(40)]
+    model = _constant_bert(HALF_CAT, next_score)
+    assert next_sentences(model, tokenizer, pairs) == expected
+
+
+def test_half_of_the_pairs_are_random_and_of_another_origin():
+    following = [(number // 4, f"first {number}", f"second {number}") for number in range(100)]
+    pairs = half_random(following)
+    assert Counter(pair.is_next for pair in pairs) == {True: 50, False: 50}
+    origin = {second: place for place, _, second in following}
+    for pair, (place, first, second) in zip(pairs, following, strict=True):
+        assert pair.first == first
+        assert pair.is_next == (pair.second == second)
+        assert pair.is_next == (origin[pair.second] == place)
+    # Each replaced second text is used again: the random ones are as long as those they stand for.
+    replaced = {second for pair, (_, _, second) in zip(pairs, following, strict=True) if not pair.is_next}
+    assert {pair.second for pair in pairs if not pair.is_next} <= replaced
+    assert half_random(following) == pairs
+
+
+def test_pairs_of_one_origin_cannot_be_random():
+    with pytest.raises(InvalidInput, match="two documents"):
+        half_random([("only", f"a {number}", f"b {number}") for number in range(8)])
+
+
+def test_the_written_set_is_what_it_says():
+    pairs = written_pairs()
+    assert len(pairs) == 300
+    assert len({pair.first for pair in pairs}) == len({pair.second for pair in pairs}) == 300
+    assert Counter(Counter(pair.subject for pair in pairs).values()) == {10: 30}
+    for pair in pairs:
+        assert 2 <= len(pair.first.split()) <= 16, pair
+        assert 2 <= len(pair.second.split()) <= 16, pair
+        assert pair.first[-1] in ".?!"
+        assert pair.second[-1] in ".?!"
+        assert pair.first[0].isupper()
+        assert pair.second[0].isupper()
+    held_out = written_set()
+    assert len(held_out.texts) == len(held_out.pairs) == 300
+    assert sum(pair.is_next for pair in held_out.pairs) == 150
+    subject = {pair.second: pair.subject for pair in pairs}
+    first_subject = {pair.first: pair.subject for pair in pairs}
+    assert all(pair.is_next or subject[pair.second] != first_subject[pair.first] for pair in held_out.pairs)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> tuple[Path, list[list[str]], list[list[str]]]:
+    """A corpus of two-sentence and long documents; returns its path and which are held out, or not."""
+    held_out: list[list[str]] = []
+    trained: list[list[str]] = []
+    number = 0
+    while len(held_out) < 4:
+        n_sentences = 2 if number % 2 else 60
+        sentences = [f"The cat {number} sees the dog {place}." for place in range(n_sentences)]
+        (held_out if Document("a:b", True, tuple(sentences)).held_out else trained).append(sentences)
+        number += 1
+    lines = [
+        json.dumps({"source": "a:b", "ordered": True, "sentences": sentences}) for sentences in (*trained, *held_out)
+    ]
+    path = tmp_path / "c.jsonl.xz"
+    path.write_bytes(lzma.compress("\n".join(lines).encode()))
+    return path, held_out, trained
+
+
+def test_the_corpus_set_holds_held_out_text_only(corpus):
+    path, held_out, trained = corpus
+    found = corpus_set(path)
+    sentences = {sentence for document in held_out for sentence in document}
+    never = {sentence for document in trained for sentence in document}
+    shown = {part + "." for text in found.texts for part in text.rstrip(".").split(". ")}
+    assert shown <= sentences
+    assert not shown & never
+    for document in held_out:
+        assert sum(text.startswith(document[0]) for text in found.texts) == 1
+    following = {(first, second) for document in held_out for first, second in itertools.pairwise(document)}
+    for pair in found.pairs:
+        last = pair.first.rstrip(".").split(". ")[-1] + "."
+        begin = pair.second.split(". ")[0].rstrip(".") + "."
+        assert pair.is_next == ((last, begin) in following)
+
+
+def test_a_corpus_without_running_text_has_no_pairs(folder: Path, tmp_path: Path):
+    texts = ([f"The cat {number} sees the dog."] for number in itertools.count())
+    held_out = next(text for text in texts if Document("a:b", False, tuple(text)).held_out)
+    path = tmp_path / "glosses.jsonl.xz"
+    line = json.dumps({"source": "a:b", "ordered": False, "sentences": held_out})
+    path.write_bytes(lzma.compress(line.encode()))
+    found = corpus_set(path)
+    assert (found.texts, found.pairs) == (tuple(held_out), ())
+    more = EvaluationSet(("the cat sees the dog",) * 40, found.pairs)
+    assert evaluate(str(folder), more, CPU).nsp_accuracy is None
+
+
+def test_samples_are_evenly_spaced():
+    whole = EvaluationSet(tuple(str(n) for n in range(100)), tuple(Pair(str(n), "", True) for n in range(7)))
+    sample = whole.sample(12)
+    assert sample.texts == tuple(str(n) for n in range(0, 100, 9))
+    assert sample.pairs == whole.pairs
+
+
+@pytest.fixture
+def folder(tokenizer, tmp_path: Path) -> Path:
+    _constant_bert(HALF_CAT, 5.0).save_pretrained(tmp_path / "bert")
+    tokenizer.save_pretrained(tmp_path / "bert")
+    return tmp_path / "bert"
+
+
+def test_figures_of_a_model_on_disk(folder: Path):
+    held_out = EvaluationSet(("cat dog cat sees",) * 50, tuple(Pair("cat", "dog", n < 30) for n in range(40)))
+    figures = evaluate(str(folder), held_out, CPU)
+    model = BertForPreTraining.from_pretrained(folder)
+    assert figures.parameters == sum(parameter.numel() for parameter in model.parameters())
+    assert figures.nsp_accuracy == 0.75
+    assert figures.mlm_loss == pytest.approx(
+        figures.mlm_accuracy * math.log(2) + (1 - figures.mlm_accuracy) * math.log(16), abs=1e-3
+    )
+    assert figures.tokens_per_second > 0
+
+
+def test_speed_counts_real_tokens_by_the_clock(tokenizer, monkeypatch):
+    ticks = iter([100.0, 102.0])
+    monkeypatch.setattr(evaluate_module.time, "perf_counter", lambda: next(ticks))
+    texts = ["cat"] * 10 + ["the cat sees the dog"] * 30  # 3 and 7 tokens with [CLS] and [SEP]
+    model = _constant_bert(HALF_CAT, 0.0)
+    rate = evaluate_module.speed(model, evaluate_module.encoder(model, tokenizer), texts)
+    assert rate == (10 * 3 + 30 * 7) / 2
+
+
+def test_the_command_prints_one_object_a_model(folder: Path, capsys):
+    assert main([str(folder), str(folder)]) == 0
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert list(first) == ["id", "parameters", "mlm_loss", "mlm_accuracy", "nsp_accuracy", "tokens_per_second"]
+    assert first["nsp_accuracy"] == 0.5  # it says "next" to every pair, and half of them are
+    assert {key: first[key] for key in first if key != "tokens_per_second"} == {
+        key: second[key] for key in second if key != "tokens_per_second"
+    }
+
+
+def test_a_model_without_a_head_has_null(tokenizer, tmp_path: Path, capsys):
+    model = BiLSTMForMaskedLM(BiLSTMConfig(vocab_size=9, hidden_size=8, num_hidden_layers=1))
+    model.save_pretrained(tmp_path / "lstm")
+    tokenizer.save_pretrained(tmp_path / "lstm")
+    assert main([str(tmp_path / "lstm")]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["nsp_accuracy"] is None
+    assert 0 < printed["mlm_loss"] < 2 * math.log(9)
+    encoder = tmp_path / "encoder"
+    _constant_bert(HALF_CAT, 0.0).bert.save_pretrained(encoder)
+    tokenizer.save_pretrained(encoder)
+    assert main([str(encoder)]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["mlm_loss"] is printed["mlm_accuracy"] is printed["nsp_accuracy"] is None
+
+
+def test_bad_input_gets_a_message_and_the_others_are_measured(folder: Path, tmp_path: Path, capsys):
+    assert main([str(folder), "--corpus", str(tmp_path / "missing.xz")]) == 2
+    assert "There is no corpus file" in capsys.readouterr().err
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert main([str(empty), str(folder)]) == 2
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err
+    assert shown.err.strip()
+    assert json.loads(shown.out)["id"] == str(folder)

@@ -1,0 +1,209 @@
+"""Every model does what is said of it, and gives the numbers that transformers computes from the same weights.
+
+One test, over the tiny checkpoints and the embedded models; with ``--hub`` over the published checkpoints of the
+registry too, which it downloads.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from by_transformers import slow_decoder, slow_encoder, slow_predictions, slow_sentence_logits
+from checkpoints import FAMILIES, TEXT, TEXT_PAIR, spec
+from tokenizers.models import WordPiece
+from transformers import AutoTokenizer
+
+from model_zoo import Engine, registry, sources
+from model_zoo.errors import NotSupported
+from model_zoo.table import claims
+from model_zoo.types import AttentionRun, ModelSpec
+
+# Cut here where a model reads more: what a machine without a GPU computes in seconds.
+LONGEST = 1024
+MASKED = "The cat {mask} on the {mask} because it was tired."
+
+
+def test_every_model_does_what_is_said_of_it(subject: ModelSpec) -> None:
+    engine = Engine("cpu")
+    info = engine.info(subject.id)
+    folder = sources.find(subject.id).folder
+    assert folder is not None
+    assert (info.family, info.n_layers, info.n_heads, info.width) == (
+        subject.family, subject.layers, subject.heads, subject.width
+    )  # fmt: skip
+    assert (info.mlm, info.nsp, info.cross_attention) == (subject.mlm, subject.nsp, subject.cross_attention)
+    check_tokens(engine, subject, folder)
+    check_limit(engine, subject)
+    layers = check_encoder(engine, subject, folder)
+    attention = check_attention(engine, subject, folder)
+    masked = check_masked_words(engine, subject, folder)
+    sentences = check_next_sentence(engine, subject, folder)
+    compared = "yes" if masked == "yes" else "all but predictions"
+    if attention == "no attention":
+        compared = "all but attention"
+    assert claims(subject) == (attention, masked, sentences, layers, compared)
+
+
+def tolerance(model: ModelSpec) -> float:
+    """Rounding of float32 adds up from layer to layer."""
+    return 4e-6 * model.layers
+
+
+def check_tokens(engine: Engine, model: ModelSpec, folder: Path) -> None:
+    """Ids and special tokens are the tokenizer's own, a word's pieces span it, and marks stand where words begin."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    encoding = engine.encode(model.id, TEXT, TEXT_PAIR)
+    expected = tokenizer(TEXT, TEXT_PAIR, return_special_tokens_mask=True)
+    assert list(encoding.ids) == expected["input_ids"]
+    assert list(encoding.tokens) == tokenizer.convert_ids_to_tokens(expected["input_ids"])
+    assert [int(special) for special in encoding.special] == expected["special_tokens_mask"]
+    assert encoding.n_dropped == 0
+    words = [*TEXT.replace(",", " ,").replace(".", " .").split(), *TEXT_PAIR.replace(".", " .").split()]
+    places: dict[int, list[int]] = {}
+    for place, (word, special) in enumerate(zip(encoding.word_ids, encoding.special, strict=True)):
+        assert (word is None) == special
+        if word is not None:
+            places.setdefault(word, []).append(place)
+    assert list(places) == list(range(len(words)))
+    second = words.index("She")
+    wordpiece = isinstance(tokenizer.backend_tokenizer.model, WordPiece)
+    for number, word in enumerate(words):
+        text = TEXT if number < second else TEXT_PAIR
+        spans = [encoding.offsets[place] for place in places[number]]
+        start = spans[0][0]
+        assert text[start : spans[-1][1]] == word
+        assert {encoding.segment_ids[place] for place in places[number]} == {int(number >= second)}
+        pieces = [encoding.tokens[place] for place in places[number]]
+        if wordpiece:
+            assert [piece.startswith("##") for piece in pieces] == [False] + [True] * (len(pieces) - 1)
+        elif start > 0 and text[start - 1] == " ":
+            assert [piece[0] in "Ġ▁" for piece in pieces] == [True] + [False] * (len(pieces) - 1)
+
+
+def check_limit(engine: Engine, model: ModelSpec) -> None:
+    """A text far too long is cut where the model's positions end, and runs."""
+    limit = model.max_tokens or LONGEST
+    long = "cat " * 2 * limit
+    if model.max_tokens is not None:
+        assert engine.info(model.id).max_tokens == limit
+        encoding = engine.encode(model.id, long)
+        assert len(encoding) == limit
+        assert encoding.n_dropped > 0
+    if model.attention:
+        run = engine.attend(model.id, long, max_tokens=LONGEST)
+        assert run.n_tokens <= min(limit, LONGEST)
+        if model.max_tokens is not None:
+            assert run.n_tokens == min(limit, LONGEST)
+        np.testing.assert_allclose(run.layer(model.layers - 1).sum(-1), 1, atol=1e-4)
+    else:
+        states = engine.hidden_states(model.id, [long])[0]
+        assert states.shape[1] == len(engine.encode(model.id, long)) > limit
+
+
+def check_encoder(engine: Engine, model: ModelSpec, folder: Path) -> str:
+    """Attention and hidden states of a text and of a pair; what the page "Layers" shows."""
+    states = engine.hidden_states(model.id, [TEXT, TEXT_PAIR])  # batched, the shorter one padded
+    for text, found in zip((TEXT, TEXT_PAIR), states, strict=True):
+        maps, expected = slow_encoder(folder, text, None)
+        assert found.dtype == np.float32
+        assert found.shape == expected.shape == (model.layers + 1, len(engine.encode(model.id, text)), model.width)
+        np.testing.assert_allclose(found, expected, atol=1e-4 * max(1.0, float(np.abs(expected).max())))
+        if model.attention:
+            check_run(engine.attend(model.id, text), maps, model)
+    if model.attention:
+        check_run(engine.attend(model.id, TEXT, TEXT_PAIR), slow_encoder(folder, TEXT, TEXT_PAIR)[0], model)
+    return "yes, the encoder's" if model.cross_attention else "yes"
+
+
+def check_run(run: AttentionRun, expected: list[np.ndarray], model: ModelSpec) -> None:
+    assert run.n_layers == len(expected)
+    for layer, maps in enumerate(expected):
+        weights = run.layer(layer)
+        assert weights.shape == (model.heads, run.n_tokens, run.n_keys)
+        np.testing.assert_allclose(weights, maps, atol=tolerance(model))
+        np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
+        np.testing.assert_array_equal(run.head(layer, model.heads - 1), weights[-1])
+
+
+def check_attention(engine: Engine, model: ModelSpec, folder: Path) -> str:
+    """What the page "Attention" shows: which parts there are, and whether tokens see those after them."""
+    if not model.attention:
+        with pytest.raises(NotSupported, match="has no attention to show"):
+            engine.attend(model.id, TEXT)
+        return "no attention"
+    run = engine.attend(model.id, TEXT)
+    assert run.n_layers == model.layers
+    if model.cross_attention:
+        expected = slow_decoder(folder, TEXT, TEXT_PAIR)
+        check_run(engine.attend(model.id, TEXT, TEXT_PAIR, part="decoder"), expected["decoder"], model)
+        check_run(engine.attend(model.id, TEXT, TEXT_PAIR, part="cross"), expected["cross"], model)
+        return "encoder, decoder, cross"
+    for part in ("decoder", "cross"):
+        with pytest.raises(NotSupported):
+            engine.attend(model.id, TEXT, TEXT_PAIR, part=part)  # type: ignore[arg-type]
+    later = np.triu(np.ones((run.n_tokens, run.n_tokens), dtype=bool), k=1)
+    sees_later = any(run.layer(layer)[:, later].max() > 0 for layer in range(run.n_layers))
+    return "yes" if sees_later else "yes, causal"
+
+
+def check_masked_words(engine: Engine, model: ModelSpec, folder: Path) -> str:
+    """What the page "Masked words" shows."""
+    if not model.mlm:
+        with pytest.raises(NotSupported, match=r"cannot fill masks.*embedded/bert"):
+            engine.fill_mask(model.id, MASKED.format(mask="[MASK]"))
+        return "no MLM head"
+    text = MASKED.format(mask=AutoTokenizer.from_pretrained(folder).mask_token)
+    found = engine.fill_mask(model.id, text, top_k=7)
+    expected = slow_predictions(folder, text, 7)
+    assert len(found) == len(expected) == 2
+    for answer, theirs in zip(found, expected, strict=True):
+        probabilities = [best.probability for best in answer.best]
+        np.testing.assert_allclose(probabilities, [probability for _, probability in theirs], atol=tolerance(model))
+        assert [best.id for best in answer.best] == [token for token, _ in theirs]
+        assert answer.original is None
+    assert found == engine.fill_mask(model.id, MASKED.format(mask="[MASK]"), top_k=7)
+    return "yes"
+
+
+def check_next_sentence(engine: Engine, model: ModelSpec, folder: Path) -> str:
+    """What the page "Next sentence" shows."""
+    if model.nsp is None:
+        with pytest.raises(NotSupported, match=r"cannot say whether one sentence follows another.*embedded/bert"):
+            engine.next_sentence(model.id, TEXT, TEXT_PAIR)
+        return "no NSP head"
+    score = engine.next_sentence(model.id, TEXT, TEXT_PAIR)
+    assert score.kind == model.nsp
+    logits = np.array(slow_sentence_logits(folder, TEXT, TEXT_PAIR, score.kind))
+    np.testing.assert_allclose(score.logits, logits, atol=10 * tolerance(model))
+    odds = np.exp(logits - logits.max())
+    assert score.p_next == pytest.approx(odds[0] / odds.sum(), abs=10 * tolerance(model))
+    return {"NSP": "yes", "SOP": "yes, as SOP"}[score.kind]
+
+
+@pytest.mark.parametrize(
+    "model", [model for model in registry.MODELS.values() if model.hub_id], ids=lambda model: model.id
+)
+def test_a_tiny_checkpoint_stands_for_every_model_on_the_hub(model: ModelSpec) -> None:
+    """One of the same family of which the table says the same, so that the test above proves what it says."""
+    assert any(
+        (family.model_type, claims(spec(name, ""))) == (model.family, claims(model))
+        for name, family in FAMILIES.items()
+    )
+
+
+def test_published_checkpoints_are_tested_when_asked_for_only(request: pytest.FixtureRequest) -> None:
+    """With the option, by the same test as the tiny ones; without it they are not even collected."""
+    published = {model.id for model in registry.MODELS.values() if model.hub_id}
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "--hub", __file__]
+    listed = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True).stdout
+    name = test_every_model_does_what_is_said_of_it.__name__
+    tiny = {f"tiny-{family}" for family in FAMILIES}
+    assert set(re.findall(rf"{name}\[(.*)\]", listed)) == tiny | {"through-a-hub"} | set(registry.MODELS)
+    if not request.config.getoption("hub"):
+        collected = {item.name.removeprefix(f"{name}[").rstrip("]") for item in request.session.items}
+        assert not {item for item in collected if item in published}

@@ -1,0 +1,287 @@
+"""What a checkpoint becomes: which heads it has, its figures, its limit of tokens, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from checkpoints import FAMILIES, N_HEADS, N_LAYERS, WIDTH
+from safetensors.torch import load_file, save_file
+
+from model_zoo import Engine, loading, running, sources
+from model_zoo.errors import BadCheckpoint
+from model_zoo.loading import LoadedModel
+
+CPU = torch.device("cpu")
+
+Load = Callable[[str], LoadedModel]
+
+
+@pytest.fixture(scope="module")
+def loaded(checkpoint: Callable[[str], Path]) -> Load:
+    """``loaded("bert")`` is that family's tiny model, loaded once for this file."""
+    models: dict[str, LoadedModel] = {}
+
+    def load(name: str) -> LoadedModel:
+        if name not in models:
+            models[name] = loading.load(sources.find(str(checkpoint(name))), CPU)
+        return models[name]
+
+    return load
+
+
+@pytest.fixture
+def copied(checkpoint: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
+    """``copied("bert")`` is a checkpoint to be changed."""
+
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(checkpoint(name), tmp_path / name))
+
+    return copy
+
+
+def load_folder(folder: Path) -> LoadedModel:
+    return loading.load(sources.find(str(folder)), CPU)
+
+
+def without(folder: Path, part: str) -> None:
+    """Take the weights whose name contains ``part`` out of a checkpoint."""
+    weights = load_file(folder / "model.safetensors")
+    kept = {name: tensor for name, tensor in weights.items() if part not in name}
+    assert len(kept) < len(weights), f"no {part} among {sorted(weights)}"
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_heads_and_figures_of_every_family(name: str, loaded: Load, checkpoint: Callable[[str], Path]) -> None:
+    family, info = FAMILIES[name], loaded(name).info
+    assert (info.id, info.family) == (str(checkpoint(name)), family.model_type)
+    assert (info.n_layers, info.n_heads, info.width) == (N_LAYERS, N_HEADS, WIDTH)
+    assert (info.mlm, info.nsp) == (family.mlm, family.nsp)
+    assert (info.device, info.dtype) == ("cpu", "float32")
+    assert info.revision == sources.find(str(checkpoint(name))).revision
+    published = getattr(transformers, family.head).from_pretrained(checkpoint(name))
+    assert info.parameters == published.num_parameters()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_longest_input_that_works(name: str, loaded: Load) -> None:
+    """A text far too long is cut exactly where the positions end, and runs; one token more would not."""
+    model = loaded(name)
+    limit = FAMILIES[name].max_tokens
+    assert model.info.max_tokens == limit
+    if limit is None:
+        return
+    run = running.attend(model, "cat " * 300, None)
+    assert run.n_tokens == limit
+    assert run.encoding.n_dropped == len(model.tokenizer("cat " * 300)["input_ids"]) - limit
+    # Rotary and relative positions go further than was trained, and windows are padded.
+    if model.info.family not in {"longformer", "modernbert", "deberta", "deberta-v2"}:
+        ids = torch.full((1, limit + 1), run.encoding.ids[1])
+        with torch.inference_mode(), pytest.raises((IndexError, RuntimeError)):
+            model.encoder(input_ids=ids)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_bytes_are_those_of_distinct_weights(name: str, loaded: Load) -> None:
+    model = loaded(name).model
+    distinct = {id(p): p.numel() * 4 for p in model.parameters()}  # float32; tied weights are one parameter
+    buffers = sum(b.numel() * b.element_size() for b in model.buffers())
+    assert loaded(name).n_bytes == sum(distinct.values()) + buffers
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_nothing_can_change_a_loaded_model(name: str, loaded: Load) -> None:
+    model = loaded(name).model
+    assert not model.training
+    assert not any(parameter.requires_grad for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_text_types_go_to_models_that_tell_them_apart(name: str, loaded: Load) -> None:
+    """GPT-2 would take them for words and add their vectors; RoBERTa has one type only."""
+    with_types = {"bert", "electra", "albert", "mobilebert", "squeezebert", "xlnet"}
+    model = loaded(name)
+    encoding = model.encode("the cat", "the dog")
+    inputs = model.inputs([encoding])
+    assert ("token_type_ids" in inputs) == (model.info.family in with_types)
+    if "token_type_ids" in inputs:
+        types = inputs["token_type_ids"][0].tolist()
+        expected = model.tokenizer("the cat", "the dog", return_token_type_ids=True)["token_type_ids"]
+        assert types == expected
+        content = [i for i, special in enumerate(encoding.special) if not special]
+        assert [types[i] for i in content] == [encoding.segment_ids[i] for i in content]
+        assert {0, 1} <= set(types)
+
+
+ENCODER_WEIGHTS = {
+    "bert": "encoder.layer.1.attention.self.key.weight",
+    "bert_headless": "encoder.layer.2.output.dense.bias",
+    "roberta": "embeddings.word_embeddings.weight",
+    "distilbert": "transformer.layer.0.ffn.lin1.weight",
+    "albert": "full_layer_layer_norm.weight",
+    "deberta-v2": "rel_embeddings.weight",
+    "modernbert": "layers.1.mlp.Wi.weight",
+    "xlnet": "layer.2.rel_attn.r",
+    "gpt2": "h.1.attn.c_attn.weight",
+    "bart": "encoder.layers.1.fc1.weight",
+    "t5": "encoder.block.0.layer.0.SelfAttention.q.weight",
+}
+
+
+@pytest.mark.parametrize("name", ENCODER_WEIGHTS)
+def test_a_lost_weight_of_the_encoder_is_refused(name: str, copied: Callable[[str], Path]) -> None:
+    folder = copied(name)
+    without(folder, ENCODER_WEIGHTS[name])
+    with pytest.raises(BadCheckpoint) as caught:
+        load_folder(folder)
+    assert str(caught.value).startswith(f"“{folder}” lacks ")
+    assert ENCODER_WEIGHTS[name] in str(caught.value)
+    assert str(caught.value).endswith("which would have to be random. Choose a complete checkpoint.")
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "mlm", "nsp"),
+    [
+        ("bert", "cls.predictions.transform.dense.weight", False, "NSP"),
+        ("bert", "cls.seq_relationship", True, None),
+        ("bert", "pooler", True, None),
+        ("bert", "cls.", False, None),
+        ("bert_mlm_only", "cls.predictions.bias", False, None),
+        ("roberta", "lm_head.dense.bias", False, None),
+        ("distilbert", "vocab_transform", False, None),
+        ("albert", "sop_classifier", True, None),
+        ("albert", "predictions.LayerNorm.weight", False, "SOP"),
+        ("mobilebert", "cls.seq_relationship", True, None),
+        ("modernbert", "head.norm.weight", False, None),
+        ("mpnet", "lm_head.layer_norm.weight", False, None),
+        ("electra_generator", "generator_predictions.dense.weight", False, None),
+    ],
+)
+def test_a_lost_weight_of_a_head_loses_that_head_only(
+    name: str, part: str, mlm: bool, nsp: str | None, copied: Callable[[str], Path], loaded: Load
+) -> None:
+    folder = copied(name)
+    without(folder, part)
+    model = load_folder(folder)
+    assert (model.info.mlm, model.info.nsp) == (mlm, nsp)
+    run = running.attend(model, "the cat sat", None)
+    whole = running.attend(loaded(name), "the cat sat", None)
+    assert (run.layer(1) == whole.layer(1)).all()
+
+
+def test_a_head_of_another_size_is_no_head(copied: Callable[[str], Path]) -> None:
+    """Weights that do not fit are as good as missing: they are refused, never replaced by random ones."""
+    folder = copied("bert")
+    weights = load_file(folder / "model.safetensors")
+    weights["cls.predictions.transform.dense.weight"] = torch.zeros(WIDTH, WIDTH + 1)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(BadCheckpoint, match="Choose another checkpoint, or copy this one again"):
+        load_folder(folder)
+
+
+def test_revision_follows_the_weights(copied: Callable[[str], Path], loaded: Load) -> None:
+    folder = copied("bert")
+    assert load_folder(folder).info.revision == loaded("bert").info.revision
+    without(folder, "cls.seq_relationship")
+    assert load_folder(folder).info.revision != loaded("bert").info.revision
+
+
+def change_config(folder: Path, **changes: Any) -> None:
+    path = folder / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8")) | changes
+    path.write_text(json.dumps({k: v for k, v in config.items() if v is not None}), encoding="utf-8")
+
+
+def test_code_of_a_checkpoint_never_runs(copied: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = copied("bert")
+    proof = tmp_path / "it ran"
+    code = f"open({str(proof)!r}, 'w').close()\nclass Config: pass\nclass Model: pass\n"
+    (folder / "own_code.py").write_text(code, encoding="utf-8")
+    auto_map = {"AutoConfig": "own_code.Config", "AutoModel": "own_code.Model"}
+    change_config(folder, model_type="never_heard_of", auto_map=auto_map)
+    with pytest.raises(BadCheckpoint) as caught:
+        load_folder(folder)
+    assert str(caught.value) == (
+        f"“{folder}” needs code from its own repository, which this app never runs. Choose another model."
+    )
+    # Where transformers has a class of its own, the checkpoint's code is left alone.
+    change_config(folder, model_type="bert", auto_map=auto_map)
+    assert load_folder(folder).info.nsp == "NSP"
+    assert not proof.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_type": "never_heard_of"}, "cannot be loaded: "),
+        ({"model_type": None, "architectures": None}, "cannot be loaded: "),
+        ({"model_type": "vit"}, "“"),
+    ],
+)
+def test_config_of_no_known_model(changes: dict[str, Any], message: str, copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    change_config(folder, **changes)
+    with pytest.raises(BadCheckpoint) as caught:
+        load_folder(folder)
+    assert message in str(caught.value)
+    assert "Choose " in str(caught.value)
+    assert len(str(caught.value)) < 300 + 2 * len(str(folder)) + 100
+
+
+def test_config_that_is_no_json(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    (folder / "config.json").write_text("{ not json", encoding="utf-8")
+    with pytest.raises(BadCheckpoint, match=r"cannot be loaded: .*Choose another checkpoint"):
+        load_folder(folder)
+
+
+def test_checkpoint_without_a_tokenizer(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    for file in folder.glob("token*"):
+        file.unlink()
+    with pytest.raises(BadCheckpoint) as caught:
+        load_folder(folder)
+    assert str(caught.value) == (
+        f"“{folder}” has no fast tokenizer (tokenizer.json), so its tokens cannot be traced back to the "
+        "text. Save one with AutoTokenizer(...).save_pretrained, or choose another checkpoint."
+    )
+
+
+def test_checkpoint_cut_after_it_was_found(copied: Callable[[str], Path]) -> None:
+    folder = copied("bert")
+    source = sources.find(str(folder))
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    with pytest.raises(BadCheckpoint, match="cannot be loaded"):
+        loading.load(source, CPU)
+
+
+def test_embedded_model_is_stored_small_and_computes_in_float32(engine: Engine) -> None:
+    folder = sources.embedded_folder("embedded/bert")
+    stored = load_file(folder / "model.safetensors")
+    numbers = sum(tensor.numel() for tensor in stored.values())
+    assert {tensor.dtype for tensor in stored.values() if tensor.dim() == 2} >= {torch.float8_e4m3fn}
+    assert (folder / "model.safetensors").stat().st_size < 1.1 * numbers
+    info = engine.info("embedded/bert")
+    assert (info.dtype, info.mlm, info.nsp, info.max_tokens) == ("float32", True, "NSP", 512)
+    assert (info.n_layers, info.n_heads, info.width, info.parameters) == (6, 12, 384, numbers)
+    assert engine.held()[0].n_bytes >= 4 * numbers
+    with engine._memory.lease("embedded/bert") as model:
+        parameters = dict(model.model.named_parameters())
+        assert {parameter.dtype for parameter in parameters.values()} == {torch.float32}
+        name = "bert.encoder.layer.3.output.dense.weight"
+        assert torch.equal(parameters[name], stored[name].float())
+
+
+def test_device_and_number_format() -> None:
+    assert loading.dtype_for(CPU) == torch.float32
+    assert loading.dtype_for(torch.device("mps")) == torch.float16
+    assert loading.best_device().type in {"cpu", "cuda", "mps"}
+    assert 0 < loading.default_budget(CPU) <= 0.4 * loading._memory_limit()

@@ -1,0 +1,299 @@
+"""Masked words equal what transformers computes from the same weights, one mask and one run at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from checkpoints import FAMILIES, N_LAYERS
+from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+from model_zoo import Engine
+from model_zoo.errors import InvalidInput, NotSupported
+
+TEXT = "The cat sat on the mat because it was tired."
+WITH_HEAD = [name for name, family in FAMILIES.items() if family.mlm]
+WITHOUT_HEAD = [name for name, family in FAMILIES.items() if not family.mlm]
+
+Checkpoint = Callable[[str], Path]
+
+
+def slow_model(folder: Path) -> tuple[Any, Any]:
+    return AutoModelForMaskedLM.from_pretrained(
+        folder, attn_implementation="eager"
+    ).eval(), AutoTokenizer.from_pretrained(folder)
+
+
+def slow_log_probabilities(folder: Path, ids: list[int]) -> np.ndarray:
+    """ln P (n, vocabulary) by transformers alone."""
+    model, _ = slow_model(folder)
+    with torch.no_grad():
+        return model(input_ids=torch.tensor([ids])).logits[0].log_softmax(dim=-1).numpy()
+
+
+def test_a_masked_position_is_a_typed_mask(engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint("bert"))
+    encoding = engine.encode(model, TEXT)
+    position = encoding.tokens.index("cat") if "cat" in encoding.tokens else 2
+    clicked = engine.fill_mask(model, TEXT, masked=[position])[0]
+    typed = engine.fill_mask(model, engine.masked_text(model, TEXT, [position]))[0]
+    assert clicked.best == typed.best
+    assert clicked.position == typed.position == position
+    logs = slow_log_probabilities(
+        checkpoint("bert"),
+        [engine.vocabulary(model).mask_id if p == position else i for p, i in enumerate(encoding.ids)],  # type: ignore[misc]
+    )[position]
+    assert clicked.original is not None
+    assert clicked.original.id == encoding.ids[position]
+    assert clicked.log_probability == pytest.approx(logs[encoding.ids[position]], abs=1e-5)
+    assert clicked.rank == 1 + int((logs > logs[encoding.ids[position]]).sum())
+
+
+def test_log_total_gives_the_logits_back(engine: Engine, checkpoint: Checkpoint) -> None:
+    folder = checkpoint("roberta")
+    model, tokenizer = slow_model(folder)
+    text = f"The cat {tokenizer.mask_token} on the mat."
+    ids = tokenizer(text, return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        logits = model(ids).logits[0]
+    answer = engine.fill_mask(str(folder), text, top_k=3)[0]
+    for best in answer.best:
+        assert np.log(best.probability) + answer.log_total == pytest.approx(
+            float(logits[answer.position, best.id]), abs=1e-4
+        )
+
+
+@pytest.mark.parametrize("name", WITH_HEAD)
+def test_token_scores_equal_one_mask_at_a_time(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    folder = checkpoint(name)
+    scores = engine.token_scores(str(folder), TEXT)
+    ids, mask = list(scores.encoding.ids), engine.vocabulary(str(folder)).mask_id
+    for place, special in enumerate(scores.encoding.special):
+        if special:
+            assert np.isnan(scores.log_probabilities[place])
+            continue
+        logs = slow_log_probabilities(folder, [mask if p == place else i for p, i in enumerate(ids)])[place]  # type: ignore[misc]
+        assert scores.log_probabilities[place] == pytest.approx(logs[ids[place]], abs=1e-4)
+        guess = scores.guesses[place]
+        assert guess is not None
+        assert guess.probability == pytest.approx(float(np.exp(logs.max())), abs=1e-5)
+
+
+def test_batches_do_not_change_scores(engine: Engine, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = str(checkpoint("bert"))
+    whole = engine.token_scores(model, TEXT).log_probabilities
+    monkeypatch.setattr("model_zoo.masked._BATCH_TOKENS", 20)
+    monkeypatch.setattr("model_zoo.masked._HEAD_NUMBERS", 300)
+    engine.close()
+    np.testing.assert_allclose(engine.token_scores(model, TEXT).log_probabilities, whole, atol=1e-5)
+
+
+LENS = [name for name in WITH_HEAD if not FAMILIES[name].cross_attention]
+
+
+@pytest.mark.parametrize("name", LENS)
+def test_the_last_layer_of_the_lens_is_the_output(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint(name))
+    positions = [2, 4]
+    outputs = engine.fill_mask(model, TEXT, top_k=5, masked=positions)
+    for lens, output in zip(engine.mask_lens(model, TEXT, 5, masked=positions), outputs, strict=True):
+        assert lens.position == output.position
+        assert len(lens.layers) == len(lens.ranks) == N_LAYERS + 1
+        assert [p.id for p in lens.layers[-1]] == [p.id for p in output.best]
+        np.testing.assert_allclose(
+            [p.probability for p in lens.layers[-1]], [p.probability for p in output.best], atol=1e-5
+        )
+        assert lens.ranks[-1] == 1
+        assert lens.original_ranks is not None
+        assert lens.original_ranks[-1] == output.rank
+
+
+def test_the_lens_applies_the_head_to_hidden_states(engine: Engine, checkpoint: Checkpoint) -> None:
+    """BERT's head, written out from its own modules."""
+    folder = checkpoint("bert")
+    model, tokenizer = slow_model(folder)
+    text = "The cat [MASK] on the mat."
+    inputs = tokenizer(text, return_tensors="pt")
+    place = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    with torch.no_grad():
+        states = model.bert(**inputs, output_hidden_states=True).hidden_states
+        logs = [model.cls.predictions(s[0, place]).log_softmax(dim=-1) for s in states]
+    lens = engine.mask_lens(str(folder), text, 3)[0]
+    final = int(logs[-1].argmax())
+    assert lens.answer.id == final
+    for layer, expected in enumerate(logs):
+        assert [p.id for p in lens.layers[layer]] == expected.topk(3).indices.tolist()
+        assert lens.log_probabilities[layer] == pytest.approx(float(expected[final]), abs=1e-5)
+        assert lens.ranks[layer] == 1 + int((expected > expected[final]).sum())
+
+
+def test_the_lens_of_modernbert_normalizes_early_layers(engine: Engine, checkpoint: Checkpoint) -> None:
+    folder = checkpoint("modernbert")
+    model, tokenizer = slow_model(folder)
+    text = "The cat [MASK] on the mat."
+    inputs = tokenizer(text, return_tensors="pt")
+    place = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    with torch.no_grad():
+        states = model.model(**inputs, output_hidden_states=True).hidden_states
+        early = model.decoder(model.head(model.model.final_norm(states[1][0, place]))).log_softmax(dim=-1)
+    lens = engine.mask_lens(str(folder), text, 3)[0]
+    assert [p.id for p in lens.layers[1]] == early.topk(3).indices.tolist()
+    assert lens.layers[1][0].probability == pytest.approx(float(early.max().exp()), abs=1e-5)
+
+
+def test_the_lens_needs_a_head_that_reads_the_encoder(engine: Engine, checkpoint: Checkpoint) -> None:
+    with pytest.raises(NotSupported, match="reads its decoder"):
+        engine.mask_lens(str(checkpoint("bart")), TEXT, masked=[2])
+
+
+@pytest.mark.parametrize("name", WITHOUT_HEAD)
+def test_models_without_a_head_refuse(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    for ask in (engine.fill_mask, engine.token_scores, engine.mask_lens):
+        with pytest.raises(NotSupported, match=r"cannot fill masks.*such as embedded/bert"):
+            ask(str(checkpoint(name)), "The [MASK] sat.")
+
+
+def test_filling_all_takes_the_surest_first(engine: Engine, checkpoint: Checkpoint) -> None:
+    """Step by step with ``fill_mask`` alone: the surest mask, its best token written in, and again."""
+    folder = checkpoint("bert")
+    model, masked = str(folder), [2, 4, 7]
+    ids = list(engine.encode(model, TEXT).ids)
+    mask = engine.vocabulary(model).mask_id
+    for place in masked:
+        ids[place] = mask  # type: ignore[call-overload]
+    left = list(masked)
+    for step in engine.fill_all(model, TEXT, masked=masked):
+        logs = slow_log_probabilities(folder, ids)
+        surest = max(left, key=lambda place: logs[place].max())
+        assert step.position == surest
+        assert step.best[0].id == int(logs[surest].argmax())
+        ids[surest] = step.best[0].id
+        left.remove(surest)
+    assert left == []
+
+
+def test_restoring_reads_other_ids(engine: Engine, checkpoint: Checkpoint) -> None:
+    folder = checkpoint("bert")
+    model = str(folder)
+    ids = list(engine.encode(model, TEXT).ids)
+    original, ids[3] = ids[3], ids[5]
+    answer = engine.restore(model, TEXT, ids, [3])[0]
+    assert answer.log_probability == pytest.approx(slow_log_probabilities(folder, ids)[3, original], abs=1e-5)
+    assert engine.restore(model, TEXT, ids, []) == ()
+    with pytest.raises(InvalidInput, match="Give one a token"):
+        engine.restore(model, TEXT, ids[1:], [3])
+
+
+def test_shifts_are_differences_of_log_probabilities(engine: Engine, checkpoint: Checkpoint) -> None:
+    folder = checkpoint("bert")
+    model, after = str(folder), TEXT.replace("cat", "dog")
+    position = 3
+    masked = [p for p, s in enumerate(engine.encode(model, after).offsets) if after[slice(*s)] == "mat"] or [3]
+    sides = [
+        slow_log_probabilities(
+            folder,
+            [engine.vocabulary(model).mask_id if p == at else i for p, i in enumerate(engine.encode(model, text).ids)],  # type: ignore[misc]
+        )[at]
+        for text, at in ((TEXT, position), (after, masked[0]))
+    ]
+    found = engine.mask_shifts(model, (TEXT, [position]), (after, masked[:1]), top_k=4)[0]
+    candidates = set(np.argsort(-sides[0])[:50].tolist()) | set(np.argsort(-sides[1])[:50].tolist())
+    differences = sides[1] - sides[0]
+    largest = sorted(candidates, key=lambda token: -abs(differences[token]))[:4]
+    assert [shift.id for shift in found] == largest
+    np.testing.assert_allclose([s.difference for s in found], differences[largest], atol=1e-4)
+    with pytest.raises(InvalidInput, match="2 masks before the change and 1 after"):
+        engine.mask_shifts(model, (TEXT, [2, 3]), (after, [2]))
+
+
+PUT = {
+    "a word": ("The unhappy cat sat.", 3, "dog", "The unhappy dog sat."),
+    "a piece joins the word before": ("The cat sat.", 2, "##s", "Thes sat."),
+    "a typed mask": ("The [MASK] sat.", 2, "dog", "The dog sat."),
+    "the first word": ("Cats sat.", 1, "dogs", "dogs sat."),
+}
+
+
+@pytest.mark.parametrize("case", PUT)
+def test_a_token_is_put_where_it_reads_well(case: str, engine: Engine) -> None:
+    text, position, token, expected = PUT[case]
+    vocabulary = engine.vocabulary("embedded/bert")
+    assert engine.put("embedded/bert", text, {position: vocabulary.tokens.index(token)}) == expected
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "modernbert"])
+def test_the_same_tokens_put_back_give_the_same_ids(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint(name))
+    encoding = engine.encode(model, TEXT)
+    fills = {p: i for p, i in enumerate(encoding.ids) if not encoding.special[p]}
+    again = engine.put(model, TEXT, fills)
+    assert engine.encode(model, again).ids == encoding.ids
+
+
+@pytest.mark.parametrize("name", ["bert", "distilbert"])
+def test_masks_in_the_text_are_the_masked_tokens(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint(name))
+    encoding = engine.encode(model, TEXT)
+    word = [p for p, w in enumerate(encoding.word_ids) if w == encoding.word_ids[3]]
+    written = engine.encode(model, engine.masked_text(model, TEXT, word))
+    mask = engine.vocabulary(model).mask_id
+    assert written.ids == tuple(mask if p in word else i for p, i in enumerate(encoding.ids))
+
+
+def test_bert_s_mask_is_understood_by_every_model(engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint("roberta"))
+    assert engine.fill_mask(model, "The [MASK] sat.") == engine.fill_mask(model, "The <mask> sat.")
+
+
+def test_bad_input(engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint("bert"))
+    for text, message in {
+        "The cat sat.": "There is no mask in the text",
+        "The <mask> sat.": "is the mask of other models",
+        " ": "The text is empty",
+        "word " * 100 + "[MASK]": r"No mask is left: .* reads 64 tokens at most",
+    }.items():
+        with pytest.raises(InvalidInput, match=message):
+            engine.fill_mask(model, text)
+    for position in (0, 99, -1):
+        with pytest.raises(InvalidInput, match="cannot be masked"):
+            engine.fill_mask(model, TEXT, masked=[position])
+    for top_k in (0, 1001):
+        with pytest.raises(InvalidInput, match="predictions cannot be shown"):
+            engine.fill_mask(model, TEXT, top_k, masked=[2])
+
+
+def test_a_hundred_masks_and_everything_masked(engine: Engine) -> None:
+    answers = engine.fill_mask("embedded/bert", "[MASK] " * 100, top_k=3)
+    assert [answer.position for answer in answers] == list(range(1, 101))
+    encoding = engine.encode("embedded/bert", TEXT)
+    everything = [p for p, special in enumerate(encoding.special) if not special]
+    answers = engine.fill_mask("embedded/bert", TEXT, masked=everything)
+    assert [a.original.id for a in answers if a.original] == [encoding.ids[p] for p in everything]
+
+
+def test_more_predictions_than_there_are_tokens(engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint("bert"))
+    best = engine.fill_mask(model, "The [MASK] sat.", top_k=1000)[0].best
+    assert len(best) == len(engine.vocabulary(model).tokens)
+    assert sum(entry.probability for entry in best) == pytest.approx(1, abs=1e-4)
+
+
+def test_the_embedded_model_knows_its_language(engine: Engine) -> None:
+    answer = engine.fill_mask("embedded/bert", "Paris is the capital of [MASK].", top_k=5)[0]
+    assert "france" in [entry.token for entry in answer.best]
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+def test_a_pair_is_encoded_with_the_models_own_mask(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    folder = checkpoint(name)
+    own = AutoTokenizer.from_pretrained(folder).mask_token
+    written = engine.attend(str(folder), f"The {own} sat.", f"She {own}.").encoding
+    assert engine.encode(str(folder), "The [MASK] sat.", "She [MASK].") == written
+    assert written.tokens.count(own) == 2
+    with pytest.raises(InvalidInput, match="The second text is empty"):
+        engine.encode(str(folder), "The cat sat.", " ")

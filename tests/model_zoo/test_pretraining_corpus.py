@@ -1,0 +1,183 @@
+"""Reading a corpus: every kind of bad file, what is held out, and the tokens kept on disk."""
+
+import hashlib
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from model_zoo.errors import InvalidInput, ModelZooError
+from model_zoo.pretraining import corpus as corpus_module
+from model_zoo.pretraining.corpus import Document, held_out_documents, read_documents, tokenized
+from model_zoo.pretraining.files import write_atomically
+
+WORDS = ["[PAD]", "[UNK]", "red", "green", "blue", "one", "two"]
+
+
+def _line(sentences: list[str], source: str = "book:a", ordered: bool = True) -> str:
+    return json.dumps({"source": source, "ordered": ordered, "sentences": sentences})
+
+
+def _corpus(path: Path, lines: list[str]) -> Path:
+    path.write_bytes(lzma.compress("\n".join(lines).encode()))
+    return path
+
+
+def _documents(held_out: bool, n: int) -> list[list[str]]:
+    """The first ``n`` one-sentence documents that are, or are not, held out."""
+    texts = ([f"red green {number}"] for number in range(10_000))
+    found = (text for text in texts if Document("book:a", True, tuple(text)).held_out == held_out)
+    return [next(found) for _ in range(n)]
+
+
+@pytest.fixture
+def tokenizer() -> PreTrainedTokenizerFast:
+    backend = Tokenizer(models.WordLevel({word: number for number, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    backend.pre_tokenizer = pre_tokenizers.Whitespace()
+    return PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="[UNK]", pad_token="[PAD]")
+
+
+def test_documents_come_in_order_with_their_group(tmp_path):
+    path = _corpus(tmp_path / "c.xz", [_line(["A b.", "C."], "novels:emma"), _line(["D."], "facts", ordered=False)])
+    first, second = read_documents(path)
+    assert first == Document("novels:emma", True, ("A b.", "C."))
+    assert first.group == "novels"
+    assert (second.group, second.ordered) == ("facts", False)
+
+
+def test_a_missing_corpus(tmp_path):
+    with pytest.raises(InvalidInput, match=r"There is no corpus file .*nothing\.xz.*--corpus"):
+        list(read_documents(tmp_path / "nothing.xz"))
+
+
+def test_a_truncated_corpus(tmp_path):
+    path = _corpus(tmp_path / "c.xz", [_line([f"Sentence {number}."]) for number in range(2000)])
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(InvalidInput, match=r"its end is missing\. Copy it again"):
+        list(read_documents(path))
+
+
+def test_a_file_that_is_not_compressed(tmp_path):
+    path = tmp_path / "c.xz"
+    path.write_text(_line(["A."]))
+    with pytest.raises(InvalidInput, match="it is no xz file"):
+        list(read_documents(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("not json", "Line 2 of .* is not JSON"),
+        ("", "Line 2 of .* is not JSON"),
+        ("[1, 2]", 'Line 2 of .* has no "sentences"'),
+        ('{"source": "a", "ordered": true, "sentences": []}', 'Line 2 of .* has no "sentences"'),
+        ('{"source": "a", "ordered": true, "sentences": ["x", 3]}', 'Line 2 of .* has no "sentences"'),
+        ('{"source": "a", "sentences": ["x"]}', 'Line 2 of .* lacks "source" .* or "ordered"'),
+        (
+            '{"source": "a", "ordered": "yes", "sentences": ["x"]}',
+            'Line 2 of .* lacks "source" .* or "ordered"',
+        ),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path, line: str, message: str):
+    path = _corpus(tmp_path / "c.xz", [_line(["A."]), line, _line(["B."])])
+    with pytest.raises(InvalidInput, match=message):
+        list(read_documents(path))
+
+
+def test_text_in_another_encoding(tmp_path):
+    path = tmp_path / "c.xz"
+    path.write_bytes(lzma.compress('{"sentences": ["caf\xe9"]}'.encode("latin-1")))
+    with pytest.raises(InvalidInput, match="not UTF-8"):
+        list(read_documents(path))
+
+
+def test_an_empty_corpus(tmp_path):
+    with pytest.raises(InvalidInput, match="holds no documents"):
+        list(read_documents(_corpus(tmp_path / "c.xz", [])))
+
+
+def test_held_out_is_decided_by_the_hash_of_the_sentences():
+    for number in range(300):
+        sentences = (f"Sentence {number}.", "And another.")
+        digest = hashlib.sha256(f"Sentence {number}.\nAnd another.".encode()).hexdigest()
+        expected = int(digest[:16], 16) % 50 == 0
+        assert Document("a:b", True, sentences).held_out == expected
+        assert Document("c:d", False, sentences).held_out == expected
+
+
+def test_held_out_documents_are_found_and_needed(tmp_path):
+    held, kept = _documents(True, 3), _documents(False, 5)
+    path = _corpus(tmp_path / "c.xz", [_line(text) for text in (*kept, *held)])
+    assert [list(document.sentences) for document in held_out_documents(path)] == held
+    with pytest.raises(InvalidInput, match="no held-out document"):
+        held_out_documents(_corpus(tmp_path / "d.xz", [_line(text) for text in kept]))
+
+
+def test_tokens_of_training_documents_only(tmp_path, tokenizer):
+    (held,) = _documents(True, 1)
+    lines = [
+        _line(["red green", "blue"], "novels:x"),
+        _line(held, "novels:x"),
+        _line([" ", "one two two"], "facts:y", ordered=False),
+        _line(["  "], "novels:x"),
+    ]
+    tokens = tokenized(_corpus(tmp_path / "c.xz", lines), tokenizer, tmp_path / "cache")
+    assert tokens.ids.dtype == np.uint16
+    assert tokens.ids.tolist() == [2, 3, 4, 5, 6, 6]
+    assert tokens.sentences.tolist() == [0, 2, 3, 6]
+    assert tokens.documents.tolist() == [0, 2, 3]
+    assert tokens.ordered.tolist() == [True, False]
+    assert [tokens.groups[group] for group in tokens.group] == ["novels", "facts"]
+    assert tokens.document_lengths.tolist() == [3, 3]
+    assert tokens.sentence_counts.tolist() == [2, 1]
+    counts = np.array([1, 1, 2, 2, 2, 2, 3]) / 13
+    np.testing.assert_allclose(tokens.log_unigram(7), np.log(counts), rtol=1e-6)
+
+
+def test_the_tokenizers_own_truncation_is_ignored(tmp_path, tokenizer):
+    tokenizer.backend_tokenizer.enable_truncation(2)
+    tokenizer.backend_tokenizer.enable_padding(length=9)
+    tokens = tokenized(_corpus(tmp_path / "c.xz", [_line(["red green blue one"])]), tokenizer, tmp_path)
+    assert tokens.ids.tolist() == [2, 3, 4, 5]
+
+
+def test_the_cache_is_used_until_corpus_or_tokenizer_change(tmp_path, tokenizer, monkeypatch):
+    path = _corpus(tmp_path / "c.xz", [_line(["red green"])])
+    first = tokenized(path, tokenizer, tmp_path / "cache")
+    calls = []
+    tokenize = corpus_module._tokenize
+    monkeypatch.setattr(corpus_module, "_tokenize", lambda *args: calls.append(args) or tokenize(*args))
+    again = tokenized(path, tokenizer, tmp_path / "cache")
+    assert not calls
+    np.testing.assert_array_equal(again.ids, first.ids)
+    assert again.groups == first.groups
+    _corpus(path, [_line(["blue"])])
+    assert tokenized(path, tokenizer, tmp_path / "cache").ids.tolist() == [4]
+    tokenizer.add_tokens(["blue!"])
+    tokenized(path, tokenizer, tmp_path / "cache")
+    assert len(calls) == 2
+
+
+def test_a_corpus_with_nothing_to_train_on(tmp_path, tokenizer):
+    path = _corpus(tmp_path / "c.xz", [_line(text) for text in _documents(True, 2)])
+    with pytest.raises(InvalidInput, match="no text outside the held-out documents"):
+        tokenized(path, tokenizer, tmp_path)
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_rubbish(tmp_path):
+    file = tmp_path / "state"
+    write_atomically(file, lambda handle: handle.write(b"old"))
+
+    def fail(handle):
+        handle.write(b"half of the ne")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(ModelZooError, match=r"No space left on device.*Free some disk space.*intact"):
+        write_atomically(file, fail)
+    assert file.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [file]

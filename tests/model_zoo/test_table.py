@@ -1,0 +1,86 @@
+"""The table of models and pages: what its command writes, and that the README holds it.
+
+That the table tells the truth is tested in test_every_model.py.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from checkpoints import spec
+
+from model_zoo import registry, table
+from model_zoo.table import claims
+
+ROOT = Path(__file__).parents[2]
+BERT = spec("bert", "x")
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"),
+    [
+        (BERT, ("yes", "yes", "yes", "yes", "yes")),
+        (replace(BERT, nsp=None), ("yes", "yes", "no NSP head", "yes", "yes")),
+        (replace(BERT, nsp="SOP"), ("yes", "yes", "yes, as SOP", "yes", "yes")),
+        (replace(BERT, mlm=False, nsp=None), ("yes", "no MLM head", "no NSP head", "yes", "all but predictions")),
+        (spec("gpt2", "x"), ("yes, causal", "no MLM head", "no NSP head", "yes", "all but predictions")),
+        (spec("bart", "x"), ("encoder, decoder, cross", "yes", "no NSP head", "yes, the encoder's", "yes")),
+        (
+            replace(BERT, attention=False, heads=0, nsp=None),
+            ("no attention", "yes", "no NSP head", "yes", "all but attention"),
+        ),
+    ],
+)
+def test_what_is_said_of_a_model(model: registry.ModelSpec, shown: tuple[str, ...]) -> None:
+    assert claims(model) == shown
+
+
+def test_every_model_stands_in_the_table_once_beside_what_is_said_of_it() -> None:
+    head, line, *rows = [row.strip("| ").split(" | ") for row in table.markdown().splitlines()]
+    assert head == ["models", "Attention", "Masked words", "Next sentence", "Layers", "Compare"]
+    assert line == ["---"] * 6
+    said = {name: tuple(shown) for names, *shown in rows for name in names.split("; ")}
+    assert said == {model.name: claims(model) for model in registry.MODELS.values()}
+    assert sum(len(names.split("; ")) for names, *_ in rows) == len(registry.MODELS)
+
+
+def test_the_readme_holds_the_table() -> None:
+    """If not: python -m model_zoo.table --write README.md"""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert table.written_into(readme) == readme
+
+
+def test_the_command_prints_the_table() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "model_zoo.table"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == table.markdown() + "\n"
+
+
+def test_the_command_writes_between_the_marks(tmp_path: Path) -> None:
+    file = tmp_path / "README.md"
+    file.write_text(f"before — é\n{table.START}\nold\n{table.END}\nafter\n", encoding="utf-8")
+    assert table.main(["--write", str(file)]) == 0
+    expected = f"before — é\n{table.START}\n\n{table.markdown()}\n\n{table.END}\nafter\n"
+    assert file.read_text(encoding="utf-8") == expected
+    assert table.main(["--write", str(file)]) == 0
+    assert file.read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["no marks", f"{table.END}\n{table.START}", table.START, f"{table.START}{table.END}" * 2]
+)
+def test_a_file_without_a_place_for_the_table_is_left_alone(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "README.md"
+    file.write_text(text, encoding="utf-8")
+    assert table.main(["--write", str(file)]) == 1
+    assert file.read_text(encoding="utf-8") == text
+    assert "There is no place for the table" in capsys.readouterr().err
+    assert table.main(["--write", str(tmp_path / "nowhere" / "x.md")]) == 1
+    assert "was left as it was" in capsys.readouterr().err

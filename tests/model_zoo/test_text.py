@@ -1,0 +1,126 @@
+"""What may be typed, with the sentence for what may not, and the words that a text is made of."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model_zoo.errors import InvalidInput
+from model_zoo.text import MAX_CHARACTERS, check, word_spans
+
+REFUSED = {
+    "empty": ("", "The text is empty. Type at least one word."),
+    "spaces": ("  \t\n\u3000\u00a0 ", "The text is empty. Type at least one word."),
+    "over a million": (
+        "a" * (MAX_CHARACTERS + 1),
+        "The text has 1,000,001 characters, more than the 1,000,000 that are read. Paste a part of it.",
+    ),
+    "NUL": ("ab\0c", "a control character (U+0000) at position 3, which no tokenizer can read. Delete it."),
+    "bell": ("\aab", "a control character (U+0007) at position 1, which no tokenizer can read. Delete it."),
+    "escape": ("a\x1b[31m", "a control character (U+001B) at position 2"),
+    "delete": ("a\x7f", "a control character (U+007F) at position 2"),
+    "C1 control": ("\x85 a", "a control character (U+0085) at position 1"),
+    "high surrogate": ("ab \ud83d", "a broken character (half of a surrogate pair) at position 4"),
+    "low surrogate": ("\udc00", "a broken character (half of a surrogate pair) at position 1. Delete it."),
+}
+
+READ = {
+    "100,000 characters": "word " * 20_000,
+    "a million characters": "a" * MAX_CHARACTERS,
+    "line breaks and tabs": "one\ttwo\r\nthree\n",
+    "emoji": "Hello 👋🏽 world 🌍",
+    "ZWJ sequence": "a family 👨‍👩‍👧‍👦 and a flag 🏳️‍🌈",
+    "right-to-left": "שלום עולם، مرحبا بالعالم",
+    "direction marks": "a \u202eb\u202c c",
+    "HTML": "<script>alert(1)</script> <b>bold</b> &amp;",
+    "typed special tokens": "[CLS] a [MASK] b [SEP] <mask> </s>",
+    "astral": "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𠀀",
+    "private use": "\ue000",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_a_sentence(name: str) -> None:
+    text, message = REFUSED[name]
+    with pytest.raises(InvalidInput) as caught:
+        check(text)
+    assert message in str(caught.value)
+    with pytest.raises(InvalidInput, match=r"^The second text "):
+        check(text, "The second text")
+
+
+@pytest.mark.parametrize("name", READ)
+def test_read_as_it_is(name: str) -> None:
+    assert check(READ[name]) is READ[name]
+
+
+# Each text as its words, by hand.
+WORDS = {
+    "Don't stop, she’s here.": ["Don't", "stop", ",", "she’s", "here", "."],
+    "rock'n'roll 'quoted' dogs'": ["rock'n'roll", "'", "quoted", "'", "dogs", "'"],
+    "Pi is 3.14, 1,000.50 or 2.": ["Pi", "is", "3.14", ",", "1,000.50", "or", "2", "."],
+    "1.2.3 v2.0 3. 4": ["1.2.3", "v2", ".", "0", "3", ".", "4"],
+    "snake_case CO2 2nd ½": ["snake_case", "CO2", "2nd", "½"],
+    "well-known — e-mail": ["well", "-", "known", "—", "e", "-", "mail"],
+    "$5 50% a@b.c": ["$", "5", "50", "%", "a", "@", "b", ".", "c"],
+    "...": [".", ".", "."],
+    "我爱北京": ["我", "爱", "北", "京"],
+    "東京タワーとiPhone15": ["東", "京", "タワーとiPhone15"],
+    "한국어를 공부해요": ["한국어를", "공부해요"],
+    "हिन्दी में लिखना": ["हिन्दी", "में", "लिखना"],
+    # A zero-width joiner or non-joiner shapes letters inside one word.
+    "क्\u200dष می\u200cخواهم": ["क्\u200dष", "می\u200cخواهم"],
+    "co\u00adoperate": ["co\u00adoperate"],
+    "cafe\u0301 naïve": ["cafe\u0301", "naïve"],
+    "السَّلامُ عليكم، مرحبا!": ["السَّلامُ", "عليكم", "،", "مرحبا", "!"],
+    "שלום, עולם": ["שלום", ",", "עולם"],
+    "hi👋🏽👨‍👩‍👧 🇩🇪🇫🇷 ok": ["hi", "👋🏽", "👨‍👩‍👧", "🇩🇪", "🇫🇷", "ok"],
+    "1️⃣ ❤️!": ["1️⃣", "❤️", "!"],
+    "<b>x</b>": ["<", "b", ">", "x", "<", "/", "b", ">"],
+    "[MASK]": ["[", "MASK", "]"],
+    "it'中": ["it", "'", "中"],
+    " \n ": [],
+}
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_words_by_hand(text: str) -> None:
+    assert [text[start:end] for start, end in word_spans(text)] == WORDS[text]
+
+
+def test_a_million_characters_are_cut_into_words() -> None:
+    spans = word_spans("don't " * (MAX_CHARACTERS // 6))
+    assert len(spans) == MAX_CHARACTERS // 6
+    assert spans[-1] == (len(spans) * 6 - 6, len(spans) * 6 - 1)
+
+
+characters = st.one_of(
+    st.characters(exclude_categories=["Cs", "Cc"]),
+    st.sampled_from("ab '’.,-_3½ \t\n中か한हि\u093f\u094d\u200d\u200c\u00ad\u0301\u0600\ufe0f👨👩🏽🇩🇪אم[]"),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(characters, max_size=40))
+def test_spans_are_in_order_and_cover_what_is_visible(text: str) -> None:
+    spans = word_spans(text)
+    assert all(start < end for start, end in spans)
+    assert all(left[1] <= right[0] for left, right in pairwise(spans))
+    covered = {position for start, end in spans for position in range(start, end)}
+    assert {position for position, character in enumerate(text) if not character.isspace()} <= covered
+    assert not any(text[start].isspace() for start, _ in spans)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.characters(), max_size=20))
+def test_only_what_it_names_is_refused(text: str) -> None:
+    broken = any(unicodedata.category(c) in {"Cs", "Cc"} for c in text if c not in "\t\r\n")
+    if text.strip() and not broken:
+        assert check(text) == text
+    else:
+        with pytest.raises(InvalidInput):
+            check(text)

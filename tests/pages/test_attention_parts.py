@@ -1,0 +1,181 @@
+"""Encoder, decoder and cross-attention on the page "Attention": what is shown, kept, and refused."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.filters import Filter, view
+from model_zoo import Engine
+from ui.attention import VIEWS
+
+PAGE = "pages/attention.py"
+TEXT, PAIR = "The cat sat on the mat.", "The dog was tired of it."
+WITH_DECODER = ("bart", "t5")
+NO_CROSS = ("rollout", "bertviz")  # views that need the same tokens on both sides
+
+
+def heatmap_of(app: AppTest) -> np.ndarray:
+    """The float matrix on screen; the grid is of bytes."""
+    for chart in app.get("plotly_chart"):
+        z = json.loads(chart.proto.spec)["data"][0]["z"]
+        if z["dtype"] == "f4":
+            shape = [int(size) for size in z["shape"].split(",")]
+            return np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(shape)
+    raise AssertionError("no heatmap on the page")
+
+
+def said(app: AppTest) -> str:
+    elements = (*app.info, *app.warning, *app.error, *app.caption)
+    return " ".join(element.value for element in elements).replace("\\", "")
+
+
+@pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("name", WITH_DECODER)
+def test_the_part_in_the_address_is_shown(
+    name: str, part: str, open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path], engine: Engine
+) -> None:
+    folder = str(checkpoint(name))
+    app = open_page(PAGE, model=folder, text=TEXT, pair=PAIR, attention=part, layer="2", head="3", words="1")
+    assert not app.error
+    assert app.segmented_control(key="attention").value == part
+    run = engine.attend(folder, TEXT, PAIR, max_tokens=1024, part=part)  # type: ignore[arg-type]
+    expected = view(run.encoding, run.head(1, 2), Filter(words=True), run.key_encoding)
+    np.testing.assert_array_equal(heatmap_of(app), expected.weights)
+    assert app.query_params.get("attention", "encoder") == part
+
+
+def test_another_part_is_another_picture(open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]) -> None:
+    """The pictures of all heads too, which are remembered by what they show."""
+    app = open_page(PAGE, model=str(checkpoint("bart")), text=TEXT, pair=TEXT)
+    grids = []
+    for part in ("encoder", "decoder", "cross"):
+        app.segmented_control(key="attention").set_value(part).run()
+        assert not app.exception
+        grids.append(json.loads(app.get("plotly_chart")[-1].proto.spec)["data"][0]["z"]["bdata"])
+        grids.append(json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]["z"]["bdata"])
+    assert len(set(grids)) == 6
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("part", ["decoder", "cross"])
+@pytest.mark.parametrize("family", WITH_DECODER)
+def test_every_view_draws_or_says_why_not(
+    family: str, part: str, name: str, open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
+    app = open_page(PAGE, model=str(checkpoint(family)), text=TEXT, pair=PAIR, view=name, attention=part, layer="2")
+    assert not app.exception
+    assert not app.warning
+    if part == "cross" and name in NO_CROSS:
+        assert len(app.error) == 1
+        assert "ross-attention" in app.error[0].value.replace("\\", "")
+    else:
+        assert not app.error
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_view_takes_every_filter_with_cross_attention(
+    name: str, open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
+    app = open_page(
+        PAGE, model=str(checkpoint("t5")), text=TEXT, pair=PAIR, view=name, attention="cross", part="A->B", hide="1",
+        renorm="1", words="1", values="1", threshold="0.05", top="3",
+    )  # fmt: skip
+    assert not app.exception
+    assert "one text only on each side" in said(app)
+    assert len(app.error) == (name in NO_CROSS)
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if name not in NO_CROSS])
+def test_a_decoder_that_has_written_nothing_yet(
+    name: str, open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
+    app = open_page(PAGE, model=str(checkpoint("t5")), text=TEXT, view=name, attention="cross")
+    assert not app.exception
+    assert not app.error
+    assert "has written nothing yet" in said(app)
+    if name == "heads":
+        assert "no words to measure the heads on" in said(app)
+    else:
+        assert not app.warning
+    if name == "grid":
+        assert len(heatmap_of(app)) == 1
+
+
+def test_bart_is_said_to_restore_the_first_text(
+    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
+    app = open_page(PAGE, model=str(checkpoint("bart")), text=TEXT, attention="decoder")
+    assert "to restore it" in said(app)
+    app.text_area(key="pair").set_value(PAIR).run()
+    assert "to restore it" not in said(app)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_a_model_of_one_stack_offers_no_parts(
+    name: str, open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
+    app = open_page(PAGE, model=str(checkpoint(name)), text=TEXT, attention="cross")
+    assert "no decoder beside its encoder" in said(app)
+    assert "attention" not in app.query_params
+    with pytest.raises(KeyError):
+        app.segmented_control(key="attention")
+    assert heatmap_of(app).shape[0] == heatmap_of(app).shape[1]
+    app.text_area(key="text").set_value("Another text.").run()
+    assert "no decoder beside its encoder" not in said(app)
+
+
+def test_a_part_that_does_not_exist(open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]) -> None:
+    app = open_page(PAGE, model=str(checkpoint("bart")), text=TEXT, attention="middle")
+    assert "could not be followed" in said(app)
+    assert app.segmented_control(key="attention").value == "encoder"
+
+
+def test_both_cut_texts_are_named(open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]) -> None:
+    app = open_page(PAGE, model=str(checkpoint("bart")), attention="cross")
+    app.text_area(key="text").set_value("cat " * 90)
+    app.text_area(key="pair").set_value("the " * 80).run()
+    assert "The encoder's text was cut" in said(app)
+    assert "The decoder's text was cut" in said(app)
+
+
+def test_a_model_with_fewer_layers_in_its_decoder(
+    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
+    app = open_page(PAGE, model=str(checkpoint("bart")), text=TEXT, layer="3")
+    app.segmented_control(key="attention").set_value("cross").run()
+    assert "layer 3 does not exist" in said(app)
+    assert app.number_input(key="layer").value == 2
+
+
+def test_heads_of_cross_attention_leave_out_what_means_nothing(
+    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
+    app = open_page(PAGE, model=str(checkpoint("bart")), text=TEXT, pair=PAIR, attention="cross", view="heads")
+    columns = set(app.dataframe[0].value.columns)
+    assert {"label", "entropy", "first", "separator", "same_word", "rare"} <= columns
+    assert not columns & {"itself", "previous", "next", "distance", "other_sentence"}
+    several = open_page(
+        PAGE, model=str(checkpoint("bart")), text=TEXT, attention="cross", view="heads", texts=f"{TEXT}\n{PAIR}"
+    )
+    assert "of 2 texts" in said(several)
+
+
+def test_the_view_query_and_key_names_the_tokens_of_both_texts(
+    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path], engine: Engine
+) -> None:
+    folder = str(checkpoint("t5"))
+    app = open_page(PAGE, model=folder, text=TEXT, pair="Xylophone", attention="cross", view="neuron", token="2")
+    run = engine.attend(folder, TEXT, "Xylophone", max_tokens=1024, part="cross")
+    options = app.selectbox(key="token").options
+    assert [option.split(" · ", 1)[1] for option in options] == list(run.encoding.tokens)
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    ticks = figure["layout"]["yaxis"]["ticktext"]
+    assert len(ticks) == run.n_keys != run.n_tokens
+    assert f"softmax over all {run.n_keys} keys" in said(app)

@@ -1,0 +1,159 @@
+"""Every view of the attention page, every filter: the numbers on screen, and nothing run twice."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.filters import Filter, combine, view
+from analysis.rollout import rollout
+from model_zoo import Engine, running
+from ui.attention import VIEWS
+
+PAGE = "pages/attention.py"
+TEXT, PAIR = "The unbelievable dog barked.", "The dog was not tired."
+
+
+def matrix(app: AppTest, chart: int = -1) -> np.ndarray:
+    z = json.loads(app.get("plotly_chart")[chart].proto.spec)["data"][0]["z"]
+    return np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(
+        [int(size) for size in z["shape"].split(",")]
+    )
+
+
+def heatmap_of(app: AppTest) -> np.ndarray:
+    """The one float matrix on screen; the grid is of bytes."""
+    return next(m for i in range(len(app.get("plotly_chart"))) if (m := matrix(app, i)).dtype == np.float32)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("pair", ["", PAIR])
+def test_every_view_draws(name: str, pair: str, open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, text=TEXT, pair=pair, view=name, layer="3", head="4")
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert app.segmented_control(key="view").value == name
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_view_takes_every_filter(name: str, open_page: Callable[..., AppTest]) -> None:
+    for part in ("all", "A->B", "B->B"):
+        app = open_page(
+            PAGE, text=TEXT, pair=PAIR, view=name, part=part, hide="1", renorm="1", words="1", values="1",
+            threshold="0.05", top="3",
+        )  # fmt: skip
+        assert not app.exception
+        assert not app.error
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_one_token_only(name: str, open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, text="cat", view=name, hide="1", words="1")
+    assert not app.exception
+    assert not app.error
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_two_identical_texts(name: str, open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, text=TEXT, pair=TEXT, view=name, part="A->B", words="1")
+    assert not app.exception
+    assert not app.error
+
+
+@pytest.mark.parametrize("name", ["grid", "lines", "combined", "rollout", "bertviz"])
+def test_a_threshold_of_one_leaves_a_sentence(name: str, open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, text=TEXT, view=name, threshold="1", layer="4", head="2", words="1")
+    assert not app.exception
+    assert not app.error
+    assert any("Lower the threshold" in info.value for info in app.info) or name == "bertviz"
+
+
+def test_the_heatmap_shows_what_the_filter_leaves(open_page: Callable[..., AppTest], engine: Engine) -> None:
+    app = open_page(PAGE, text=TEXT, pair=PAIR, part="A->B", words="1", hide="1", renorm="1", top="2", head="7")
+    run = engine.attend("embedded/bert", TEXT, PAIR, max_tokens=1024)
+    chosen = Filter(what="A->B", words=True, hide_special=True, renormalize=True, top_k=2)
+    expected = view(run.encoding, run.head(0, 6), chosen)
+    np.testing.assert_array_equal(heatmap_of(app), expected.weights)
+    assert any("Shown is how sentence A looks at sentence B" in c.value.replace("\\", "") for c in app.caption)
+
+
+def test_several_heads_are_combined(open_page: Callable[..., AppTest], engine: Engine) -> None:
+    app = open_page(PAGE, text=TEXT, view="combined", scope="chosen", heads="1.1,6.12", how="max")
+    run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
+    np.testing.assert_array_equal(heatmap_of(app), combine(run, [(0, 0), (5, 11)], "max"))
+
+
+def test_rollout_on_the_page(open_page: Callable[..., AppTest], engine: Engine) -> None:
+    app = open_page(PAGE, text=TEXT, view="rollout", layer="4", **{"from": "2"})
+    run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
+    np.testing.assert_array_equal(heatmap_of(app), rollout(run, 1, 3))
+
+
+@pytest.mark.parametrize("name", ["combined", "lines"])
+def test_all_heads_switched_off(name: str, open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, text=TEXT, view=name, scope="chosen")
+    assert any("All heads are switched off" in warning.value for warning in app.warning)
+    assert app.text_area(key="text").value == TEXT
+
+
+def test_choosing_filters_and_views_never_runs_the_model(
+    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[Any] = []
+    plain = running.attend
+    monkeypatch.setattr(running, "attend", lambda *args: runs.append(args[1]) or plain(*args))
+    app = open_page(PAGE, text="Run me once, and only once.")
+    app.toggle(key="words").set_value(True).run()
+    app.toggle(key="hide").set_value(True).run()
+    app.slider(key="threshold").set_value(0.1).run()
+    app.toggle(key="values").set_value(True).run()
+    for name in VIEWS:
+        app.segmented_control(key="view").set_value(name).run()
+        assert not app.exception
+    assert runs == ["Run me once, and only once."]
+
+
+def test_the_table_of_heads_on_several_texts(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, view="heads", texts="One dog.\n\nTwo cats sat there.\n")
+    assert any("of 2 texts" in caption.value for caption in app.caption)
+    assert len(app.dataframe[0].value) == 72
+
+
+def test_a_table_row_opens_its_head(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, view="heads", text=TEXT)
+    row = app.dataframe[0].value.iloc[40]
+    assert (row["layer"], row["head"]) == (4, 5)
+
+
+def test_a_part_without_a_second_text_falls_back_to_all(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, text=TEXT, part="A->B")
+    assert any("one text only" in info.value for info in app.info)
+    assert heatmap_of(app).shape[0] == heatmap_of(app).shape[1]
+
+
+def test_a_link_with_heads_the_model_lacks(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, text=TEXT, view="combined", scope="chosen", heads="9.1,2.3")
+    assert any("names heads that this model does not have" in warning.value for warning in app.warning)
+    assert app.multiselect(key="heads").value == ["2.3"]
+
+
+def test_bertviz_beyond_its_bound_points_elsewhere(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, view="bertviz", bertviz="model", text="word " * 150)
+    assert not app.exception
+    assert any("grid" in error.value.lower() for error in app.error)
+
+
+def test_values_that_a_family_cannot_give(open_page: Callable[..., AppTest], checkpoint: Callable[[str], Any]) -> None:
+    folder = str(checkpoint("mpnet"))
+    for query in ({"values": "1"}, {"view": "neuron"}):
+        app = open_page(PAGE, model=folder, text="The cat sat.", **query)
+        assert not app.exception
+        assert len(app.error) == 1
+        assert app.segmented_control(key="view").value

@@ -1,0 +1,41 @@
+"""What holds for every page of the page list: it runs, it takes nonsense in its address, it stays small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.pagelist import HOME, PAGES
+from ui.state import FIELDS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", [HOME, *PAGES], ids=lambda page: page.title)
+def test_page_runs(page: object, open_page: Callable[..., AppTest]) -> None:
+    app = open_page(page.path)  # type: ignore[attr-defined]
+    assert not app.exception
+    assert not app.error
+    assert len(app.title) == 1
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+def test_page_survives_nonsense_in_the_address(page: object, open_page: Callable[..., AppTest]) -> None:
+    nonsense = {field.name: "<script>alert('ñ')</script>" for field in FIELDS} | {"unknown": "1"}
+    app = open_page(page.path, **nonsense)  # type: ignore[attr-defined]
+    assert not app.exception
+    assert any("link" in warning.value for warning in app.warning)
+
+
+def test_every_file_in_pages_is_in_the_list() -> None:
+    files = {f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")}
+    assert files == {page.path for page in (HOME, *PAGES)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+def test_the_home_page_names_every_page(page: object, open_page: Callable[..., AppTest]) -> None:
+    app = open_page(HOME.path)
+    assert any(page.question in text.value for text in app.markdown)  # type: ignore[attr-defined]

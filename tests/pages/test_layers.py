@@ -1,0 +1,477 @@
+"""The page "Layers" without a browser: its numbers, what runs and what does not run again, stopping, bad data."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import gc
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.probing import TASKS, Settings, TaskResult, probe
+from analysis.probing.movement import movement
+from model_zoo import Engine, running
+from model_zoo.errors import OutOfMemory
+from model_zoo.types import Encoding, HiddenStates, ModelInfo
+from ui.probing.results import table_of
+from ui.probing.study import Desk, Finished, Key, Study
+
+PAGE = "pages/layers.py"
+QUICK = {"tasks": "word_content,sentence_length", "sentences": "60"}
+PATIENCE = 120  # seconds a small run may take on a busy machine
+
+
+def desk(app: AppTest) -> Desk:
+    found: Desk = app.session_state["probing desk"]
+    return found
+
+
+def button(app: AppTest, label: str) -> object:
+    return next(b for b in app.button if b.label.startswith(label))
+
+
+def run(app: AppTest) -> AppTest:
+    """Press Run, wait for the end, look again."""
+    button(app, "Run").click().run()  # type: ignore[attr-defined]
+    study = desk(app).study
+    assert study is not None
+    assert study.wait(PATIENCE)
+    return app.run()
+
+
+def figure(app: AppTest, place: int = 0) -> dict[str, object]:
+    spec: dict[str, object] = json.loads(app.get("plotly_chart")[place].proto.spec)
+    return spec
+
+
+def written(app: AppTest) -> dict[tuple[float, float], str]:
+    """What stands in the cells of the picture: (column, row) -> text."""
+    return {(a["x"], a["y"]): a["text"] for a in figure(app)["layout"]["annotations"]}  # type: ignore[index]
+
+
+def said(app: AppTest) -> str:
+    messages = [*app.warning, *app.info, *app.error, *app.success, *app.caption, *app.markdown]
+    return "\n".join(message.value.replace("\\", "") for message in messages)
+
+
+def test_the_picture_holds_the_numbers_of_the_probes(open_page: Callable[..., AppTest], engine: Engine) -> None:
+    app = run(open_page(PAGE, **QUICK, probe_seed="3"))
+    assert not app.exception
+    assert not app.warning
+    encode = functools.partial(engine.iter_hidden_states, "embedded/bert")
+    cells = written(app)
+    for row, name in enumerate(["sentence_length", "word_content"]):
+        expected = probe(encode, TASKS[name], sentences=60, seed=3)
+        assert cells[(0, row)] == f"{100 * expected.majority:.0f}"
+        assert len(expected.layers) == 7
+        for layer in expected.layers:
+            assert cells[(1 + layer.layer, row)].startswith(f"{100 * layer.accuracy:.0f}<br>")
+            assert f"{100 * layer.low:.0f}" in cells[(1 + layer.layer, row)]
+            assert f"{100 * layer.high:.0f}" in cells[(1 + layer.layer, row)]
+    text = said(app)
+    assert "What it means." in text
+    assert "does not say that the model *uses*" in text
+    assert "Seed 3" in text
+
+
+def test_the_table_has_every_task_layer_model_and_setting(open_page: Callable[..., AppTest]) -> None:
+    app = run(open_page(PAGE, tasks="sentence_length,tense", sentences="200", mdl="1"))
+    found = list(desk(app).results.values())
+    table = table_of(found)
+    assert len(table) == 2 * 7
+    assert set(table["model"]) == {"embedded/bert"}
+    assert set(table["seed"]) == {0}
+    assert set(table["sentences"]) == {200}
+    assert table[["accuracy", "low", "high", "selectivity", "bits", "compression"]].notna().all().all()
+    assert next(b.label for b in app.get("download_button")) == "All results (CSV)"
+
+
+VIEWS = ("curve", "summary", "wrong", "plane", "likeness", "movement")
+
+
+def test_looking_closer_runs_nothing_again(open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+    app = run(open_page(PAGE, tasks="part_of_speech,word_content", sentences="60"))
+    encoded: list[int] = []
+    plain = running.hidden_states
+    monkeypatch.setattr(running, "hidden_states", lambda m, t: encoded.append(len(t)) or plain(m, t))
+    for view in VIEWS:
+        app.session_state["layers_view"] = view
+        app.run()
+        assert not app.exception
+        assert not app.error
+        assert not app.warning
+        if view not in ("movement", "summary"):
+            for name in ("part_of_speech", "word_content"):
+                app.selectbox(key="probed_task").set_value(name).run()
+                assert not app.exception
+                assert not app.error
+    assert encoded == [1]  # the one sentence whose tokens are followed
+    assert button(app, "Run").disabled  # type: ignore[attr-defined]
+
+
+def test_curve_wrong_and_summary_show_the_result(open_page: Callable[..., AppTest]) -> None:
+    app = run(open_page(PAGE, tasks="word_content", sentences="60", probed_layer="6", layers_view="wrong"))
+    (one,) = desk(app).results.values()
+    layer = one.result.layers[6]
+    shown = app.dataframe[-1].value
+    assert list(shown["text"]) == [example.text for example in layer.wrong]
+    assert list(shown["is"]) == [example.label for example in layer.wrong]
+    assert f"{round((1 - layer.accuracy) * 18)} of 18 held-out items" in said(app)
+
+    app.session_state["layers_view"] = "summary"
+    row = app.run().dataframe[-1].value.iloc[0]
+    assert row["right there"] == pytest.approx(100 * one.result.best.accuracy)
+    assert row["selectivity"] == pytest.approx(100 * one.result.best.selectivity)
+    assert row["centre of gravity"] == pytest.approx(one.result.centre_of_gravity)
+
+    app.session_state["layers_view"] = "curve"
+    accuracy = app.run().dataframe[-1].value["right"]
+    assert list(accuracy) == pytest.approx([100 * layer.accuracy for layer in one.result.layers])
+    assert figure(app, -1)["layout"]["title"]["text"] == "Word content"  # type: ignore[index]
+
+
+def test_another_task_is_added_without_running_the_first_again(open_page: Callable[..., AppTest]) -> None:
+    app = run(open_page(PAGE, tasks="word_content", sentences="60"))
+    first = next(iter(desk(app).results.values()))
+    app.session_state["tasks"] = ["word_content", "tense"]
+    app.run()
+    assert button(app, "Run").label == "Run 1 task"  # type: ignore[attr-defined]
+    run(app)
+    assert desk(app).study.tasks == ["tense"]  # type: ignore[union-attr]
+    assert first in desk(app).results.values()
+    assert {row for _, row in written(app)} == {0, 1}
+
+
+def test_other_settings_keep_the_last_results_on_screen(open_page: Callable[..., AppTest]) -> None:
+    app = run(open_page(PAGE, tasks="word_content", sentences="60"))
+    before = written(app)
+    app.number_input(key="probe_seed").set_value(9).run()
+    assert written(app) == before
+    assert "Shown is the last run (embedded/bert, 60 sentences, seed 0)" in said(app)
+    run(app)
+    assert "Seed 9" in said(app)
+    app.number_input(key="probe_seed").set_value(0).run()
+    assert written(app) == before
+    assert button(app, "Run").disabled  # type: ignore[attr-defined]
+
+
+def test_results_survive_a_change_of_page(open_page: Callable[..., AppTest]) -> None:
+    app = run(open_page(PAGE, tasks="word_content", sentences="60"))
+    before = written(app)
+    app.switch_page("pages/home.py").run()
+    app.switch_page(PAGE).run()
+    assert written(app) == before
+
+
+def test_a_link_asks_for_the_same_run(open_page: Callable[..., AppTest]) -> None:
+    app = run(open_page(PAGE, tasks="word_content", sentences="60", probe_seed="5", pooling="max"))
+    again = run(open_page(PAGE, **app.query_params))
+    assert written(again) == written(app)
+    assert desk(again).results.keys() == desk(app).results.keys()
+
+
+def test_how_tokens_move(open_page: Callable[..., AppTest], engine: Engine) -> None:
+    app = open_page(PAGE, layers_view="movement", text="The dog barked.", measure="relative")
+    assert not app.error
+    (states,) = engine.hidden_states("embedded/bert", ["The dog barked."])
+    z = figure(app)["data"][0]["z"]  # type: ignore[index]
+    assert [int(size) for size in z["shape"].split(",")] == [6, 6]
+    shown = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(6, 6)
+    np.testing.assert_allclose(shown, movement(states, "relative"), atol=1e-6)
+    app.text_area(key="text").set_value(" ").run()
+    assert "The text is empty" in said(app).replace("Text 1 is", "The text is")
+    assert not app.exception
+
+
+def test_nothing_chosen_runs_nothing(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, tasks="")
+    assert button(app, "Run").disabled  # type: ignore[attr-defined]
+    assert "Choose at least one task" in said(app)
+
+
+def test_unknown_tasks_in_a_link_are_left_out(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, tasks="tense,fortune")
+    assert "tasks that do not exist (“fortune”)" in said(app)
+    assert button(app, "Run").label == "Run 1 task"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("model", ["no such model!", "somebody/some-model"])
+def test_a_model_that_cannot_be_had_is_said_and_loses_nothing(
+    model: str, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    app = run(open_page(PAGE, tasks="word_content", sentences="60"))
+    before = written(app)
+    app.query_params["model"] = model
+    app.run()
+    button(app, "Run").click().run()  # type: ignore[attr-defined]
+    assert not app.exception
+    assert len(app.error) == 1
+    assert written(app) == before
+
+
+ROWS = [(f"sentence number {i} here", "ab"[i % 2]) for i in range(40)]
+
+
+def table(rows: Sequence[tuple[str, str]], separator: str = ",", header: str = "text,label") -> str:
+    return "\n".join([header.replace(",", separator), *(separator.join(row) for row in rows)])
+
+
+def conllu(n: int, bad: str = "") -> str:
+    """Sentences of three words; ``bad`` takes the place of the second word of the first."""
+    blocks = []
+    for i in range(n):
+        words = [("The", "DET", 2), (f"dog{i}", "NOUN", 3), ("barked", "VERB", 0)]
+        lines = [f"{k}\t{w}\t_\t{pos}\t_\t_\t{head}\tdep\t_\t_" for k, (w, pos, head) in enumerate(words, start=1)]
+        blocks.append("\n".join(lines))
+    text = "\n\n".join(blocks) + "\n"
+    return text.replace(text.splitlines()[1], bad, 1) if bad else text
+
+
+BAD_DATA = {
+    "one class only": ("table", table([(text, "a") for text, _ in ROWS]), "fewer than two labels"),
+    "two sentences": ("table", table(ROWS[:2]), "2 different sentences; a probe needs at least 20"),
+    "5,000 classes": ("table", table([(f"s {i}", f"c{i // 2}") for i in range(10_000)]), "5,000 different labels"),
+    "empty texts only": ("table", table([("", "a"), (" ", "b")]), "no usable lines"),
+    "many numbers": ("table", table([(f"s {i}", f"{i}.5") for i in range(90)]), "90 different numbers as labels"),
+    "wrong columns": ("table", table(ROWS, header="sentence,class"), "must be named text and label"),
+    "no table": ("table", "just a line", "must be named text and label"),
+    "wrong split": ("senteval", "xx\tA\tb", "line 1: the split is 'xx'"),
+    "malformed CoNLL-U": ("conllu", conllu(30, bad="2 dog"), "line 2: 1 column(s) instead of ten"),
+    "zero bytes": ("table", "text,label\n\x00,a", "no text file"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data_gets_one_sentence_and_stays(case: str, open_page: Callable[..., AppTest]) -> None:
+    format_, typed, message = BAD_DATA[case]
+    app = open_page(PAGE, own_format=format_)
+    app.text_area(key="own_data").set_value(typed).run()
+    assert not app.exception
+    assert not app.error
+    assert len(app.warning) == 1
+    assert message in app.warning[0].value.replace("\\", "")
+    assert app.text_area(key="own_data").value == typed
+    assert button(app, "Run").label == "Run 3 tasks"  # type: ignore[attr-defined]
+
+
+GOOD_DATA = {
+    "semicolons": ("table", table(ROWS, ";"), "40 different sentences, 2 labels; 12 sentences are held out"),
+    "tabs": ("table", table(ROWS, "\t"), "40 different sentences, 2 labels"),
+    "repeated and empty": ("table", table([*ROWS, ROWS[0], ("", "a")]), "Left out 1 repeated sentences."),
+    "a class with one member": ("table", table([*ROWS, ("alone", "c")]), "Left out 1 label(s) with one example only"),
+    "numbers": ("table", table([(t, "01"[i % 2]) for i, (t, _) in enumerate(ROWS)]), "labels are numbers"),
+    "duplicates over the split": (
+        "senteval",
+        "\n".join(
+            [f"{'te' if i > 29 else 'tr'}\t{label}\t{text}" for i, (text, label) in enumerate(ROWS)]
+            + [f"te\t{ROWS[0][1]}\t{ROWS[0][0]}"]
+        ),
+        "1 sentences are in training and in test; they are kept in test only",
+    ),
+    "CoNLL-U": ("conllu", conllu(30), "30 different sentences, 90 words, 3 labels"),
+}
+
+
+@pytest.mark.parametrize("case", GOOD_DATA)
+def test_own_data_is_read_said_and_probed(case: str, open_page: Callable[..., AppTest]) -> None:
+    format_, typed, message = GOOD_DATA[case]
+    app = open_page(PAGE, own_format=format_, tasks="")
+    app.text_area(key="own_data").set_value(typed).run()
+    assert not app.warning
+    assert message in said(app)
+    run(app)
+    assert not app.warning
+    (one,) = desk(app).results.values()
+    assert one.title == "The pasted data"
+    assert len(written(app)) == 7 + (2 if format_ == "conllu" else 1)
+
+
+def test_an_uploaded_file_is_kept_over_pages_until_it_is_taken_away(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, tasks="")
+    app.file_uploader(key="probing upload").set_value(("own.csv", table(ROWS).encode("utf-16"), "text/csv")).run()
+    assert "own.csv: 40 different sentences" in said(app)
+    app.switch_page("pages/home.py").run()
+    app.switch_page(PAGE).run()
+    assert "In use: **own.csv**" in said(app)
+    run(app)
+    assert next(iter(desk(app).results.values())).title == "own.csv"
+    button(app, "Take it away").click().run()  # type: ignore[attr-defined]
+    assert "own.csv: 40" not in said(app)
+    assert button(app, "Run").disabled  # type: ignore[attr-defined]
+    assert written(app)  # what was computed stays
+
+
+def test_a_file_of_50_mb_is_refused_with_the_limit(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE)
+    assert app.file_uploader(key="probing upload").proto.max_upload_size_mb == 20
+    app.session_state["probing file"] = type("File", (), {"name": "big.csv", "data": b"x" * 50_000_000})()
+    app.run()
+    assert "big.csv has 50.0 MB; files may have up to 20 MB" in said(app)
+
+
+# The run in the background, on an encoder made for it.
+
+INFO = ModelInfo(**dict.fromkeys(ModelInfo.__dataclass_fields__, 1))
+
+
+class Gate:
+    """An encoder of random vectors that waits for a permission for each text, and may fail at one."""
+
+    def __init__(self, fails_at: str | None = None) -> None:
+        self.open = threading.Event()
+        self.reached = threading.Event()
+        self.fails_at = fails_at
+        self.order: list[str] = []
+
+    def __call__(self, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        for index, text in enumerate(texts):
+            self.reached.set()
+            assert self.open.wait(PATIENCE)
+            if self.fails_at is not None and self.fails_at in text:
+                raise OutOfMemory("The model was unloaded. Choose it again.")
+            states = np.random.default_rng(len(text) + index).normal(size=(3, 3, 8)).astype(np.float32)
+            encoding = Encoding(
+                text=text, text_pair=None, tokens=("[CLS]", "x", "[SEP]"), ids=(0,) * 3, word_ids=(None,) * 3,
+                offsets=((0, 0), (0, len(text)), (0, 0)), segment_ids=(0,) * 3, special=(True, False, True),
+            )  # fmt: skip
+            yield index, HiddenStates(encoding, states)
+
+
+SETTINGS = Settings(sentences=40, bootstrap_draws=20)
+
+
+def study(gate: Gate, *names: str, results: dict[Key, Finished] | None = None) -> Study:
+    tasks = {Key("m", name, SETTINGS): TASKS[name] for name in names}
+    titles = {name: TASKS[name].title for name in names}
+    return Study(INFO, gate, tasks, titles, SETTINGS, {} if results is None else results)
+
+
+def test_progress_goes_from_waiting_to_done_and_never_back() -> None:
+    gate, results = Gate(), {}
+    mine = study(gate, "tense", "clause_depth", results=results)
+    assert mine.standing("tense").words == "waiting"
+    mine.start()
+    assert gate.reached.wait(PATIENCE)
+    assert mine.standing("tense").words == "encoding, 0 of 40 sentences"
+    assert mine.standing("clause_depth").share == 0
+    gate.open.set()
+    assert mine.wait(PATIENCE)
+    assert [mine.standing(name).words for name in mine.tasks] == ["done", "done"]
+    assert [mine.standing(name).share for name in mine.tasks] == [1, 1]
+    assert len(mine.standing("tense").layers) == 3
+    assert mine.n_ended == 2
+    assert all(isinstance(one.result, TaskResult) for one in results.values())
+
+
+def test_stop_leaves_the_encoder_and_keeps_what_is_finished() -> None:
+    gate, results = Gate(), {}
+    first = study(gate, "tense", results=results)
+    gate.open.set()
+    first.start()
+    assert first.wait(PATIENCE)
+    gate.open.clear()
+    gate.reached.clear()
+    second = study(gate, "clause_depth", "negation", results=results)
+    second.start()
+    assert gate.reached.wait(PATIENCE)
+    second.stop()
+    assert second.stopping
+    gate.open.set()
+    assert second.wait(PATIENCE)
+    assert [second.standing(name).words for name in second.tasks] == ["stopped", "stopped"]
+    assert [key.task for key in results] == ["tense"]
+    assert not second.failed
+
+
+def test_a_model_unloaded_in_the_middle_loses_nothing_computed() -> None:
+    results: dict[Key, Finished] = {}
+    text = TASKS["clause_depth"].build(40, 0).texts[5]
+    gate = Gate(fails_at=text)
+    gate.open.set()
+    mine = study(gate, "tense", "clause_depth", "negation", results=results)
+    mine.start()
+    assert mine.wait(PATIENCE)
+    assert [key.task for key in results] == ["tense", "negation"]
+    assert mine.failed == {"clause_depth": "The model was unloaded. Choose it again."}
+    assert mine.standing("clause_depth").words == "could not be done"
+
+
+def test_an_unforeseen_failure_ends_the_run_with_a_sentence(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(_: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        raise ZeroDivisionError
+        yield
+
+    mine = study(broken, "tense")  # type: ignore[arg-type]
+    mine.start()
+    assert mine.wait(PATIENCE)
+    assert "something went wrong inside the app" in mine.failed["tense"]
+    assert "unexpected failure" in caplog.text
+
+
+def test_two_runs_take_turns() -> None:
+    """A short run is not kept waiting until a long one that began before it is over."""
+    gate = Gate()
+    long, short = study(gate, "tense", "clause_depth", "negation", "bigram_shift"), study(gate, "word_content")
+    ended: list[str] = []
+    for name, one in (("long", long), ("short", short)):
+        one._over.set = functools.partial(_noted, ended, name, one._over.set)  # type: ignore[method-assign]
+        one.start()
+    assert long.others
+    gate.open.set()
+    assert long.wait(PATIENCE)
+    assert short.wait(PATIENCE)
+    assert ended == ["short", "long"]
+
+
+def _noted(ended: list[str], name: str, plain: Callable[[], None]) -> None:
+    ended.append(name)
+    plain()
+
+
+def test_a_run_ends_with_its_visit() -> None:
+    gate, mine = Gate(), Desk()
+    key = Key("m", "tense", SETTINGS)
+    mine.start(INFO, gate, {key: TASKS["tense"]}, {"tense": "Tense"}, SETTINGS)
+    running_ = mine.study
+    assert running_ is not None
+    assert gate.reached.wait(PATIENCE)
+    del mine
+    gc.collect()
+    assert running_.stopping
+    gate.open.set()
+    assert running_.wait(PATIENCE)
+    assert running_.standing("tense").words == "stopped"
+
+
+def test_while_something_runs_the_page_shows_how_far_and_can_stop_it(
+    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = run(open_page(PAGE, tasks="word_content", sentences="60"))
+    before = written(app)
+    gate = Gate()
+    monkeypatch.setattr(Engine, "iter_hidden_states", lambda _, __, texts: gate(texts))
+    app.session_state["tasks"] = ["word_content", "tense"]
+    app.run()
+    button(app, "Run").click().run()  # type: ignore[attr-defined]
+    assert gate.reached.wait(PATIENCE)
+    app.run()
+    assert "**Tense**: encoding, 0 of 60 sentences" in said(app)
+    assert written(app) == before
+    # Another widget in the middle of it changes nothing.
+    app.session_state["layers_view"] = "summary"
+    app.run()
+    assert "**Tense**: encoding, 0 of 60 sentences" in said(app)
+    button(app, "Stop").click().run()  # type: ignore[attr-defined]
+    assert button(app, "Stopping").disabled  # type: ignore[attr-defined]
+    gate.open.set()
+    assert desk(app).study.wait(PATIENCE)  # type: ignore[union-attr]
+    app.run()
+    assert "Stopped before Tense was done" in said(app)
+    assert written(app) == before
+    assert button(app, "Run").label == "Run 1 task"  # type: ignore[attr-defined]

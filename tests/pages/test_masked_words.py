@@ -1,0 +1,216 @@
+"""The page "Masked words" without a browser: clicking, filling, every view, and what goes wrong."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model_zoo import Engine
+from ui.state import MASKED_VIEWS
+
+PAGE = "pages/masked_words.py"
+TEXT = "The keys to the cabinet are on the table."
+Open = Callable[..., AppTest]
+
+
+def bars(app: AppTest, number: int = 0) -> list[float]:
+    """The probabilities of one mask's bars as they are sent to the browser."""
+    x = json.loads(app.get("plotly_chart")[number].proto.spec)["data"][0]["x"]
+    if isinstance(x, list):
+        return x
+    return np.frombuffer(base64.b64decode(x["bdata"]), dtype=x["dtype"]).tolist()
+
+
+def said(app: AppTest) -> str:
+    return " ".join(
+        e.value for kind in ("markdown", "caption", "info", "warning", "error") for e in app.main.get(kind)
+    ).replace("\\", "")
+
+
+def click(app: AppTest, *words: int) -> None:
+    """Click words of the strip, by their place."""
+    strip = app.button_group(key="mask_strip")
+    chosen = set(strip.value) ^ set(words)
+    strip.set_value(sorted(chosen)).run()
+
+
+def test_a_click_masks_and_another_unmasks(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text=TEXT, masked="")
+    assert "Nothing is masked yet" in said(app)
+    click(app, 5)
+    answer = engine.fill_mask("embedded/bert", TEXT, 10, masked=[6])[0]
+    shown = [entry.probability for entry in answer.best]
+    assert bars(app)[:10] == pytest.approx(shown)
+    assert "Mask 1: was “are”" in said(app)
+    assert f"rank {answer.rank}" in said(app)
+    assert app.text_area(key="text").value == TEXT
+    click(app, 5)
+    assert "Nothing is masked yet" in said(app)
+
+
+def test_a_word_of_several_pieces_is_masked_whole_or_in_pieces(open_page: Open, engine: Engine) -> None:
+    text = "The electroencephalogram worked."
+    encoding = engine.encode("embedded/bert", text)
+    pieces = tuple(p for p, word in enumerate(encoding.word_ids) if word == 1)
+    assert len(pieces) > 2
+    app = open_page(PAGE, text=text, masked="")
+    click(app, 1)
+    assert app.session_state["masked"] == pieces
+    app.toggle(key="mask_words").set_value(False).run()
+    click(app, 2)
+    assert app.session_state["masked"] == tuple(p for p in pieces if p != 3)
+
+
+def test_a_prediction_is_put_into_the_sentence_and_undone(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text=TEXT, masked="2,6")
+    answers = engine.fill_mask("embedded/bert", TEXT, 10, masked=[2, 6])
+    second = answers[0].best[1]
+    app.selectbox(key="put 2").set_value(second.id).run()
+    assert app.text_area(key="text").value == TEXT.replace("keys", second.token)
+    assert app.session_state["masked"] == (6,)
+    assert f"1. keys → {second.token}" in said(app)
+    app.button[[b.label for b in app.button].index("Undo")].click().run()
+    assert app.text_area(key="text").value == TEXT
+    assert app.session_state["masked"] == (2, 6)
+
+
+def test_filling_step_by_step_and_all_at_once_agree(open_page: Open, engine: Engine) -> None:
+    steps = list(engine.fill_all("embedded/bert", TEXT, masked=[2, 6]))
+    app = open_page(PAGE, text=TEXT, masked="2,6")
+
+    def press(label: str) -> None:
+        app.button[[b.label for b in app.button].index(label)].click().run()
+
+    press("Fill the surest")
+    assert app.session_state["masked"] == (steps[1].position,)
+    press("Fill the surest")
+    by_steps = app.text_area(key="text").value
+    assert app.session_state["masked"] == ()
+    press("Undo")
+    press("Undo")
+    press("Fill all")
+    assert app.text_area(key="text").value == by_steps
+    assert f"1. {steps[0].original.token} → {steps[0].best[0].token}" in said(app)  # type: ignore[union-attr]
+
+
+def test_masks_move_with_the_words_when_the_text_is_edited(open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, masked="5")
+    assert "was “cabinet”" in said(app)
+    app.text_area(key="text").set_value("Look: " + TEXT).run()
+    assert app.session_state["masked"] == (7,)
+    assert "was “cabinet”" in said(app)
+    app.text_area(key="text").set_value("Something else entirely").run()
+    assert app.session_state["masked"] == ()
+
+
+def test_a_typed_mask(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text="The [MASK] sat.", masked="")
+    assert bars(app) == pytest.approx(
+        [e.probability for e in engine.fill_mask("embedded/bert", "The [MASK] sat.")[0].best]
+    )
+    assert "Mask 1: typed" in said(app)
+
+
+@pytest.mark.parametrize("view", MASKED_VIEWS)
+def test_every_view_shows_something_and_its_link_restores_it(view: str, open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, masked="2,6", masked_view=view, replacement="door")
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    again = open_page(PAGE, **app.query_params)
+    assert again.session_state["masked"] == (2, 6)
+    assert again.session_state["masked_view"] == view
+    assert said(again) == said(app)
+
+
+@pytest.mark.parametrize("view", MASKED_VIEWS)
+def test_every_view_without_a_mask(view: str, open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, masked="", masked_view=view)
+    assert not app.exception
+    assert not app.error
+    assert ("Nothing is masked yet" in said(app)) == (view not in ("surprise", "training"))
+
+
+def test_surprise_sets_two_sentences_against_each_other(open_page: Open, engine: Engine) -> None:
+    other = TEXT.replace("are", "is")
+    app = open_page(PAGE, text=TEXT, masked_view="surprise", against=other)
+    a, b = (float(np.nansum(engine.token_scores("embedded/bert", t).log_probabilities)) for t in (TEXT, other))
+    assert [m.value for m in app.metric][::3] == [f"{a:.2f} nats", f"{b:.2f} nats"]
+    assert f"by {abs(a - b):.2f} nats" in said(app)
+
+
+def test_again_draws_anew_and_shares_that_make_no_sense_say_so(open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, masked_view="training", rate="50")
+    app.button[[b.label for b in app.button].index("Again")].click().run()
+    assert app.session_state["seed"] == 1
+    app.number_input(key="rate_random").set_value(60).run()
+    assert "more than the chosen tokens" in said(app)
+    assert app.text_area(key="text").value == TEXT
+
+
+def test_the_attention_link_comes_back_to_what_was_there(open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, masked="6", masked_view="attention")
+    app.switch_page("pages/attention.py")
+    app.query_params["text"] = TEXT.replace("are", "[MASK]")
+    app.run()
+    assert app.text_area(key="text").value == TEXT.replace("are", "[MASK]")
+    app.switch_page(PAGE).run()
+    assert app.text_area(key="text").value == TEXT
+    assert app.session_state["masked"] == (6,)
+
+
+BAD: dict[str, tuple[dict[str, str], str]] = {
+    "empty": ({"text": " "}, "The text is empty"),
+    "another model's mask": ({"text": "The <mask> sat.", "masked": ""}, "is the mask of other models"),
+    "a mask beyond the cut": (
+        {"text": "word " * 380 + "a " * 200 + "[MASK]", "masked": ""},
+        "with any mask among them",
+    ),
+    "an unknown word": ({"text": "A 𓀀 sat."}, "Not in the vocabulary, read as [UNK]: 𓀀"),
+    "a model that is none": ({"model": "no such model!"}, "Check the spelling"),
+    "positions that are none": ({"masked": "900,0"}, "Nothing is masked yet"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_a_sentence(case: str, open_page: Open) -> None:
+    query, message = BAD[case]
+    app = open_page(PAGE)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    assert message in said(app)
+    assert app.text_area(key="text").value == query.get("text", app.text_area(key="text").value)
+
+
+def test_a_model_without_the_head_refuses(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    app = open_page(PAGE, text=TEXT, model=str(checkpoint("bert_headless")), masked="2")
+    assert not app.exception
+    assert "cannot fill masks" in said(app)
+    assert app.text_area(key="text").value == TEXT
+
+
+def test_everything_masked_and_a_hundred_masks(open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, masked=",".join(str(p) for p in range(1, 10)))
+    assert not app.exception
+    assert len(app.get("plotly_chart")) == 3
+    assert app.multiselect[0].label == "Masks shown, of 9"
+    app.text_area(key="text").set_value("[MASK] " * 100).run()
+    assert not app.exception
+    assert app.multiselect[0].label == "Masks shown, of 100"
+
+
+def test_what_is_typed_is_no_markup(open_page: Open) -> None:
+    text = "<b>$x^2$</b> :red[a] **b** `c`"
+    app = open_page(PAGE, text=text, masked="2,5")
+    assert not app.exception
+    strip = app.button_group(key="mask_strip")
+    assert not any(c in option.content for option in strip.proto.options for c in ("$x", "**", "`c"))
+    assert all("<b>" not in m.value.replace("\\<", "") for m in app.markdown)

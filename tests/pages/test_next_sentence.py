@@ -1,0 +1,156 @@
+"""The page "Next sentence" without a browser: swapping, controls, lists that can be stopped, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.controls import draw
+from model_zoo import Engine
+from ui.state import NEXT_VIEWS
+
+PAGE = "pages/next_sentence.py"
+A, B = "She opened the window.", "Cold air came into the room."
+Open = Callable[..., AppTest]
+
+
+def said(app: AppTest) -> str:
+    return " ".join(
+        e.value for kind in ("markdown", "caption", "info", "warning", "error") for e in app.main.get(kind)
+    ).replace("\\", "")
+
+
+def press(app: AppTest, label: str) -> None:
+    app.button[[b.label for b in app.button].index(label)].click().run()
+
+
+def test_the_number_and_the_swapped_one(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text=A, pair=B)
+    score, swapped = engine.next_sentence("embedded/bert", A, B), engine.next_sentence("embedded/bert", B, A)
+    assert [metric.value for metric in app.metric] == [
+        f"{score.p_next:.4f}", f"{score.logits[0]:.3f}", f"{score.logits[1]:.3f}", f"{swapped.p_next:.4f}",
+    ]  # fmt: skip
+    press(app, "Swap A and B")
+    assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (B, A)
+    assert app.metric[0].value == f"{swapped.p_next:.4f}"
+
+
+def test_controls_stand_in_both_places(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text=A, pair=B)
+    table = app.dataframe[0].value
+    assert list(table["sentence"])[1:] == list(draw(0))
+    control = draw(0)[2]
+    assert table["in the place of B"][3] == pytest.approx(
+        engine.next_sentence("embedded/bert", A, control).p_next, abs=1e-4
+    )
+    assert table["in the place of A"][3] == pytest.approx(
+        engine.next_sentence("embedded/bert", control, B).p_next, abs=1e-4
+    )
+    press(app, "Draw others")
+    assert list(app.dataframe[0].value["sentence"])[1:] == list(draw(1))
+
+
+@pytest.mark.parametrize("view", NEXT_VIEWS)
+def test_every_view_shows_something_and_its_link_restores_it(view: str, open_page: Open) -> None:
+    app = open_page(PAGE, text=A, pair=B, next_view=view)
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    again = open_page(PAGE, **app.query_params)
+    assert again.session_state["next_view"] == view
+    assert said(again) == said(app)
+
+
+def test_what_was_typed_elsewhere_is_not_replaced(open_page: Open) -> None:
+    app = open_page("pages/attention.py")
+    app.text_area(key="text").set_value("Typed elsewhere.").run()
+    app.switch_page(PAGE).run()
+    assert app.text_area(key="text").value == "Typed elsewhere."
+    assert "Sentence B is empty" in said(app)
+
+
+@pytest.mark.parametrize(("text", "pair", "message"), [
+    ("", B, "Sentence A is empty"),
+    (A, " ", "Sentence B is empty"),
+    (A, A, "A and B are the same"),
+    ("word " * 900, B, "The pair was cut"),
+])  # fmt: skip
+def test_odd_pairs_get_a_sentence(text: str, pair: str, message: str, open_page: Open) -> None:
+    app = open_page(PAGE)
+    app.text_area(key="text").set_value(text)
+    app.text_area(key="pair").set_value(pair).run()
+    assert not app.exception
+    assert message in said(app)
+    assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (text, pair)
+
+
+@pytest.mark.parametrize("view", ["probability", "a text"])
+def test_a_model_without_the_head_explains_itself(
+    view: str, open_page: Open, checkpoint: Callable[[str], Path]
+) -> None:
+    app = open_page(PAGE, text=A, pair=B, next_view=view, model=str(checkpoint("roberta")))
+    assert not app.exception
+    assert "left next-sentence prediction out of training" in said(app)
+
+
+def test_albert_is_shown_as_what_it_is(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    app = open_page(PAGE, text=A, pair=B, model=str(checkpoint("albert")))
+    assert app.metric[0].label == "P(A, B in order)"
+    assert "ALBERT learned **sentence order**" in said(app)
+
+
+def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, next_view="many pairs")
+    app.text_area(key="pairs typed").set_value(f'a,b,label\n"{A}","{B}",1\n=1+1,Penguins are birds.,0\n').run()
+    press(app, "Judge 2 pairs")
+    table = app.dataframe[0].value
+    expected = [
+        engine.next_sentence("embedded/bert", *pair).p_next for pair in ((A, B), ("=1+1", "Penguins are birds."))
+    ]
+    assert list(table["p_next"]) == pytest.approx(expected, abs=1e-4)
+    right = sum((p > 0.5) == label for p, label in zip(expected, (True, False), strict=True))
+    assert app.metric[0].value == f"{right / 2:.1%}"
+
+
+def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The batch ends after two pairs, as a click on Stop between two batches ends it."""
+    plain = engine.next_sentences
+
+    def two(model, pairs):  # type: ignore[no-untyped-def]
+        found = plain(model, pairs)
+        yield next(found)
+        yield next(found)
+        raise RuntimeError("the run was ended")
+
+    app = open_page(PAGE, next_view="many pairs")
+    app.text_area(key="pairs typed").set_value("a,b\n" + f'"{A}","{B}"\n' * 5).run()
+    monkeypatch.setattr(engine, "next_sentences", two)
+    press(app, "Judge 5 pairs")
+    monkeypatch.undo()
+    app.run()
+    assert len(app.dataframe[0].value) == 2
+    assert "3 of 5 pairs were not judged" in said(app)
+    assert "Judge 5 pairs" in [b.label for b in app.button]
+
+
+@pytest.mark.parametrize(("csv", "message"), [("x,y\n1,2\n", "no column a"), ("", "There are no pairs")])
+def test_a_list_that_cannot_be_read(csv: str, message: str, open_page: Open) -> None:
+    app = open_page(PAGE, next_view="many pairs")
+    app.text_area(key="pairs typed").set_value(csv).run()
+    assert not app.exception
+    assert message in said(app)
+    assert app.text_area(key="pairs typed").value == csv
+
+
+def test_a_text_names_its_weakest_link(open_page: Open, engine: Engine) -> None:
+    sentences = [A, B, "Penguins are birds."]
+    app = open_page(PAGE, next_view="a text", passage=" ".join(sentences))
+    values = [engine.next_sentence("embedded/bert", a, b).p_next for a, b in pairwise(sentences)]
+    weakest = values.index(min(values)) + 1
+    assert f"from sentence {weakest} to {weakest + 1}, P = {min(values):.3f}" in said(app)
+    app.text_area(key="passage").set_value("Only one.").run()
+    assert "at least two sentences" in said(app)

@@ -1,0 +1,132 @@
+"""Figures of two models: exact numbers, which sign is which colour, and heads under their own layers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from model_zoo.types import FloatArray
+from viz import compare
+from viz.palette import diverging, sequential, square_root_both_ways, theme
+
+A: FloatArray = np.array([[0.75, 0.25, 0.0], [0.1, 0.2, 0.7]], dtype=np.float32)
+B: FloatArray = np.array([[0.25, 0.5, 0.25], [0.1, 0.2, 0.7]], dtype=np.float32)
+WORDS, KEYS = ["the", "the"], ["the", "the", "special tokens and the rest"]
+NAMES = ("BERT", "Modern<b>BERT")
+
+
+def rgb(colour: str) -> list[int]:
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def colour_at(scale: list[tuple[float, str]], place: float) -> FloatArray:
+    channels = np.array([rgb(colour) for _, colour in scale])
+    return np.array([np.interp(place, [p for p, _ in scale], c) for c in channels.T], dtype=np.float32)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_difference_holds_all_three_numbers_around_a_neutral_zero(dark: bool) -> None:
+    figure = compare.difference(A, B, WORDS, KEYS, names=NAMES, dark=dark)
+    trace = figure.data[0]
+    np.testing.assert_array_equal(trace.z, A - B)
+    assert trace.z.dtype == np.float32
+    np.testing.assert_array_equal(trace.customdata[..., 0], A)
+    np.testing.assert_array_equal(trace.customdata[..., 1], B)
+    assert (trace.zmin, trace.zmax) == (-1, 1)
+    scale = diverging(dark)
+    # A difference of ±0.25 has the colour half way from the middle to the end.
+    for value, place in ((0.0, 0.5), (0.25, 0.75), (-0.25, 0.25), (1.0, 1.0), (-1.0, 0.0)):
+        np.testing.assert_allclose(colour_at(trace.colorscale, (value + 1) / 2), colour_at(scale, place), atol=0.5)
+    assert figure.layout.paper_bgcolor == theme(dark).background
+    assert "Modern&#60;b&#62;BERT %{customdata[1]:.4f}" in trace.hovertemplate
+    assert "BERT − Modern&#60;b&#62;BERT (√ scale)" in [shape.label.text for shape in figure.layout.shapes]
+
+
+def test_more_is_blue_and_less_is_orange() -> None:
+    for dark in (False, True):
+        low, high = (np.array(rgb(diverging(dark)[place][1])) for place in (12, -13))
+        assert low[0] > low[2]
+        assert high[2] > high[0]
+
+
+def test_a_model_less_itself_is_zero_everywhere() -> None:
+    for stretch in (False, True):
+        figure = compare.difference(A, A, WORDS, KEYS, names=("a", "b"), stretch=stretch)
+        assert not figure.data[0].z.any()
+        assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1)
+
+
+def test_the_bar_names_differences_where_their_colours_are() -> None:
+    for stretch, reach in ((False, 1.0), (True, 0.5)):
+        figure = compare.difference(A, B, WORDS, KEYS, names=("a", "b"), stretch=stretch)
+        assert figure.data[0].zmax == reach
+        marks = {shape.label.text: shape.x0 for shape in figure.layout.shapes if shape.x0 == shape.x1}
+        length = max(marks.values())
+        for text, place in marks.items():
+            bent = square_root_both_ways([(place / length, "#000000")])[0][0]
+            assert float(text) / reach == pytest.approx(2 * bent - 1, abs=0.03)
+
+
+def test_differences_of_other_words_are_refused() -> None:
+    with pytest.raises(ValueError, match="not on the same words"):
+        compare.difference(A, B[:, :2], WORDS, KEYS, names=("a", "b"))
+    with pytest.raises(ValueError, match="do not fit 2 queries and 2 keys"):
+        compare.difference(A, B, WORDS, KEYS[:2], names=("a", "b"))
+
+
+def test_both_ways_of_a_bent_scale_are_mirror_images() -> None:
+    bent = square_root_both_ways([(p, "#000000") for p in (0.0, 0.25, 0.5, 0.75, 1.0)])
+    assert [p for p, _ in bent] == [0.0, 0.375, 0.5, 0.625, 1.0]
+
+
+def test_heads_stand_under_their_own_layers() -> None:
+    divergence = np.linspace(0, 1, 24, dtype=np.float32).reshape(6, 4)
+    figure = compare.head_matrix(divergence, 2, 3, 2, 2, names=("A", "B"))
+    trace = figure.data[0]
+    np.testing.assert_array_equal(trace.z, divergence)
+    assert trace.y == (
+        "layer 1, head 1", "layer 1, head 2", "layer 1, head 3", "layer 2, head 1", "layer 2, head 2", "layer 2, head 3"
+    )  # fmt: skip
+    assert trace.x == ("layer 1, head 1", "layer 1, head 2", "layer 2, head 1", "layer 2, head 2")
+    assert trace.hovertemplate.startswith("%{y} of A<br>↔ %{x} of B<br><b>%{z:.3f}</b> bit")
+    assert (figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext) == ((1.0, 4.0), ("1", "2"))
+    assert (figure.layout.xaxis.tickvals, figure.layout.xaxis.ticktext) == ((0.5, 2.5), ("1", "2"))
+    lines = [shape for shape in figure.layout.shapes if shape.type == "line"]
+    assert [(line.y0, line.y1) for line in lines if line.xref == "x domain"] == [(2.5, 2.5)]
+    assert [(line.x0, line.x1) for line in lines if line.yref == "y domain"] == [(1.5, 1.5)]
+    assert figure.layout.yaxis.range == (5.5, -0.5)  # the first layer on top
+    with pytest.raises(ValueError, match="do not fit 6 and 6 heads"):
+        compare.head_matrix(divergence, 2, 3, 2, 3, names=("A", "B"))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_heads_that_do_the_same_stand_out(dark: bool) -> None:
+    figure = compare.head_matrix(np.eye(2, dtype=np.float32), 1, 2, 2, 1, names=("A", "B"), dark=dark)
+    scale = figure.data[0].colorscale
+    assert [place for place, _ in scale] == sorted(place for place, _ in scale)
+    assert (scale[0][1], scale[-1][1]) == (sequential(dark)[-1][1], sequential(dark)[0][1])
+    # 0.25 bits is half way to the other end.
+    np.testing.assert_allclose(colour_at(scale, 0.25), colour_at(sequential(dark), 0.5), atol=0.5)
+    marks = [
+        (shape.label.text, shape.x0) for shape in figure.layout.shapes if shape.type == "rect" and shape.x0 == shape.x1
+    ]
+    end = marks[-1][1]
+    for text, place in marks:
+        assert place / end == pytest.approx(np.sqrt(float(text)), abs=0.01)
+
+
+def test_two_large_models_fit_a_screen_and_a_message() -> None:
+    figure = compare.head_matrix(np.zeros((384, 144), dtype=np.float32), 24, 16, 12, 12, names=("A", "B"))
+    assert figure.layout.height < 900
+    assert len(figure.to_json()) < 384 * 144 * 4 * 4 / 3 + 40_000
+
+
+def test_likeness_of_layers_has_embeddings_first_and_each_models_own_layers() -> None:
+    values = np.array([[1, 0.5, 0.2], [0.4, 0.9, 0.3]], dtype=np.float32)
+    figure = compare.cka(values, ("Small", "Large"))
+    np.testing.assert_array_equal(figure.data[0].z, values)
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
+    assert figure.layout.yaxis.ticktext == ("embeddings", "1")
+    assert figure.layout.xaxis.ticktext == ("embeddings", "1", "2")
+    assert (figure.layout.yaxis.title.text, figure.layout.xaxis.title.text) == ("Small: layer", "Large: layer")
+    assert figure.data[0].text[1][2] == "Large: layer 2<br>Small: layer 1"

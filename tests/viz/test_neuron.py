@@ -1,0 +1,154 @@
+"""The neuron view's figure holds the numbers it is given, says what it leaves out, and survives odd input."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from analysis.neuron import QueryNumbers, query_numbers
+from model_zoo.errors import InvalidInput
+from viz.neuron import neuron, neuron_caption, shown_keys
+
+
+def numbers(n: int = 5, d: int = 4, *, bias: float = 0.0, masked: int = 0, scaling: float = 0.5) -> QueryNumbers:
+    random = np.random.default_rng(n * d)
+    query = random.normal(size=d).astype(np.float32)
+    keys = random.normal(size=(n, d)).astype(np.float32)
+    scores = keys @ query * np.float32(scaling) + np.arange(n, dtype=np.float32) * np.float32(bias)
+    scores[n - masked :] = -np.inf
+    return query_numbers(query, keys, scores, scaling)
+
+
+def draw(of: QueryNumbers, **settings: object) -> go.Figure:
+    return neuron(of, query_label="sat", key_labels=[f"t{i}" for i in range(len(of.keys))], **settings)
+
+
+def trace(figure: go.Figure, name: str) -> go.Bar:
+    (found,) = figure.select_traces({"name": name})
+    return found
+
+
+def words(figure: go.Figure) -> list[str]:
+    return [annotation.text for annotation in figure.layout.annotations]
+
+
+def test_each_column_holds_its_numbers() -> None:
+    of = numbers()
+    figure = draw(of)
+    assert np.array_equal(trace(figure, "query").z, of.query[None])
+    assert np.array_equal(trace(figure, "keys").z, of.keys)
+    assert np.array_equal(trace(figure, "products").z, of.products)
+    assert np.array_equal(trace(figure, "score").x, of.scores)
+    assert np.array_equal(trace(figure, "weight").x, of.weights)
+    assert np.asarray(trace(figure, "products").z).sum(axis=1) == pytest.approx(of.scores, abs=1e-6)
+    shown = [float(text) for text in trace(figure, "weight in figures").text]
+    assert shown == pytest.approx(of.weights, abs=5e-4)
+    assert list(figure.layout.yaxis.ticktext) == ["t0", "t1", "t2", "t3", "t4"]
+
+
+def test_rows_and_dimensions_are_in_line() -> None:
+    figure = draw(numbers(7, 6))
+    rows = list(range(7))
+    for name in ("keys", "products", "score", "weight", "weight in figures"):
+        assert list(trace(figure, name).y) == rows, name
+        assert (trace(figure, name).yaxis or "y") == "y", name
+    query, keys = trace(figure, "query"), trace(figure, "keys")
+    assert list(query.x) == list(keys.x) == [1, 2, 3, 4, 5, 6]
+    assert (query.xaxis or "x") == (keys.xaxis or "x") == "x"
+    domains = [figure.layout[axis].domain for axis in ("xaxis", "xaxis2", "xaxis3", "xaxis4")]
+    assert all(left[1] < right[0] for left, right in pairwise(domains))
+    assert domains[-1][1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colours_are_centred_at_zero_and_query_and_keys_share_theirs(dark: bool) -> None:
+    figure = draw(numbers(9, 16), dark=dark)
+    for name in ("query", "keys", "products"):
+        assert trace(figure, name).zmin == -trace(figure, name).zmax < 0
+    assert trace(figure, "query").zmax == trace(figure, "keys").zmax
+    assert len({json.dumps(trace(figure, name).colorscale) for name in ("query", "keys", "products")}) == 1
+
+
+def test_an_outlier_does_not_fade_the_rest() -> None:
+    of = numbers(20, 64)
+    of.keys[3, 5] = 1000
+    assert trace(draw(of), "keys").zmax < 5
+
+
+def test_beyond_the_limit_the_strongest_are_shown_and_the_rest_counted() -> None:
+    of = numbers(128, 8)
+    figure = draw(of, max_keys=10)
+    shown = shown_keys(of.weights, 10)
+    assert shown == sorted(shown)
+    assert set(shown) == set(np.argsort(of.weights)[-10:].tolist())
+    assert np.array_equal(trace(figure, "weight").x, of.weights[shown])
+    rest = 1 - of.weights[shown].sum()
+    note = words(figure)[-1]
+    assert "10 of 128 keys" in note
+    assert f"other 118 share {rest:.1%}" in note
+    assert not any("strongest" in text for text in words(draw(of, max_keys=128)))
+
+
+def test_masked_keys_are_shown_as_such() -> None:
+    of = numbers(6, masked=2)
+    figure = draw(of)
+    assert trace(figure, "score in figures").text[4:] == ("masked", "masked")
+    assert trace(figure, "weight in figures").text[4:] == ("0", "0")
+    products = np.asarray(trace(figure, "products").z)
+    assert np.isnan(products[4:]).all()
+    assert np.array_equal(products[:4], of.products[:4])
+    assert "may not look here" in trace(figure, "score").hovertext[5]
+    assert np.isfinite(np.asarray(trace(figure, "score").x)).all()
+
+
+def test_a_bias_gets_a_column_of_its_own() -> None:
+    of = numbers(bias=0.25)
+    figure = draw(of)
+    assert np.asarray(trace(figure, "bias").x) == pytest.approx(np.arange(5) * 0.25, abs=1e-6)
+    total = np.asarray(trace(figure, "products").z).sum(axis=1) + np.asarray(trace(figure, "bias").x)
+    assert total == pytest.approx(np.asarray(trace(figure, "score").x), abs=1e-6)
+    assert "bias" in words(figure)
+    assert "bias" not in words(draw(numbers()))
+
+
+@pytest.mark.parametrize(("n", "d", "masked"), [(1, 1, 0), (1, 4, 1), (2, 128, 0), (300, 64, 0)])
+def test_odd_sizes(n: int, d: int, masked: int) -> None:
+    for name in ("query", "keys"):
+        assert trace(draw(numbers(n, d, masked=masked)), name).zmax > 0
+
+
+def test_equal_scores_and_zero_vectors() -> None:
+    of = query_numbers(np.zeros(4, np.float32), np.zeros((3, 4), np.float32), np.zeros(3, np.float32), 0.5)
+    figure = draw(of)
+    assert trace(figure, "score").x.tolist() == [0, 0, 0]
+    assert trace(figure, "weight in figures").text == ("0.333",) * 3
+
+
+def test_tokens_stay_text() -> None:
+    figure = neuron(numbers(1), query_label="<b>%{x}", key_labels=["<a href='x'>"])
+    assert "<a" not in figure.to_json().replace("\\u003c", "<")
+    assert "%{x}&" not in trace(figure, "query").hovertemplate.replace("dimension %{x}", "")
+
+
+def test_labels_must_fit() -> None:
+    with pytest.raises(InvalidInput, match="4 key tokens do not fit 5 keys"):
+        neuron(numbers(), query_label="sat", key_labels=list("abcd"))
+
+
+def test_caption_reads_one_row() -> None:
+    query, keys = np.ones(4, np.float32), np.array([[2, 2, 2, 0.2], [-2, 0, 0, 0]], np.float32)
+    labels = ["cat", "[SEP]"]
+    of = query_numbers(query, keys, np.array([3.1, -1], np.float32), 0.5)
+    assert neuron_caption(of, query_label="sat", key_labels=labels, key=0) == (
+        "The query of “sat” times the key of “cat”, dimension by dimension, summed, times 1/√4, gives 3.10; "
+        "softmax over all 2 keys turns that into 0.984."
+    )
+    assert "gives −1.00" in neuron_caption(of, query_label="sat", key_labels=labels, key=1)
+    biased = query_numbers(query, keys, np.array([5.7, -np.inf], np.float32), 1.0)
+    assert neuron_caption(biased, query_label="sat", key_labels=labels, key=0) == (
+        "The query of “sat” times the key of “cat”, dimension by dimension, summed, plus a position bias "
+        "of −0.50, gives 5.70; softmax over all 2 keys turns that into 1.000."
+    )
+    assert "may not look there" in neuron_caption(biased, query_label="sat", key_labels=labels, key=1)

@@ -1,0 +1,107 @@
+"""Figures of layer probing: the numbers in them are the results'."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.probing import LayerResult, Settings, TaskMap, TaskResult
+from viz import probing
+
+
+def result(accuracies: list[float], word_only: float | None = None) -> TaskResult:
+    layers = tuple(
+        LayerResult(
+            task="t",
+            layer=i,
+            accuracy=a,
+            low=a - 0.1,
+            high=a + 0.05,
+            control_accuracy=0.5,
+            selectivity=a - 0.5,
+            bits=None,
+            compression=None,
+            wrong=(),
+        )
+        for i, a in enumerate(accuracies)
+    )
+    return TaskResult(
+        task="t",
+        level="sentence" if word_only is None else "token",
+        labels=("a", "b"),
+        n_train=70,
+        n_test=30,
+        majority=0.5,
+        word_only=word_only,
+        expected_layer=None,
+        centre_of_gravity=None,
+        layers=layers,
+        skipped=0,
+        notes=(),
+        settings=Settings(),
+    )
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_picture_shows_accuracy_interval_and_both_baselines(dark: bool) -> None:
+    figure = probing.layers_by_tasks([result([0.5, 0.75]), result([0.8], 0.6)], ["One", "<b>Two"], dark=dark)
+    shades = figure.data[0].z
+    # majority, word only, embeddings, layer 1: (accuracy - 0.5) / 0.5
+    np.testing.assert_allclose(shades[0], [0, np.nan, 0, 0.5], atol=1e-6)
+    np.testing.assert_allclose(shades[1], [0, 0.2, 0.6, np.nan], atol=1e-6)
+    texts = {(a.x, a.y): a.text for a in figure.layout.annotations}
+    assert texts[(0, 0)] == "50"
+    assert texts[(1, 1)] == "60"
+    assert texts[(3, 0)].startswith("75<br>")
+    assert "65–80" in texts[(3, 0)]
+    assert (1, 0) not in texts
+    assert figure.layout.xaxis.ticktext == ("majority", "word only", "embeddings", "1")
+    assert figure.layout.yaxis.ticktext == ("One", "&#60;b&#62;Two")
+
+
+def test_empty_picture_is_a_figure() -> None:
+    assert probing.layers_by_tasks([], []).data[0].z.shape == (0, 2)
+
+
+def test_curve_has_interval_baselines_and_control() -> None:
+    figure = probing.curve(result([0.5, 0.75], 0.6), "One")
+    traces = {trace.name: trace for trace in figure.data}
+    assert set(traces) == {"accuracy", "majority", "word only", "control task"}
+    np.testing.assert_allclose(traces["accuracy"].error_y.array, [0.05, 0.05])
+    np.testing.assert_allclose(traces["accuracy"].error_y.arrayminus, [0.1, 0.1])
+    assert tuple(traces["majority"].y) == (0.5, 0.5)
+    assert tuple(traces["word only"].y) == (0.6, 0.6)
+
+
+def test_plane_has_one_frame_a_layer_and_one_trace_a_label() -> None:
+    points = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
+    found = TaskMap(
+        task="t",
+        points=points,
+        explained=np.full((2, 2), 0.25, dtype=np.float32),
+        cka=np.eye(2, dtype=np.float32),
+        texts=("x", "y", "z"),
+        words=("u", "v", "w"),
+        labels=("b", "a", "b"),
+    )
+    figure = probing.plane(found, layer=1)
+    assert [trace.name for trace in figure.data] == ["a", "b"]
+    np.testing.assert_array_equal(figure.data[1].x, points[1, [0, 2], 0])
+    assert [frame.name for frame in figure.frames] == ["embeddings", "1"]
+    np.testing.assert_array_equal(figure.frames[0].data[1].y, points[0, [0, 2], 1])
+    assert figure.layout.sliders[0].active == 1
+    assert "25%" in figure.layout.xaxis.title.text
+    with pytest.raises(ValueError, match="layer 2"):
+        probing.plane(found, layer=2)
+
+
+def test_matrices_hold_their_numbers_and_repeated_tokens() -> None:
+    cka = np.array([[1, 0.5], [0.5, 1]], dtype=np.float32)
+    np.testing.assert_array_equal(probing.likeness(cka).data[0].z, cka)
+    moved = np.array([[0.1, 0.2], [0.3, 0.4]], dtype=np.float32)
+    figure = probing.token_movement(moved, ["the", "the"], "1 − cos")
+    np.testing.assert_array_equal(figure.data[0].z, moved)
+    assert figure.layout.xaxis.ticktext == ("the", "the")
+    assert list(figure.data[0].x) == [0, 1]
+    with pytest.raises(ValueError, match="does not fit"):
+        probing.token_movement(moved, ["the"], "1 − cos")

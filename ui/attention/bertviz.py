@@ -1,0 +1,52 @@
+"""View "BertViz": BertViz's own head view and model view, without a network."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from model_zoo.errors import NotSupported
+from ui import controls, state
+from ui.attention.scene import Scene
+from viz.bertviz_offline import bertviz_html
+
+_KINDS: dict[Literal["head", "model"], str] = {"head": "Head view", "model": "Model view"}
+_HEIGHT = 720  # px
+
+
+def draw(scene: Scene) -> None:
+    if scene.run.part == "cross":
+        raise NotSupported(
+            "BertViz draws the same tokens on both sides here, and cross-attention goes from one text to another. "
+            "The view Lines shows it in the same way."
+        )
+    kind = controls.choice("BertViz view", _KINDS, state.BERTVIZ)
+    shown = [scene.of_layer(layer) for layer in range(scene.run.n_layers)]
+    if shown[0].reason is not None or shown[0].query_labels != shown[0].key_labels:
+        st.info(
+            "BertViz draws the same tokens on both sides, so it cannot show a part that leaves out one side. "
+            "Choose “all” as the part, or the view Lines.",
+            icon=":material/filter_alt_off:",
+        )
+        return
+    segments = [unit.segment for unit in shown[0].queries]
+    html = bertviz_html(
+        kind,
+        [view.weights for view in shown],
+        shown[0].query_labels,
+        sentence_b_start=segments.index(1) if 1 in segments and 0 in segments else None,
+        layer=scene.layer,
+        heads=[scene.head] if kind == "head" else None,
+        dark=scene.dark,
+    )
+    st.iframe(html, height=_HEIGHT)
+    st.download_button(
+        "This view (HTML)",
+        html,
+        f"bertviz-{kind}.html",
+        "text/html",
+        on_click="ignore",
+        icon=":material/web:",
+        help="One file with everything in it; opens in any browser, without a network.",
+    )

@@ -1,0 +1,27 @@
+"""Choosing several heads: those of a layer, some by name, or all of them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui import controls, state
+from ui.attention.scene import Scene
+
+_SCOPES = {"layer": "A layer", "chosen": "Chosen heads", "all": "All heads"}
+
+
+def heads(scene: Scene) -> list[tuple[int, int]]:
+    """Controls for the heads to draw together; (layer, head) from 0, possibly none."""
+    scope = controls.choice("Heads", _SCOPES, state.SCOPE)
+    layers = range(scene.run.n_layers)
+    if scope == "all":
+        return [(layer, head) for layer in layers for head in range(scene.run.layers[layer].n_heads)]
+    if scope == "layer":
+        return [(scene.layer, head) for head in range(scene.run.layers[scene.layer].n_heads)]
+    names = [f"{layer + 1}.{head + 1}" for layer in layers for head in range(scene.run.layers[layer].n_heads)]
+    known = [name for name in st.session_state[state.CHOSEN.name] if name in names]
+    if known != list(st.session_state[state.CHOSEN.name]):
+        st.warning("The link names heads that this model does not have; they were left out.")
+    st.session_state[state.CHOSEN.name] = known
+    chosen = st.multiselect("Layer.head", names, key=state.CHOSEN.name, placeholder="Choose heads, such as 3.7")
+    return [(int(layer) - 1, int(head) - 1) for layer, head in (name.split(".") for name in chosen)]

@@ -1,0 +1,75 @@
+"""View "All heads": the grid of all layers and heads, and the chosen head as a heatmap."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from analysis.thumbnails import Thumbnails, thumbnails
+from ui import controls, downloads, state
+from ui.attention.scene import Scene, draw_heatmap, names, summary
+from viz.grid import grid
+
+_LONG = 24  # tokens; from here on the heatmap needs more room than the grid
+
+
+def draw(scene: Scene) -> None:
+    overview, detail = st.columns([5, 6] if _is_long(scene) else [6, 5], gap="large")
+    with detail:
+        _one_head(scene)
+    with overview:
+        _all_heads(scene)
+
+
+def _is_long(scene: Scene) -> bool:
+    return max(scene.run.n_tokens, scene.run.n_keys) > _LONG
+
+
+def _one_head(scene: Scene) -> None:
+    """Drawn first: it is what a click waits for."""
+    st.subheader(f"Layer {scene.layer + 1}, head {scene.head + 1}")
+    stretch = st.toggle(
+        "Stretch colours to this head's largest weight",
+        key=state.STRETCH.name,
+        help="Off, a colour means the same weight in every head, so heads can be compared.",
+        disabled=scene.value_weighted,
+    )
+    shown = scene.of_head()
+    if not summary(shown):
+        return
+    name = f"attention-{names([(scene.layer, scene.head)])}"
+    draw_heatmap(scene, shown, "heatmap", name, stretch=stretch or scene.value_weighted, what=scene.what)
+    downloads.numbers(scene, shown, [(scene.layer, scene.head)], name=name)
+
+
+def _all_heads(scene: Scene) -> None:
+    st.subheader("All heads")
+    small = _thumbnails(scene)
+    if 0 in small.pixels.shape:
+        return
+    width = 500 if _is_long(scene) else 560
+
+    def draw_grid(selected: tuple[int, int]) -> go.Figure:
+        return grid(
+            small.pixels,
+            selected=selected,
+            dark=scene.dark,
+            width=width,
+            maximum=small.maximum,
+            what=scene.what,
+        )
+
+    controls.clickable_grid(scene.layer, scene.head, draw_grid)
+    st.caption("Each picture shows the largest weight of a block of tokens where the text has more than 64.")
+
+
+def _thumbnails(scene: Scene) -> Thumbnails:
+    """Computed once for a text, a model and a filter, not again for another head."""
+    run = scene.run
+    text = (run.model.id, run.model.revision, run.part, *scene.texts.values(), run.n_tokens, run.n_keys)
+    return _remembered(scene, text, repr(scene.filter), scene.value_weighted)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _remembered(_scene: Scene, text: object, chosen: str, value_weighted: bool) -> Thumbnails:  # noqa: ARG001
+    return thumbnails(_scene.of_layer(layer).weights for layer in range(_scene.run.n_layers))

@@ -1,0 +1,136 @@
+"""View "Which head?": every head measured and labelled, on this text or on several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from analysis import files
+from analysis.export import table_to_csv
+from analysis.heads import RULES, SHARES, HeadTable, head_table
+from model_zoo.errors import InvalidInput
+from model_zoo.types import AttentionRun
+from ui import state
+from ui.attention.scene import Scene
+from ui.engine import engine
+from ui.messages import as_text
+
+_MAX_BYTES = 5 * 10**6
+_MOST_TEXTS = 500
+_LONGEST = 512  # tokens of each text: enough for a sentence, and a table of many stays quick
+_OPEN = "table of heads"
+_OPENED = "a head was opened from the table"
+_TITLES = {
+    "entropy": "entropy (bits)",
+    "distance": "distance (tokens)",
+    "first": "on [CLS]",
+    "separator": "on [SEP]",
+    "itself": "on itself",
+    "previous": "on previous",
+    "next": "on next",
+    "same_word": "on same word",
+    "rare": "on rare token",
+    "other_sentence": "on other text",
+}
+
+
+def draw(scene: Scene) -> None:
+    texts = _texts()
+    table = head_table(_runs(scene, texts) if texts else [scene.run])
+    st.caption(
+        f"Measured on {table.n_queries:,} tokens of {table.n_texts} text{'s' if table.n_texts > 1 else ''}. Sort by "
+        "any column; select a row to open that head. A label is a rule that fits, not an explanation; most heads are "
+        "“mixed”, which is normal. Special tokens are not counted as looking."
+    )
+    if scene.run.part == "cross":
+        st.caption(
+            "Between two texts there is no “itself”, “previous” or “next” and no distance, so these are left out, and "
+            "no rule about them can fit. “On same word” is the same word in the text that the encoder has read."
+        )
+    _table(table)
+    with st.expander("The rules, and where they come from", icon=":material/rule:"):
+        for rule in RULES:
+            said = as_text(f"from {rule.threshold:g}: {rule.explanation} {rule.source}.")
+            st.markdown(f"**{rule.name}**, {said}")
+        st.caption(
+            as_text(
+                "A rule about a share scores (share − uniform) / (1 − uniform), where uniform is what a head that "
+                "spreads its attention evenly over the same text would give: short texts get no label by chance."
+            )
+        )
+
+
+def _texts() -> list[str]:
+    """Texts to measure on instead of the one above: pasted, or from a file; one a line."""
+    with st.expander("Measure on several texts", icon=":material/library_books:"):
+        pasted = st.text_area("Texts, one a line", key=state.HEAD_TEXTS.name, height=100)
+        upload = st.file_uploader("or a text file, one text a line (up to 5 MB)", type=["txt"])
+        if upload is not None:
+            pasted, notes = files.decoded(upload.getvalue(), upload.name, _MAX_BYTES)
+            for note in notes:
+                st.info(as_text(note))
+        texts = [line.strip() for line in files.lines(pasted) if line.strip()]
+        if len(texts) > _MOST_TEXTS:
+            st.info(f"The first {_MOST_TEXTS} of {len(texts):,} texts are measured.", icon=":material/info:")
+        return texts[:_MOST_TEXTS]
+
+
+def _runs(scene: Scene, texts: list[str]) -> Iterator[AttentionRun]:
+    progress = st.progress(0.0, f"0 of {len(texts)} texts")
+    for done, text in enumerate(texts, start=1):
+        try:
+            yield engine().attend(scene.run.model.id, text, max_tokens=_LONGEST, part=scene.run.part)
+        except InvalidInput as error:
+            raise InvalidInput(f"Text {done}: {error}") from error
+        progress.progress(done / len(texts), f"{done} of {len(texts)} texts")
+    progress.empty()
+
+
+def _table(table: HeadTable) -> None:
+    frame = table.frame()
+    frame[["layer", "head"]] += 1
+    defined = [name for name in _TITLES if frame[name].notna().any()]
+    shown = frame[["layer", "head", "label", "score", *defined]]
+
+    def open_head() -> None:
+        rows = st.session_state[_OPEN]["selection"]["rows"]
+        if rows:
+            st.session_state[state.LAYER.name] = int(frame["layer"].iloc[rows[0]])
+            st.session_state[state.HEAD.name] = int(frame["head"].iloc[rows[0]])
+            st.session_state[state.VIEW.name] = "grid"
+            st.session_state[_OPENED] = True
+
+    if st.session_state.pop(_OPENED, False):
+        st.rerun(scope="app")  # another view is chosen outside the part of the page that has just run
+    shares = [name for name in defined if name in SHARES]
+    st.dataframe(
+        shown,
+        key=_OPEN,
+        hide_index=True,
+        height=460,
+        on_select=open_head,
+        selection_mode="single-row",
+        column_config={
+            name: st.column_config.ProgressColumn(_TITLES[name], min_value=0, max_value=1, format="%.3f", help=help_)
+            for name, help_ in SHARES.items()
+            if name in shares
+        }
+        | {
+            "score": st.column_config.NumberColumn(format="%.2f"),
+            "entropy": st.column_config.NumberColumn(
+                _TITLES["entropy"], format="%.2f", help="Spread of a token's attention, mean over tokens."
+            ),
+            "distance": st.column_config.NumberColumn(
+                _TITLES["distance"], format="%.2f", help="How far away a token looks, weighted mean over tokens."
+            ),
+        },
+    )
+    st.download_button(
+        "Table (CSV)",
+        lambda: table_to_csv(frame),
+        "heads.csv",
+        "text/csv",
+        on_click="ignore",
+        icon=":material/table:",
+    )

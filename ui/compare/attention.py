@@ -1,0 +1,280 @@
+"""View "Attention": the models' heads on one axis of words, their difference, and which heads do alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.alignment import REST, Alignment, on_common_words
+from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon, matches_table, matching_layer
+from model_zoo.errors import NotSupported
+from model_zoo.types import AttentionRun, FloatArray
+from ui import figures, notes, state
+from ui.compare.scene import Scene, ask, beside_each_other, common_words, csv, good
+from ui.engine import engine
+from ui.messages import as_text
+from viz import compare
+from viz.heatmap import heatmap
+
+LONGEST = 512  # tokens: what a browser can show of several models
+_SLOW = 160  # words; beyond, comparing all heads takes seconds and waits to be asked for
+_NAMED = 3
+_MATCHES = "best matches"
+
+
+def draw(scene: Scene) -> None:
+    scene.check()
+    with st.spinner("Running the models …", show_time=True):
+        found = ask(scene.models, lambda model: _run(scene, model))
+    runs = good(found)
+    if not runs:
+        beside_each_other(scene, found, lambda *_: None)
+        return
+    if any(run.encoding.n_dropped and run.n_tokens == LONGEST for run in runs.values()):
+        st.info(f"Attention is compared on the first {LONGEST} tokens of each model.", icon=":material/info:")
+    alignment = common_words(scene, {model: run.encoding for model, run in runs.items()})
+    st.caption(
+        "Rows look, columns are looked at. Pieces are merged to words: sum over the keys of a word, mean over its "
+        f"queries. The last column, “{REST}”, is what is left of each row's 100%."
+    )
+    units = dict(zip(runs, alignment.units, strict=False))
+    heads = _Heads(scene, runs)
+    shown: dict[str, FloatArray] = {}
+
+    def one(model: str, run: AttentionRun) -> None:
+        layer, head = heads.choose(model)
+        weights = on_common_words(run.head(layer, head), units[model], run.encoding.special)
+        shown[model] = weights
+        figure = heatmap(weights, alignment.labels, [*alignment.labels, REST], dark=scene.dark)
+        figures.show(figure, f"attention {model}", f"compare-attention-{len(shown)}")
+
+    beside_each_other(scene, found, one)
+    csv(
+        "Weights on common words",
+        lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),
+        "compare-attention",
+    )
+    lacking = [model for model in dict.fromkeys((scene.a, scene.b)) if model not in shown]
+    if lacking:
+        raise NotSupported(
+            f"{scene.name(lacking[0])} has no attention here, so nothing can be compared with it. "
+            "Choose another A or B above."
+        )
+    _difference(scene, alignment, shown, heads)
+    _all_heads(scene, alignment, runs, heads)
+
+
+def _run(scene: Scene, model: str) -> AttentionRun:
+    """The engine remembers its runs; [MASK] in the text is each model's own mask."""
+    own = engine().vocabulary(model).mask_token or "[MASK]"
+    text, pair = (part and part.replace("[MASK]", own) for part in (scene.text, scene.pair))
+    assert text is not None
+    return engine().attend(model, text, pair, max_tokens=LONGEST)
+
+
+class _Heads:
+    """Which head of every model is shown: controls in its column. ``chosen`` holds (layer, head) from 0."""
+
+    def __init__(self, scene: Scene, runs: Mapping[str, AttentionRun]) -> None:
+        self._scene, self._runs = scene, runs
+        self.chosen: dict[str, tuple[int, int]] = {}
+
+    def fields(self, model: str) -> tuple[state.Field, state.Field]:
+        """Of its layer and its head."""
+        place = self._scene.chosen.index(model)
+        if place == 0:
+            return state.LAYER, state.HEAD
+        return state.LAYERS_BESIDE[place - 1], state.HEADS_BESIDE[place - 1]
+
+    def choose(self, model: str) -> tuple[int, int]:
+        """Steppers for layer and head. Without a layer of its own a model shows that at the first one's depth."""
+        run = self._runs[model]
+        of_layer, of_head = self.fields(model)
+        columns = st.columns(2, vertical_alignment="bottom")
+        matched = self._matched(run)
+        _into_range(of_layer, run.n_layers, "layer", self._scene.name(model))
+        chosen: int | None
+        if of_layer is state.LAYER:
+            chosen = columns[0].number_input("Layer", 1, run.n_layers, key=of_layer.name)
+        else:
+            chosen = columns[0].number_input(
+                "Layer",
+                1,
+                run.n_layers,
+                key=of_layer.name,
+                value=None,
+                placeholder=f"{matched + 1}, same depth",
+                help="Empty, it is the layer at the same relative depth as that of the first model.",
+            )
+        layer = matched if chosen is None else int(chosen) - 1
+        n_heads = run.layers[layer].n_heads
+        _into_range(of_head, n_heads, "head", self._scene.name(model))
+        head = int(columns[1].number_input("Head", 1, n_heads, key=of_head.name)) - 1
+        st.caption(self._where(layer, run, by_depth=chosen is None))
+        self.chosen[model] = layer, head
+        return layer, head
+
+    def _matched(self, run: AttentionRun) -> int:
+        """The layer as deep as that of the first model that is shown."""
+        if not self.chosen:
+            return 0
+        first, (layer, _) = next(iter(self.chosen.items()))
+        return matching_layer(layer, self._runs[first].n_layers, run.n_layers)
+
+    def _where(self, layer: int, run: AttentionRun, *, by_depth: bool) -> str:
+        """Which layer of how many; said of a matched one is also what it is beside."""
+        here = f"Layer {layer + 1} of {run.n_layers}"
+        if not by_depth or not self.chosen:
+            return f"{here}."
+        first, (other, _) = next(iter(self.chosen.items()))
+        return f"{here}, beside layer {other + 1} of {self._runs[first].n_layers}: the same relative depth."
+
+
+def _into_range(field: state.Field, highest: int, what: str, model: str) -> None:
+    """Bring a layer or head into a model's range before its widget is drawn; says so if it had to."""
+    value = st.session_state[field.name]
+    if value is not None and value > highest:
+        st.session_state[field.name] = highest
+        notes.complaints([f"{model} has {what}s 1 to {highest}; {what} {value} does not exist, so {highest} is shown."])
+
+
+def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Alignment) -> pd.DataFrame:
+    """A row a cell: which head of which model, query and key as written with their places from 1, weight."""
+    n_words = len(alignment)
+    keys = [*alignment.labels, REST]
+    return pd.DataFrame(
+        {
+            "model": model,
+            "layer": layer + 1,
+            "head": head + 1,
+            "query": [place + 1 for place in range(n_words) for _ in keys],
+            "query_word": [word for word in alignment.labels for _ in keys],
+            "key": [place + 1 for _ in range(n_words) for place in range(len(keys))],
+            "key_word": keys * n_words,
+            "weight": weights.ravel(),
+        }
+    )
+
+
+def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray], heads: _Heads) -> None:
+    st.subheader("Their difference")
+    a, b = shown[scene.a], shown[scene.b]
+    names = _distinct(scene)
+    bits = float(jensen_shannon(a[None], b[None])[0, 0])
+    (layer_a, head_a), (layer_b, head_b) = heads.chosen[scene.a], heads.chosen[scene.b]
+    st.caption(
+        as_text(
+            f"A − B: {names[0]} layer {layer_a + 1} head {head_a + 1}, less {names[1]} layer {layer_b + 1} "
+            f"head {head_b + 1}. Their Jensen-Shannon divergence is {bits:.3f} bits: 0 is the same, 1 means that they "
+            "never look at the same word."
+        )
+    )
+    figures.show(
+        compare.difference(a, b, alignment.labels, [*alignment.labels, REST], names=names, dark=scene.dark),
+        "difference",
+        "compare-difference",
+    )
+
+
+def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionRun], heads: _Heads) -> None:
+    st.subheader("Which head of B does what this head of A does?")
+    st.caption(
+        "Every head of A beside every head of B: the mean over words of the Jensen-Shannon divergence of where they "
+        "look, in bits. Heads that look at the same words need not do the same with them."
+    )
+    if len(alignment) > _SLOW and not st.toggle(
+        f"Compare all heads on these {len(alignment):,} words, which takes a while"
+    ):
+        return
+    places = [list(runs).index(model) for model in (scene.a, scene.b)]
+    run_a, run_b = runs[scene.a], runs[scene.b]
+    names = _distinct(scene)
+    seen = tuple((run.model.id, run.model.revision, run.encoding.text, run.encoding.text_pair) for run in runs.values())
+    with st.spinner("Comparing all heads …", show_time=True):
+        matrix = _matrix(run_a, run_b, alignment, places, seen)
+    matches = best_matches(matrix, run_a.n_heads, run_b.n_heads)
+    figures.show(
+        compare.head_matrix(
+            matrix, run_a.n_layers, run_a.n_heads, run_b.n_layers, run_b.n_heads, names=names, dark=scene.dark
+        ),
+        "head matrix",
+        "compare-heads",
+    )
+    _for_this_head(scene, heads, matrix, (run_a.n_heads, run_b.n_heads))
+    st.markdown("**Best matches**: for every head of A the head of B that looks most alike. Select a row to open both.")
+
+    def open_both() -> None:
+        rows = st.session_state[_MATCHES]["selection"]["rows"]
+        if rows:
+            match = matches[rows[0]]
+            of_b, of_a = heads.fields(scene.b), heads.fields(scene.a)
+            for (layer, head), at in (
+                (of_b, (match.layer_b, match.head_b)),
+                (of_a, (match.layer_a, match.head_a)),
+            ):
+                st.session_state[layer.name], st.session_state[head.name] = at[0] + 1, at[1] + 1
+
+    table = matches_table(matches, names)
+    st.dataframe(
+        table,
+        key=_MATCHES,
+        hide_index=True,
+        height=300,
+        on_select=open_both,
+        selection_mode="single-row",
+        column_config={table.columns[-1]: st.column_config.NumberColumn(format="%.3f")},
+    )
+    with st.container(horizontal=True):
+        csv("Best matches", lambda: table, "compare-best-matches")
+        csv("All pairs of heads", lambda: _pairs(matrix, run_a.n_heads, run_b.n_heads, names), "compare-heads")
+
+
+def _pairs(matrix: FloatArray, n_heads_a: int, n_heads_b: int, names: tuple[str, str]) -> pd.DataFrame:
+    """A row a pair of heads."""
+    pairs = [
+        Match(float(bits), *divmod(row, n_heads_a), *divmod(column, n_heads_b))
+        for (row, column), bits in np.ndenumerate(matrix)
+    ]
+    return matches_table(pairs, names)
+
+
+def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_heads: tuple[int, int]) -> None:
+    """The heads of B that look most alike to the head of A that is shown, each a button that opens it."""
+    layer_a, head_a = heads.chosen[scene.a]
+    bits = matrix[layer_a * n_heads[0] + head_a]
+    of_layer, of_head = heads.fields(scene.b)
+
+    def show(layer: int, head: int) -> None:
+        st.session_state[of_layer.name], st.session_state[of_head.name] = layer + 1, head + 1
+
+    st.markdown(as_text(f"Most like layer {layer_a + 1} head {head_a + 1} of A, in {scene.name(scene.b)}:"))
+    with st.container(horizontal=True):
+        for column in np.argsort(bits, kind="stable")[:_NAMED]:
+            layer, head = divmod(int(column), n_heads[1])
+            st.button(
+                f"Layer {layer + 1} head {head + 1}: {bits[column]:.3f} bits",
+                key=f"most alike {column}",
+                on_click=show,
+                args=(layer, head),
+            )
+
+
+def _distinct(scene: Scene) -> tuple[str, str]:
+    """Names of A and B; a model beside itself is told apart."""
+    a, b = scene.name(scene.a), scene.name(scene.b)
+    return (a, b) if a != b else (f"A: {a}", f"B: {b}")
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _matrix(
+    _run_a: AttentionRun,
+    _run_b: AttentionRun,
+    _alignment: Alignment,
+    places: list[int],
+    seen: object,  # noqa: ARG001
+) -> FloatArray:
+    """Computed once for the models and the text ``seen``, not again for another head."""
+    return head_matrix(_run_a, _run_b, _alignment, *places)

@@ -1,0 +1,219 @@
+"""The view "Cost" of the page "Compare": models timed side by side, and how good they are, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from analysis.cost import ModelCost, doubling, frame, interval, spread
+from analysis.export import table_to_csv
+from model_zoo.types import Quality
+from ui import controls, figures, state
+from ui.compare.measuring import Desk, Measurement
+from ui.compare.scene import Scene
+from ui.engine import engine
+from ui.messages import as_text
+from viz.cost import Measure, by_length
+
+_DESK = "cost desk"
+_SECONDS_BETWEEN_LOOKS = 1.0
+_PEAK = "a pass adds, MB"
+_NOISY = 0.5  # of the median: where half of the passes lie further apart, something else was at work
+_MEASURES: Mapping[Measure, str] = {"latency": "Time a text", "tokens": "Tokens a second", "words": "Words a second"}
+_STAGES = {
+    "waiting": "Another visitor's measurement is running. This one begins after it, so that neither disturbs the other",
+    "timing": "Timing: all models in turn, at every length",
+    "judging": "Timed. Now each model reads the held-out sentences",
+}
+
+_METHOD = """
+- **Time.** One text goes through a model's embeddings and layers (of BART or T5, those of the encoder). Cutting the
+  text into tokens and the heads that predict words are not part of it. The same running text is cut at 16 to 512 tokens
+  of each model's own, as far as the model reads.
+- **Fair turns.** Every model is warmed up at every length. Then come rounds: each times every model at every length,
+  in an order drawn anew, so that a slow moment of the machine falls on all of them alike. Shown are the median and the
+  middle half of the passes. The numbers hold for this machine at this moment; other work on it, such as other
+  visitors' models, makes them larger and the spread wider.
+- **Tokens are not alike.** Vocabularies cut words into more or fewer pieces, so tokens a second of two models do not
+  compare directly. Words a second do; punctuation marks count as words.
+- **Growth.** Attention compares every token with every other: its work grows with the square of the length. An LSTM
+  reads token by token, which is a line. In a usual layer of width *d* the rest of the work, which grows with the length
+  alone, is the larger part up to about 6 *d* tokens, so that curves bend upwards late; short texts are mostly overhead.
+- **Memory.** The bytes of all weights as loaded, heads and decoders included.
+- **Quality.** On 300 pairs of sentences written for this app, which no embedded model was trained on. *MLM*: of the
+  tokens, 15% are chosen and hidden as in BERT's training; right is a token put back exactly. Pieces are easier than
+  whole words, so look at pieces a word, too. *NSP*: does the second sentence follow the first? Half of the pairs are
+  random, so guessing gives 50%. Intervals are 95% (Wilson). `python -m model_zoo.evaluate` prints the same figures.
+"""
+
+
+def draw(scene: Scene) -> None:
+    """Run or stop, the curves, the table."""
+    desk: Desk = st.session_state.setdefault(_DESK, Desk())
+    _control(desk, scene)
+    with st.expander("How it is measured", icon=":material/straighten:"):
+        st.markdown(_METHOD)
+    if desk.measurement is not None:
+        _results(desk.measurement, scene)
+
+
+def _control(desk: Desk, scene: Scene) -> None:
+    """The button that runs or stops, and how far it is."""
+    found = desk.measurement
+    if found is not None and found.running:
+        st.button(
+            "Stopping …" if found.stopping else "Stop",
+            key="stop measuring cost",
+            on_click=found.stop,
+            disabled=found.stopping,
+            icon=":material/stop:",
+        )
+        st.fragment(_watch, run_every=_SECONDS_BETWEEN_LOOKS)(found, found.n_ended)
+        return
+    n = len(scene.models)
+    st.button(
+        "Measure this model" if n == 1 else f"Measure these {n} models",
+        key="measure cost",
+        on_click=lambda: desk.start(engine(), scene.models),
+        type="primary",
+        icon=":material/timer:",
+    )
+    if found is None:
+        st.caption("Takes half a minute to a few minutes, by the size of the models, and can be stopped at any time.")
+
+
+def _watch(found: Measurement, n_drawn: int) -> None:
+    """How far it is. The page is drawn again when there is more to see, and not in between: that would cost time."""
+    if found.n_ended != n_drawn or not found.running:
+        state.rerun_quietly()
+    st.progress(min(found.share, 1.0), f"{_STAGES[found.stage]}: {found.share:.0%} done.")
+
+
+def _results(found: Measurement, scene: Scene) -> None:
+    for failure in found.failures:
+        st.warning(as_text(f"{scene.name(failure.model)}: {failure.reason}"), icon=":material/error:")
+    if found.stopping and not found.running and not found.failures:
+        st.info("Stopped. What was measured until then is shown.", icon=":material/stop_circle:")
+    if set(found.models) != set(scene.models):
+        last = ", ".join(scene.name(model) for model in found.models)
+        st.info(
+            as_text(f"Shown is the last measurement ({last}); the models above are others by now. Measure them anew."),
+            icon=":material/history:",
+        )
+    if found.running and found.stage != "judging":
+        return
+    costs = found.costs
+    names = {cost.subject.model: scene.name(cost.subject.model) for cost in costs}
+    timed = [cost for cost in costs if cost.curve]
+    if timed:
+        measure = controls.choice("Show", _MEASURES, state.COST_MEASURE)
+        curves = {cost.subject.model: cost.curve for cost in timed}
+        figures.show(by_length(curves, measure, names=names, dark=scene.dark), "cost", f"cost-{measure}")
+        if spread(curves.values()) > _NOISY:
+            st.warning(
+                "Something else kept this machine busy: half of the passes lie far apart, and the medians say little. "
+                "Measure again when it is quiet.",
+                icon=":material/blur_on:",
+            )
+        _table(timed, names, found.running)
+
+
+def _table(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) -> None:
+    lengths = sorted({latency.n_tokens for cost in timed for latency in cost.curve})
+    wanted = st.session_state[state.COST_LENGTH.name]
+    if wanted not in lengths:
+        st.session_state[state.COST_LENGTH.name] = min(lengths, key=lambda length: abs(length - wanted))
+    length = int(st.select_slider("Tokens in the text, for the table", lengths, key=state.COST_LENGTH.name))
+    rows = pd.DataFrame([_row(cost, names[cost.subject.model], length) for cost in timed])
+    if rows[_PEAK].isna().all():  # only a GPU tells
+        rows = rows.drop(columns=_PEAK)
+    st.dataframe(
+        rows,
+        hide_index=True,
+        placeholder="–",
+        column_config={
+            "model": st.column_config.TextColumn(pinned=True),
+            "parameters, M": st.column_config.NumberColumn(format="%.1f"),
+            "weights, MB": st.column_config.NumberColumn(format="%.1f"),
+            _PEAK: st.column_config.NumberColumn(format="%.1f"),
+            "time, ms": st.column_config.NumberColumn(format="%.2f", help=f"Median at {length} tokens."),
+            "tokens/s": st.column_config.NumberColumn(format="%,.0f"),
+            "words/s": st.column_config.NumberColumn(format="%,.0f"),
+            "pieces/word": st.column_config.NumberColumn(format="%.2f"),
+            "× a doubling": st.column_config.NumberColumn(
+                format="%.2f",
+                help="Time by which the longest texts grow when their length doubles: 2 a line, 4 a square.",
+            ),
+            "MLM right": st.column_config.NumberColumn(format="%.1f%%"),
+            "NSP right": st.column_config.NumberColumn(format="%.1f%%"),
+        },
+    )
+    _notes(timed, names, running)
+    st.download_button(
+        "Everything measured (CSV)",
+        lambda: table_to_csv(frame(timed)),
+        "cost.csv",
+        "text/csv",
+        key="csv cost",
+        on_click="ignore",
+        icon=":material/table:",
+    )
+
+
+def _row(cost: ModelCost, name: str, length: int) -> dict[str, object]:
+    here, quality = cost.at(length), cost.quality or Quality(n_total=0)
+    return {
+        "model": name,
+        "parameters, M": cost.subject.info.parameters / 1e6,
+        "weights, MB": cost.subject.n_bytes / 1e6,
+        _PEAK: None if here is None or here.peak_bytes is None else here.peak_bytes / 1e6,
+        "time, ms": None if here is None else 1000 * here.median,
+        "MLM right": None if quality.mlm_accuracy is None else 100 * quality.mlm_accuracy,
+        "NSP right": None if quality.nsp_accuracy is None else 100 * quality.nsp_accuracy,
+        "tokens/s": None if here is None else here.tokens_per_second,
+        "words/s": None if here is None else here.words_per_second,
+        "pieces/word": cost.subject.pieces_per_word,
+        "× a doubling": doubling(cost.curve),
+        "middle half, ms": None if here is None else f"{1000 * here.low:.2f}–{1000 * here.high:.2f}",
+        "MLM right, 95%": _ends(quality.mlm_accuracy, quality.n_masked),
+        "NSP right, 95%": _ends(quality.nsp_accuracy, quality.n_pairs),
+    }
+
+
+def _ends(share: float | None, n: int) -> str | None:
+    if share is None:
+        return None
+    low, high = interval(share, n)
+    return f"{100 * low:.1f}–{100 * high:.1f}"
+
+
+def _notes(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) -> None:
+    """On what it was measured, and why cells are empty."""
+    infos = [cost.subject.info for cost in timed]
+    where = sorted({f"{info.dtype} on {info.device}" for info in infos})
+    threads = f", {timed[0].subject.n_threads} threads" if any(info.device == "cpu" for info in infos) else ""
+    passes = sorted({latency.n for cost in timed for latency in cost.curve})
+    counts = f"{passes[0]}" if len(passes) == 1 else f"{passes[0]} to {passes[-1]}"
+    lines = [f"{', '.join(where)}{threads}; {counts} passes a model and length, warm-up not counted."]
+    if running:
+        lines.append("The held-out sentences are still being read; shares are those so far.")
+    reasons: list[str] = []
+    for cost in timed:
+        model = names[cost.subject.model]
+        if cost.quality is None:
+            if not running:
+                lines.append(f"{model} did not get to the held-out sentences.")
+            continue
+        if cost.quality.n_done < cost.quality.n_total and not running:
+            lines.append(
+                f"{model} read {cost.quality.n_done} of {cost.quality.n_total} held-out texts and pairs; its shares "
+                "are over these."
+            )
+        reasons += [f"- {as_text(why)}" for why in (cost.quality.no_mlm, cost.quality.no_nsp) if why is not None]
+    lines.append("A link to this page restores what is chosen, not the numbers: they are measured anew.")
+    st.caption("  \n".join(as_text(line) for line in lines))
+    if reasons:
+        with st.expander("Why some models have no figure for MLM or NSP", icon=":material/help:"):
+            st.markdown("\n".join(dict.fromkeys(reasons)))

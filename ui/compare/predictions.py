@@ -1,0 +1,294 @@
+"""View "Predictions": what each model puts in the place of a mask, how surprising it finds each word, and NSP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from analysis import corruption, scoring
+from analysis.agreement import agreement, rank_of
+from model_zoo.text import word_spans
+from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
+from ui import figures, state, token_line
+from ui.compare.scene import Scene, ask, beside_each_other, common_words, csv, gather, good, show_failure
+from ui.engine import engine
+from ui.messages import as_text, failures_as_messages
+from viz.predictions import predictions
+from viz.standalone import standalone_html
+from viz.surprisal import surprisal
+
+_TYPED = re.compile(r"\[MASK\]|<mask>")
+_MOST_GUESSES = 50
+_LONG = 128  # tokens; beyond, scoring takes seconds and waits to be asked for
+_LONG_STRIP = 80  # words; beyond, the strip scrolls
+_STRIP = "words masked for comparison"
+_ANCHOR = "text whose words are masked for comparison"
+
+
+def draw(scene: Scene) -> None:
+    scene.check()
+    _masks(scene)
+    st.subheader("How surprising each word is")
+    with failures_as_messages():
+        _surprisal(scene)
+    st.subheader("Does the second text follow the first?")
+    _next_sentence(scene)
+
+
+def _masks(scene: Scene) -> None:
+    """Click words, or type masks; every model's guesses beside each other."""
+    words, spans = _strip(scene.text)
+    if not spans:
+        st.info("Nothing is masked yet. Click a word above, or type [MASK] into the text.", icon="👆")
+        return
+    masked = _with_masks(scene.text, spans)
+    with st.spinner("Running the models …", show_time=True):
+        found = ask(scene.models, lambda model: _guesses(model, scene.infos[model].revision, masked))
+    answers = good(found)
+    if answers:
+        _agreement(scene, answers, words)
+    place = _one_mask(words)
+    top = st.session_state[state.COMPARE_TOP.name]
+
+    def bars(model: str, every: Sequence[MaskPrediction]) -> None:
+        if place >= len(every):
+            st.info("This mask lies behind what the model reads.", icon=":material/content_cut:")
+            return
+        answer = every[place]
+        figures.show(
+            predictions(_shortened(answer, top), dark=scene.dark), f"guesses {model}", f"compare-mask-{place + 1}"
+        )
+        _rank(words[place], answer)
+
+    beside_each_other(scene, found, bars)
+    if answers:
+        csv("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
+
+
+def _typed_and_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Where masks were typed, and where the words between them are."""
+    typed = [match.span() for match in _TYPED.finditer(text)]
+    words = [span for span in word_spans(text) if not any(span[0] < end and start < span[1] for start, end in typed)]
+    return typed, words
+
+
+def _strip(text: str) -> tuple[list[str], list[tuple[int, int]]]:
+    """The words of the text to click on. Returns what stands at each mask ("" where it was typed), and where."""
+    typed, words = _typed_and_words(text)
+    clicked = _kept(text, words)
+    st.session_state[_STRIP] = clicked
+
+    def choose() -> None:
+        st.session_state[state.MASKED_WORDS.name] = tuple(sorted(st.session_state[_STRIP]))
+
+    with st.container(height=260 if len(words) > _LONG_STRIP else "content", border=len(words) > _LONG_STRIP):
+        st.pills(
+            "Click words to mask them",
+            range(len(words)),
+            selection_mode="multi",
+            key=_STRIP,
+            format_func=lambda place: as_text(text[slice(*words[place])]) if place < len(words) else "",
+            on_change=choose,
+        )
+    spans = sorted([*typed, *(words[place] for place in clicked)])
+    return ["" if span in typed else text[slice(*span)] for span in spans], spans
+
+
+def _kept(text: str, words: Sequence[tuple[int, int]]) -> list[int]:
+    """The clicked words, carried along when the text was edited."""
+    clicked: tuple[int, ...] = st.session_state[state.MASKED_WORDS.name]
+    before: str = st.session_state.get(_ANCHOR, text)
+    if before != text:
+        _, old = _typed_and_words(before)
+        places = {character for place in clicked if place < len(old) for character in range(*old[place])}
+        still = set(corruption.moved(before, text, places))
+        clicked = tuple(place for place, span in enumerate(words) if still.issuperset(range(*span)))
+    st.session_state[_ANCHOR] = text
+    clicked = tuple(place for place in clicked if place < len(words))
+    st.session_state[state.MASKED_WORDS.name] = clicked
+    return list(clicked)
+
+
+def _with_masks(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """One mask in the place of every span, whatever it takes a model to write what stood there."""
+    for start, end in reversed(spans):
+        text = text[:start] + "[MASK]" + text[end:]
+    return text
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _guesses(model: str, revision: str, masked: str) -> tuple[MaskPrediction, ...]:  # noqa: ARG001
+    """Computed once for a model and a text; showing more of them or fewer does not run it again."""
+    return engine().fill_mask(model, masked, _MOST_GUESSES)
+
+
+def _shortened(answer: MaskPrediction, top: int) -> MaskPrediction:
+    return MaskPrediction(answer.position, answer.best[:top], answer.log_total)
+
+
+def _one_mask(words: Sequence[str]) -> int:
+    """The mask whose guesses are drawn, its place among all; how many of them."""
+    columns = st.columns([2, 1], vertical_alignment="bottom")
+    columns[1].slider("Guesses of each model", 1, _MOST_GUESSES, key=state.COMPARE_TOP.name)
+    if len(words) == 1:
+        columns[0].markdown(as_text(_named(0, words)))
+        return 0
+    key = state.WHICH_MASK.name
+    if st.session_state[key] not in range(len(words)):
+        st.session_state[key] = 0
+    return columns[0].selectbox("Mask", range(len(words)), key=key, format_func=lambda place: _named(place, words))
+
+
+def _named(place: int, words: Sequence[str]) -> str:
+    return f"Mask {place + 1}: " + (f"was “{words[place]}”" if words[place] else "typed")
+
+
+def _rank(word: str, answer: MaskPrediction) -> None:
+    """Where the word that stood there is among the guesses; one mask holds one token, so it may not be there."""
+    if word:
+        rank = rank_of(word, answer.best)
+        told = f"its guess {rank}" if rank else f"not among its {len(answer.best)} best guesses of one token"
+        st.caption(as_text(f"“{word}” is {told}."))
+
+
+def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], words: Sequence[str]) -> None:
+    """Per mask the first guess of every model, and how far those of A and B agree."""
+    top = st.session_state[state.COMPARE_TOP.name]
+    n_masks = min(len(every) for every in answers.values())
+    rows = [
+        {"mask": _named(place, words)} | {scene.name(model): _guess(every[place]) for model, every in answers.items()}
+        for place in range(n_masks)
+    ]
+    if scene.a in answers and scene.b in answers and scene.a != scene.b:
+        pairs = list(zip(answers[scene.a], answers[scene.b], strict=False))[:n_masks]
+        found = [agreement(a, b, min(top, len(a.best), len(b.best))) for a, b in pairs]
+        alike = sum(one.first for one in found)
+        st.markdown(
+            as_text(
+                f"{scene.name(scene.a)} and {scene.name(scene.b)} have the same first guess for {alike} of {n_masks} "
+                f"mask{'s' if n_masks > 1 else ''}; of their {top} best they share "
+                f"{sum(one.overlap for one in found) / n_masks:.0%}."
+            )
+        )
+        for row, one in zip(rows, found, strict=True):
+            row[f"shared by A and B, of {top}"] = ", ".join(one.shared) or "none"
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+
+
+def _guess(answer: MaskPrediction) -> str:
+    return f"{answer.best[0].token} ({answer.best[0].probability:.1%})"
+
+
+def _guess_table(
+    scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], words: Sequence[str], masked: str
+) -> pd.DataFrame:
+    """A row a guess."""
+    return pd.DataFrame(
+        [
+            {
+                "model": model,
+                "revision": scene.infos[model].revision,
+                "text": masked,
+                "mask": number + 1,
+                "original": words[number],
+                "rank": rank,
+                "token": entry.token,
+                "probability": entry.probability,
+            }
+            for model, every in answers.items()
+            for number, answer in enumerate(every)
+            for rank, entry in enumerate(answer.best, start=1)
+        ]
+    )
+
+
+def _surprisal(scene: Scene) -> None:
+    """Every token masked in turn, by every model; on words that all of them see whole."""
+    text = _TYPED.sub("[MASK]", scene.text)
+    fill = [model for model in scene.models if scene.infos[model].mlm]
+    longest = max((len(engine().encode(model, text)) for model in fill), default=0)
+    if longest > _LONG and not st.toggle(
+        f"Score this long text: up to {longest:,} runs of each model, which takes a while"
+    ):
+        return
+    score = engine().token_scores
+    found = gather(scene.models, lambda model: score(model, text), "masking every token in turn")
+    scores = good(found)
+    if scores:
+        _lines(scene, scores)
+    for outcome in found.values():
+        if isinstance(outcome, Exception):
+            show_failure(outcome)
+
+
+def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
+    alignment = common_words(scene, {model: score.encoding for model, score in scores.items()})
+    bits = {
+        model: scoring.unit_bits(score, units)
+        for (model, score), units in zip(scores.items(), alignment.units, strict=False)
+    }
+    lines = [
+        surprisal(units, bits[model], dark=scene.dark, label=scene.name(model))
+        for model, units in zip(scores, alignment.units, strict=False)
+    ]
+    st.caption(
+        "Under each word its surprisal in bits, −log₂ P(word | all others): 0 is certain, each bit halves the "
+        "probability. Of a word in pieces, the sum over its pieces, each guessed with the other pieces in view: that "
+        "makes words in many pieces look easy."
+    )
+    token_line.draw(lines, key="compared surprisal")
+    table = pd.DataFrame({"word": alignment.labels} | {f"{scene.name(model)} (bits)": bits[model] for model in scores})
+    with st.container(horizontal=True):
+        csv("Surprisal", lambda: table, "compare-surprisal")
+        st.download_button(
+            "Surprisal (HTML)",
+            lambda: standalone_html(
+                token_line.SOURCE,
+                token_line.payload(lines),
+                title="Surprisal",
+                caption="Surprisal in bits: −log₂ P(word | all others).",
+                meta={score.model.id: score.model.revision for score in scores.values()},
+            ),
+            "compare-surprisal.html",
+            "text/html",
+            on_click="ignore",
+            icon=":material/web:",
+        )
+
+
+def _next_sentence(scene: Scene) -> None:
+    """P(the second text follows), of the models that were trained to say so."""
+    if scene.pair is None:
+        st.caption("Type a second text above. Only models trained on next-sentence prediction (NSP) can answer.")
+        return
+    second = scene.pair
+    found = ask(scene.models, lambda model: engine().next_sentence(model, scene.text, second))
+
+    def number(_model: str, score: SentenceScore) -> None:
+        st.metric("P(in order), SOP" if score.kind == "SOP" else "P(B follows A)", f"{score.p_next:.4f}")
+        if score.encoding.n_dropped:
+            st.caption(f"The pair was cut: {score.encoding.n_dropped:,} tokens of the longer text fell off.")
+
+    beside_each_other(scene, found, number)
+    scores = good(found)
+    if scores:
+        csv("Next sentence", lambda: _score_table(scene, scores), "compare-next-sentence")
+
+
+def _score_table(scene: Scene, scores: Mapping[str, SentenceScore]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": model,
+                "revision": score.model.revision,
+                "question": score.kind,
+                "a": scene.text,
+                "b": scene.pair,
+                "p": score.p_next,
+            }
+            for model, score in scores.items()
+        ]
+    )

@@ -1,0 +1,99 @@
+"""View "Representations": how alike the layers of A and B are, by CKA over the words of many sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis import files
+from analysis.alignment import align, states_on_common_words
+from analysis.probing.cka import cross_cka
+from model_zoo.errors import InvalidInput
+from model_zoo.heldout import written_pairs
+from model_zoo.text import word_spans
+from model_zoo.types import FloatArray, HiddenStates
+from ui import figures, state
+from ui.compare.scene import Scene, csv
+from ui.engine import engine
+from ui.messages import as_text
+from viz import compare
+
+_MOST_WORDS = 1000  # every layer takes a matrix of words by words
+
+
+def draw(scene: Scene) -> None:
+    with st.expander("Sentences of your own", icon=":material/library_books:"):
+        own = st.text_area(
+            "Sentences, one a line; empty, the built-in ones are taken", key=state.OWN_SENTENCES.name, height=120
+        )
+    pasted = [line.strip() for line in files.lines(own) if line.strip()]
+    sentences = _up_to_most(pasted or [pair.first for pair in written_pairs()])
+    if len(sentences) < len(pasted):
+        st.info(
+            f"The first {len(sentences)} of {len(pasted):,} sentences are taken: {_MOST_WORDS:,} words are enough.",
+            icon=":material/info:",
+        )
+    a, b = scene.a, scene.b
+    names = scene.name(a), scene.name(b)
+    with st.spinner("Running both models …", show_time=True):
+        values, n_words = _likeness((a, scene.infos[a].revision), (b, scene.infos[b].revision), tuple(sentences))
+    st.caption(
+        as_text(
+            f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: "
+            f"1 if the vectors of {n_words:,} words lie alike, up to rotation and scale, 0 if they have nothing in "
+            f"common. Words are those of {len(sentences)} "
+            f"{'sentences of yours' if pasted else 'built-in sentences, which no embedded model was trained on'}; "
+            "each is the mean of its pieces. Layer 0 is the embeddings."
+        )
+    )
+    width = max(scene.infos[a].width, scene.infos[b].width)
+    if n_words <= 2 * width:
+        st.info(
+            f"The vectors are up to {width} numbers wide. With fewer than some {2 * width:,} words, all layers look "
+            "more alike than they are.",
+            icon=":material/info:",
+        )
+    figures.show(compare.cka(values, names, dark=scene.dark), "cka", "compare-cka")
+    csv("Likeness of layers", lambda: _table(values, (a, b)), "compare-cka")
+
+
+def _up_to_most(sentences: Sequence[str]) -> list[str]:
+    """As many sentences as the words that are looked at need; at least one."""
+    n_words = np.cumsum([len(word_spans(sentence)) for sentence in sentences])
+    return list(sentences[: int(np.searchsorted(n_words, _MOST_WORDS)) + 1])
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _likeness(a: tuple[str, str], b: tuple[str, str], sentences: tuple[str, ...]) -> tuple[FloatArray, int]:
+    """CKA (layers + 1 of A, of B) and the number of words it was computed on; models come with their revisions."""
+    of_a, of_b = _states(a[0], sentences), _states(b[0], sentences)
+    pairs = []
+    for one, other in zip(of_a, of_b, strict=True):
+        try:
+            alignment = align([one.encoding, other.encoding])
+        except InvalidInput:  # not a word of this sentence is seen whole by both
+            continue
+        pairs.append(
+            [
+                states_on_common_words(side.states, units, side.encoding.special)
+                for side, units in zip((one, other), alignment.units, strict=True)
+            ]
+        )
+    if not pairs:
+        raise InvalidInput("No word of these sentences is seen whole by both models. Type others.")
+    vectors_a, vectors_b = (np.concatenate([pair[side] for pair in pairs], axis=1)[:, :_MOST_WORDS] for side in (0, 1))
+    return cross_cka(vectors_a, vectors_b), vectors_a.shape[1]
+
+
+def _states(model: str, sentences: Sequence[str]) -> list[HiddenStates]:
+    found = dict(engine().iter_hidden_states(model, sentences))
+    return [found[place] for place in range(len(sentences))]
+
+
+def _table(values: FloatArray, models: tuple[str, str]) -> pd.DataFrame:
+    """A row a pair of layers; layer 0 is the embeddings."""
+    rows = [(*models, *layers, float(value)) for layers, value in np.ndenumerate(values)]
+    return pd.DataFrame(rows, columns=["model_a", "model_b", "layer_a", "layer_b", "cka"])

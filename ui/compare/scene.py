@@ -1,0 +1,268 @@
+"""What every view of the page "Compare" is given: the models that could be loaded, the texts, and who is A and B."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis.alignment import Alignment, align
+from analysis.export import table_to_csv
+from model_zoo import registry
+from model_zoo import text as texts
+from model_zoo.errors import InvalidInput, NotDownloaded, NotSupported, OutOfMemory
+from model_zoo.types import Encoding, ModelInfo
+from ui.engine import engine
+from ui.messages import as_text, failures_as_messages
+
+Result = TypeVar("Result")
+
+_FAILED = "models to compare that could not be loaded"
+_QUICK = 0.3  # seconds in which models that are in memory answer; nothing is announced before
+_BETWEEN_LOOKS = 0.5
+_COLUMNS = 2  # figures beside each other; more would be too small to read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """``models`` are those that were loaded, in the order chosen; ``failed`` says of the others why not.
+
+    ``a`` is the reference, ``b`` what it is compared with; both are the same where one model was chosen.
+    """
+
+    chosen: tuple[str, ...]
+    infos: Mapping[str, ModelInfo]
+    failed: Mapping[str, Exception]
+    beside: int
+    text: str
+    pair: str | None
+    dark: bool
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(model for model in self.chosen if model in self.infos)
+
+    @property
+    def a(self) -> str:
+        return self.models[0]
+
+    @property
+    def b(self) -> str:
+        """The model chosen for it; another one, or A itself, where that could not be loaded."""
+        if self.beside == 1:
+            return self.a
+        others = [model for model in self.models if model != self.a]
+        wanted = self.chosen[self.beside - 1]
+        return wanted if wanted in others else (others or self.models)[0]
+
+    def name(self, model: str) -> str:
+        return name(model, self.chosen)
+
+    def check(self) -> None:
+        """Raises InvalidInput, once for all models, for a text that none of them could read."""
+        texts.check(self.text, "The text" if self.pair is None else "The first text")
+        if self.pair is not None:
+            texts.check(self.pair, "The second text")
+
+
+def make(chosen: Sequence[str], beside: int, text: str, pair: str | None, *, dark: bool) -> Scene:
+    """The scene with the models loaded. Raises InvalidInput where none is chosen."""
+    if not chosen:
+        raise InvalidInput("No model is chosen. Choose two to four.")
+    infos, failed = load(chosen)
+    return Scene(chosen=tuple(chosen), infos=infos, failed=failed, beside=beside, text=text, pair=pair, dark=dark)
+
+
+def name(model: str, among: Sequence[str] = ()) -> str:
+    """What the screen calls a model: its name in the registry, the end of a folder, else its id."""
+    spec = registry.find(model)
+    if spec is not None:
+        return spec.name
+    if os.path.isabs(model) or model.startswith(("~", ".")):
+        short = os.path.basename(os.path.normpath(model))
+        if all(os.path.basename(os.path.normpath(other)) != short for other in among if other != model):
+            return short
+    return model
+
+
+def load(models: Sequence[str]) -> tuple[dict[str, ModelInfo], dict[str, Exception]]:
+    """Load models beside each other, each with a line that says how far it is; what failed is kept with its reason.
+
+    A failure stays until another try is asked for: otherwise every click would wait for the hub again. Only a
+    download that waits for consent is looked at anew.
+    """
+    kept: dict[str, Exception] = st.session_state.get(_FAILED, {})
+    failed = {model: error for model, error in kept.items() if model in models and not isinstance(error, NotDownloaded)}
+    infos: dict[str, ModelInfo] = {}
+    found = gather([model for model in models if model not in failed], engine().info, "loading")
+    for model, outcome in found.items():
+        if isinstance(outcome, Exception):
+            failed[model] = outcome
+        else:
+            infos[model] = outcome
+    _refuse_what_does_not_fit(infos, failed)
+    st.session_state[_FAILED] = failed
+    return infos, failed
+
+
+def _refuse_what_does_not_fit(infos: dict[str, ModelInfo], failed: dict[str, Exception]) -> None:
+    """Models that only fit into memory one at a time would throw each other out with every click."""
+    used = 0
+    for model, info in list(infos.items()):
+        size = info.parameters * (4 if info.dtype == "float32" else 2)
+        budget = engine().model_budget
+        if used + size > budget:
+            del infos[model]
+            failed[model] = OutOfMemory(
+                f"{name(model)} does not fit into memory beside the others: together they need "
+                f"{(used + size) / 1e6:,.0f} MB, and this app may use {budget / 1e6:,.0f} MB for models. "
+                "Leave one out, or choose a smaller one."
+            )
+        else:
+            used += size
+
+
+def gather(models: Sequence[str], call: Callable[[str], Result], doing: str) -> dict[str, Result | Exception]:
+    """``call`` of every model, in threads; its result or what it raised, in the order of the models.
+
+    The threads draw nothing: the page's own thread watches them.
+    """
+    if not models:
+        return {}
+    pool = ThreadPoolExecutor(len(models), thread_name_prefix="compare")
+    began = time.monotonic()
+    futures = {model: pool.submit(call, model) for model in models}
+    pool.shutdown(wait=False)  # takes no more calls; those at work go on even if the visitor leaves
+    place = st.empty()
+    if wait(futures.values(), timeout=_QUICK).not_done:
+        _watch(futures, place, began, doing)
+    place.empty()
+    return {model: future.exception() or future.result() for model, future in futures.items()}  # type: ignore[misc]
+
+
+def _watch(futures: Mapping[str, Future[Result]], place: DeltaGenerator, began: float, doing: str) -> None:
+    """A line for each model until all are done."""
+    with place.container():
+        lines = {model: st.status(_line(model, doing, began)) for model in futures}
+    open_ = dict(futures)
+    while open_:
+        done = wait(open_.values(), timeout=_BETWEEN_LOOKS, return_when=FIRST_COMPLETED).done
+        for model, future in list(open_.items()):
+            if future not in done:
+                lines[model].update(label=_line(model, doing, began))
+                continue
+            del open_[model]
+            seconds = f"{time.monotonic() - began:.1f} s"
+            if future.exception() is None:
+                lines[model].update(label=as_text(f"{name(model)}: done in {seconds}"), state="complete")
+            else:
+                lines[model].update(label=as_text(f"{name(model)}: failed after {seconds}"), state="error")
+
+
+def _line(model: str, doing: str, began: float) -> str:
+    return as_text(f"{name(model)}: {doing}, {time.monotonic() - began:.0f} s")
+
+
+def ask(models: Sequence[str], call: Callable[[str], Result]) -> dict[str, Result | Exception]:
+    """``call`` of every model, one after the other; its result or what it raised."""
+    found: dict[str, Result | Exception] = {}
+    for model in models:
+        try:
+            found[model] = call(model)
+        except Exception as error:
+            found[model] = error
+    return found
+
+
+def good(found: Mapping[str, Result | Exception]) -> dict[str, Result]:
+    """What worked."""
+    return {model: outcome for model, outcome in found.items() if not isinstance(outcome, Exception)}
+
+
+def readings(scene: Scene) -> dict[str, Encoding]:
+    """The tokens of the texts for every model, in which [MASK] is each one's own mask."""
+    scene.check()
+    return {model: engine().encode(model, scene.text, scene.pair) for model in scene.models}
+
+
+def common_words(scene: Scene, encodings: Mapping[str, Encoding]) -> Alignment:
+    """The words that all these models see whole; says what is left out of the comparison, and why.
+
+    ``units`` follow the order of ``encodings``; a single one is aligned with itself.
+    """
+    several = list(encodings.values())
+    alignment = align(several if len(several) > 1 else several * 2)
+    said = alignment.summary([scene.name(model) for model in (*encodings, *encodings)][: len(alignment.units)])
+    if said:
+        st.warning(as_text(said), icon=":material/content_cut:")
+    return alignment
+
+
+def cards(scene: Scene) -> None:
+    """The models in a row: what each is, or why it could not be loaded, with a button that tries again."""
+    for model, column in zip(scene.chosen, st.columns(len(scene.chosen), gap="medium"), strict=True):
+        with column:
+            st.markdown(f"**{as_text(scene.name(model))}**")
+            if model in scene.failed:
+                show_failure(scene.failed[model])
+            else:
+                st.caption(as_text(_facts(scene.infos[model])))
+    if any(not isinstance(error, NotDownloaded) for error in scene.failed.values()):
+        st.button("Try again", on_click=lambda: st.session_state.pop(_FAILED, None), icon=":material/refresh:")
+    if scene.models and not {scene.chosen[0], scene.chosen[scene.beside - 1]} <= set(scene.models):
+        names = scene.name(scene.a), "itself" if scene.a == scene.b else scene.name(scene.b)
+        st.caption(as_text(f"Meanwhile {names[0]} is compared with {names[1]}."))
+
+
+def _facts(info: ModelInfo) -> str:
+    heads = (
+        f"{info.n_layers} layers × {info.n_heads} heads" if info.n_heads else f"{info.n_layers} layers, no attention"
+    )
+    return f"{heads}, width {info.width}, {info.parameters / 1e6:.1f} M parameters, revision {info.revision[:14]}"
+
+
+def csv(label: str, make_table: Callable[[], pd.DataFrame], file: str) -> None:
+    """A button for a table, which is made when it is asked for; ``file`` is its name without the ending."""
+    st.download_button(
+        f"{label} (CSV)",
+        lambda: table_to_csv(make_table()),
+        f"{file}.csv",
+        "text/csv",
+        key=f"csv {file}",
+        on_click="ignore",
+        icon=":material/table:",
+    )
+
+
+def beside_each_other(
+    scene: Scene, found: Mapping[str, Result | Exception], draw: Callable[[str, Result], None]
+) -> None:
+    """``draw`` of every model's result under its name, two in a row; what went wrong stands in its place."""
+    models = list(found)
+    for start in range(0, len(models), _COLUMNS):
+        row = models[start : start + _COLUMNS]
+        for model, column in zip(row, st.columns(min(len(models), _COLUMNS), gap="medium"), strict=False):
+            with column:
+                st.markdown(f"**{as_text(scene.name(model))}**")
+                outcome = found[model]
+                if isinstance(outcome, Exception):
+                    show_failure(outcome)
+                    continue
+                with failures_as_messages():
+                    draw(model, outcome)
+
+
+def show_failure(error: Exception) -> None:
+    """What a model cannot do is told like any other difference; the rest is a failure."""
+    if isinstance(error, NotSupported):
+        st.info(as_text(str(error)), icon=":material/block:")
+        return
+    with failures_as_messages():
+        raise error

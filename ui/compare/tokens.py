@@ -1,0 +1,59 @@
+"""View "Tokens": how each model cuts the text, word beside word."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from analysis.alignment import fertility, pieces_table
+from model_zoo.types import Encoding
+from ui.compare.scene import Scene, beside_each_other, common_words, csv, readings
+from ui.engine import engine
+from ui.messages import as_text
+
+_MOST_NAMED = 5  # unknown words named, of each model
+_TALLEST = 640  # px; a longer table scrolls
+
+
+def draw(scene: Scene) -> None:
+    encodings = readings(scene)
+    alignment = common_words(scene, encodings)
+    several = [*encodings.values()] * (1 if len(encodings) > 1 else 2)
+    pieces = dict(zip(encodings, fertility(alignment, several), strict=False))
+
+    def numbers(model: str, encoding: Encoding) -> None:
+        tokens, a_word = st.columns(2)
+        tokens.metric("Tokens", f"{len(encoding):,}", help="With those that frame the text, such as [CLS].")
+        a_word.metric("Pieces a word", f"{pieces[model]:.2f}")
+        _unknown(model, encoding)
+
+    beside_each_other(scene, encodings, numbers)
+    names = [scene.name(model) for model in encodings]
+    table = pieces_table(alignment, several, names if len(names) > 1 else [*names, ""])[["word", *names]]
+    st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
+    st.caption("“##” marks a piece that continues a word; “Ġ” and “▁” mark the space before one.")
+    csv("Tokens", lambda: _with_counts(table, names), "compare-tokens")
+
+
+def _with_counts(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """The table with the number of pieces of every word beside them."""
+    counts = {f"{name}: pieces": [len(cell.split(" · ")) for cell in table[name]] for name in names}
+    return table.assign(**counts)
+
+
+def _unknown(model: str, encoding: Encoding) -> None:
+    """Name what is not in the vocabulary."""
+    vocabulary = engine().vocabulary(model)
+    places = [place for place, token in enumerate(encoding.ids) if token == vocabulary.unknown_id]
+    if vocabulary.unknown_id is None or not places:
+        return
+    texts = (encoding.text, encoding.text_pair or "")
+    words = [texts[encoding.segment_ids[place]][slice(*encoding.offsets[place])] for place in places]
+    more = f" and {len(words) - _MOST_NAMED:,} more" if len(words) > _MOST_NAMED else ""
+    st.info(
+        as_text(
+            f"Not in its vocabulary, read as {vocabulary.tokens[vocabulary.unknown_id]}: "
+            f"{', '.join(words[:_MOST_NAMED])}{more}."
+        ),
+        icon=":material/info:",
+    )

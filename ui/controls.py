@@ -1,0 +1,158 @@
+"""Controls that several pages have: the text, the second text, the model, the head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar, cast
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from model_zoo import registry
+from model_zoo.types import AttentionRun, ModelInfo, Part
+from ui import figures, notes, state
+from ui.examples import EXAMPLES, Example
+
+Option = TypeVar("Option", bound=str)
+
+
+def texts(second: bool = True) -> tuple[str, str | None]:
+    """Text areas for a text and, if ``second``, another; with example sentences. Returns what is typed."""
+    _examples()
+    columns = st.columns(2 if second else 1)
+    text = columns[0].text_area("Text", key=state.TEXT.name, height=88)
+    if not second:
+        return text, None
+    pair = columns[1].text_area(
+        "Second text (optional)",
+        key=state.PAIR.name,
+        height=88,
+        help="Read together with the first. For the decoder of a model that writes, such as BART and T5: what it has "
+        "written so far.",
+    )
+    return text, pair if pair.strip() else None
+
+
+def _examples() -> None:
+    def use() -> None:
+        chosen: Example | None = st.session_state["example"]
+        if chosen is not None:
+            st.session_state[state.TEXT.name] = chosen.text
+            st.session_state[state.PAIR.name] = chosen.pair
+        st.session_state["example"] = None
+
+    st.pills(
+        "Try an example",
+        EXAMPLES,
+        key="example",
+        format_func=lambda example: example.title,
+        on_change=use,
+        label_visibility="collapsed",
+    )
+
+
+def model() -> str:
+    """A model of the registry, or any Hugging Face id or folder typed in."""
+    known = list(registry.MODELS)
+    chosen = st.session_state[state.MODEL.name]
+    if chosen is None:
+        st.session_state[state.MODEL.name] = registry.DEFAULT_MODEL
+    elif chosen not in known:
+        known.append(chosen)
+    return st.selectbox(
+        "Model",
+        known,
+        key=state.MODEL.name,
+        format_func=_model_label,
+        accept_new_options=True,
+        help="Choose a model, or type a Hugging Face id (such as google-bert/bert-base-uncased) or a folder.",
+    )
+
+
+def _model_label(model_id: str) -> str:
+    spec = registry.find(model_id)
+    if spec is None:
+        return model_id
+    where = "in this app" if spec.hub_id is None else "from the hub"
+    return f"{spec.name} · {spec.layers} layers × {spec.heads} heads · {where}"
+
+
+def choice(label: str, options: Mapping[Option, str], field: state.Field) -> Option:
+    """One of a few options, as buttons side by side; ``options`` maps values to what is read on them."""
+    chosen = st.segmented_control(
+        label, list(options), key=field.name, format_func=lambda option: options[option], required=True
+    )
+    return cast(Option, chosen)
+
+
+_PARTS: dict[Part, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
+_ABOUT_PARTS: dict[Part, str] = {
+    "encoder": "The encoder reads both texts at once; every token sees all others.",
+    "decoder": "The decoder writes one token after the other, and looks back at what it has written so far. "
+    "It is given the second text as in training: a start token first, and every token one place later.",
+    "cross": "While the decoder writes (rows), it looks at the first text, which the encoder has read (columns). "
+    "A row is the token written last, from which the next one is found.",
+}
+
+
+def part(info: ModelInfo) -> Part:
+    """Whose attention is shown, of a model that has more than one part."""
+    if not info.cross_attention:
+        if st.session_state[state.PART.name] != "encoder":
+            st.session_state[state.PART.name] = "encoder"
+            st.info("This model has no decoder beside its encoder, so its only part is shown.", icon=":material/info:")
+        return "encoder"
+    chosen = choice("Part of the model", _PARTS, state.PART)
+    st.caption(_ABOUT_PARTS[chosen])
+    return chosen
+
+
+def head(run: AttentionRun) -> tuple[int, int]:
+    """Steppers for layer and head; returns both counted from 0."""
+    complaints = [state.clamp(state.LAYER, run.n_layers)]
+    n_heads = run.layers[st.session_state[state.LAYER.name] - 1].n_heads
+    complaints.append(state.clamp(state.HEAD, n_heads))
+    notes.complaints([complaint for complaint in complaints if complaint])
+    columns = st.columns([1, 1, 4], vertical_alignment="bottom")
+    layer = columns[0].number_input("Layer", 1, run.n_layers, key=state.LAYER.name)
+    head_ = columns[1].number_input("Head", 1, n_heads, key=state.HEAD.name)
+    return int(layer) - 1, int(head_) - 1
+
+
+def clickable_grid(layer: int, head: int, draw: Callable[[tuple[int, int]], go.Figure]) -> None:
+    """The grid of all heads, ``draw(selected)``; a click opens that head.
+
+    After a click the browser has moved the frame already. The figure is then drawn with the selection it had,
+    and what does not change is neither sent nor drawn again.
+    """
+
+    def choose() -> None:
+        clicked = _clicked()
+        if clicked is not None:
+            st.session_state[state.LAYER.name], st.session_state[state.HEAD.name] = clicked[0] + 1, clicked[1] + 1
+            st.session_state[_FRAMED] = clicked
+
+    if st.session_state.get(_FRAMED) != (layer, head):
+        st.session_state[_FRAMED] = st.session_state[_SENT] = (layer, head)
+    st.plotly_chart(
+        draw(st.session_state[_SENT]),
+        key=_GRID,
+        on_select=choose,
+        selection_mode="points",
+        theme=None,
+        config=figures.config("attention-all-heads"),
+    )
+
+
+_GRID = "grid"
+_FRAMED = "head framed in the grid on screen"
+_SENT = "head framed in the grid as last sent"
+
+
+def _clicked() -> tuple[int, int] | None:
+    """The head clicked last, from 0; None when the frame was clicked away."""
+    points = st.session_state[_GRID]["selection"]["points"]
+    if not points:
+        return None
+    layer, head_ = points[0]["customdata"]
+    return int(layer), int(head_)

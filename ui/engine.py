@@ -1,0 +1,32 @@
+"""The one engine of the process, shared by every visitor."""
+
+from __future__ import annotations
+
+import threading
+
+import streamlit as st
+
+from model_zoo import DEFAULT_MODEL, Engine
+from model_zoo.errors import ModelZooError
+
+
+@st.cache_resource(on_release=Engine.close, show_spinner=False)
+def engine() -> Engine:
+    """The engine; models and results are cached inside it. Nothing is downloaded before a visitor agrees."""
+    return Engine(ask_before_download=True)
+
+
+@st.cache_resource(show_spinner=False)
+def warm_up() -> threading.Thread:
+    """Load torch and the default model beside the first page, so that the first picture comes sooner."""
+
+    def load() -> None:
+        try:
+            engine_.info(DEFAULT_MODEL)
+        except ModelZooError:
+            return  # the page that needs the model says why it cannot be had
+
+    engine_ = engine()
+    thread = threading.Thread(target=load, name="warm-up", daemon=True)
+    thread.start()
+    return thread

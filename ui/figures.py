@@ -1,0 +1,47 @@
+"""Showing Plotly figures alike on every page: the app's own colours, and the browser's own image export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from ui import state
+from ui.engine import engine
+from ui.theme import is_dark
+from viz.layout import base_layout
+
+
+def config(name: str) -> dict[str, object]:
+    """Plotly's settings: one button that saves the figure as an image, in the browser, without a server."""
+    image = st.session_state[state.IMAGE.name]
+    return {
+        "displaylogo": False,
+        "displayModeBar": True,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {"format": image, "filename": name, "scale": 1 if image == "svg" else 3},
+    }
+
+
+def show(figure: go.Figure, key: str, name: str) -> None:
+    """Draw a figure; ``name`` is the file name of its image."""
+    st.plotly_chart(figure, key=key, theme=None, config=config(name))
+
+
+@contextmanager
+def announced() -> Iterator[None]:
+    """While the block loads the first model: an empty figure in the place of those to come.
+
+    The browser fetches what it draws figures with in the meantime, not after it.
+    """
+    place = st.empty()
+    if not engine().started:
+        blank = go.Figure(layout=base_layout(is_dark(), height=240, xaxis={"visible": False}, yaxis={"visible": False}))
+        blank.add_annotation(text="The first model is being loaded …", showarrow=False)
+        place.plotly_chart(blank, key="announced", theme=None, config={"displayModeBar": False})
+    try:
+        yield
+    finally:
+        place.empty()

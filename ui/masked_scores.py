@@ -1,0 +1,183 @@
+"""Two views of the page "Masked words" that need no clicked mask: surprisal of every word, and BERT's
+training.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from analysis import corruption, scoring
+from analysis.export import table_to_csv
+from analysis.words import token_units, word_units
+from model_zoo.types import MaskPrediction, TokenScores
+from ui import state, token_line
+from ui.engine import engine
+from ui.masked_words import Playground
+from ui.messages import as_text
+from ui.theme import is_dark
+from viz.corruption import corrupted, legend
+from viz.surprisal import surprisal
+from viz.token_line import Line
+
+_LONG = 128  # tokens; beyond, scoring takes seconds and waits to be asked for
+
+
+def view_surprise(playground: Playground) -> None:
+    """Every token masked in turn; a second sentence can be set against the first."""
+    against = st.text_input(
+        "Set another sentence against it (optional)",
+        key=state.AGAINST.name,
+        placeholder="The keys to the old wooden cabinet is on the table.",
+    )
+    n = len(playground.encoding)
+    if n > _LONG and not st.toggle(f"Score this long text: {n} runs of the model, which takes a while"):
+        return
+    texts = [playground.text, *([against] if against.strip() else [])]
+    with st.spinner("Masking every token in turn …", show_time=True):
+        scores = [engine().token_scores(playground.model, text) for text in texts]
+    labels = ["A", "B"] if len(scores) == 2 else [""]
+    lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
+    st.caption(
+        "Under each word its surprisal in bits, −log₂ P(word | all others): 0 is certain, each bit halves "
+        "the "
+        "probability. Of a word in pieces, the sum over its pieces, each guessed with the other pieces in "
+        "view."
+    )
+    token_line.draw(lines, key="surprisal")
+    wholes = [scoring.whole(score) for score in scores]
+    for label, whole in zip(labels, wholes, strict=True):
+        columns = st.columns(3)
+        columns[0].metric(f"Pseudo-log-likelihood {label}", f"{whole.log_likelihood:.2f} nats")
+        columns[1].metric(f"Pseudo-perplexity {label}", f"{whole.perplexity:,.2f}")
+        columns[2].metric(f"Tokens scored {label}", whole.n_tokens)
+    if len(wholes) == 2:
+        _verdict(wholes[0], wholes[1])
+    caption = "Surprisal in bits: −log₂ P(word | all others)."
+    with st.container(horizontal=True):
+        token_line.download(lines, "Surprisal", caption, scores[0].model)
+        st.download_button(
+            "CSV", table_to_csv(_table(scores)), "surprisal.csv", "text/csv",
+            icon=":material/download:", on_click="ignore",
+        )  # fmt: skip
+
+
+def _line(score: TokenScores, label: str) -> Line:
+    if st.session_state[state.MASK_WORDS.name]:
+        units = word_units(score.encoding)
+        guesses = [score.guesses[unit.start] if unit.stop - unit.start == 1 else None for unit in units]
+    else:
+        units = token_units(score.encoding)
+        guesses = list(score.guesses)
+    return surprisal(units, scoring.unit_bits(score, units), guesses, dark=is_dark(), label=label)
+
+
+def _verdict(a: scoring.Whole, b: scoring.Whole) -> None:
+    difference = a.log_likelihood - b.log_likelihood
+    better = "A" if difference > 0 else "B"
+    unequal = (
+        ""
+        if a.n_tokens == b.n_tokens
+        else f" They have {a.n_tokens} and {b.n_tokens} tokens, and longer sentences score lower: "
+        "compare the pseudo-perplexities too."
+    )
+    st.markdown(f"The model finds **{better}** more natural, by {abs(difference):.2f} nats.{unequal}")
+
+
+def _table(scores: list[TokenScores]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": score.model.id,
+                "revision": score.model.revision,
+                "text": score.encoding.text,
+                "position": place + 1,
+                "token": token,
+                "ln_p": log,
+                "surprisal_bits": scoring.bits(log),
+                "guess": guess.token if guess else "",
+                "guess_probability": guess.probability if guess else math.nan,
+            }
+            for score in scores
+            for place, (token, log, guess) in enumerate(
+                zip(score.encoding.tokens, score.log_probabilities.tolist(), score.guesses, strict=True)
+            )
+            if guess is not None
+        ]
+    )
+
+
+def view_training(playground: Playground) -> None:
+    """BERT's training on this sentence: what was hidden, what the model answers, what that costs."""
+    st.markdown(
+        "In training, some tokens of every text are **chosen**. Most of these are replaced by the mask, some "
+        "by a random "
+        "token, some stay, and for all of them the model has to say what stood there. The loss is −ln P of "
+        "the right "
+        "token, averaged over the chosen ones."
+    )
+
+    def again() -> None:
+        st.session_state[state.SEED.name] = (st.session_state[state.SEED.name] + 1) % 1_000_000
+
+    columns = st.columns(5, vertical_alignment="bottom")
+    rate = columns[0].number_input("Chosen, %", 1, 100, key=state.RATE.name)
+    masked = columns[1].number_input("of these masked, %", 0, 100, key=state.RATE_MASKED.name)
+    random = columns[2].number_input("random, %", 0, 100, key=state.RATE_RANDOM.name)
+    seed = columns[3].number_input("Seed", 0, 999_999, key=state.SEED.name)
+    columns[4].button("Again", on_click=again, icon=":material/casino:", width="stretch")
+    recipe = corruption.Recipe(rate=rate / 100, masked=masked / 100, random=random / 100, seed=int(seed))
+    drawn = corruption.corrupt(playground.encoding, playground.vocabulary, recipe)
+    answers = engine().restore(playground.model, playground.text, drawn.ids, drawn.positions, 10)
+    sentence = corrupted(playground.encoding, drawn, playground.vocabulary, answers, dark=is_dark())
+    token_line.draw([legend(drawn, dark=is_dark()), sentence], key="training")
+    right = sum(a.original is not None and a.best[0].id == a.original.id for a in answers)
+    figures = st.columns(3)
+    figures[0].metric("Loss (cross-entropy)", f"{scoring.cross_entropy(answers):.3f} nats")
+    figures[1].metric("Right first guesses", f"{right} of {len(answers)}")
+    figures[2].metric("Kept as they are", drawn.kinds.count("kept"))
+    _by_hand(playground, answers)
+
+
+def _by_hand(playground: Playground, answers: tuple[MaskPrediction, ...]) -> None:
+    st.markdown("**Softmax and cross-entropy by hand**")
+    if st.session_state.get("worked position") not in range(len(answers)):
+        st.session_state["worked position"] = 0
+    place = st.selectbox(
+        "At token",
+        range(len(answers)),
+        key="worked position",
+        format_func=lambda i: f"{playground.encoding.tokens[answers[i].position]} (token {answers[i].position + 1})",
+    )
+    answer = answers[place]
+    rows = scoring.softmax_by_hand(answer, len(playground.vocabulary.tokens))
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "token": [f"{row.label} ({row.n:,} tokens)" if row.n > 1 else row.label for row in rows],
+                "logit z": [row.logit for row in rows],
+                "exp(z − largest z)": [row.exponential for row in rows],
+                "probability": [row.probability for row in rows],
+                "": ["← the right token" if row.is_original else "" for row in rows],
+            }
+        ),
+        hide_index=True,
+        column_config={
+            "logit z": st.column_config.NumberColumn(format="%.3f"),
+            "exp(z − largest z)": st.column_config.NumberColumn(format="%.4f"),
+            "probability": st.column_config.NumberColumn(format="%.5f"),
+        },
+    )
+    total = sum(row.exponential for row in rows)
+    original = next(row for row in rows if row.is_original)
+    st.markdown(
+        as_text(
+            f"The middle column sums to {total:.4f}. P({original.label}) = {original.exponential:.4f} / "
+            f"{total:.4f} = "
+            f"{original.probability:.5f}, so this token costs −ln {original.probability:.5f} = "
+            f"{-(answer.log_probability or 0):.3f} nats = {scoring.bits(answer.log_probability or 0):.2f} "
+            "bits."
+        )
+    )

@@ -1,0 +1,110 @@
+"""Choosing what to probe: model, tasks, how many sentences, which vectors, which controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from analysis.probing import TASKS, Dataset, Settings, Task
+from analysis.probing.features import Pieces, Pooling
+from ui import controls, notes, state
+from ui.messages import as_text
+from ui.probing import own_data
+from ui.probing.study import Key
+
+POOLING: Mapping[Pooling, str] = {
+    "mean": "Mean of its tokens",
+    "cls": "The [CLS] token",
+    "max": "Maximum of its tokens",
+}
+PIECES: Mapping[Pieces, str] = {"mean": "Mean of its pieces", "first": "First piece"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the controls ask for. ``titles`` names tasks by their name, all built-in ones and the visitor's."""
+
+    model: str
+    tasks: Mapping[Key, Task | Dataset]
+    settings: Settings
+    titles: Mapping[str, str]
+
+
+def draw() -> Choice:
+    """All controls of the page; what they ask for."""
+    model_place, sentences_place, seed_place = st.columns([3, 1, 1])
+    with model_place:
+        model = controls.model()
+    sentences = sentences_place.number_input(
+        "Sentences a task", 20, 100_000, step=100, key=state.PROBE_SENTENCES.name,
+        help="Training and test together; 30% are held out for the test. More sentences, narrower intervals.",
+    )  # fmt: skip
+    seed = seed_place.number_input(
+        "Seed", 0, 999_999, key=state.PROBE_SEED.name,
+        help="Draws the sentences, the split and the bootstrap. The same seed gives the same numbers.",
+    )  # fmt: skip
+    chosen = _tasks()
+    with st.expander("What the tasks ask", icon=":material/quiz:"):
+        _explain_tasks()
+    with st.expander("Vectors and controls", icon=":material/tune:"):
+        left, right = st.columns(2, gap="large")
+        with left:
+            pooling = controls.choice("The vector of a sentence", POOLING, state.POOLING)
+            pieces = controls.choice("The vector of a word", PIECES, state.PIECES)
+        control = right.toggle(
+            "Control task and selectivity", key=state.CONTROL_TASK.name,
+            help="The same probe on labels given to words at random (Hewitt & Liang 2019).",
+        )  # fmt: skip
+        mdl = right.toggle(
+            "Description length (MDL)", key=state.MDL.name,
+            help="How many bits the labels cost when they are learned on the way (Voita & Titov 2020). Takes longer.",
+        )  # fmt: skip
+    settings = Settings(
+        sentences=int(sentences), pooling=pooling, pieces=pieces, control=control, mdl=mdl, seed=int(seed)
+    )
+    tasks: dict[Key, Task | Dataset] = {Key(model, name, settings): TASKS[name] for name in chosen}
+    titles = {name: task.title for name, task in TASKS.items()}
+    own = own_data.draw(int(seed))
+    if own is not None:
+        tasks[Key(model, own.fingerprint, settings)] = own.dataset
+        titles[own.dataset.name] = own.dataset.name
+    return Choice(model, tasks, settings, titles)
+
+
+def _tasks() -> list[str]:
+    """Names of the built-in tasks chosen, in the order of the list."""
+    asked = st.session_state[state.PROBE_TASKS.name]
+    known = tuple(name for name in asked if name in TASKS)
+    if len(known) < len(asked):
+        unknown = ", ".join(f"“{name}”" for name in asked if name not in TASKS)
+        notes.complaints([f"The link names tasks that do not exist ({unknown}); they were left out."])
+    st.session_state[state.PROBE_TASKS.name] = known
+    picked = st.pills(
+        "Tasks", list(TASKS), selection_mode="multi", key=state.PROBE_TASKS.name,
+        format_func=lambda name: TASKS[name].title,
+    )  # fmt: skip
+    return [name for name in TASKS if name in picked]
+
+
+def _explain_tasks() -> None:
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "task": [task.title for task in TASKS.values()],
+                "kind": [task.kind for task in TASKS.values()],
+                "judged": [{"sentence": "sentences", "token": "words"}[task.level] for task in TASKS.values()],
+                "question": [task.question for task in TASKS.values()],
+            }
+        ),
+        hide_index=True,
+        column_config={"question": st.column_config.TextColumn(width="large")},
+    )
+    st.caption(
+        as_text(
+            "The sentences are made by grammars of this project, so every label is right by construction; labels are "
+            "balanced, and training and test sentences have different content words where the task allows it."
+        )
+    )

@@ -1,0 +1,133 @@
+"""The visitor's own data: a file or pasted lines, in one of three formats, as a data set to be probed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from analysis.probing import Dataset, readers
+from ui import controls, state
+from ui.messages import as_text, failures_as_messages
+
+_FILE = "probing file"
+_UPLOAD = "probing upload"
+_READ = "probing data as last read"
+
+_FORMATS = {"table": "Table", "senteval": "SentEval", "conllu": "CoNLL-U"}
+_ABOUT = {
+    "table": "CSV or TSV. The first line names the columns `text` and `label`; the seed splits the sentences at "
+    "random. Comma, semicolon, tab or bar between the columns.",
+    "senteval": "A line is `split`, `label`, `text` with tabs between; the split is tr, va (both train the probe) "
+    "or te (judges it).",
+    "conllu": "Treebank files with ten columns. Words are judged, by the vector chosen under “Vectors and controls”: "
+    "the mean of a word's pieces or its first piece. The split is by sentence.",
+}
+_TARGETS: Mapping[readers.CoNLLTarget, str] = {
+    "upos": "Part of speech",
+    "deprel": "Dependency relation",
+    "head_distance": "Distance to the head",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """Kept here because an upload's widget forgets its file when another page is opened."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OwnData:
+    """``fingerprint`` tells this data, as it is read, from any other."""
+
+    fingerprint: str
+    dataset: Dataset
+
+
+def draw(seed: int) -> OwnData | None:
+    """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
+    with st.expander("Your own data", icon=":material/upload_file:"):
+        format_ = controls.choice("Format", _FORMATS, state.OWN_FORMAT)
+        st.caption(_ABOUT[format_])
+        target: readers.CoNLLTarget = "upos"
+        if format_ == "conllu":
+            target = controls.choice("What to read out of it", _TARGETS, state.OWN_TARGET)
+        upload, paste = st.columns(2, gap="large")
+        with upload:
+            file = _file()
+        typed = paste.text_area("or paste it here", key=state.OWN_DATA.name, height=160, disabled=file is not None)
+        if file is None and typed.strip():
+            file = File("The pasted data", typed.encode("utf-8", "replace"))
+        if file is None:
+            return None
+        found: OwnData | None = None
+        with failures_as_messages():
+            found = _read(file, format_, target, seed)
+            _describe(found.dataset)
+    return found
+
+
+def _file() -> File | None:
+    """The file uploaded last, until it is taken away."""
+
+    def keep() -> None:
+        upload = st.session_state[_UPLOAD]
+        st.session_state[_FILE] = None if upload is None else File(upload.name, upload.getvalue())
+
+    def forget() -> None:
+        st.session_state[_FILE] = None
+
+    st.file_uploader(
+        "Upload a file",
+        type=["csv", "tsv", "txt", "conllu"],
+        key=_UPLOAD,
+        on_change=keep,
+        max_upload_size=readers.MAX_BYTES // 10**6,
+    )
+    file: File | None = st.session_state.get(_FILE)
+    if file is not None and st.session_state[_UPLOAD] is None:
+        st.markdown(f"In use: **{as_text(file.name)}**")
+        st.button("Take it away", on_click=forget, icon=":material/close:")
+    return file
+
+
+def _read(file: File, format_: str, target: readers.CoNLLTarget, seed: int) -> OwnData:
+    """The data set, read once as long as nothing changes."""
+    parts = (
+        hashlib.sha256(file.data).hexdigest(),
+        file.name,
+        format_,
+        target if format_ == "conllu" else "",
+        str(seed),
+    )
+    fingerprint = "own data " + " ".join(parts)
+    last: OwnData | None = st.session_state.get(_READ)
+    if last is not None and last.fingerprint == fingerprint:
+        return last
+    if format_ == "table":
+        dataset = readers.read_table(file.data, file.name, seed=seed)
+    elif format_ == "senteval":
+        dataset = readers.read_senteval(file.data, file.name, seed=seed)
+    else:
+        dataset = readers.read_conllu(file.data, file.name, target, seed=seed)
+    found = OwnData(fingerprint, dataset)
+    st.session_state[_READ] = found
+    return found
+
+
+def _describe(dataset: Dataset) -> None:
+    n_test = int(dataset.in_test.sum())
+    items = f", {len(dataset):,} words" if dataset.level == "token" else ""
+    st.success(
+        as_text(
+            f"{dataset.name}: {len(dataset.texts):,} different sentences{items}, {len(set(dataset.labels)):,} labels; "
+            f"{n_test:,} sentences are held out for the test. It is probed with the tasks chosen above."
+        ),
+        icon=":material/check:",
+    )
+    for note in dataset.notes:
+        st.caption(as_text(note))

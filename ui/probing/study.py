@@ -1,0 +1,244 @@
+"""A probing run in the background: it goes on while people look at other pages, and can be stopped.
+
+All visitors share one worker. Their runs take turns, one event each, so that thirty runs at once need no more
+processors than one, and a short run does not wait for a long one to end.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from analysis.probing import (
+    Dataset,
+    Event,
+    Failed,
+    LayerResult,
+    Progress,
+    Settings,
+    Task,
+    TaskMap,
+    TaskResult,
+    run,
+)
+from analysis.probing.features import Encode
+from model_zoo.types import HiddenStates, ModelInfo
+
+_log = logging.getLogger(__name__)
+_WORKER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="probing")
+_RUNNING: set[Study] = set()
+_ENCODING_SHARE = 0.8  # of a task's time, roughly: what the progress bar counts for it
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a result depends on. ``task`` is a built-in task's name, or a fingerprint of the visitor's own data."""
+
+    model: str
+    task: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A task that is done, on the model as it was loaded; ``title`` is what the screen calls it."""
+
+    title: str
+    model: ModelInfo
+    picture: TaskMap
+    result: TaskResult
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far one task is: ``share`` in [0, 1] of its work, in words, and the layers that are done."""
+
+    words: str
+    share: float
+    layers: tuple[LayerResult, ...]
+
+
+class _Stopped(Exception):
+    """Leaves the run from the inside of the encoder; no other failure looks like it."""
+
+
+class Study:
+    """One run over some tasks; finished tasks are put into ``results`` as they are done.
+
+    ``titles`` is what the screen calls the tasks, by name. ``failed`` says of tasks why they could not be done.
+    """
+
+    def __init__(
+        self,
+        model: ModelInfo,
+        encode: Encode,
+        tasks: Mapping[Key, Task | Dataset],
+        titles: Mapping[str, str],
+        settings: Settings,
+        results: dict[Key, Finished],
+    ) -> None:
+        self.model, self.titles = model, titles
+        self.failed: dict[str, str] = {}
+        self._began = time.monotonic()
+        self._keys = {task.name: key for key, task in tasks.items()}
+        self._encode, self._results = encode, results
+        self._making: str | None = None  # the task whose sentences are drawn
+        self._encoded = 0  # sentences since the last event
+        self._last: dict[str, Progress] = {}
+        self._layers: dict[str, list[LayerResult]] = {name: [] for name in self._keys}
+        self._pictures: dict[str, TaskMap] = {}
+        self._stop, self._over = threading.Event(), threading.Event()
+        self._events: Iterator[Event] = run(self._watched, self._handed_out(tasks.values()), settings)
+
+    def start(self) -> None:
+        _RUNNING.add(self)
+        _WORKER.submit(self._step)
+
+    def stop(self) -> None:
+        """End the run as soon as the batch or the probe at work is done; what is finished stays."""
+        self._stop.set()
+
+    def wait(self, timeout: float) -> bool:
+        """Whether the run was over within so many seconds."""
+        return self._over.wait(timeout)
+
+    @property
+    def running(self) -> bool:
+        return not self._over.is_set()
+
+    @property
+    def seconds(self) -> float:
+        """Since the run was asked for."""
+        return time.monotonic() - self._began
+
+    @property
+    def others(self) -> bool:
+        """Whether other runs are waiting for their turns."""
+        return len(_RUNNING) > 1
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop.is_set()
+
+    @property
+    def tasks(self) -> Sequence[str]:
+        return list(self._keys)
+
+    @property
+    def n_ended(self) -> int:
+        """How many tasks are done or have failed."""
+        return sum(name in self.failed or key in self._results for name, key in self._keys.items())
+
+    def standing(self, task: str) -> Standing:
+        layers = tuple(self._layers[task])
+        if task in self.failed:
+            return Standing("could not be done", 1.0, layers)
+        if self._keys[task] in self._results:
+            return Standing("done", 1.0, layers)
+        last = self._last.get(task)
+        if not self.running:
+            return Standing("stopped", 0.0, layers)
+        if last is None:
+            return Standing("making the sentences" if task == self._making else "waiting", 0.0, layers)
+        if last.stage == "encoding":
+            done = min(last.done + self._encoded, last.total)
+            words = f"encoding, {done:,} of {last.total:,} sentences"
+            if done == last.total:
+                words = "encoded"
+            return Standing(words, _ENCODING_SHARE * done / max(last.total, 1), layers)
+        words = f"probing, {last.done} of {last.total} layers"
+        return Standing(words, _ENCODING_SHARE + (1 - _ENCODING_SHARE) * last.done / last.total, layers)
+
+    def _handed_out(self, tasks: Iterable[Task | Dataset]) -> Iterator[Task | Dataset]:
+        """The tasks, as the run asks for one after the other to draw their sentences."""
+        for task in tasks:
+            if self._stop.is_set():
+                raise _Stopped
+            self._making = task.name
+            yield task
+        self._making = None
+
+    def _watched(self, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        """The encoder, counted and left as soon as the run is stopped."""
+        for found in self._encode(texts):
+            if self._stop.is_set():
+                raise _Stopped
+            self._encoded += 1
+            yield found
+
+    def _step(self) -> None:
+        """Work until the next event, then stand in line again."""
+        try:
+            if self._stop.is_set():
+                raise _Stopped
+            self._note(next(self._events))
+        except (StopIteration, _Stopped):
+            self._end()
+        except Exception:
+            _log.exception("unexpected failure while probing")
+            for name, key in self._keys.items():
+                if key not in self._results:
+                    self.failed.setdefault(
+                        name, "something went wrong inside the app; its log says more. Run it again."
+                    )
+            self._end()
+        else:
+            _WORKER.submit(self._step)
+
+    def _end(self) -> None:
+        self._events.close()  # type: ignore[attr-defined]  # a generator: removes its temporary files
+        _RUNNING.discard(self)
+        self._over.set()
+
+    def _note(self, event: Event) -> None:
+        match event:
+            case Progress():
+                self._encoded = 0
+                for task in event.tasks:
+                    self._last[task] = event
+            case TaskMap():
+                self._pictures[event.task] = event
+            case LayerResult():
+                self._layers[event.task].append(event)
+            case TaskResult():
+                self._results[self._keys[event.task]] = Finished(
+                    self.titles[event.task], self.model, self._pictures.pop(event.task), event
+                )
+            case Failed():
+                self.failed[event.task] = event.reason
+
+
+class Desk:
+    """A visitor's results, and the run at work or last at work. When the visit ends, its run is stopped."""
+
+    def __init__(self) -> None:
+        self.results: dict[Key, Finished] = {}
+        self.study: Study | None = None
+        self.keys: tuple[Key, ...] = ()
+
+    @property
+    def running(self) -> bool:
+        return self.study is not None and self.study.running
+
+    def start(
+        self,
+        model: ModelInfo,
+        encode: Encode,
+        tasks: Mapping[Key, Task | Dataset],
+        titles: Mapping[str, str],
+        settings: Settings,
+    ) -> None:
+        """Run those of the tasks whose results are not there yet."""
+        self.keys = tuple(tasks)
+        missing = {key: task for key, task in tasks.items() if key not in self.results}
+        self.study = Study(model, encode, missing, titles, settings, self.results)
+        self.study.start()
+
+    def __del__(self) -> None:
+        # The worker holds on to the study alone, so the desk goes when the visitor's session goes.
+        if self.study is not None:
+            self.study.stop()

@@ -1,0 +1,26 @@
+"""The sidebar of every page: what the engine holds, and the caution that belongs beside every picture."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ui import state
+from ui.engine import engine
+
+
+def draw() -> None:
+    with st.sidebar:
+        held = engine().held()
+        if held:
+            st.caption(f"{len(held)} model{'s' if len(held) > 1 else ''} in memory on {engine().device}")
+        st.segmented_control(
+            "Images are saved as",
+            ["svg", "png"],
+            key=state.IMAGE.name,
+            format_func=str.upper,
+            required=True,
+            help="The camera on a figure saves it, in your browser.",
+        )
+        st.caption(
+            "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
+        )

@@ -1,0 +1,323 @@
+"""What a page shows, as named fields: kept while people switch pages, written to the address, read back from it.
+
+A field's name is the key of its widget and its query parameter. Layers and heads count from 1 here, as on screen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import streamlit as st
+
+from analysis.filters import COMBINATIONS, QUADRANTS
+from model_zoo import DEFAULT_MODEL, registry
+from model_zoo.types import PARTS
+
+# Longer addresses are cut or refused by browsers, proxies and servers on the way.
+LONGEST_ADDRESS_VALUE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """``read`` turns a parameter's text into the value, raising ValueError with a sentence where it cannot.
+
+    ``always`` writes it to the address at its default too, so that a link still means the same when the default
+    changes; the rest would only make addresses long.
+    """
+
+    name: str
+    default: Any
+    read: Callable[[str], Any] = str
+    always: bool = False
+
+    def write(self, value: Any) -> str:
+        """The value as a parameter's text: switches as 0 and 1, nothing as nothing, lists with commas."""
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return str(int(value))
+        return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _count(what: str) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or int(text) < 1:
+            raise ValueError(f"{what} “{text[:40]}” is not a number from 1 on.")
+        return int(text)
+
+    return read
+
+
+def _switch(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError(f"a switch is 0 or 1, not “{text[:40]}”.")
+    return text == "1"
+
+
+def _one_of(what: str, options: Sequence[str]) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in options:
+            raise ValueError(f"{what} “{text[:40]}” does not exist; there are {', '.join(options)}.")
+        return text
+
+    return read
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ValueError(f"the threshold “{text[:40]}” is not a number from 0 to 1.")
+    return value
+
+
+def _or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Nothing as None, anything else as ``read`` has it."""
+    return lambda text: read(text) if text else None
+
+
+def _heads(text: str) -> list[str]:
+    """Heads as "3.7,4.1": layer, dot, head."""
+    heads = text.split(",") if text else []
+    for head in heads:
+        if not re.fullmatch(r"[1-9][0-9]{0,3}\.[1-9][0-9]{0,3}", head):
+            raise ValueError(f"“{head[:40]}” is no head; heads are written layer.head, as in 3.7.")
+    return list(dict.fromkeys(heads))
+
+
+def _places(text: str) -> tuple[int, ...]:
+    """Positions of tokens, from 0, with commas between them."""
+    parts = text.split(",") if text else []
+    if not all(part.isascii() and part.isdigit() and len(part) < 7 for part in parts):
+        raise ValueError(f"“{text[:40]}” names no tokens; that takes numbers with commas between them.")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def _within(what: str, low: int, high: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+            raise ValueError(f"{what} “{text[:40]}” is not a number from {low} to {high}.")
+        return int(text)
+
+    return read
+
+
+def _locked(text: str) -> str:
+    """The token whose lines are kept: "query.3" or "key.5", counted from 1 among the tokens shown; "" if none."""
+    if text and not re.fullmatch(r"(query|key)\.[1-9][0-9]{0,3}", text):
+        raise ValueError(f"“{text[:40]}” is no token of the lines; write query.3 or key.5.")
+    return text
+
+
+def _places_of_heads(text: str) -> list[str]:
+    """Heads switched off in the legend, as their places counted from 1: "1,4"."""
+    places = text.split(",") if text else []
+    if not all(re.fullmatch(r"[1-9][0-9]{0,3}", place) for place in places):
+        raise ValueError(f"“{text[:40]}” is no list of heads; write their places in the legend, as in 1,4.")
+    return list(dict.fromkeys(places))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names of tasks with commas between them; whether they exist is for their page to say."""
+    names = text.split(",") if text else []
+    for name in names:
+        if not re.fullmatch(r"[a-z][a-z_]{0,39}", name):
+            raise ValueError(f"“{name[:40]}” is no name of a task; names are written as in tense,negation.")
+    return tuple(dict.fromkeys(names))
+
+
+def _models(text: str) -> tuple[str, ...]:
+    """Names of models with commas between them; whether they exist, and how many there may be, is for their page."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+TEXT = Field("text", "The cat sat on the mat because it was tired.", always=True)
+PAIR = Field("pair", "")
+MODEL = Field("model", DEFAULT_MODEL, always=True)
+LAYER = Field("layer", 1, _count("layer"), always=True)
+HEAD = Field("head", 1, _count("head"), always=True)
+STRETCH = Field("stretch", False, _switch)
+
+# The page "Attention": which view, whose attention and what part of it, which heads, which token.
+VIEW = Field("view", "grid", _one_of("view", ("grid", "lines", "combined", "neuron", "rollout", "heads", "bertviz")))
+PART = Field("attention", PARTS[0], _one_of("attention of", PARTS))
+QUADRANT = Field("part", "all", _one_of("part", QUADRANTS))
+HIDE_SPECIAL = Field("hide", False, _switch)
+RENORMALIZE = Field("renorm", False, _switch)
+THRESHOLD = Field("threshold", 0.0, _share)
+TOP_K = Field("top", None, _or_none(_count("top")))
+WORDS = Field("words", False, _switch)
+VALUE_WEIGHTED = Field("values", False, _switch)
+SCOPE = Field("scope", "layer", _one_of("scope", ("layer", "chosen", "all")))
+CHOSEN = Field("heads", (), _heads)
+HOW = Field("how", "mean", _one_of("how", COMBINATIONS))
+TOKEN = Field("token", 2, _count("token"))
+FROM_LAYER = Field("from", 1, _count("layer"))
+HEAD_TEXTS = Field("texts", "")
+LOCKED = Field("locked", "", _locked)
+OFF = Field("off", (), _places_of_heads)
+IMAGE = Field("image", "svg", _one_of("image format", ("svg", "png")))
+BERTVIZ = Field("bertviz", "head", _one_of("BertViz view", ("head", "model")))
+
+ATTENTION = (
+    TEXT, PAIR, MODEL, PART, LAYER, HEAD, STRETCH, VIEW, QUADRANT, HIDE_SPECIAL, RENORMALIZE, THRESHOLD, TOP_K, WORDS,
+    VALUE_WEIGHTED, SCOPE, CHOSEN, HOW, TOKEN, FROM_LAYER, BERTVIZ, HEAD_TEXTS,
+    LOCKED, OFF,
+)  # fmt: skip
+
+# The page "Masked words". Positions of tokens count from 0 in the address.
+MASKED_VIEWS = ("predictions", "layers", "surprise", "training", "attention", "what if")
+MASKED = Field("masked", (2,), _places)
+MASK_WORDS = Field("mask_words", True, _switch)
+MASKED_VIEW = Field("masked_view", MASKED_VIEWS[0], _one_of("the view", MASKED_VIEWS))
+PREDICTIONS = Field("top_k", 10, _within("the number of predictions", 1, 50))
+AGAINST = Field("against", "")
+RATE = Field("rate", 15, _within("the share of tokens", 1, 100))
+RATE_MASKED = Field("rate_masked", 80, _within("the share of masks", 0, 100))
+RATE_RANDOM = Field("rate_random", 10, _within("the share of random tokens", 0, 100))
+SEED = Field("seed", 0, _within("the seed", 0, 999_999))
+WHICH_MASK = Field("which", 0, _within("the mask", 0, 9999))
+MASK_HEAD = Field("mask_head", 0, _within("the head", 0, 999))
+REPLACED = Field("replaced", None, _or_none(_within("the replaced word", 0, 9999)))
+REPLACEMENT = Field("replacement", "")
+MASK_FIELDS = (
+    WHICH_MASK, MASK_HEAD, REPLACED, REPLACEMENT,
+    MASKED, MASK_WORDS, MASKED_VIEW, PREDICTIONS, AGAINST, RATE, RATE_MASKED, RATE_RANDOM, SEED,
+)  # fmt: skip
+
+# The page "Next sentence".
+NEXT_VIEWS = ("probability", "attention", "input", "many pairs", "a text")
+NEXT_VIEW = Field("next_view", NEXT_VIEWS[0], _one_of("the view", NEXT_VIEWS))
+CONTROL_SEED = Field("controls", 0, _within("the draw of controls", 0, 999_999))
+PASSAGE = Field(
+    "passage",
+    "The bakery opens at six. By then the first loaves are on the shelf. "
+    "Most customers buy rolls on their way to work. Whales breathe air. They come to the surface every few "
+    "minutes.",
+)
+NEXT_FIELDS = (NEXT_VIEW, CONTROL_SEED, PASSAGE)
+
+# The page "Layers". ``PROBED_LAYER`` counts from 0, the embeddings.
+LAYERS_VIEWS = ("curve", "summary", "wrong", "plane", "likeness", "movement")
+PROBE_TASKS = Field("tasks", ("sentence_length", "word_content", "bigram_shift"), _names)
+PROBE_SENTENCES = Field("sentences", 400, _within("the number of sentences", 20, 100_000))
+PROBE_SEED = Field("probe_seed", 0, _within("the seed", 0, 999_999))
+POOLING = Field("pooling", "mean", _one_of("pooling", ("mean", "cls", "max")))
+PIECES = Field("pieces", "mean", _one_of("the vector of a word", ("mean", "first")))
+CONTROL_TASK = Field("control_task", True, _switch)
+MDL = Field("mdl", False, _switch)
+OWN_FORMAT = Field("own_format", "table", _one_of("the format", ("table", "senteval", "conllu")))
+OWN_TARGET = Field("own_target", "upos", _one_of("the target", ("upos", "deprel", "head_distance")))
+OWN_DATA = Field("own_data", "")
+LAYERS_VIEW = Field("layers_view", LAYERS_VIEWS[0], _one_of("the view", LAYERS_VIEWS))
+PROBED_TASK = Field("probed_task", "")
+PROBED_LAYER = Field("probed_layer", 0, _within("the layer", 0, 999))
+MEASURE = Field("measure", "cosine", _one_of("the measure", ("cosine", "relative")))
+LAYERS_FIELDS = (
+    PROBE_TASKS, PROBE_SENTENCES, PROBE_SEED, POOLING, PIECES, CONTROL_TASK, MDL, OWN_FORMAT, OWN_TARGET, OWN_DATA,
+    LAYERS_VIEW, PROBED_TASK, PROBED_LAYER, MEASURE,
+)  # fmt: skip
+
+# The page "Compare". The first model is the reference and has LAYER and HEAD; the others have fields of their own, by
+# their place among the models, in which no layer means the one at the reference's depth.
+MOST_COMPARED = 4
+EMBEDDED = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)
+COMPARE_VIEWS = ("tokens", "attention", "predictions", "representations", "cost")
+COMPARED = Field("models", EMBEDDED[:MOST_COMPARED], _models, always=True)
+BESIDE = Field("beside", 2, _within("the place of a model", 1, MOST_COMPARED))
+COMPARE_VIEW = Field("compare_view", COMPARE_VIEWS[0], _one_of("the view", COMPARE_VIEWS))
+LAYERS_BESIDE = tuple(Field(f"layer_{n}", None, _or_none(_count("layer"))) for n in range(2, MOST_COMPARED + 1))
+HEADS_BESIDE = tuple(Field(f"head_{n}", 1, _count("head")) for n in range(2, MOST_COMPARED + 1))
+MASKED_WORDS = Field("masked_words", (1,), _places)
+COMPARE_TOP = Field("compare_top", 5, _within("the number of predictions", 1, 50))
+OWN_SENTENCES = Field("own_sentences", "")
+COST_MEASURE = Field("cost_measure", "latency", _one_of("the measure", ("latency", "tokens", "words")))
+COST_LENGTH = Field("cost_length", 128, _within("the length", 1, 99_999))
+COMPARE_FIELDS = (
+    COMPARED, BESIDE, COMPARE_VIEW, *LAYERS_BESIDE, *HEADS_BESIDE, MASKED_WORDS, COMPARE_TOP, OWN_SENTENCES,
+    COST_MEASURE, COST_LENGTH,
+)  # fmt: skip
+
+FIELDS = (*MASK_FIELDS, *NEXT_FIELDS, *LAYERS_FIELDS, *COMPARE_FIELDS, *ATTENTION, IMAGE)
+
+_ADDRESSES = "addresses of the page as last seen and written"
+_KEPT = "values of all fields"
+_QUIET = "the page is drawn again by itself"
+
+
+def keep() -> None:
+    """Hold on to every field while its widget is not on the page: Streamlit forgets those. Once a run."""
+    kept = st.session_state.setdefault(_KEPT, {field.name: field.default for field in FIELDS})
+    quiet = st.session_state.pop(_QUIET, False)
+    for name, value in kept.items():
+        kept[name] = st.session_state.get(name, value)
+        # Setting a field overwrites what is being typed into its widget, which must not happen by itself.
+        if not quiet or name not in st.session_state:
+            st.session_state[name] = kept[name]
+
+
+def rerun_quietly() -> NoReturn:
+    """Draw the page again although nobody did anything, and leave alone what is being typed."""
+    st.session_state[_QUIET] = True
+    st.rerun()
+
+
+def restore(fields: Sequence[Field]) -> list[str]:
+    """Set fields from the address where it was opened or changed from outside; returns what could not be used."""
+    address = st.query_params.to_dict()
+    known = _known(fields)
+    complaints: list[str] = []
+    if address in known:
+        return complaints
+    known.append(address)
+    for field in fields:
+        text = address.get(field.name)
+        if text is None:
+            continue
+        try:
+            st.session_state[field.name] = field.read(text)
+        except ValueError as error:
+            complaints.append(f"The link could not be followed in one point: {error} It was left as it was.")
+    return complaints
+
+
+def _known(fields: Sequence[Field]) -> deque[dict[str, str]]:
+    """The addresses this page has had since it was opened, the last few: a browser that is asked for much at once
+    still shows an older one, and that is no wish to go back to it.
+    """
+    page = tuple(field.name for field in fields)
+    if st.session_state.get(_ADDRESSES, (None,))[0] != page:
+        st.session_state[_ADDRESSES] = page, deque(maxlen=16)
+    known: deque[dict[str, str]] = st.session_state[_ADDRESSES][1]
+    return known
+
+
+def publish(fields: Sequence[Field]) -> bool:
+    """Write the fields to the address, so that it restores the page; False if a text is too long for one."""
+    values = {field.name: field.write(st.session_state[field.name]) for field in fields}
+    defaults = {field.name: field.write(field.default) for field in fields}
+    fits = {name: text for name, text in values.items() if len(text) <= LONGEST_ADDRESS_VALUE}
+    explicit = {field.name for field in fields if field.always}
+    address = {name: text for name, text in fits.items() if text != defaults[name] or name in explicit}
+    if st.query_params.to_dict() != address:
+        st.query_params.from_dict(address)
+    _known(fields).append(address)
+    return len(fits) == len(values)
+
+
+def clamp(field: Field, highest: int) -> str | None:
+    """Bring a layer or head into the model's range, before its widget is drawn; says so if it had to."""
+    value = st.session_state[field.name]
+    if 1 <= value <= highest:
+        return None
+    st.session_state[field.name] = min(max(1, value), highest)
+    return (
+        f"This model has {field.name}s 1 to {highest}; {field.name} {value} does not exist, so {field.name} "
+        f"{st.session_state[field.name]} is shown."
+    )

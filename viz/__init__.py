@@ -1,0 +1,1 @@
+"""Pure functions from results to Plotly figures and to payloads of components. No streamlit, no torch."""

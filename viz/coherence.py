@@ -1,0 +1,22 @@
+"""A text as its sentences with the probability between every two neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from viz.palette import diverging
+from viz.token_line import Cell, Item, Line, filled
+
+
+def coherence(sentences: Sequence[str], p_next: Sequence[float], *, dark: bool = False) -> tuple[Line, ...]:
+    """A line a sentence, and between two lines P(the second follows the first): orange below ½, blue
+    above.
+    """
+    lines = []
+    for place, sentence in enumerate(sentences):
+        lines.append(Line((Item((Cell(sentence),)),), f"{place + 1}"))
+        if place < len(p_next):
+            value = p_next[place]
+            chip = filled(f"↓ {value:.3f}", diverging(dark), value)
+            lines.append(Line((Item((chip,), f"P({place + 2} follows {place + 1}) = {value:.6f}"),), " "))
+    return tuple(lines)

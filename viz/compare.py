@@ -1,0 +1,161 @@
+"""Two models in one figure: the difference of their attention, which heads do alike, how alike their layers are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import plotly.graph_objects as go
+
+from model_zoo.types import FloatArray
+from viz import probing
+from viz.heatmap import matrix
+from viz.layout import COLOUR_BAR_SPACE, axis_style, base_layout, scale_bar, token_text
+from viz.palette import diverging, sequential, square_root, square_root_both_ways, theme
+
+_LONGEST_NAME: Final = 16  # characters of a model's name beside a figure: a phone has room for two of them
+_LARGEST_SIDE: Final = 720  # px of all heads together
+_LARGEST_HEAD: Final = 14  # px
+
+
+def difference(
+    a: FloatArray,
+    b: FloatArray,
+    words: Sequence[str],
+    keys: Sequence[str],
+    *,
+    names: tuple[str, str],
+    dark: bool = False,
+    stretch: bool = False,
+) -> go.Figure:
+    """What one model's attention has more (blue) or less (orange) than another's: A − B, float32 (words, keys).
+
+    Colours follow the square root of the difference on the scale −1..1, the same for every pair; ``stretch`` sets
+    its ends to the largest difference there is instead. Hovering shows both weights. Raises ValueError when the
+    shapes do not fit.
+    """
+    if a.shape != b.shape:
+        raise ValueError(f"weights of shapes {a.shape} and {b.shape} are not on the same words")
+    values = a - b
+    reach = float(np.abs(values).max(initial=0.0)) if stretch else 1.0
+    reach = reach or 1.0  # two equal matrices have no difference to stretch to
+    scale = diverging(dark)
+    marks = [(place, f"{value * reach:+.2g}" if value else "0") for place, value in _MARKS]
+    name_a, name_b = _names(names)
+    return matrix(
+        values,
+        words,
+        keys,
+        limits=(-reach, reach),
+        scale=square_root_both_ways(scale),
+        hover=f"{name_a} %{{customdata[0]:.4f}}<br>{name_b} %{{customdata[1]:.4f}}<br>difference <b>%{{z:+.4f}}</b>",
+        legend=scale_bar(scale[::2], marks, f"{name_a} − {name_b} (√ scale)", dark),
+        dark=dark,
+        customdata=np.stack([a, b], axis=-1),
+    )
+
+
+# Places on the bar and what they stand for, as shares of its reach: half way on the bar is a quarter.
+_MARKS: Final = ((0.0, -1.0), (0.25, -0.25), (0.5, 0.0), (0.75, 0.25), (1.0, 1.0))
+
+
+def head_matrix(
+    divergence: FloatArray,
+    layers_a: int,
+    heads_a: int,
+    layers_b: int,
+    heads_b: int,
+    *,
+    names: tuple[str, str],
+    dark: bool = False,
+) -> go.Figure:
+    """Jensen-Shannon divergence in bits of every head of A (down) and of B (across).
+
+    ``divergence`` is float32 (layers_a * heads_a, layers_b * heads_b), the heads of a layer together, from 0 to 1.
+    The stronger a colour, the more alike two heads are; it follows the square root, which is the Jensen-Shannon
+    distance. Thin lines part the layers. Raises ValueError for another shape.
+    """
+    shape = layers_a * heads_a, layers_b * heads_b
+    if divergence.shape != shape:
+        raise ValueError(f"divergences of shape {divergence.shape} do not fit {shape[0]} and {shape[1]} heads")
+    colours = theme(dark)
+    # 0 bits, the closest, takes the end that stands out.
+    scale = [(1 - place, colour) for place, colour in reversed(sequential(dark))]
+    marks = [(float(np.sqrt(bits)), f"{bits:g}") for bits in (0, 0.04, 0.16, 0.36, 0.64, 1)]
+    legend = scale_bar(scale[::2], marks, "divergence in bits, 0 is the same (√ scale)", dark)
+    name_a, name_b = _names(names)
+    style: dict[str, Any] = axis_style(colours) | {"fixedrange": True, "automargin": True, "type": "category"}
+    cell = min(_LARGEST_HEAD, _LARGEST_SIDE / max(shape))
+    lines = [_line("y", layer * heads_a, colours.muted) for layer in range(1, layers_a)]
+    lines += [_line("x", layer * heads_b, colours.muted) for layer in range(1, layers_b)]
+    return go.Figure(
+        data=[
+            {
+                "type": "heatmap",
+                "z": divergence,
+                "x": _heads(layers_b, heads_b),
+                "y": _heads(layers_a, heads_a),
+                "zmin": 0.0,
+                "zmax": 1.0,
+                "colorscale": square_root(scale),
+                "showscale": False,
+                "hovertemplate": f"%{{y}} of {name_a}<br>↔ %{{x}} of {name_b}<br><b>%{{z:.3f}}</b> bit<extra></extra>",
+            }
+        ],
+        layout=base_layout(
+            dark,
+            shapes=[*lines, *legend],
+            hovermode="closest",
+            dragmode=False,
+            height=round(cell * shape[0]) + 90 + COLOUR_BAR_SPACE,
+            margin={"l": 8, "r": 12, "t": 8, "b": COLOUR_BAR_SPACE},
+            xaxis=style
+            | _layers(layers_b, heads_b)
+            | {"side": "top", "title": style["title"] | {"text": f"{name_b}: heads by layer"}},
+            yaxis=style
+            | _layers(layers_a, heads_a)
+            | {
+                "range": [shape[0] - 0.5, -0.5],
+                "title": style["title"] | {"text": f"{name_a}: heads by layer"},
+            },
+        ),
+    )
+
+
+def cka(values: FloatArray, names: tuple[str, str], *, dark: bool = False) -> go.Figure:
+    """Linear CKA of the layers of A (down) and of B (across), float32 (layers + 1, layers' + 1) from 0 to 1."""
+    return probing.likeness(values, names, dark=dark)
+
+
+def _names(names: tuple[str, str]) -> tuple[str, str]:
+    a, b = (token_text(name, _LONGEST_NAME) for name in names)
+    return a, b
+
+
+def _heads(n_layers: int, n_heads: int) -> list[str]:
+    return [f"layer {layer + 1}, head {head + 1}" for layer in range(n_layers) for head in range(n_heads)]
+
+
+def _layers(n_layers: int, n_heads: int) -> dict[str, Any]:
+    """Ticks: the layers' numbers, each in the middle of its heads (an axis of categories counts them from 0)."""
+    return {
+        "tickvals": [layer * n_heads + (n_heads - 1) / 2 for layer in range(n_layers)],
+        "ticktext": [str(layer + 1) for layer in range(n_layers)],
+        "tickangle": 0,
+        "range": [-0.5, n_layers * n_heads - 0.5],
+    }
+
+
+def _line(axis: str, head: int, colour: str) -> dict[str, Any]:
+    """A line through the whole matrix before a head, at a right angle to the axis."""
+    other = "y" if axis == "x" else "x"
+    return {
+        "type": "line",
+        f"{axis}0": head - 0.5,
+        f"{axis}1": head - 0.5,
+        f"{other}ref": f"{other} domain",
+        f"{other}0": 0,
+        f"{other}1": 1,
+        "line": {"width": 1, "color": colour},
+    }

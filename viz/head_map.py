@@ -1,0 +1,66 @@
+"""One number for every head, layers down the side and heads along the top."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from model_zoo.types import FloatArray
+from viz.layout import axis_style, base_layout
+from viz.palette import sequential, square_root, theme
+from viz.token_line import filled
+
+_NUMBERED = 12  # heads a layer; with more the numbers would print over each other
+
+
+def head_map(values: FloatArray, what: str, *, dark: bool = False) -> go.Figure:
+    """Shares from 0 to 1, float32 (layers, heads), coloured by their square root on one scale for all
+    pictures.
+
+    ``what`` names the number when a cell is hovered. Raises ValueError for another shape.
+    """
+    if values.ndim != 2:
+        raise ValueError(f"one number a head is (layers, heads); got {values.shape}")
+    n_layers, n_heads = values.shape
+    style: dict[str, Any] = axis_style(theme(dark)) | {"fixedrange": True, "automargin": True}
+    return go.Figure(
+        data=[
+            go.Heatmap(
+                z=values,
+                x=list(range(1, n_heads + 1)),
+                y=list(range(1, n_layers + 1)),
+                zmin=0,
+                zmax=1,
+                colorscale=square_root(sequential(dark)),
+                showscale=False,
+                xgap=2,
+                ygap=2,
+                hovertemplate=f"layer %{{y}}, head %{{x}}<br>{what}: <b>%{{z:.3f}}</b><extra></extra>",
+            ),
+            *([_numbers(values, dark)] if n_heads <= _NUMBERED else []),
+        ],
+        layout=base_layout(
+            dark,
+            dragmode=False,
+            height=30 * n_layers + 60,
+            margin={"l": 8, "r": 8, "t": 8, "b": 8},
+            xaxis=style | {"side": "top", "dtick": 1, "title": style["title"] | {"text": "head"}},
+            yaxis=style | {"autorange": "reversed", "dtick": 1, "title": style["title"] | {"text": "layer"}},
+        ),
+    )
+
+
+def _numbers(values: FloatArray, dark: bool) -> go.Scatter:
+    """The values as text, black or white by the colour they stand on (a heatmap's own text has one colour)."""
+    scale = square_root(sequential(dark))
+    cells = [(layer, head, float(value)) for (layer, head), value in np.ndenumerate(values)]
+    return go.Scatter(
+        x=[head + 1 for _, head, _ in cells],
+        y=[layer + 1 for layer, _, _ in cells],
+        mode="text",
+        text=[f"{value:.2f}" for _, _, value in cells],
+        textfont={"size": 10, "color": [filled("", scale, value).ink for _, _, value in cells]},
+        hoverinfo="skip",
+    )

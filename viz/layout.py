@@ -1,0 +1,164 @@
+"""What all figures share: fonts and colours of a theme, the colour bar, and tokens as safe text."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from viz.palette import Colorscale, Theme, sequential, theme
+
+FONT: Final = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
+COLOUR_BAR_SPACE: Final = 56  # px that the colour bar takes at the bottom of a figure
+_BAR_LENGTH: Final = 180  # px: a phone has room for it beside the longest labels
+_JOINERS: Final = "\u200c\u200d"  # inside a word or an emoji they have a meaning of their own
+
+
+def token_text(token: str, longest: int | None = None) -> str:
+    """A token as text for Plotly's labels, cut with … at ``longest`` characters where given.
+
+    Plotly reads a subset of HTML, ``%{...}`` and TeX between dollar signs in labels; these come out as typed.
+    What cannot be seen (control characters, surrogates, direction marks, lone spaces) is shown by its name or
+    number.
+    """
+    visible = "".join(_visible(character, alone=len(token) == 1) for character in token) or "(empty)"
+    if visible[0] == " " or visible[-1] == " ":
+        visible = visible.replace(" ", "␣")
+    if longest is not None and len(visible) > longest:
+        visible = visible[: longest - 1] + "…"
+    return "".join(f"&#{ord(character)};" if character in "&<>$%{}" else character for character in visible)
+
+
+def text_width(text: str, size: float = 12) -> float:
+    """About how many px a label takes at a font size, rather too many than too few.
+
+    A figure that knows this needs no automatic margin, for which Plotly draws everything twice.
+    """
+    return size * sum(_em(character) for character in html.unescape(text))
+
+
+def _em(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.0
+    if unicodedata.combining(character) or character in _JOINERS:
+        return 0.0
+    return 0.72 if character.isupper() or character in "mw@%_—…Ġ▁" else 0.54
+
+
+def _visible(character: str, *, alone: bool) -> str:
+    if character in _JOINERS and not alone:
+        return character
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+        return f"⟨U+{ord(character):04X}⟩"
+    return " " if unicodedata.category(character) == "Zs" else character
+
+
+def base_layout(dark: bool, **settings: Any) -> dict[str, Any]:
+    """A figure that looks right by itself in the theme, also as a downloaded image.
+
+    A plain dictionary, as are the traces here: Plotly checks what it is given, and its own objects twice.
+    """
+    colours = theme(dark)
+    return dict(
+        template=None,
+        autosize=True,
+        paper_bgcolor=colours.background,
+        plot_bgcolor=colours.background,
+        font={"family": FONT, "size": 13, "color": colours.text},
+        hoverlabel={
+            "bgcolor": colours.surface,
+            "bordercolor": colours.line,
+            "font": {"family": FONT, "size": 13, "color": colours.text},
+            "align": "left",
+        },
+        showlegend=False,
+        **settings,
+    )
+
+
+def axis_style(colours: Theme) -> dict[str, Any]:
+    """Axes without lines of their own; labels in the muted text colour."""
+    return {
+        "showgrid": False,
+        "zeroline": False,
+        "showline": False,
+        "ticks": "",
+        "tickfont": {"size": 12, "color": colours.text},
+        "title": {"font": {"size": 12, "color": colours.muted}, "standoff": 8},
+    }
+
+
+def colour_bar(dark: bool, maximum: float = 1.0, what: str = "attention weight") -> list[dict[str, Any]]:
+    """The legend of a √weight colour scale as layout shapes, below the figure's matrix at its left.
+
+    Spaced by the square root: a heatmap's own bar is spaced by weight and squeezes everything below 0.1 into its
+    first third. Shapes, because Plotly takes longer to draw a colour bar than the whole matrix. The figure leaves
+    ``COLOUR_BAR_SPACE`` px at its bottom for it.
+    """
+    marks = [(float(np.sqrt(mark / maximum)), f"{mark:.3g}") for mark in _marks(maximum)]
+    return scale_bar(sequential(dark)[::2], marks, f"{what} (square-root scale)", dark)
+
+
+def scale_bar(scale: Colorscale, marks: Iterable[tuple[float, str]], title: str, dark: bool) -> list[dict[str, Any]]:
+    """The legend of any colour scale, drawn as ``colour_bar``; ``marks`` are places from 0 to 1 and their names."""
+    colours = theme(dark)
+    # Every piece reaches to the end, so that no seam shows between one and the next.
+    bar = [
+        _box(round(_BAR_LENGTH * piece / len(scale)), _BAR_LENGTH, -8, -18) | {"fillcolor": colour}
+        for piece, (_, colour) in enumerate(scale)
+    ]
+    # A label stands in the middle of a box of no width.
+    labels = [
+        _box(place, place, -18, -36)
+        | {
+            "label": {
+                "text": text,
+                "font": {"size": 11, "color": colours.muted},
+                "textposition": "middle center",
+            }
+        }
+        for place, text in ((round(_BAR_LENGTH * place), text) for place, text in marks)
+    ]
+    below = _box(0, _BAR_LENGTH, -34, -52) | {
+        "label": {
+            "text": title,
+            "font": {"size": 11, "color": colours.muted},
+            "textposition": "middle left",
+            "padding": 0,
+        }
+    }
+    return [*bar, *labels, below]
+
+
+def _box(x0: int, x1: int, y0: int, y1: int) -> dict[str, Any]:
+    """A shape in px, from the lower left corner of the plot."""
+    return {
+        "type": "rect",
+        "xref": "paper",
+        "xsizemode": "pixel",
+        "xanchor": 0,
+        "yref": "y domain",
+        "ysizemode": "pixel",
+        "yanchor": 0,
+        "x0": x0,
+        "x1": x1,
+        "y0": y0,
+        "y1": y1,
+        "line": {"width": 0},
+    }
+
+
+def _marks(maximum: float) -> list[float]:
+    """Weights named on the colour bar: round numbers, then the maximum itself."""
+    unit = 10.0 ** np.floor(np.log10(maximum)) if maximum < 1 else 1.0
+    steps = np.array([0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 1, 2, 4, 6]) * unit
+    # A mark closer than an eighth of the bar to its end or its neighbour would print over it.
+    marks = [0.0]
+    for mark in steps[(steps > 0) & (steps < maximum)]:
+        place, before = np.sqrt(np.array([mark, marks[-1]]) / maximum)
+        if place < 0.86 and place - before > 0.125:
+            marks.append(float(mark))
+    return [*marks, maximum]

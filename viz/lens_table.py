@@ -1,0 +1,26 @@
+"""How a guess forms: the best tokens after the embeddings and after every layer, a line a layer."""
+
+from __future__ import annotations
+
+from model_zoo.types import MaskLens
+from viz.palette import sequential, square_root
+from viz.token_line import Item, Line, filled
+
+
+def lens_table(lens: MaskLens, *, dark: bool = False) -> tuple[Line, ...]:
+    """Colour follows the square root of the probability; the final answer is outlined wherever it appears."""
+    scale = square_root(sequential(dark))
+    return tuple(
+        Line(
+            tuple(
+                Item(
+                    (filled(f"{entry.token} {entry.probability:.0%}", scale, entry.probability),),
+                    f"{entry.token}: {entry.probability:.4f}",
+                    marked=entry.id == lens.answer.id,
+                )
+                for entry in best
+            ),
+            "embeddings" if layer == 0 else f"layer {layer}",
+        )
+        for layer, best in enumerate(lens.layers)
+    )

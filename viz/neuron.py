@@ -1,0 +1,360 @@
+"""Neuron view (Vig 2019): from a query and its keys to one row of attention weights, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import plotly.graph_objects as go
+
+from analysis.neuron import QueryNumbers
+from model_zoo.errors import InvalidInput
+from model_zoo.types import FloatArray
+from viz.layout import axis_style, base_layout, token_text
+from viz.palette import Theme, diverging, theme
+
+MAX_KEYS: Final = 24
+
+_ROW: Final = 24  # px, of a key and of the query
+_HEADING: Final = 26  # px above each block
+_LEGEND: Final = 42  # px below: the two colour bars
+_NOTE: Final = 36  # px below these, where keys are left out
+_LONGEST_LABEL: Final = 12  # characters of a token beside its row; hovering shows all of it
+_GAP: Final = 0.025  # between columns, of the figure's width
+_NUMBER: Final = 0.12  # width of a column of numbers: 33 px on a phone hold "-12.34"
+
+
+def shown_keys(weights: FloatArray, max_keys: int = MAX_KEYS) -> list[int]:
+    """The ``max_keys`` keys with the largest weights, in the order of the text."""
+    strongest = np.argsort(-weights, kind="stable")[:max_keys]
+    return sorted(strongest.tolist())
+
+
+def neuron(
+    numbers: QueryNumbers,
+    *,
+    query_label: str,
+    key_labels: Sequence[str],
+    dark: bool = False,
+    max_keys: int = MAX_KEYS,
+) -> go.Figure:
+    """One query against its keys: its vector on top; below, a row a key: vector, products, score, weight.
+
+    The products are query · key · scaling, so a row of them sums to the score (plus the bias where the model
+    adds one, which then has a column). Query and keys share one colour scale, the products have their own;
+    both are centred at 0 and end at the 98th percentile of the sizes shown, so that one outlying dimension
+    does not fade all others. Hovering gives the exact numbers. Beyond ``max_keys`` keys the strongest by
+    weight are shown and a note counts the rest. Raises InvalidInput when the labels do not fit.
+    """
+    n, d = numbers.keys.shape
+    if len(key_labels) != n:
+        raise InvalidInput(f"{len(key_labels)} key tokens do not fit {n} keys.")
+    shown = shown_keys(numbers.weights, max_keys)
+    names = ["bias"] * numbers.has_bias + ["score", "weight"]
+    columns = _columns(len(names))
+    tokens = [key_labels[key] for key in shown]
+    whole = [f"{key + 1} · {token_text(key_labels[key])}" for key in shown]
+
+    figure = _frame(tokens, query_label, n > len(shown), dark)
+    _strips(figure, numbers, shown, columns, whole, token_text(query_label), dark)
+    sums, bias, scores = (values[shown] for values in (numbers.sums, numbers.bias, numbers.scores))
+    hidden = np.isneginf(scores)
+    for place, name in enumerate(names, start=3):
+        if name == "bias":
+            values, how = bias, ["added by the model"] * len(shown)
+        elif name == "weight":
+            values, how = numbers.weights[shown], ["softmax of the scores"] * len(shown)
+        else:
+            plus = [f" + bias {value:.6g}" if numbers.has_bias else "" for value in bias]
+            how = [f"sum of products {sums[i]:.6g}{plus[i]}" for i in range(len(shown))]
+            how = ["masked: the model may not look here" if hidden[i] else how[i] for i in range(len(shown))]
+            values = scores
+        hover = [
+            f"key {key}<br>{name} <b>{_exact(value)}</b><br>{explained}"
+            for key, value, explained in zip(whole, values, how, strict=True)
+        ]
+        _number_column(figure, place, name, columns[place - 1], values, hover, dark)
+    left_out = None
+    if n > len(shown):
+        rest = float(np.delete(numbers.weights, shown).sum())
+        left_out = (
+            f"{len(shown)} of {n} keys: the strongest, in text order.<br>"
+            f"The other {n - len(shown)} share {rest:.1%} of the weight."
+        )
+    products = f"query · key{_times(numbers.scaling, d)}"
+    _words(figure, columns, ["key vectors", products, *names], f"{d} dimensions, left to right", left_out, dark)
+    return figure
+
+
+def neuron_caption(numbers: QueryNumbers, *, query_label: str, key_labels: Sequence[str], key: int) -> str:
+    """One plain sentence, for text and not for HTML, that reads the row of ``key`` (from 0) to its weight."""
+    n, d = numbers.keys.shape
+    start = f"The query of “{query_label}” times the key of “{key_labels[key]}”"
+    if numbers.masked[key]:
+        return f"{start} does not count: the model may not look there, so its weight is 0."
+    factor = _factor(numbers.scaling, d)
+    times = f", times {factor}" if factor else ""
+    bias = f", plus a position bias of {_short(numbers.bias[key], 'bias')}" if numbers.has_bias else ""
+    keys = f"all {n} keys" if n > 1 else "this one key"
+    score = _short(numbers.scores[key], "score")
+    return (
+        f"{start}, dimension by dimension, summed{times}{bias}, gives {score}; "
+        f"softmax over {keys} turns that into {numbers.weights[key]:.3f}."
+    )
+
+
+def _factor(scaling: float, d: int) -> str:
+    """The scaling as people write it: 1/√d where it is that, "" where it is 1."""
+    if np.isclose(scaling, 1):
+        return ""
+    return f"1/√{d}" if np.isclose(scaling, d**-0.5) else f"{scaling:.4g}"
+
+
+def _times(scaling: float, d: int) -> str:
+    factor = _factor(scaling, d)
+    return f" · {factor}" if factor else ""
+
+
+def _columns(n_numbers: int) -> list[tuple[float, float]]:
+    """Where the columns lie, as fractions of the width: two for vectors, then the numbers."""
+    vectors = (1 - n_numbers * (_NUMBER + _GAP) - _GAP) / 2
+    widths = [vectors, vectors] + [_NUMBER] * n_numbers
+    starts = np.cumsum([0, *widths[:-1]]) + _GAP * np.arange(len(widths))
+    return [(float(start), min(float(start + width), 1.0)) for start, width in zip(starts, widths, strict=True)]
+
+
+def _heights(n_keys: int) -> tuple[int, float, float]:
+    """Height of the plot in px, and as fractions of it the top of the keys and the bottom of the query."""
+    plot = 2 * _HEADING + _ROW * (1 + n_keys)
+    keys_top = _ROW * n_keys / plot
+    return plot, keys_top, keys_top + _HEADING / plot
+
+
+def _frame(tokens: list[str], query_label: str, note: bool, dark: bool) -> go.Figure:
+    """The empty figure: one row for the query, one a key, named at the left."""
+    plot, keys_top, query_bottom = _heights(len(tokens))
+    below = _LEGEND + _NOTE * note
+    style = axis_style(theme(dark)) | {"automargin": True, "fixedrange": True}
+    return go.Figure(
+        layout=base_layout(
+            dark,
+            height=plot + below + 8,
+            margin={"l": 8, "r": 8, "t": 8, "b": below},
+            hovermode="closest",
+            dragmode=False,
+            bargap=0.12,
+            # Rows count downwards.
+            yaxis=style
+            | {
+                "domain": [0, keys_top],
+                "range": [len(tokens) - 0.5, -0.5],
+                "tickvals": list(range(len(tokens))),
+                "ticktext": [token_text(token, _LONGEST_LABEL) for token in tokens],
+            },
+            yaxis2=style
+            | {
+                "domain": [query_bottom, query_bottom + _ROW / plot],
+                "range": [0.5, -0.5],
+                "tickvals": [0],
+                "ticktext": [f"<b>{token_text(query_label, _LONGEST_LABEL)}</b>"],
+            },
+        )
+    )
+
+
+def _strips(
+    figure: go.Figure,
+    numbers: QueryNumbers,
+    shown: list[int],
+    columns: list[tuple[float, float]],
+    whole: list[str],
+    query_name: str,
+    dark: bool,
+) -> None:
+    """The vectors as strips of colour: query, keys, products; a column a dimension, counted from 1."""
+    colours = theme(dark)
+    plot, _, _ = _heights(len(shown))
+    d = len(numbers.query)
+    keys, products = numbers.keys[shown], numbers.products[shown].copy()
+    products[numbers.masked[shown]] = np.nan  # a masked key's products go nowhere
+    values_end = _end(np.concatenate([numbers.query[None], keys]))
+    products_end = _end(products)
+    names = np.repeat(np.array(whole, dtype=object)[:, None], d, axis=1)
+    factors = np.stack([names, np.broadcast_to(numbers.query.astype(object), names.shape), keys], axis=-1)
+    rows = list(range(len(shown)))
+    strip: dict[str, Any] = {"x": list(range(1, d + 1)), "colorscale": diverging(dark), "ygap": 3}
+    figure.add_heatmap(
+        name="query",
+        z=numbers.query[None],
+        y=[0],
+        yaxis="y2",
+        zmin=-values_end,
+        zmax=values_end,
+        showscale=False,
+        hovertemplate=f"query {query_name}<br>dimension %{{x}}: <b>%{{z:.6g}}</b><extra></extra>",
+        **strip,
+    )
+    figure.add_heatmap(
+        name="keys",
+        z=keys,
+        y=rows,
+        customdata=names,
+        zmin=-values_end,
+        zmax=values_end,
+        colorbar=_colour_bar(columns[0], values_end, plot, colours),
+        hovertemplate="key %{customdata}<br>dimension %{x}: <b>%{z:.6g}</b><extra></extra>",
+        **strip,
+    )
+    figure.add_heatmap(
+        name="products",
+        z=products,
+        y=rows,
+        xaxis="x2",
+        customdata=factors,
+        zmin=-products_end,
+        zmax=products_end,
+        colorbar=_colour_bar(columns[1], products_end, plot, colours),
+        hovertemplate=(
+            "key %{customdata[0]}<br>dimension %{x}: %{customdata[1]:.6g} · %{customdata[2]:.6g}"
+            f" · {numbers.scaling:.4g}<br>= <b>%{{z:.6g}}</b><extra></extra>"
+        ),
+        **strip,
+    )
+    for name, column in zip(("xaxis", "xaxis2"), columns, strict=False):
+        figure.layout[name] = _column_axis(column, [0.5, d + 0.5], colours)
+
+
+def _column_axis(column: tuple[float, float], limits: list[float], colours: Theme) -> dict[str, Any]:
+    return axis_style(colours) | {
+        "domain": column,
+        "range": limits,
+        "showticklabels": False,
+        "fixedrange": True,
+        "anchor": "y",
+    }
+
+
+def _end(values: FloatArray) -> float:
+    """Where the colour scale ends: the 98th percentile of the sizes, or 1 where all are 0 or hidden."""
+    sizes = np.abs(values[np.isfinite(values)])
+    return (float(np.percentile(sizes, 98)) if sizes.size else 0.0) or 1.0
+
+
+def _colour_bar(column: tuple[float, float], end: float, plot: int, colours: Theme) -> dict[str, Any]:
+    """A flat bar under a column; its ends stand for everything beyond them too."""
+    return {
+        "orientation": "h",
+        "x": sum(column) / 2,
+        "xanchor": "center",
+        "y": -10 / plot,
+        "yanchor": "top",
+        "ypad": 0,
+        "xpad": 0,
+        "len": (column[1] - column[0]) * 0.6,
+        "thickness": 8,
+        "outlinewidth": 0,
+        "tickvals": [-end, 0, end],
+        "ticktext": [f"≤−{end:.2g}", "0", f"≥{end:.2g}"],
+        "tickfont": {"size": 10, "color": colours.muted},
+    }
+
+
+def _number_column(
+    figure: go.Figure,
+    place: int,
+    name: str,
+    column: tuple[float, float],
+    values: FloatArray,
+    hover: list[str],
+    dark: bool,
+) -> None:
+    """A bar behind its number, one a key, on an x axis of its own (number ``place``) that contains 0."""
+    colours = theme(dark)
+    finite = np.where(np.isfinite(values), values, np.float32(0))
+    low, high = float(finite.min(initial=0)), float(finite.max(initial=0))
+    if low == high:
+        high = 1.0
+    negative, positive = (diverging(dark)[at][1] for at in (16, -17))
+    signs = [negative if value < 0 else positive for value in finite]
+    rows = list(range(len(values)))
+    figure.layout[f"xaxis{place}"] = _column_axis(column, [low, high], colours) | {
+        "zeroline": low < 0,
+        "zerolinecolor": colours.muted,
+        "zerolinewidth": 1,
+    }
+    figure.add_bar(
+        name=name,
+        x=finite,
+        y=rows,
+        orientation="h",
+        xaxis=f"x{place}",
+        marker={
+            "color": colours.primary if name == "weight" else signs,
+            "opacity": 0.45,
+            "line": {"width": 0},
+        },
+        hovertext=hover,
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+    figure.add_scatter(
+        name=f"{name} in figures",
+        x=[(low + high) / 2] * len(rows),
+        y=rows,
+        xaxis=f"x{place}",
+        mode="text",
+        text=[_short(value, name) for value in values],
+        textfont={"size": 11, "color": [colours.text if np.isfinite(v) else colours.muted for v in values]},
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+
+
+def _short(value: float, name: str) -> str:
+    """A number that fits its column: three decimals for weights, two for the rest."""
+    if np.isneginf(value):
+        return "masked"
+    if name != "weight":
+        return f"{value:.2f}".replace("-", "−")
+    if 0 < value < 0.0005:
+        return "&lt;0.001"
+    return f"{value:.3f}" if value else "0"
+
+
+def _exact(value: float) -> str:
+    return "−∞" if np.isneginf(value) else f"{value:.6g}"
+
+
+def _words(
+    figure: go.Figure,
+    columns: list[tuple[float, float]],
+    headings: list[str],
+    dimensions: str,
+    left_out: str | None,
+    dark: bool,
+) -> None:
+    """Headings above the blocks, the number of dimensions, and what is not shown."""
+    plot, keys_top, query_bottom = _heights(len(figure.layout.yaxis.tickvals))
+    style: dict[str, Any] = {
+        "xref": "paper",
+        "yref": "paper",
+        "showarrow": False,
+        "font": {"size": 11, "color": theme(dark).muted},
+    }
+    over_query = query_bottom + _ROW / plot
+    places = [("query vector", columns[0], over_query)]
+    places += [(text, column, keys_top) for text, column in zip(headings, columns, strict=True)]
+    for text, column, y in places:
+        figure.add_annotation(text=text, x=sum(column) / 2, y=y, xanchor="center", yanchor="bottom", yshift=2, **style)
+    figure.add_annotation(
+        text=dimensions,
+        x=columns[1][0],
+        y=(query_bottom + over_query) / 2,
+        xanchor="left",
+        yanchor="middle",
+        **style,
+    )
+    if left_out:
+        figure.add_annotation(
+            text=left_out, x=0, y=-_LEGEND / plot, xanchor="left", yanchor="top", align="left", **style
+        )

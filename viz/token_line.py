@@ -1,0 +1,88 @@
+"""Words in their order with colours and numbers, drawn by a component that wraps like text.
+
+``payload`` makes what the component reads, ``SOURCE`` holds its files. The figures of this kind (surprisal,
+the model's input, training's corruption ...) each have a file of their own that builds lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from viz.palette import Colorscale
+
+_FILES = Path(__file__).parent / "components" / "token_line"
+
+SOURCE: dict[str, str] = {
+    kind: (_FILES / f"token_line.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
+}
+"""The component's ``html``, ``css`` and ``js``, named as ``st.components.v2.component`` names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One text of an item; ``fill`` and ``ink`` are CSS colours, None for the theme's own."""
+
+    text: str
+    fill: str | None = None
+    ink: str | None = None
+    small: bool = False
+    struck: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Cells one above the other; ``title`` is shown when the pointer rests on it, ``marked`` draws an
+    outline.
+    """
+
+    cells: tuple[Cell, ...]
+    title: str = ""
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Items that wrap like words, after a label."""
+
+    items: tuple[Item, ...]
+    label: str = ""
+
+
+def payload(lines: Sequence[Line]) -> dict[str, Any]:
+    """What the component reads."""
+    return {"lines": [asdict(line) for line in lines]}
+
+
+def filled(text: str, scale: Colorscale, position: float, **settings: bool) -> Cell:
+    """A cell filled with a scale's colour at a position (cut to 0..1), its text black or white to be read."""
+    fill = _colour(scale, position)
+    return Cell(text, f"#{fill[0]:02X}{fill[1]:02X}{fill[2]:02X}", _ink(fill), **settings)
+
+
+def filled_with(text: str, colour: str, **settings: bool) -> Cell:
+    """A cell filled with one colour "#rrggbb", its text black or white to be read."""
+    return Cell(text, colour, _ink(_parse(colour)), **settings)
+
+
+def _parse(colour: str) -> tuple[int, int, int]:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return red, green, blue
+
+
+def _colour(scale: Colorscale, position: float) -> tuple[int, int, int]:
+    stops = [stop for stop, _ in scale]
+    channels = np.array([_parse(colour) for _, colour in scale]).T
+    red, green, blue = (round(float(np.interp(position, stops, channel))) for channel in channels)
+    return red, green, blue
+
+
+def _ink(fill: tuple[int, int, int]) -> str:
+    """Whichever of black and white has more contrast (WCAG 2) on the colour: at least 4.5 on any."""
+    linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in fill]
+    luminance = float(np.dot([0.2126, 0.7152, 0.0722], linear))
+    return "#000000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#FFFFFF"
