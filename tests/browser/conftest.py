@@ -11,11 +11,20 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    TimeoutError,
+    expect,
+    sync_playwright,
+)
 
 ROOT = Path(__file__).parents[2]
 # How long a page may take on a busy machine; a page that is done is seen at once.
@@ -108,6 +117,19 @@ class Visit:
         """Wait until the script has run and nothing is being redrawn."""
         self.page.wait_for_selector('[data-test-script-state="notRunning"]')
         self.page.wait_for_function("!document.querySelector('[data-stale=\"true\"]')")
+
+    def until(self, act: Callable[[], object], seen: Callable[[float], object]) -> None:
+        """Act, and again, until ``seen(patience in ms)`` holds: a click into a picture that is just being drawn anew
+        meets nothing, and no attribute of the page tells when it is over.
+        """
+        for _ in range(5):
+            self.settled()
+            act()
+            with suppress(AssertionError, TimeoutError):
+                seen(PATIENCE_MS / 6)
+                return
+        act()
+        seen(PATIENCE_MS)
 
 
 @pytest.fixture

@@ -32,8 +32,16 @@ def heatmap_weights(page: Page, unlike: object = None, rows: int | None = None) 
     return weights
 
 
-def click_grid(page: Page, layer: int, head: int, at: tuple[float, float] = (0.5, 0.5)) -> None:
-    """Click into the cell of a layer and head, counted from 1, at a place inside it."""
+def open_in_grid(here: Any, layer: int, head: int, at: tuple[float, float] = (0.5, 0.5)) -> None:
+    """Click into the cell of a layer and head, counted from 1, at a place inside it, until that head is shown."""
+    heading = here.page.get_by_role("heading", name=f"Layer {layer}, head {head}", exact=True)
+    here.until(
+        lambda: _click_grid(here.page, layer, head, at),
+        lambda patience: expect(heading).to_be_visible(timeout=patience),
+    )
+
+
+def _click_grid(page: Page, layer: int, head: int, at: tuple[float, float]) -> None:
     page.wait_for_selector(".st-key-grid .heatmaplayer image")
     place: dict[str, float] = page.evaluate(
         """([layer, head, fx, fy]) => {
@@ -61,13 +69,11 @@ def test_type_and_choose_a_head_in_the_grid(visit: Callable[..., Any], app_url: 
     before = heatmap_weights(page, rows=8)
     assert sum(before[3]) == pytest.approx(1, abs=1e-5)
 
-    click_grid(page, 4, 7)
-    expect(page.get_by_role("heading", name="Layer 4, head 7")).to_be_visible()
+    open_in_grid(here, 4, 7)
     after = heatmap_weights(page, unlike=before)
     assert sum(after[3]) == pytest.approx(1, abs=1e-5)
 
-    click_grid(page, 2, 12, at=(0.05, 0.95))  # near a corner of the cell
-    expect(page.get_by_role("heading", name="Layer 2, head 12")).to_be_visible()
+    open_in_grid(here, 2, 12, at=(0.05, 0.95))  # near a corner of the cell
     page.wait_for_function("location.search.includes('layer=2') && location.search.includes('head=12')")
 
 

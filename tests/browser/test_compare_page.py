@@ -23,8 +23,12 @@ def address(url: str, models: tuple[str, ...], **fields: str) -> str:
     return f"{url}/compare?{urlencode({'models': ','.join(models), 'text': TEXT} | fields)}"
 
 
-def steppers(page: Page) -> list[str]:
-    return [box.input_value() for box in page.get_by_role("spinbutton").all()]
+def expect_steppers(page: Page, values: list[str]) -> None:
+    """Layer and head of the first model, then of the second; the browser fetches what draws them when it must."""
+    boxes = page.get_by_role("spinbutton")
+    expect(boxes).to_have_count(len(values))
+    for place, value in enumerate(values):
+        expect(boxes.nth(place)).to_have_value(value)
 
 
 def test_a_best_match_is_opened_and_its_link_restores_it(
@@ -40,18 +44,16 @@ def test_a_best_match_is_opened_and_its_link_restores_it(
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     page.get_by_role("radio", name="Attention", exact=True).click()
     expect(page.get_by_text("Which head of B does what this head of A does?")).to_be_visible()
-    window.settled()
-    assert steppers(page) == ["1", "1", "", "1"]  # no layer of its own: the one at the same depth
-    page.get_by_test_id("stDataFrame").locator(".dvn-scroller").click(position={"x": 16, "y": 52})
-    expect(page.get_by_role("spinbutton").nth(2)).to_have_value(wanted[2])
-    window.settled()
-    assert steppers(page) == wanted
+    expect_steppers(page, ["1", "1", "", "1"])  # no layer of its own: the one at the same depth
+    window.until(
+        lambda: page.get_by_test_id("stDataFrame").locator(".dvn-scroller").click(position={"x": 16, "y": 52}),
+        lambda patience: expect(page.get_by_role("spinbutton").nth(2)).to_have_value(wanted[2], timeout=patience),
+    )
+    expect_steppers(page, wanted)
+    page.wait_for_function("layer => new URLSearchParams(location.search).get('layer') === layer", arg=wanted[0])
 
-    again = visit(height=1400)
-    restored: Page = again.open(page.url)
-    expect(restored.get_by_role("spinbutton").nth(3)).to_be_visible()
-    again.settled()
-    assert steppers(restored) == wanted
+    restored: Page = visit(height=1400).open(page.url)
+    expect_steppers(restored, wanted)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

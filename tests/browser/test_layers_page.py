@@ -64,11 +64,15 @@ def test_the_slider_of_the_plane_goes_through_the_layers(visit: Callable[..., An
     dots = f"Array.from({plot}._fullData[0].x)"
     before = page.evaluate(dots)
     rail = page.locator(".slider-rail-touch-rect")
-    rail.scroll_into_view_if_needed()
-    box = rail.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + box["width"] - 2, box["y"] + box["height"] / 2)
-    expect(page.locator(".slider-label", has_text="layer: 6")).to_be_visible()
+
+    def click_the_end() -> None:
+        rail.scroll_into_view_if_needed()
+        box = rail.bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + box["width"] - 2, box["y"] + box["height"] / 2)
+
+    last = page.locator(".slider-label", has_text="layer: 6")
+    here.until(click_the_end, lambda patience: expect(last).to_be_visible(timeout=patience))
     page.wait_for_function(f"before => JSON.stringify({dots}) !== JSON.stringify(before)", arg=before)
 
 

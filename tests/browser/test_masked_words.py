@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -16,39 +17,43 @@ TEXT = "The keys to the cabinet are on the table."
 
 
 def test_click_a_word_read_the_prediction_and_fill_it(
-    visit: Callable[..., object], app_url: str, engine: Engine
+    visit: Callable[..., Any], app_url: str, engine: Engine
 ) -> None:
     answer = engine.fill_mask("embedded/bert", TEXT, 10, masked=[5])[0]
     best, second = answer.best[:2]
     window = visit()
-    page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masked=")  # type: ignore[attr-defined]
+    page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masked=")
     expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
     page.get_by_role("button", name="cabinet", exact=True).click()
     expect(page.get_by_text("Mask 1: was “cabinet”")).to_be_visible()
     expect(page.locator(".js-plotly-plot .ytick").first).to_have_text(best.token)
     expect(page.locator(".js-plotly-plot .bartext").first).to_have_text(f"{100 * best.probability:.2g}%")
-    window.settled()  # type: ignore[attr-defined]  # a page that is still being drawn closes the list again
-    page.get_by_role("combobox", name="Put into the sentence").press("ArrowDown")
-    page.get_by_role("option", name=second.token, exact=True).click()
+    option = page.get_by_role("option", name=second.token, exact=True)
+    window.until(
+        lambda: page.get_by_role("combobox", name="Put into the sentence").press("ArrowDown"),
+        lambda patience: option.click(timeout=patience),
+    )
     expect(page.get_by_label("Text", exact=True)).to_have_value(TEXT.replace("cabinet", second.token))
     expect(page.get_by_text(f"cabinet → {second.token}")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_label("Text", exact=True)).to_have_value(TEXT)
 
 
-def test_a_click_on_a_bar_fills_the_mask(visit: Callable[..., object], app_url: str, engine: Engine) -> None:
+def test_a_click_on_a_bar_fills_the_mask(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
     third = engine.fill_mask("embedded/bert", TEXT, 10, masked=[9])[0].best[2]
     window = visit()
-    page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masked=9")  # type: ignore[attr-defined]
-    expect(page.locator(".js-plotly-plot .barlayer .point path").nth(2)).to_be_visible()
-    window.settled()  # type: ignore[attr-defined]
-    page.locator(".js-plotly-plot .barlayer .point path").nth(2).click(force=True)
-    expect(page.get_by_label("Text", exact=True)).to_have_value(TEXT.replace("table", third.token))
+    page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masked=9")
+    bar = page.locator(".js-plotly-plot .barlayer .point path").nth(2)
+    filled = TEXT.replace("table", third.token)
+    window.until(
+        lambda: bar.click(force=True),
+        lambda patience: expect(page.get_by_label("Text", exact=True)).to_have_value(filled, timeout=patience),
+    )
 
 
-def test_words_are_masked_by_keyboard(visit: Callable[..., object], app_url: str) -> None:
+def test_words_are_masked_by_keyboard(visit: Callable[..., Any], app_url: str) -> None:
     window = visit()
-    page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masked=")  # type: ignore[attr-defined]
+    page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masked=")
     page.get_by_role("button", name="keys", exact=True).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("Mask 1: was “keys”")).to_be_visible()
@@ -56,20 +61,20 @@ def test_words_are_masked_by_keyboard(visit: Callable[..., object], app_url: str
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", ["predictions", "layers", "surprise", "training", "attention", "what if"])
-def test_every_view_fits_a_telephone(view: str, scheme: str, visit: Callable[..., object], app_url: str) -> None:
+def test_every_view_fits_a_telephone(view: str, scheme: str, visit: Callable[..., Any], app_url: str) -> None:
     window = visit(width=400, color_scheme=scheme)
     address = f"{app_url}/masked_words?text={TEXT}&masked=2,6&masked_view={view}&replacement=door"
-    page: Page = window.open(address)  # type: ignore[attr-defined]
+    page: Page = window.open(address)
     expect(page.get_by_text("The address of this page restores")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_surprisal_stands_under_the_words_and_hostile_tokens_are_text(
-    visit: Callable[..., object], app_url: str
+    visit: Callable[..., Any], app_url: str
 ) -> None:
     window = visit()
     text = "<img src=x onerror=alert(1)> is <b>bold</b>."
-    page: Page = window.open(f"{app_url}/masked_words?text={text}&masked=&masked_view=surprise")  # type: ignore[attr-defined]
+    page: Page = window.open(f"{app_url}/masked_words?text={text}&masked=&masked_view=surprise")
     words = page.locator(".token-line .item")
     expect(words.first.locator(".cell").first).to_have_text("<")
     expect(words.first.locator(".cell.small")).to_have_text(re.compile(r"^\d+\.\d$"))
