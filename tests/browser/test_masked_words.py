@@ -16,9 +16,7 @@ pytestmark = pytest.mark.browser
 TEXT = "The keys to the cabinet are on the table."
 
 
-def test_click_a_word_read_the_prediction_and_fill_it(
-    visit: Callable[..., Any], app_url: str, engine: Engine
-) -> None:
+def test_click_a_word_read_the_prediction_and_fill_it(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
     answer = engine.fill_mask("embedded/bert", TEXT, 10, masked=[5])[0]
     best, second = answer.best[:2]
     window = visit()
@@ -69,9 +67,7 @@ def test_every_view_fits_a_telephone(view: str, scheme: str, visit: Callable[...
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_surprisal_stands_under_the_words_and_hostile_tokens_are_text(
-    visit: Callable[..., Any], app_url: str
-) -> None:
+def test_surprisal_stands_under_the_words_and_hostile_tokens_are_text(visit: Callable[..., Any], app_url: str) -> None:
     window = visit()
     text = "<img src=x onerror=alert(1)> is <b>bold</b>."
     page: Page = window.open(f"{app_url}/masked_words?text={text}&masked=&masked_view=surprise")
