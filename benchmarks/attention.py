@@ -21,6 +21,7 @@ from analysis.thumbnails import thumbnails
 from benchmarks.measure import emit, medians
 from model_zoo import DEFAULT_MODEL, loading, running, sources
 from model_zoo.types import AttentionRun
+from viz.component import pack
 from viz.grid import grid
 from viz.heatmap import heatmap
 
@@ -87,7 +88,7 @@ def measure(loaded: loading.LoadedModel, eager: Any, fused: Any, n_tokens: int) 
         "forward_ms": forward,
         "attend_ms": lambda: running.attend(loaded, text, None),
         "eager_forward_ms": eager_forward,
-        "heatmap_ms": lambda: heatmap(run.head(2, 3), tokens, tokens).to_json(),
+        "heatmap_ms": lambda: pack(heatmap(run.head(2, 3), tokens, tokens)),
         "grid_ms": lambda: grid_of(run).to_json(),
     }
     attentions = eager_forward()
@@ -103,7 +104,7 @@ def measure(loaded: loading.LoadedModel, eager: Any, fused: Any, n_tokens: int) 
     repeats = BERTVIZ_REPEATS[n_tokens]
     figures = medians(ours, REPEATS) | medians(of_bertviz, repeats, warm_up=int(repeats > 1))
     sizes = {
-        "heatmap_bytes": len(heatmap(run.head(2, 3), tokens, tokens).to_json().encode()),
+        "heatmap_bytes": len(pack(heatmap(run.head(2, 3), tokens, tokens))),
         "grid_bytes": len(grid_of(run).to_json().encode()),
         **sent,
         "run_bytes": run.n_bytes,

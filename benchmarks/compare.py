@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-import plotly.graph_objects as go
 import torch
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 
@@ -28,6 +27,7 @@ from benchmarks.measure import emit, medians
 from model_zoo import DEFAULT_MODEL, loading, registry, running, sources
 from model_zoo.types import AttentionRun, Encoding, FloatArray, ModelInfo, QueryKeyLayer
 from viz.compare import difference
+from viz.component import pack
 from viz.heatmap import heatmap
 
 TOKENS = (16, 64, 128)
@@ -64,14 +64,10 @@ def shared_words(run: AttentionRun, alignment: Alignment, place: int) -> FloatAr
 
 
 def drawn(a: FloatArray, b: FloatArray, labels: tuple[str, ...], names: tuple[str, str]) -> int:
-    """Both heatmaps and the difference as JSON; their size, so that nothing can be left undone."""
+    """Both heatmaps and the difference as they are sent; their size, so that nothing can be left undone."""
     keys = [*labels, REST]
-    figures: list[go.Figure] = [
-        heatmap(a, labels, keys),
-        heatmap(b, labels, keys),
-        difference(a, b, labels, keys, names=names),
-    ]
-    return sum(len(figure.to_json()) for figure in figures)
+    pictures = heatmap(a, labels, keys), heatmap(b, labels, keys), difference(a, b, labels, keys, names=names)
+    return sum(len(pack(picture)) for picture in pictures)
 
 
 def measure(first: loading.LoadedModel, second: loading.LoadedModel, n_tokens: int, repeats: int) -> None:

@@ -27,22 +27,24 @@ st.markdown(f"n is {st.session_state.n}")
 """
 TARGET = 2.0
 
-# Resolves when the heatmap's picture is drawn for the wanted head: its heading is there, and Plotly has finished
-# drawing after the click (it announces that on the plot's element).
+# Resolves when the heatmap is drawn for the wanted head: its heading is there, and the component has drawn another
+# picture, which it counts on its element.
 CLICK_HEAD = """([layer, head]) => new Promise((resolve, reject) => {
     const grid = document.querySelector('.st-key-grid .js-plotly-plot');
     const dots = grid._fullData[1], x = grid._fullLayout.xaxis, y = grid._fullLayout.yaxis;
     const heads = x.tickvals.length, at = (layer - 1) * heads + head - 1;
     const box = grid.getBoundingClientRect();
-    const image = () => document.querySelector('.st-key-heatmap .heatmaplayer image')?.getAttribute('href');
-    const before = image();
+    const hosts = [...document.querySelectorAll('.st-key-heatmap *')];
+    const heatmap = hosts.find(host => host.shadowRoot)?.shadowRoot.querySelector('.heatmap');
+    const before = heatmap.dataset.picture;
     const wanted = `Layer ${layer}, head ${head}`;
     const place = {x: box.x + x._offset + x.d2p(dots.x[at]), y: box.y + y._offset + y.d2p(dots.y[at])};
     window.__drawn = new Promise((done, fail) => {
         setTimeout(() => fail(new Error(`${wanted} was not drawn within 30 s`)), 30000);
         const look = () => {
             const titled = [...document.querySelectorAll('h3')].some(h => h.textContent.trim() === wanted);
-            if (titled && image() && image() !== before) requestAnimationFrame(() => done(performance.now()));
+            window.__picture = heatmap.dataset.picture;
+            if (titled && __picture !== before) requestAnimationFrame(() => done(performance.now()));
             else requestAnimationFrame(look);
         };
         requestAnimationFrame(look);
@@ -60,7 +62,10 @@ def click_head(page: Page, layer: int, head: int) -> float:
     page.mouse.move(place["x"], place["y"])
     page.mouse.click(place["x"], place["y"])
     milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
+    counted = page.evaluate("window.__picture")
     settle(page)
+    if page.locator(".st-key-heatmap .heatmap").get_attribute("data-picture") != counted:
+        raise RuntimeError("the heatmap was drawn again after it was taken to be ready")
     return milliseconds
 
 
@@ -111,7 +116,7 @@ def main() -> None:
             for n_tokens in (32, 128):
                 page = browser.new_page()
                 open_page(page, f"{url}/attention?" + urllib.parse.urlencode({"text": text_of(n_tokens)}))
-                page.wait_for_selector(".st-key-heatmap .heatmaplayer image", timeout=60_000)
+                page.wait_for_selector(".st-key-heatmap .heatmap[data-picture]", timeout=60_000)
                 page.wait_for_selector(".st-key-grid .heatmaplayer image")
                 ours: list[float] = []
                 bare: list[float] = []

@@ -11,6 +11,7 @@ import streamlit as st
 from ui import state
 from ui.engine import engine
 from ui.theme import is_dark
+from viz import component, heatmap
 from viz.layout import base_layout
 
 
@@ -23,6 +24,13 @@ def config(name: str) -> dict[str, object]:
         "modeBarButtons": [["toImage"]],
         "toImageButtonOptions": {"format": image, "filename": name, "scale": 1 if image == "svg" else 3},
     }
+
+
+def show_heatmap(payload: heatmap.Payload, key: str) -> None:
+    """Draw a heatmap; it saves its own images."""
+    source = heatmap.SOURCE
+    mount = st.components.v2.component("heatmap", html=source["html"], css=source["css"], js=source["js"])
+    mount(key=key, data=component.pack(payload))
 
 
 def show(figure: go.Figure, key: str, name: str) -> None:

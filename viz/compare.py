@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
 from viz import probing
-from viz.heatmap import matrix
-from viz.layout import COLOUR_BAR_SPACE, axis_style, base_layout, scale_bar, token_text
-from viz.palette import diverging, sequential, square_root, square_root_both_ways, theme
+from viz.heatmap import Number, Payload, matrix
+from viz.layout import COLOUR_BAR_SPACE, axis_style, base_layout, scale_bar, token_text, visible_text
+from viz.palette import diverging, sequential, square_root, theme
 
 _LONGEST_NAME: Final = 16  # characters of a model's name beside a figure: a phone has room for two of them
 _LARGEST_SIDE: Final = 720  # px of all heads together
@@ -26,13 +26,13 @@ def difference(
     keys: Sequence[str],
     *,
     names: tuple[str, str],
-    dark: bool = False,
     stretch: bool = False,
-) -> go.Figure:
+    file: str = "difference",
+) -> Payload:
     """What one model's attention has more (blue) or less (orange) than another's: A − B, float32 (words, keys).
 
     Colours follow the square root of the difference on the scale −1..1, the same for every pair; ``stretch`` sets
-    its ends to the largest difference there is instead. Hovering shows both weights. Raises ValueError when the
+    its ends to the largest difference there is instead. A cell says both weights, too. Raises ValueError when the
     shapes do not fit.
     """
     if a.shape != b.shape:
@@ -40,19 +40,20 @@ def difference(
     values = a - b
     reach = float(np.abs(values).max(initial=0.0)) if stretch else 1.0
     reach = reach or 1.0  # two equal matrices have no difference to stretch to
-    scale = diverging(dark)
-    marks = [(place, f"{value * reach:+.2g}" if value else "0") for place, value in _MARKS]
-    name_a, name_b = _names(names)
     return matrix(
-        values,
+        np.stack([values, a, b]),
         words,
         keys,
+        numbers=[
+            Number(name="difference", signed=True),
+            *(Number(name=visible_text(name), signed=False) for name in names),
+        ],
         limits=(-reach, reach),
-        scale=square_root_both_ways(scale),
-        hover=f"{name_a} %{{customdata[0]:.4f}}<br>{name_b} %{{customdata[1]:.4f}}<br>difference <b>%{{z:+.4f}}</b>",
-        legend=scale_bar(scale[::2], marks, f"{name_a} − {name_b} (√ scale)", dark),
-        dark=dark,
-        customdata=np.stack([a, b], axis=-1),
+        bend="root both ways",
+        scales=(diverging(dark=False), diverging(dark=True)),
+        marks=[(place, f"{value * reach:+.2g}" if value else "0") for place, value in _MARKS],
+        title="{} − {} (√ scale)".format(*(visible_text(name) for name in names)),
+        file=file,
     )
 
 

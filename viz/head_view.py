@@ -1,7 +1,6 @@
 """Head view: two columns of tokens and a line a pair, any number of heads at once, drawn by a component.
 
-``payload`` makes the numbers, ``SOURCE`` holds the component's own files, ``pack`` puts a payload into the
-one form in which Streamlit carries bytes. What the component reports:
+``payload`` makes the numbers, ``SOURCE`` holds the component's files. What the component reports:
 
 - ``selected``: ``{"side": "query" | "key", "index": i}`` for the token that was locked, None when unlocked;
 - ``off``: places of the heads switched off in the legend.
@@ -11,26 +10,16 @@ What is shown can be saved as SVG or PNG from the component itself, by the reade
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal, TypedDict
+from collections.abc import Sequence
+from typing import Literal, TypedDict
 
 import numpy as np
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray
+from viz import component
 
-_FILES = Path(__file__).parent / "components" / "head_view"
-
-_SCRIPTS = ("head_view.js", "picture.js")  # one module: Streamlit mounts a single one, which can import no other
-
-SOURCE: dict[str, str] = {
-    "html": (_FILES / "head_view.html").read_text(encoding="utf-8"),
-    "css": (_FILES / "head_view.css").read_text(encoding="utf-8"),
-    "js": "\n".join((_FILES / name).read_text(encoding="utf-8") for name in _SCRIPTS),
-}
-"""The component's ``html``, ``css`` and ``js``, named as ``st.components.v2.component`` names them."""
+SOURCE = component.source("head_view", "head_view.js", "picture.js")
 
 
 class Selected(TypedDict):
@@ -109,14 +98,3 @@ def payload(
         off=sorted(head for head in off if 0 <= head < n_heads),
         selected=selected,
     )
-
-
-def pack(view: Mapping[str, Any]) -> bytes:
-    """A payload as Streamlit's ``data``: length of the JSON (uint32, little endian), the JSON, the weights.
-
-    Streamlit carries bytes as they are only where they are the whole of ``data``; bytes inside a dictionary
-    would silently turn it into its ``str()``.
-    """
-    header = json.dumps({name: value for name, value in view.items() if name != "weights"}).encode()
-    packed: bytes = len(header).to_bytes(4, "little") + header + view["weights"]
-    return packed

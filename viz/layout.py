@@ -17,16 +17,24 @@ _BAR_LENGTH: Final = 180  # px: a phone has room for it beside the longest label
 _JOINERS: Final = "\u200c\u200d"  # inside a word or an emoji they have a meaning of their own
 
 
-def token_text(token: str, longest: int | None = None) -> str:
-    """A token as text for Plotly's labels, cut with … at ``longest`` characters where given.
+def visible_text(token: str) -> str:
+    """A token as a reader can see it.
 
-    Plotly reads a subset of HTML, ``%{...}`` and TeX between dollar signs in labels; these come out as typed.
     What cannot be seen (control characters, surrogates, direction marks, lone spaces) is shown by its name or
     number.
     """
     visible = "".join(_visible(character, alone=len(token) == 1) for character in token) or "(empty)"
     if visible[0] == " " or visible[-1] == " ":
         visible = visible.replace(" ", "␣")
+    return visible
+
+
+def token_text(token: str, longest: int | None = None) -> str:
+    """A token's visible text for Plotly's labels, cut with … at ``longest`` characters where given.
+
+    Plotly reads a subset of HTML, ``%{...}`` and TeX between dollar signs in labels; these come out as typed.
+    """
+    visible = visible_text(token)
     if longest is not None and len(visible) > longest:
         visible = visible[: longest - 1] + "…"
     return "".join(f"&#{ord(character)};" if character in "&<>$%{}" else character for character in visible)
@@ -98,8 +106,12 @@ def colour_bar(dark: bool, maximum: float = 1.0, what: str = "attention weight")
     first third. Shapes, because Plotly takes longer to draw a colour bar than the whole matrix. The figure leaves
     ``COLOUR_BAR_SPACE`` px at its bottom for it.
     """
-    marks = [(float(np.sqrt(mark / maximum)), f"{mark:.3g}") for mark in _marks(maximum)]
-    return scale_bar(sequential(dark)[::2], marks, f"{what} (square-root scale)", dark)
+    return scale_bar(sequential(dark)[::2], weight_marks(maximum), f"{what} (square-root scale)", dark)
+
+
+def weight_marks(maximum: float) -> list[tuple[float, str]]:
+    """Places on the bar of a √weight scale that ends at ``maximum``, 0 to 1, and the weights they stand for."""
+    return [(float(np.sqrt(mark / maximum)), f"{mark:.3g}") for mark in _marks(maximum)]
 
 
 def scale_bar(scale: Colorscale, marks: Iterable[tuple[float, str]], title: str, dark: bool) -> list[dict[str, Any]]:

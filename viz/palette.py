@@ -120,11 +120,6 @@ def square_root(scale: Colorscale) -> Colorscale:
     return [(position**2, colour) for position, colour in scale]
 
 
-def square_root_both_ways(scale: Colorscale) -> Colorscale:
-    """A diverging scale bent so that colour follows the square root of the distance from its middle."""
-    return [((1 + away * abs(away)) / 2, colour) for away, colour in ((2 * p - 1, colour) for p, colour in scale)]
-
-
 @lru_cache(maxsize=8)
 def _farthest_first(n: int, dark: bool) -> tuple[str, ...]:
     colours = theme(dark)

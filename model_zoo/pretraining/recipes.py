@@ -107,10 +107,10 @@ RECIPES: Mapping[str, Recipe] = {
                 **_NO_DROPOUT,
             },
             start="teacher",
-            distillation=Distillation(teacher="embedded-bert", every=4),
+            distillation=Distillation(teacher="embedded-bert", every=8),
             shapes=WITH_PAIRS,
             batch_tokens=1024,
-            learning_rate=1e-3,
+            learning_rate=2e-3,
         ),
         Recipe(
             name="modernbert",

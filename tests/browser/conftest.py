@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 import pytest
@@ -25,6 +26,8 @@ from playwright.sync_api import (
     expect,
     sync_playwright,
 )
+
+from viz.standalone import standalone_html
 
 ROOT = Path(__file__).parents[2]
 # How long a page may take on a busy machine; a page that is done is seen at once.
@@ -151,3 +154,29 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
         context.close()
         assert visit.errors == []
         assert visit.foreign_requests == []
+
+
+@pytest.fixture
+def open_file(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Opens a component's standalone file; the test fails if the page logs, throws or asks the network."""
+    noise: list[str] = []
+    contexts: list[BrowserContext] = []
+
+    def open_(source: dict[str, str], payload: Any, *, width: int = 1000, dark: bool = False) -> Page:
+        file = tmp_path / "view.html"
+        file.write_text(standalone_html(source, payload, title="A view", caption="A test", meta={}), encoding="utf-8")
+        context = browser.new_context(
+            viewport={"width": width, "height": 700}, color_scheme="dark" if dark else "light"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: noise.append(message.text))
+        page.on("pageerror", lambda error: noise.append(str(error)))
+        page.on("request", lambda request: request.url == file.as_uri() or noise.append(request.url))
+        page.goto(file.as_uri())
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert noise == []

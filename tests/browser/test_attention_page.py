@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from model_zoo import Engine
+
 
 def type_text(page: Page, label: str, text: str) -> None:
     area = page.get_by_label(label, exact=True)
@@ -15,21 +17,22 @@ def type_text(page: Page, label: str, text: str) -> None:
     area.press("Control+Enter")
 
 
-# Before Plotly has drawn, z is still the encoded array that was sent, which has no length.
-PLOT = "document.querySelector('.st-key-heatmap .js-plotly-plot')"
-HEATMAP = f"Array.from({PLOT}?._fullData?.[0]?.z ?? []).map(row => Array.from(row))"
+def picture(page: Page) -> str:
+    """The heatmap as it is drawn."""
+    url: str = page.locator(".st-key-heatmap .heatmap canvas").evaluate("canvas => canvas.toDataURL()")
+    return url
 
 
-def heatmap_weights(page: Page, unlike: object = None, rows: int | None = None) -> list[list[float]]:
-    """The numbers Plotly draws in the heatmap, once they are drawn, have ``rows`` rows and differ from ``unlike``."""
-    handle = page.wait_for_function(
-        f"([unlike, rows]) => {{ const z = {HEATMAP};"
-        " return z.length && (rows === null || z.length === rows)"
-        " && JSON.stringify(z) !== JSON.stringify(unlike) ? z : null; }",
-        arg=[unlike, rows],
-    )
-    weights: list[list[float]] = handle.json_value()
-    return weights
+def expect_weight(page: Page, query: int, key: int, weight: float) -> None:
+    """The heatmap's cell of a query and a key, counted from 1, says this weight."""
+    canvas = page.locator(".st-key-heatmap .heatmap canvas")
+    canvas.focus()
+    canvas.press("Control+Home")
+    for _ in range(query - 1):
+        canvas.press("ArrowDown")
+    for _ in range(key - 1):
+        canvas.press("ArrowRight")
+    expect(page.locator(".st-key-heatmap .heatmap .reading span").last).to_have_text(f"weight {weight:.4f}")
 
 
 def open_in_grid(here: Any, layer: int, head: int, at: tuple[float, float] = (0.5, 0.5)) -> None:
@@ -61,29 +64,34 @@ def _click_grid(page: Page, layer: int, head: int, at: tuple[float, float]) -> N
 
 
 @pytest.mark.browser
-def test_type_and_choose_a_head_in_the_grid(visit: Callable[..., Any], app_url: str) -> None:
+def test_type_and_choose_a_head_in_the_grid(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
+    text = "The dog chased the cat."
+    run = engine.attend("embedded/bert", text)
     here = visit(height=1400)
     page = here.open(f"{app_url}/attention")
-    type_text(page, "Text", "The dog chased the cat.")
+    type_text(page, "Text", text)
     expect(page.get_by_text("8 tokens of at most 512")).to_be_visible()
-    before = heatmap_weights(page, rows=8)
-    assert sum(before[3]) == pytest.approx(1, abs=1e-5)
+    expect(page.get_by_label("Heatmap of 8 queries and 8 keys.")).to_be_visible()
+    expect_weight(page, 4, 2, run.head(0, 0)[3, 1])
+    before = picture(page)
 
     open_in_grid(here, 4, 7)
-    after = heatmap_weights(page, unlike=before)
-    assert sum(after[3]) == pytest.approx(1, abs=1e-5)
+    expect_weight(page, 4, 2, run.head(3, 6)[3, 1])
+    assert picture(page) != before
 
     open_in_grid(here, 2, 12, at=(0.05, 0.95))  # near a corner of the cell
+    expect_weight(page, 8, 1, run.head(1, 11)[7, 0])
     page.wait_for_function("location.search.includes('layer=2') && location.search.includes('head=12')")
 
 
 @pytest.mark.browser
-def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], app_url: str) -> None:
+def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
+    texts = "She opened the window.", "Cold air came in & <b>stayed</b>."
     first = visit()
     page = first.open(f"{app_url}/attention")
-    type_text(page, "Text", "She opened the window.")
+    type_text(page, "Text", texts[0])
     expect(page.get_by_text("7 tokens of at most 512")).to_be_visible()
-    type_text(page, "Second text (optional)", "Cold air came in & <b>stayed</b>.")
+    type_text(page, "Second text (optional)", texts[1])
     expect(page.get_by_text("tokens of at most 512")).not_to_have_text("7 tokens")
     page.get_by_label("Layer", exact=True).fill("5")
     page.get_by_label("Layer", exact=True).press("Enter")
@@ -94,10 +102,11 @@ def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], 
     second = visit()
     again = second.open(page.url)
     expect(again.get_by_role("heading", name="Layer 5, head 1")).to_be_visible()
-    expect(again.get_by_role("textbox", name="Second text (optional)")).to_have_value(
-        "Cold air came in & <b>stayed</b>."
-    )
-    assert heatmap_weights(again) == heatmap_weights(page)
+    expect(again.get_by_role("textbox", name="Second text (optional)")).to_have_value(texts[1])
+    weight = engine.attend("embedded/bert", *texts).head(4, 0)[2, 9]
+    for either in (page, again):
+        expect_weight(either, 3, 10, weight)
+    assert picture(again) == picture(page)
 
 
 @pytest.mark.browser

@@ -6,17 +6,17 @@ import base64
 import io
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from on_screen import saved
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from viz import head_view
-from viz.standalone import standalone_html
+from viz import component, head_view
 
 pytestmark = pytest.mark.browser
 
@@ -59,31 +59,13 @@ def payload(weights: np.ndarray, **changes: Any) -> head_view.Payload:
 
 
 @pytest.fixture
-def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Opens the standalone file of a payload; the test fails if the page logs, throws or asks the network."""
-    noise: list[str] = []
-    contexts = []
-
+def open_page(open_file: Callable[..., Page]) -> Open:
     def open_(view: head_view.Payload, *, width: int = 1000, dark: bool = False) -> Page:
-        file = tmp_path / "view.html"
-        html = standalone_html(head_view.SOURCE, view, title="Head view", caption="A test", meta={"Model": "none"})
-        file.write_text(html, encoding="utf-8")
-        context = browser.new_context(
-            viewport={"width": width, "height": 700}, color_scheme="dark" if dark else "light"
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: noise.append(message.text))
-        page.on("pageerror", lambda error: noise.append(str(error)))
-        page.on("request", lambda request: request.url == file.as_uri() or noise.append(request.url))
-        page.goto(file.as_uri())
+        page = open_file(head_view.SOURCE, view, width=width, dark=dark)
         page.locator(".head-view[data-lines]").wait_for()
         return page
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert noise == []
+    return open_
 
 
 def token(page: Page, side: str, index: int) -> Any:
@@ -226,7 +208,7 @@ def test_new_data_keeps_the_lock_and_python_s_echo_is_no_news(browser: Browser) 
     page.evaluate("window.told = []")
 
     def run(view: head_view.Payload) -> None:
-        data = base64.b64encode(head_view.pack(view)).decode()
+        data = base64.b64encode(component.pack(view)).decode()
         page.evaluate(
             """(data) => render({
                 data: Uint8Array.from(atob(data), (byte) => byte.charCodeAt(0)),
@@ -269,10 +251,7 @@ def test_new_data_keeps_the_lock_and_python_s_echo_is_no_news(browser: Browser) 
 
 
 def save(page: Page, kind: str) -> bytes:
-    with page.expect_download() as download:
-        page.get_by_role("button", name=f"Save {kind.upper()}", exact=True).click()
-    assert download.value.suggested_filename == f"attention-lines.{kind}"
-    return Path(download.value.path()).read_bytes()
+    return saved(page, kind, "attention-lines")
 
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from on_screen import heatmaps
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine, running
+from model_zoo.types import FloatArray
 from ui.examples import EXAMPLES
 
 PAGE = "pages/attention.py"
@@ -22,11 +23,10 @@ def figures(app: AppTest) -> list[dict[str, Any]]:
     return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
-def shown_weights(app: AppTest) -> np.ndarray:
+def shown_weights(app: AppTest) -> FloatArray:
     """The matrix of the heatmap as it is sent to the browser."""
-    z = figures(app)[-1]["data"][0]["z"]
-    shape = [int(size) for size in z["shape"].split(",")]
-    return np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(shape)
+    (weights,) = heatmaps(app)
+    return weights
 
 
 def test_the_heatmap_holds_the_weights_of_the_chosen_head(open_page: Callable[..., AppTest], engine: Engine) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from on_screen import heatmaps
 from streamlit.testing.v1 import AppTest
 
 from analysis.filters import Filter, view
 from model_zoo import Engine
+from model_zoo.types import FloatArray
 from ui.attention import VIEWS
 
 PAGE = "pages/attention.py"
@@ -21,14 +22,10 @@ WITH_DECODER = ("bart", "t5")
 NO_CROSS = ("rollout", "bertviz")  # views that need the same tokens on both sides
 
 
-def heatmap_of(app: AppTest) -> np.ndarray:
-    """The float matrix on screen; the grid is of bytes."""
-    for chart in app.get("plotly_chart"):
-        z = json.loads(chart.proto.spec)["data"][0]["z"]
-        if z["dtype"] == "f4":
-            shape = [int(size) for size in z["shape"].split(",")]
-            return np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(shape)
-    raise AssertionError("no heatmap on the page")
+def heatmap_of(app: AppTest) -> FloatArray:
+    """The one matrix on screen; the grid is a figure of bytes."""
+    (weights,) = heatmaps(app)
+    return weights
 
 
 def said(app: AppTest) -> str:
@@ -54,13 +51,13 @@ def test_the_part_in_the_address_is_shown(
 def test_another_part_is_another_picture(open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]) -> None:
     """The pictures of all heads too, which are remembered by what they show."""
     app = open_page(PAGE, model=str(checkpoint("bart")), text=TEXT, pair=TEXT)
-    grids = []
+    pictures: set[object] = set()
     for part in ("encoder", "decoder", "cross"):
         app.segmented_control(key="attention").set_value(part).run()
         assert not app.exception
-        grids.append(json.loads(app.get("plotly_chart")[-1].proto.spec)["data"][0]["z"]["bdata"])
-        grids.append(json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]["z"]["bdata"])
-    assert len(set(grids)) == 6
+        (chart,) = app.get("plotly_chart")
+        pictures |= {json.loads(chart.proto.spec)["data"][0]["z"]["bdata"], heatmap_of(app).tobytes()}
+    assert len(pictures) == 6
 
 
 @pytest.mark.parametrize("name", VIEWS)

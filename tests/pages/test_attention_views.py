@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from on_screen import heatmaps
 from streamlit.testing.v1 import AppTest
 
 from analysis.filters import Filter, combine, view
 from analysis.rollout import rollout
 from model_zoo import Engine, running
+from model_zoo.types import FloatArray
 from ui.attention import VIEWS
 
 PAGE = "pages/attention.py"
 TEXT, PAIR = "The unbelievable dog barked.", "The dog was not tired."
 
 
-def matrix(app: AppTest, chart: int = -1) -> np.ndarray:
-    z = json.loads(app.get("plotly_chart")[chart].proto.spec)["data"][0]["z"]
-    return np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(
-        [int(size) for size in z["shape"].split(",")]
-    )
-
-
-def heatmap_of(app: AppTest) -> np.ndarray:
-    """The one float matrix on screen; the grid is of bytes."""
-    return next(m for i in range(len(app.get("plotly_chart"))) if (m := matrix(app, i)).dtype == np.float32)
+def heatmap_of(app: AppTest) -> FloatArray:
+    """The one matrix on screen; the grid is a figure of bytes."""
+    (weights,) = heatmaps(app)
+    return weights
 
 
 @pytest.mark.parametrize("name", VIEWS)

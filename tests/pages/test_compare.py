@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from on_screen import heatmaps
 from streamlit.testing.v1 import AppTest
 from transformers import AutoTokenizer
 
@@ -49,8 +50,8 @@ def bilstm(checkpoint: Callable[[str], Path], tmp_path_factory: pytest.TempPathF
 
 
 def matrices(app: AppTest) -> list[np.ndarray]:
-    """The float matrices on screen, in their order."""
-    found = []
+    """The float matrices on screen: the heatmaps in their order, then those of figures."""
+    found: list[np.ndarray] = list(heatmaps(app))
     for chart in app.get("plotly_chart"):
         for trace in json.loads(chart.proto.spec)["data"]:
             z = trace.get("z")

@@ -7,7 +7,7 @@ import pytest
 
 from model_zoo.types import FloatArray
 from viz import compare
-from viz.palette import diverging, sequential, square_root_both_ways, theme
+from viz.palette import diverging, sequential
 
 A: FloatArray = np.array([[0.75, 0.25, 0.0], [0.1, 0.2, 0.7]], dtype=np.float32)
 B: FloatArray = np.array([[0.25, 0.5, 0.25], [0.1, 0.2, 0.7]], dtype=np.float32)
@@ -24,22 +24,18 @@ def colour_at(scale: list[tuple[float, str]], place: float) -> FloatArray:
     return np.array([np.interp(place, [p for p, _ in scale], c) for c in channels.T], dtype=np.float32)
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_difference_holds_all_three_numbers_around_a_neutral_zero(dark: bool) -> None:
-    figure = compare.difference(A, B, WORDS, KEYS, names=NAMES, dark=dark)
-    trace = figure.data[0]
-    np.testing.assert_array_equal(trace.z, A - B)
-    assert trace.z.dtype == np.float32
-    np.testing.assert_array_equal(trace.customdata[..., 0], A)
-    np.testing.assert_array_equal(trace.customdata[..., 1], B)
-    assert (trace.zmin, trace.zmax) == (-1, 1)
-    scale = diverging(dark)
-    # A difference of ±0.25 has the colour half way from the middle to the end.
-    for value, place in ((0.0, 0.5), (0.25, 0.75), (-0.25, 0.25), (1.0, 1.0), (-1.0, 0.0)):
-        np.testing.assert_allclose(colour_at(trace.colorscale, (value + 1) / 2), colour_at(scale, place), atol=0.5)
-    assert figure.layout.paper_bgcolor == theme(dark).background
-    assert "Modern&#60;b&#62;BERT %{customdata[1]:.4f}" in trace.hovertemplate
-    assert "BERT − Modern&#60;b&#62;BERT (√ scale)" in [shape.label.text for shape in figure.layout.shapes]
+def test_the_difference_holds_all_three_numbers_around_a_neutral_zero() -> None:
+    picture = compare.difference(A, B, WORDS, KEYS, names=NAMES)
+    numbers = np.frombuffer(picture["weights"], dtype="<f4").reshape(3, *A.shape)
+    np.testing.assert_array_equal(numbers, np.stack([A - B, A, B]))
+    assert [(number["name"], number["signed"]) for number in picture["numbers"]] == [
+        ("difference", True), ("BERT", False), ("Modern<b>BERT", False)
+    ]  # fmt: skip
+    assert picture["limits"] == (-1, 1)
+    assert picture["bend"] == "root both ways"
+    assert picture["scale"] == [colour for _, colour in diverging(dark=False)]
+    assert picture["dark_scale"] == [colour for _, colour in diverging(dark=True)]
+    assert picture["title"] == "BERT − Modern<b>BERT (√ scale)"
 
 
 def test_more_is_blue_and_less_is_orange() -> None:
@@ -51,20 +47,18 @@ def test_more_is_blue_and_less_is_orange() -> None:
 
 def test_a_model_less_itself_is_zero_everywhere() -> None:
     for stretch in (False, True):
-        figure = compare.difference(A, A, WORDS, KEYS, names=("a", "b"), stretch=stretch)
-        assert not figure.data[0].z.any()
-        assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1)
+        picture = compare.difference(A, A, WORDS, KEYS, names=("a", "b"), stretch=stretch)
+        assert not np.frombuffer(picture["weights"], dtype="<f4")[: A.size].any()
+        assert picture["limits"] == (-1, 1)
 
 
 def test_the_bar_names_differences_where_their_colours_are() -> None:
     for stretch, reach in ((False, 1.0), (True, 0.5)):
-        figure = compare.difference(A, B, WORDS, KEYS, names=("a", "b"), stretch=stretch)
-        assert figure.data[0].zmax == reach
-        marks = {shape.label.text: shape.x0 for shape in figure.layout.shapes if shape.x0 == shape.x1}
-        length = max(marks.values())
-        for text, place in marks.items():
-            bent = square_root_both_ways([(place / length, "#000000")])[0][0]
-            assert float(text) / reach == pytest.approx(2 * bent - 1, abs=0.03)
+        picture = compare.difference(A, B, WORDS, KEYS, names=("a", "b"), stretch=stretch)
+        assert picture["limits"] == (-reach, reach)
+        for place, text in picture["marks"]:
+            away = 2 * place - 1  # colour follows the root, so a place stands for its square
+            assert float(text) / reach == pytest.approx(away * abs(away), abs=0.03)
 
 
 def test_differences_of_other_words_are_refused() -> None:
@@ -72,11 +66,6 @@ def test_differences_of_other_words_are_refused() -> None:
         compare.difference(A, B[:, :2], WORDS, KEYS, names=("a", "b"))
     with pytest.raises(ValueError, match="do not fit 2 queries and 2 keys"):
         compare.difference(A, B, WORDS, KEYS[:2], names=("a", "b"))
-
-
-def test_both_ways_of_a_bent_scale_are_mirror_images() -> None:
-    bent = square_root_both_ways([(p, "#000000") for p in (0.0, 0.25, 0.5, 0.75, 1.0)])
-    assert [p for p, _ in bent] == [0.0, 0.375, 0.5, 0.625, 1.0]
 
 
 def test_heads_stand_under_their_own_layers() -> None:

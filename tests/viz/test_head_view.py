@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from on_screen import unpacked
 
 from model_zoo.errors import InvalidInput
-from viz import head_view
-
-COMPONENTS = Path(head_view.__file__).parent / "components"
-OWN_SCRIPTS = sorted(path for room in ("head_view", "standalone") for path in (COMPONENTS / room).glob("*.js"))
+from viz import component, head_view
 
 
 def make(weights: Any, **changes: Any) -> head_view.Payload:
@@ -86,24 +81,9 @@ def test_what_outlived_its_token_or_head_is_dropped() -> None:
 def test_packed_bytes_are_length_header_weights() -> None:
     tokens = ["שלום", "👩‍👧", "</script>"]
     view = make(np.random.default_rng(1).random((2, 3, 3)), queries=tokens, key_segments=[0, 0, 1])
-    packed = head_view.pack(view)
-    end = 4 + int.from_bytes(packed[:4], "little")
-    header = json.loads(packed[4:end])
+    header, weights = unpacked(component.pack(view))
     assert header.pop("queries") == tokens
     assert header.pop("key_segments") == [0, 0, 1]
-    assert packed[end:] == view["weights"]
+    assert weights == view["weights"]
     assert header == {name: view[name] for name in header}  # type: ignore[literal-required]
     assert set(view) - set(header) == {"weights", "queries", "key_segments"}
-
-
-def test_the_component_is_whole() -> None:
-    assert set(head_view.SOURCE) == {"html", "css", "js"}
-    assert all(head_view.SOURCE.values())
-    assert len(OWN_SCRIPTS) == 3
-    assert head_view.SOURCE["js"].count("export default") == 1
-
-
-@pytest.mark.parametrize("script", OWN_SCRIPTS, ids=lambda path: path.name)
-def test_scripts_never_write_markup_and_never_call_out(script: Path) -> None:
-    risky = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(|fetch\(|https?:|import\("
-    assert re.findall(risky, script.read_text(encoding="utf-8")) == []

@@ -22,7 +22,6 @@ def draw(scene: Scene) -> None:
     if not summary(shown):
         return
     draw_heatmap(
-        scene,
         shown,
         "combined",
         f"attention-{how}",

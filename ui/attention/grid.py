@@ -38,7 +38,7 @@ def _one_head(scene: Scene) -> None:
     if not summary(shown):
         return
     name = f"attention-{names([(scene.layer, scene.head)])}"
-    draw_heatmap(scene, shown, "heatmap", name, stretch=stretch or scene.value_weighted, what=scene.what)
+    draw_heatmap(shown, "heatmap", name, stretch=stretch or scene.value_weighted, what=scene.what)
     downloads.numbers(scene, shown, [(scene.layer, scene.head)], name=name)
 
 

@@ -12,7 +12,7 @@ from model_zoo.errors import InvalidInput
 from ui import downloads, state
 from ui.attention import choice
 from ui.attention.scene import Scene, summary
-from viz import head_view
+from viz import component, head_view
 from viz.palette import MOST_COLOURS, categorical
 from viz.standalone import standalone_html
 
@@ -36,7 +36,7 @@ def draw(scene: Scene) -> None:
     payload = _payload(shown, heads)
     _component()(
         key=_KEY,
-        data=head_view.pack(payload),
+        data=component.pack(payload),
         on_selected_change=lambda: _keep_token(scene, shown),
         on_off_change=_keep_off,
     )

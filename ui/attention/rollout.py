@@ -25,7 +25,6 @@ def draw(scene: Scene) -> None:
     if not summary(shown):
         return
     draw_heatmap(
-        scene,
         shown,
         "rollout",
         "attention-rollout",

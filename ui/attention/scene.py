@@ -60,10 +60,11 @@ def summary(shown: View) -> bool:
     return True
 
 
-def draw_heatmap(scene: Scene, shown: View, key: str, name: str, *, stretch: bool, what: str) -> None:
+def draw_heatmap(shown: View, key: str, name: str, *, stretch: bool, what: str) -> None:
     """A filtered matrix as a heatmap with its tokens; ``name`` is the file name of its image."""
-    figure = heatmap(shown.weights, shown.query_labels, shown.key_labels, dark=scene.dark, stretch=stretch, what=what)
-    figures.show(figure, key, name)
+    figures.show_heatmap(
+        heatmap(shown.weights, shown.query_labels, shown.key_labels, stretch=stretch, what=what, file=name), key
+    )
 
 
 def names(heads: Sequence[tuple[int, int]]) -> str:

@@ -48,8 +48,10 @@ def draw(scene: Scene) -> None:
         layer, head = heads.choose(model)
         weights = on_common_words(run.head(layer, head), units[model], run.encoding.special)
         shown[model] = weights
-        figure = heatmap(weights, alignment.labels, [*alignment.labels, REST], dark=scene.dark)
-        figures.show(figure, f"attention {model}", f"compare-attention-{len(shown)}")
+        file = f"compare-attention-{len(shown)}"
+        figures.show_heatmap(
+            heatmap(weights, alignment.labels, [*alignment.labels, REST], file=file), f"attention {model}"
+        )
 
     beside_each_other(scene, found, one)
     csv(
@@ -172,11 +174,10 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
             "never look at the same word."
         )
     )
-    figures.show(
-        compare.difference(a, b, alignment.labels, [*alignment.labels, REST], names=names, dark=scene.dark),
-        "difference",
-        "compare-difference",
+    picture = compare.difference(
+        a, b, alignment.labels, [*alignment.labels, REST], names=names, file="compare-difference"
     )
+    figures.show_heatmap(picture, "difference")
 
 
 def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionRun], heads: _Heads) -> None:

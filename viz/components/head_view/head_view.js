@@ -3,11 +3,10 @@
 // Two layers of canvas lie under the tokens. `overview` holds the lines of all tokens, cut into tiles; a tile is
 // drawn when it comes into view and again only when weights, heads, size or theme change. `focus` holds the lines
 // of the one token that is hovered, focused or locked. So moving the pointer over 512 tokens never draws more than
-// one token's lines. The pens that draw, and pictures to keep, are in picture.js.
+// one token's lines. Pictures to keep are in picture.js, the pens that draw in pens.js.
 
 const FAINTEST = 3; // of 255: fainter lines cannot be seen, nor can 8 bits hold their hue; hovering shows them
 const LEVELS = 20; // opacities drawn: the canvas changes its pen once a level and head, not once a line
-const LARGEST_CANVAS = 16e6; // device pixels; beyond that Safari draws nothing
 // Pixels: height of a tile of the overview. A line is drawn in every tile it crosses, so as few as fill the window.
 const TILE = Math.min(Math.max(window.innerHeight, 480), 1280);
 const NAMED = 3; // strongest partners named in labels
@@ -36,20 +35,9 @@ export default function render({ data, parentElement, setStateValue }) {
   };
 }
 
-// Streamlit carries bytes only as the whole of a component's data: length of the JSON, the JSON, the weights.
-function unpack(data) {
-  if (!(data instanceof Uint8Array)) return data;
-  const length = new DataView(data.buffer, data.byteOffset).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length)));
-  return { ...header, weights: data.subarray(4 + length) };
-}
-
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const name = (token) => token.trim() || "space";
 const other = (side) => (side === "query" ? "key" : "query");
-// Device pixels a CSS pixel: as many as wanted, as few as a canvas can bear.
-const sharpest = (wanted, width, height) =>
-  Math.min(wanted, Math.sqrt(LARGEST_CANVAS / Math.max(width * height, 1)), 16384 / height);
 const same = (a, b) => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
 function sameLines(a, b) {
@@ -238,13 +226,8 @@ class HeadView {
     });
   }
 
-  dark() {
-    const [red, green, blue] = getComputedStyle(this.root).backgroundColor.match(/[\d.]+/g).map(Number);
-    return 0.299 * red + 0.587 * green + 0.114 * blue < 128;
-  }
-
   colours() {
-    return this.dark() ? this.data.dark_colours : this.data.colours;
+    return isDark(this.root) ? this.data.dark_colours : this.data.colours;
   }
 
   // ---- drawing ------------------------------------------------------------------------------------------
@@ -501,8 +484,8 @@ class HeadView {
     await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
     if (this.stale) this.sortLines();
     const { kind } = button.dataset;
-    const picture = new Picture(this);
-    const file = kind === "svg" ? picture.svg(button.querySelector("svg").namespaceURI) : await picture.png();
+    const namespace = button.querySelector("svg").namespaceURI;
+    const file = await pictureFile(new Picture(this), kind, namespace);
     button.ariaBusy = "false";
     if (file) download(file, `attention-lines.${kind}`);
     else this.status.textContent = "There is too little memory for a PNG. Save an SVG, or show fewer tokens.";

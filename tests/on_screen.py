@@ -1,0 +1,37 @@
+"""What pages and components show: matrices as they are sent to the browser, pictures as it saves them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Page
+from streamlit.testing.v1 import AppTest
+
+from model_zoo.types import FloatArray
+
+
+def unpacked(packed: bytes) -> tuple[dict[str, object], bytes]:
+    """The header and the numbers of a component's data (``viz.component.pack``)."""
+    end = 4 + int.from_bytes(packed[:4], "little")
+    return json.loads(packed[4:end]), packed[end:]
+
+
+def heatmaps(app: AppTest) -> list[FloatArray]:
+    """The matrix drawn by each heatmap, float32 (queries, keys), in the page's order."""
+    found = []
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == "heatmap":
+            header, weights = unpacked(element.proto.bytes)
+            numbers, queries, keys = (len(header[name]) for name in ("numbers", "queries", "keys"))  # type: ignore[arg-type]
+            found.append(np.frombuffer(weights, dtype="<f4").reshape(numbers, queries, keys)[0])
+    return found
+
+
+def saved(page: Page, kind: str, name: str) -> bytes:
+    """What a component's button saves as a picture, "svg" or "png", under this name."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=f"Save {kind.upper()}", exact=True).click()
+    assert download.value.suggested_filename == f"{name}.{kind}"
+    return Path(download.value.path()).read_bytes()
