@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import shutil
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -118,7 +118,9 @@ def export(recipe: Recipe, run: Path, target: Path) -> None:
     model.load_state_dict(state["model"])
     save_float8(model, target)
     for file in ("tokenizer.json", "tokenizer_config.json"):
-        shutil.copyfile(run / "tokenizer" / file, target / file)
+        content = json.loads((run / "tokenizer" / file).read_text(encoding="utf-8"))
+        compact = json.dumps(content, ensure_ascii=False, separators=(",", ":"))  # a third of it is indentation
+        (target / file).write_text(compact, encoding="utf-8")
     minutes = state["active_seconds"] / 60
     print(f"{target}: step {state['step']}, {minutes:.1f} minutes, {state['tokens']:,} tokens.")
 
