@@ -9,13 +9,13 @@ import logging
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from threading import Event
 from typing import Literal
 
 from analysis.cost import ModelCost, latencies
 from model_zoo import Engine
 from model_zoo.errors import ModelZooError
 from model_zoo.types import CostFailure, CostSample, CostSubject, Quality
+from ui.background import BackgroundWork
 
 _log = logging.getLogger(__name__)
 _WORKER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cost")
@@ -24,13 +24,14 @@ _TIMING_SHARE = 0.5  # of the whole, roughly: what the progress bar counts for i
 Stage = Literal["waiting", "timing", "judging"]
 
 
-class Measurement:
+class Measurement(BackgroundWork):
     """First all models are timed together, then each reads the held-out sentences; what is done stays when stopped.
 
     ``failures`` says of models why they could not be measured, or not wholly.
     """
 
     def __init__(self, engine: Engine, models: Sequence[str]) -> None:
+        super().__init__()
         self.models = tuple(models)
         self.failures: list[CostFailure] = []
         self.stage: Stage = "waiting"
@@ -39,26 +40,9 @@ class Measurement:
         self._samples: list[CostSample] = []
         self._qualities: dict[str, Quality] = {}
         self._timed = 0.0
-        self._stop, self._over = Event(), Event()
 
     def start(self) -> None:
         _WORKER.submit(self._run)
-
-    def stop(self) -> None:
-        """End as soon as the pass or the batch at work is done."""
-        self._stop.set()
-
-    def wait(self, timeout: float) -> bool:
-        """Whether it was over within so many seconds."""
-        return self._over.wait(timeout)
-
-    @property
-    def running(self) -> bool:
-        return not self._over.is_set()
-
-    @property
-    def stopping(self) -> bool:
-        return self._stop.is_set()
 
     @property
     def share(self) -> float:
@@ -92,13 +76,13 @@ class Measurement:
         try:
             with closing(self._events()) as events:
                 for _ in events:
-                    if self._stop.is_set():
+                    if self.stopping:
                         return
         except Exception:
             _log.exception("unexpected failure while measuring")
             reason = "Something went wrong inside the app; its log says more. Measure again."
             self.failures.extend(CostFailure(model, reason) for model in self.models)
-            self._stop.set()
+            self.stop()
         finally:
             self._over.set()
 

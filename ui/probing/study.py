@@ -7,7 +7,6 @@ processors than one, and a short run does not wait for a long one to end.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from analysis.probing import (
 )
 from analysis.probing.features import Encode
 from model_zoo.types import HiddenStates, ModelInfo
+from ui.background import BackgroundWork
 
 _log = logging.getLogger(__name__)
 _WORKER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="probing")
@@ -66,7 +66,7 @@ class _Stopped(Exception):
     """Leaves the run from the inside of the encoder; no other failure looks like it."""
 
 
-class Study:
+class Study(BackgroundWork):
     """One run over some tasks; finished tasks are put into ``results`` as they are done.
 
     ``titles`` is what the screen calls the tasks, by name. ``failed`` says of tasks why they could not be done.
@@ -81,6 +81,7 @@ class Study:
         settings: Settings,
         results: dict[Key, Finished],
     ) -> None:
+        super().__init__()
         self.model, self.titles = model, titles
         self.failed: dict[str, str] = {}
         self._began = time.monotonic()
@@ -91,24 +92,11 @@ class Study:
         self._last: dict[str, Progress] = {}
         self._layers: dict[str, list[LayerResult]] = {name: [] for name in self._keys}
         self._pictures: dict[str, TaskMap] = {}
-        self._stop, self._over = threading.Event(), threading.Event()
         self._events: Iterator[Event] = run(self._watched, self._handed_out(tasks.values()), settings)
 
     def start(self) -> None:
         _RUNNING.add(self)
         _WORKER.submit(self._step)
-
-    def stop(self) -> None:
-        """End the run as soon as the batch or the probe at work is done; what is finished stays."""
-        self._stop.set()
-
-    def wait(self, timeout: float) -> bool:
-        """Whether the run was over within so many seconds."""
-        return self._over.wait(timeout)
-
-    @property
-    def running(self) -> bool:
-        return not self._over.is_set()
 
     @property
     def seconds(self) -> float:
@@ -119,10 +107,6 @@ class Study:
     def others(self) -> bool:
         """Whether other runs are waiting for their turns."""
         return len(_RUNNING) > 1
-
-    @property
-    def stopping(self) -> bool:
-        return self._stop.is_set()
 
     @property
     def tasks(self) -> Sequence[str]:
@@ -156,7 +140,7 @@ class Study:
     def _handed_out(self, tasks: Iterable[Task | Dataset]) -> Iterator[Task | Dataset]:
         """The tasks, as the run asks for one after the other to draw their sentences."""
         for task in tasks:
-            if self._stop.is_set():
+            if self.stopping:
                 raise _Stopped
             self._making = task.name
             yield task
@@ -165,7 +149,7 @@ class Study:
     def _watched(self, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
         """The encoder, counted and left as soon as the run is stopped."""
         for found in self._encode(texts):
-            if self._stop.is_set():
+            if self.stopping:
                 raise _Stopped
             self._encoded += 1
             yield found
@@ -173,7 +157,7 @@ class Study:
     def _step(self) -> None:
         """Work until the next event, then stand in line again."""
         try:
-            if self._stop.is_set():
+            if self.stopping:
                 raise _Stopped
             self._note(next(self._events))
         except (StopIteration, _Stopped):
