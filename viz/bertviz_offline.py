@@ -146,10 +146,11 @@ def _source(text: str) -> str:
 
 
 def _document(view: View, data: dict[str, Any], dark: bool) -> str:
-    shim, style, page = (
-        (_COMPONENT / name).read_text(encoding="utf-8") for name in ("offline.js", "offline.css", "page.html")
+    shim, style, page, pens, saving = (
+        (_COMPONENT / name).read_text(encoding="utf-8")
+        for name in ("offline.js", "offline.css", "page.html", "../shared/pens.js", "saving.js")
     )
-    script = _script(view)
+    script, saving = _script(view), pens + saving
     colours = theme(dark)
     style += (
         f":root {{ --background: {colours.background}; --text: {colours.text}; --hover: {colours.line}; "
@@ -163,8 +164,8 @@ def _document(view: View, data: dict[str, Any], dark: bool) -> str:
     return Template(page).substitute(
         mode="dark" if dark else "light",
         policy=(
-            f"default-src 'none'; script-src {_source(shim)} {_source(script)}; style-src {_source(style)}; "
-            "base-uri 'none'; form-action 'none'"
+            f"default-src 'none'; script-src {_source(shim)} {_source(script)} {_source(saving)}; "
+            f"style-src {_source(style)}; img-src blob:; base-uri 'none'; form-action 'none'"
         ),
         view=view,
         style=style,
@@ -173,4 +174,5 @@ def _document(view: View, data: dict[str, Any], dark: bool) -> str:
         data=json.dumps(data).replace("<", "\\u003c"),
         shim=shim,
         script=script,
+        saving=saving,
     )

@@ -1,9 +1,13 @@
 """BertViz's own scripts in a real Chromium without network: they draw the numbers and answer to the mouse."""
 
+import io
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from on_screen import saved
+from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from viz.bertviz_offline import View, bertviz_html
@@ -14,6 +18,7 @@ TOKENS = ["[CLS]", "</script><b>", "sat", "[SEP]", "down", "[SEP]"]
 N = len(TOKENS)
 LAYERS, HEADS = 2, 12
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(N), size=(LAYERS, HEADS, N)).astype(np.float32)
+SVG = "{http://www.w3.org/2000/svg}"
 SQUARES = "#vis svg > g:last-child rect"  # the head view's switches, drawn last
 
 
@@ -22,7 +27,8 @@ def page(browser: Browser) -> Iterator[Page]:
     """A page that fails its test on any request, console error or uncaught exception."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     trouble: list[str] = []
-    page.on("request", lambda request: trouble.append(f"request {request.url}"))
+    own = "blob:"  # what the page itself made, to save it as a PNG
+    page.on("request", lambda request: request.url.startswith(own) or trouble.append(f"request {request.url}"))
     page.on("pageerror", lambda error: trouble.append(f"exception {error}"))
     page.on("console", lambda line: trouble.append(f"{line.type} {line.text}") if line.type != "log" else None)
     yield page
@@ -146,3 +152,36 @@ def test_nothing_may_be_fetched(browser: Browser) -> None:
     page.close()
     assert outcome == "refused"
     assert requests == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("view", ["head", "model"])
+def test_what_is_drawn_is_saved_as_svg(page: Page, view: View, dark: bool) -> None:
+    show(page, view, dark=dark)
+    root = ElementTree.fromstring(saved(page, "svg", f"bertviz-{view}"))
+    opacity = [
+        float(line.attrib["stroke-opacity"]) for line in root.iter(f"{SVG}line") if "stroke-opacity" in line.attrib
+    ]
+    shown = WEIGHTS[0] / HEADS if view == "head" else WEIGHTS
+    assert opacity == pytest.approx(shown.ravel(), abs=1e-5)
+    rules = next(root.iter(f"{SVG}style")).text
+    assert rules
+    assert "var(" not in rules
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    if view == "head":
+        assert texts == TOKENS * 2
+    else:
+        assert {"Layers", "Heads", "1", "2"} <= {text.strip() for text in texts if text}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("view", ["head", "model"])
+def test_a_saved_png_is_the_screen_at_twice_its_size(page: Page, view: View, dark: bool) -> None:
+    show(page, view, dark=dark)
+    image = Image.open(io.BytesIO(saved(page, "png", f"bertviz-{view}"))).convert("RGB")
+    drawing = page.locator("#vis svg").first
+    screen = Image.open(io.BytesIO(drawing.screenshot())).convert("RGB")
+    assert abs(image.width - 2 * screen.width) <= 2
+    assert abs(image.height - 2 * screen.height) <= 2
+    small = np.asarray(image.resize(screen.size, Image.Resampling.BOX), dtype=int)
+    assert np.abs(small - np.asarray(screen, dtype=int)).mean() < 4
