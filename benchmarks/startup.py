@@ -64,7 +64,7 @@ def main() -> None:
         for _ in range(repeats):
             bares.append(bare())
             homes.append(seconds_until(browser, "/", "[data-testid='stMetric']"))
-            heatmaps.append(seconds_until(browser, "/attention", ".js-plotly-plot .heatmaplayer image"))
+            heatmaps.append(seconds_until(browser, "/attention", ".heatmap[data-picture]"))
         browser.close()
 
     def median(values: list[tuple[float, float]], of: int) -> float:

@@ -8,11 +8,17 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from ui import notes, state
+from ui.theme import is_dark
+from viz.palette import DARK
 
 
 def begin(title: str, about: str, fields: Sequence[state.Field] = ()) -> None:
     """First call of a page. ``fields`` are what its address holds."""
     _through_app()
+    if is_dark():
+        # Streamlit writes white on what is chosen in a list of many, which on this theme's light primary colour
+        # nobody can read (2.3:1).
+        st.html(f"<style>.stMultiSelect [data-tag] * {{ color: {DARK.background} }}</style>")
     st.title(title)
     st.markdown(about)
     notes.complaints(state.restore(fields))

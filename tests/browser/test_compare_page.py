@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -67,3 +68,25 @@ def test_every_view_fits_a_telephone(
     )
     expect(page.get_by_text("The address of this page restores")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_chosen_models_can_be_read(
+    scheme: str, visit: Callable[..., Any], app_url: str, checkpoint: Callable[[str], Path]
+) -> None:
+    models = str(checkpoint("bert")), str(checkpoint("roberta"))
+    page: Page = visit(color_scheme=scheme).open(address(app_url, models, compare_view="tokens"))
+    chip = page.locator(".stMultiSelect [data-tag]").first
+    expect(chip).to_be_visible()
+    colours = [
+        chip.locator("[title]").evaluate("element => getComputedStyle(element).color"),
+        chip.evaluate("element => getComputedStyle(element).backgroundColor"),
+    ]
+    low, high = sorted(_luminance([int(part) for part in re.findall(r"\d+", colour)[:3]]) for colour in colours)
+    assert (high + 0.05) / (low + 0.05) >= 4.5  # WCAG 2, level AA
+
+
+def _luminance(rgb: list[int]) -> float:
+    parts = [part / 255 for part in rgb]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
