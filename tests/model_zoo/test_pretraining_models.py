@@ -136,24 +136,6 @@ def test_a_fresh_model_guesses_near_the_unigram_distribution(architecture: str, 
     assert math.log(len(tokenizer)) + (frequencies * np.log(frequencies)).sum() > 0.15  # uniform would be worse
 
 
-def test_a_students_embeddings_are_the_teachers_principal_directions(tokenizer):
-    teacher_recipe = Recipe(name="t", architecture="bert", config=SMALL_BERT, own_vocabulary=300)
-    bias = np.zeros(len(tokenizer), dtype=np.float32)
-    teacher = make_model(teacher_recipe, tokenizer, bias, None, None)
-    with torch.no_grad():  # teacher embeddings that lie in a plane of four dimensions
-        flat = torch.randn(len(tokenizer), 4) @ torch.randn(4, 16)
-        teacher.get_input_embeddings().weight.copy_(flat)
-    recipe = Recipe(name="s", architecture="bert", config=SMALL_BERT | {"hidden_size": 4}, start="teacher")
-    student = make_model(recipe, tokenizer, bias, None, teacher)
-    own = student.get_input_embeddings().weight.detach()
-    centred = flat - flat.mean(dim=0)
-    # Distances between words are the teacher's, up to one factor for all.
-    ratio = torch.cdist(own[:40], own[:40]) / torch.cdist(centred[:40], centred[:40]).clamp(min=1e-6)
-    off_diagonal = ratio[~torch.eye(40, dtype=torch.bool)]
-    assert off_diagonal.std() / off_diagonal.mean() < 1e-3
-    assert torch.equal(student.cls.predictions.transform.dense.weight, torch.eye(4))
-
-
 def test_a_package_that_is_not_installed():
     with pytest.raises(InvalidInput, match=r"PyPI package no-such-package-here.*pip install"):
         package_folder("no-such-package-here")

@@ -51,7 +51,7 @@ SMALL = {
     "tinybert": _recipe(
         "tinybert",
         architecture="bert",
-        config=SMALL_BERT | {"hidden_size": 8},
+        config=SMALL_BERT | {"hidden_size": 8, "num_attention_heads": 1},
         start="teacher",
         own_vocabulary=None,
         distillation=Distillation(teacher="small-teacher"),

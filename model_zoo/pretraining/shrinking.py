@@ -1,0 +1,126 @@
+"""A small BERT that begins as a part of a large one: fewer directions, heads, neurons and layers of the same weights.
+
+Structured pruning as a start (as in Xia et al. 2024, arXiv:2310.06694), chosen from the weights alone. What matters
+most is what a small model learns last: to look at its neighbours. So the kept directions hold the positions as well
+as the words, and the first layer gets the heads that look one or two tokens away.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+_POSITIONS = 128
+"""The positions that training uses."""
+
+_NEAR = (-2, -1, 1, 2)
+"""Distances in tokens between a query and a key next to it."""
+
+
+def shrink(student: Any, teacher: Any) -> None:
+    """Fill a BertForPreTraining with a part of a larger one of the same vocabulary, in place.
+
+    Raises ValueError when the heads of the two are not equally wide.
+    """
+    small, large = student.config, teacher.config
+    width = large.hidden_size // large.num_attention_heads
+    if small.hidden_size // small.num_attention_heads != width:
+        raise ValueError(f"the student's heads must be {width} wide, as the teacher's are")
+    kept = directions(teacher, small.hidden_size)
+    theirs, own = teacher.bert.embeddings, student.bert.embeddings
+    with torch.no_grad():
+        for name in ("word_embeddings", "position_embeddings", "token_type_embeddings"):
+            getattr(own, name).weight.copy_(getattr(theirs, name).weight[: len(getattr(own, name).weight)] @ kept)
+        _normalization(own.LayerNorm, theirs.LayerNorm, kept)
+        near = torch.stack([nearness(teacher, layer) for layer in range(large.num_hidden_layers)])
+        first = int(near.topk(small.num_attention_heads).values.sum(dim=1).argmax())
+        places = torch.linspace(first, large.num_hidden_layers - 1, small.num_hidden_layers).round().int().tolist()
+        for place, (layer, source) in enumerate(
+            zip(student.bert.encoder.layer, (teacher.bert.encoder.layer[place] for place in places), strict=True)
+        ):
+            worth = near[first] if place == 0 else _reach(source, kept, width)
+            _attention(layer.attention, source.attention, kept, worth.topk(small.num_attention_heads).indices, width)
+            _neurons(layer, source, kept, small.intermediate_size)
+        _inside(student.bert.pooler.dense, teacher.bert.pooler.dense, kept)
+        _inside(student.cls.predictions.transform.dense, teacher.cls.predictions.transform.dense, kept)
+        _normalization(student.cls.predictions.transform.LayerNorm, teacher.cls.predictions.transform.LayerNorm, kept)
+        student.cls.seq_relationship.weight.copy_(teacher.cls.seq_relationship.weight @ kept)
+        student.cls.seq_relationship.bias.copy_(teacher.cls.seq_relationship.bias)
+
+
+def directions(teacher: Any, width: int) -> torch.Tensor:
+    """The principal directions (teacher's width, width) of words and positions, orthonormal, as important as each
+    other: positions vary less than words do, and would be lost.
+    """
+    embeddings = teacher.bert.embeddings
+    covariance = torch.zeros(teacher.config.hidden_size, teacher.config.hidden_size)
+    for rows in (
+        embeddings.word_embeddings.weight.detach(),
+        embeddings.position_embeddings.weight[:_POSITIONS].detach(),
+    ):
+        centred = rows - rows.mean(dim=0)
+        part = centred.T @ centred
+        covariance += part / part.trace()
+    _, vectors = torch.linalg.eigh(covariance)  # ascending eigenvalues
+    return vectors[:, -width:].contiguous()
+
+
+@torch.no_grad()
+def nearness(teacher: Any, layer: int) -> torch.Tensor:
+    """How much each head (heads,) of a layer attends to one near distance when it sees positions alone."""
+    embeddings, attention = teacher.bert.embeddings, teacher.bert.encoder.layer[layer].attention.self
+    states = embeddings.LayerNorm(
+        embeddings.position_embeddings.weight[:_POSITIONS]
+        + embeddings.token_type_embeddings.weight[0]
+        + embeddings.word_embeddings.weight.mean(dim=0)
+    )
+    n_heads = teacher.config.num_attention_heads
+    query, key = (
+        project(states).unflatten(-1, (n_heads, -1)).transpose(0, 1) for project in (attention.query, attention.key)
+    )
+    weights = (query @ key.transpose(1, 2) / query.shape[-1] ** 0.5).softmax(dim=-1)
+    return torch.stack([weights.diagonal(distance, 1, 2).mean(dim=-1) for distance in _NEAR]).amax(dim=0)
+
+
+def _normalization(own: nn.LayerNorm, theirs: nn.LayerNorm, kept: torch.Tensor) -> None:
+    """Gains belong to coordinates, which are gone: all get the teacher's root mean square."""
+    own.weight.fill_(theirs.weight.square().mean().sqrt())
+    own.bias.copy_(theirs.bias @ kept)
+
+
+def _inside(own: nn.Linear, theirs: nn.Linear, kept: torch.Tensor) -> None:
+    """A map of the hidden states to themselves."""
+    own.weight.copy_(kept.T @ theirs.weight @ kept)
+    own.bias.copy_(theirs.bias @ kept)
+
+
+def _reach(source: Any, kept: torch.Tensor, width: int) -> torch.Tensor:
+    """How strongly each head (heads,) writes what it reads: the norm of its value and output map."""
+    values = (source.attention.self.value.weight @ kept).unflatten(0, (-1, width))
+    outputs = (kept.T @ source.attention.output.dense.weight).unflatten(1, (-1, width)).transpose(0, 1)
+    return (outputs @ values).flatten(1).norm(dim=1)
+
+
+def _attention(own: Any, theirs: Any, kept: torch.Tensor, heads: torch.Tensor, width: int) -> None:
+    rows = (heads[:, None] * width + torch.arange(width)).flatten()
+    for name in ("query", "key", "value"):
+        source = getattr(theirs.self, name)
+        getattr(own.self, name).weight.copy_(source.weight[rows] @ kept)
+        getattr(own.self, name).bias.copy_(source.bias[rows])
+    own.output.dense.weight.copy_(kept.T @ theirs.output.dense.weight[:, rows])
+    own.output.dense.bias.copy_(theirs.output.dense.bias @ kept)
+    _normalization(own.output.LayerNorm, theirs.output.LayerNorm, kept)
+
+
+def _neurons(own: Any, theirs: Any, kept: torch.Tensor, n: int) -> None:
+    """The feed-forward part's neurons that read and write most."""
+    reads, writes = theirs.intermediate.dense, theirs.output.dense
+    worth = (reads.weight @ kept).norm(dim=1) * (kept.T @ writes.weight).norm(dim=0)
+    chosen = worth.topk(n).indices
+    own.intermediate.dense.weight.copy_(reads.weight[chosen] @ kept)
+    own.intermediate.dense.bias.copy_(reads.bias[chosen])
+    own.output.dense.weight.copy_(kept.T @ writes.weight[:, chosen])
+    own.output.dense.bias.copy_(writes.bias @ kept)
+    _normalization(own.output.LayerNorm, theirs.output.LayerNorm, kept)
