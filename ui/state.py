@@ -239,9 +239,10 @@ COMPARE_TOP = Field("compare_top", 5, _within("the number of predictions", 1, 50
 OWN_SENTENCES = Field("own_sentences", "")
 COST_MEASURE = Field("cost_measure", "latency", _one_of("the measure", ("latency", "tokens", "words")))
 COST_LENGTH = Field("cost_length", 128, _within("the length", 1, 99_999))
+LONG_TOO = Field("long", False, _switch)  # do on a long text what takes a while
 COMPARE_FIELDS = (
     COMPARED, BESIDE, COMPARE_VIEW, *LAYERS_BESIDE, *HEADS_BESIDE, MASKED_WORDS, COMPARE_TOP, OWN_SENTENCES,
-    COST_MEASURE, COST_LENGTH,
+    COST_MEASURE, COST_LENGTH, LONG_TOO,
 )  # fmt: skip
 
 FIELDS = (*MASK_FIELDS, *NEXT_FIELDS, *LAYERS_FIELDS, *COMPARE_FIELDS, *ATTENTION, IMAGE)

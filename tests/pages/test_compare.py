@@ -492,3 +492,13 @@ def test_a_long_text_waits_to_be_asked(open_page: Open) -> None:
     assert [toggle.label for toggle in app.toggle] == [
         "Score this long text: up to 212 runs of each model, which takes a while"
     ]
+
+
+def test_a_link_says_that_a_long_text_was_asked_for(open_page: Open) -> None:
+    text = "The cat sat on the mat. " * 30
+    app = open_page(PAGE, models="embedded/bert", text=text, compare_view="attention", long="1")
+    clean(app)
+    [toggle] = app.toggle
+    assert toggle.value
+    assert [matrix.shape for matrix in matrices(app)][-1] == (72, 72)
+    assert app.query_params["long"] == "1"

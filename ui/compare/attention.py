@@ -187,7 +187,7 @@ def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionR
         "look, in bits. Heads that look at the same words need not do the same with them."
     )
     if len(alignment) > _SLOW and not st.toggle(
-        f"Compare all heads on these {len(alignment):,} words, which takes a while"
+        f"Compare all heads on these {len(alignment):,} words, which takes a while", key=state.LONG_TOO.name
     ):
         return
     places = [list(runs).index(model) for model in (scene.a, scene.b)]

@@ -211,7 +211,7 @@ def _surprisal(scene: Scene) -> None:
     fill = [model for model in scene.models if scene.infos[model].mlm]
     longest = max((len(engine().encode(model, text)) for model in fill), default=0)
     if longest > _LONG and not st.toggle(
-        f"Score this long text: up to {longest:,} runs of each model, which takes a while"
+        f"Score this long text: up to {longest:,} runs of each model, which takes a while", key=state.LONG_TOO.name
     ):
         return
     score = engine().token_scores
