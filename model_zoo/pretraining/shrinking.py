@@ -2,7 +2,8 @@
 
 Structured pruning as a start (as in Xia et al. 2024, arXiv:2310.06694), chosen from the weights alone. What matters
 most is what a small model learns last: to look at its neighbours. So the kept directions hold the positions as well
-as the words, and the first layer gets the heads that look one or two tokens away.
+as the words, and half of the first layer's heads are such that look one or two tokens away. All others are those
+that write most.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ def shrink(student: Any, teacher: Any) -> None:
         for place, (layer, source) in enumerate(
             zip(student.bert.encoder.layer, (teacher.bert.encoder.layer[place] for place in places), strict=True)
         ):
-            worth = near[first] if place == 0 else _reach(source, kept, width)
+            worth = _reach(source, kept, width)
+            if place == 0:
+                nearby = near[first].topk((small.num_attention_heads + 1) // 2).indices
+                worth[nearby] = torch.inf
             _attention(layer.attention, source.attention, kept, worth.topk(small.num_attention_heads).indices, width)
             _neurons(layer, source, kept, small.intermediate_size)
         _inside(student.bert.pooler.dense, teacher.bert.pooler.dense, kept)

@@ -109,7 +109,7 @@ def test_a_kept_head_and_the_neurons_compute_what_they_did(flat_teacher):
 
 
 @pytest.mark.parametrize("distance", [-1, 1, 2])
-def test_the_first_layer_gets_the_heads_that_look_nearby(distance):
+def test_the_first_layer_gets_heads_that_look_nearby(distance):
     teacher = bert()
     near_head(teacher, layer=1, head=1, distance=distance)
     assert nearness(teacher, 1)[1] > 0.8
