@@ -549,15 +549,7 @@ class HeadView {
     on(window, "beforeprint", () => [...this.overview.children].forEach((tile) => this.drawTile(tile)));
     this.sizes = new ResizeObserver(() => this.data && this.stage.clientWidth !== this.area.width && this.layout());
     this.sizes.observe(this.stage);
-    const watchRatio = () => {
-      const query = matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
-      const changed = () => {
-        this.layout();
-        watchRatio();
-      };
-      query.addEventListener("change", changed, { ...options, once: true });
-    };
-    watchRatio();
+    onRatio(() => this.layout(), options.signal);
   }
 
   key(event, token) {

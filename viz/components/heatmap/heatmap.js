@@ -328,15 +328,7 @@ class Heatmap {
     on(document.fonts, "loadingdone", () => this.draw());
     this.sizes = new ResizeObserver(() => this.stage.clientWidth !== this.layout?.width && this.draw());
     this.sizes.observe(this.stage);
-    const watchRatio = () => {
-      const query = matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
-      const changed = () => {
-        this.draw();
-        watchRatio();
-      };
-      query.addEventListener("change", changed, { ...options, once: true });
-    };
-    watchRatio();
+    onRatio(() => this.draw(), options.signal);
   }
 
   key(event) {

@@ -24,6 +24,16 @@ function isDark(element) {
   return 0.299 * red + 0.587 * green + 0.114 * blue < 128;
 }
 
+// Acts whenever a CSS pixel has another number of device pixels, until the signal ends it.
+function onRatio(act, signal) {
+  const query = matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
+  const changed = () => {
+    act();
+    onRatio(act, signal);
+  };
+  query.addEventListener("change", changed, { signal, once: true });
+}
+
 class CanvasPen {
   constructor(context, ratio, font = "sans-serif") {
     this.context = context;
