@@ -47,8 +47,10 @@ def shrink(student: Any, teacher: Any) -> None:
                 worth[nearby] = torch.inf
             _attention(layer.attention, source.attention, kept, worth.topk(small.num_attention_heads).indices, width)
             _neurons(layer, source, kept, small.intermediate_size)
-        _inside(student.bert.pooler.dense, teacher.bert.pooler.dense, kept)
-        _inside(student.cls.predictions.transform.dense, teacher.cls.predictions.transform.dense, kept)
+        transform, taught = student.cls.predictions.transform, teacher.cls.predictions.transform
+        transform.dense.weight.copy_(kept.T @ taught.dense.weight @ kept)
+        transform.dense.bias.copy_(taught.dense.bias @ kept)
+        _normalization(transform.LayerNorm, taught.LayerNorm, kept)
         _normalization(student.cls.predictions.transform.LayerNorm, teacher.cls.predictions.transform.LayerNorm, kept)
         student.cls.seq_relationship.weight.copy_(teacher.cls.seq_relationship.weight @ kept)
         student.cls.seq_relationship.bias.copy_(teacher.cls.seq_relationship.bias)
@@ -91,12 +93,6 @@ def nearness(teacher: Any, layer: int) -> torch.Tensor:
 def _normalization(own: nn.LayerNorm, theirs: nn.LayerNorm, kept: torch.Tensor) -> None:
     """Gains belong to coordinates, which are gone: all get the teacher's root mean square."""
     own.weight.fill_(theirs.weight.square().mean().sqrt())
-    own.bias.copy_(theirs.bias @ kept)
-
-
-def _inside(own: nn.Linear, theirs: nn.Linear, kept: torch.Tensor) -> None:
-    """A map of the hidden states to themselves."""
-    own.weight.copy_(kept.T @ theirs.weight @ kept)
     own.bias.copy_(theirs.bias @ kept)
 
 
