@@ -2,8 +2,8 @@
 
 Structured pruning as a start (as in Xia et al. 2024, arXiv:2310.06694), chosen from the weights alone. What matters
 most is what a small model learns last: to look at its neighbours. So the kept directions hold the positions as well
-as the words, and half of the first layer's heads are such that look one or two tokens away. All others are those
-that write most.
+as the words, and half of the first layer's heads are such that look one or two tokens away. All other heads start
+anew: many heads of a trained model look at [CLS] or [SEP] whatever the text, and do not come away from there.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from torch import nn
 
 _POSITIONS = 128
 """The positions that training uses."""
+
+_NO_HEADS = torch.empty(0, dtype=torch.long)
 
 _NEAR = (-2, -1, 1, 2)
 """Distances in tokens between a query and a key next to it."""
@@ -41,11 +43,8 @@ def shrink(student: Any, teacher: Any) -> None:
         for place, (layer, source) in enumerate(
             zip(student.bert.encoder.layer, (teacher.bert.encoder.layer[place] for place in places), strict=True)
         ):
-            worth = _reach(source, kept, width)
-            if place == 0:
-                nearby = near[first].topk((small.num_attention_heads + 1) // 2).indices
-                worth[nearby] = torch.inf
-            _attention(layer.attention, source.attention, kept, worth.topk(small.num_attention_heads).indices, width)
+            nearby = near[first].topk((small.num_attention_heads + 1) // 2).indices if place == 0 else _NO_HEADS
+            _attention(layer.attention, source.attention, kept, nearby, width)
             _neurons(layer, source, kept, small.intermediate_size)
         transform, taught = student.cls.predictions.transform, teacher.cls.predictions.transform
         transform.dense.weight.copy_(kept.T @ taught.dense.weight @ kept)
@@ -96,20 +95,18 @@ def _normalization(own: nn.LayerNorm, theirs: nn.LayerNorm, kept: torch.Tensor) 
     own.bias.copy_(theirs.bias @ kept)
 
 
-def _reach(source: Any, kept: torch.Tensor, width: int) -> torch.Tensor:
-    """How strongly each head (heads,) writes what it reads: the norm of its value and output map."""
-    values = (source.attention.self.value.weight @ kept).unflatten(0, (-1, width))
-    outputs = (kept.T @ source.attention.output.dense.weight).unflatten(1, (-1, width)).transpose(0, 1)
-    return (outputs @ values).flatten(1).norm(dim=1)
-
-
 def _attention(own: Any, theirs: Any, kept: torch.Tensor, heads: torch.Tensor, width: int) -> None:
+    """Put these heads first; the others look everywhere alike, and write as strongly as they read."""
     rows = (heads[:, None] * width + torch.arange(width)).flatten()
+    n = len(rows)
     for name in ("query", "key", "value"):
-        source = getattr(theirs.self, name)
-        getattr(own.self, name).weight.copy_(source.weight[rows] @ kept)
-        getattr(own.self, name).bias.copy_(source.bias[rows])
-    own.output.dense.weight.copy_(kept.T @ theirs.output.dense.weight[:, rows])
+        source, target = getattr(theirs.self, name), getattr(own.self, name)
+        if name == "value":
+            nn.init.normal_(target.weight, std=target.in_features**-0.5)
+        target.weight[:n] = source.weight[rows] @ kept
+        target.bias[:n] = source.bias[rows]
+    nn.init.normal_(own.output.dense.weight, std=own.output.dense.in_features**-0.5)
+    own.output.dense.weight[:, :n] = kept.T @ theirs.output.dense.weight[:, rows]
     own.output.dense.bias.copy_(theirs.output.dense.bias @ kept)
     _normalization(own.output.LayerNorm, theirs.output.LayerNorm, kept)
 
