@@ -30,7 +30,7 @@ def test_two_sentences_are_swapped(visit: Callable[..., Any], app_url: str, engi
 def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., Any], app_url: str) -> None:
     window = visit()
     page: Page = window.open(f"{app_url}/next_sentence?next_view=many pairs")
-    rows = "".join(f'"{A * 20} {i}","{B * 20}"\n' for i in range(2000))
+    rows = "".join(f'"{A * 8} {i}","{B * 8}"\n' for i in range(2000))
     page.get_by_label("Paste CSV").fill("a,b\n" + rows)
     page.get_by_label("Paste CSV").press("Control+Enter")
     page.get_by_role("button", name="Judge 2,000 pairs").click()

@@ -7,8 +7,10 @@
 
 const FAINTEST = 3; // of 255: fainter lines cannot be seen, nor can 8 bits hold their hue; hovering shows them
 const LEVELS = 20; // opacities drawn: the canvas changes its pen once a level and head, not once a line
-// Pixels: height of a tile of the overview. A line is drawn in every tile it crosses, so as few as fill the window.
-const TILE = Math.min(Math.max(window.innerHeight, 480), 1280);
+// Pixels: height of a tile of the overview. A line is drawn in every tile it crosses, so tiles are high; but the first
+// is what a reader waits for, and what stands above the view leaves it about so much of the window.
+const TILE = Math.min(Math.max(0.75 * window.innerHeight, 480), 1280);
+const LATER = 1000; // milliseconds until what is near the window is drawn: the reader looks at what is in it first
 const NAMED = 3; // strongest partners named in labels
 const PADDING = 6; // pixels left and right of a token's text, as in head_view.css
 
@@ -90,7 +92,7 @@ class HeadView {
       this.locked = data.selected;
     }
     this.markTokens();
-    this.draw();
+    this.paint(); // at once: the next frame, and news of what is in view, come much later
   }
 
   // What Python asks for counts only when it is news: not when it repeats what it said before, and not when it
@@ -216,9 +218,11 @@ class HeadView {
     }
     while (this.overview.children.length < n) {
       const top = this.overview.children.length * TILE;
-      const tile = Object.assign(document.createElement("canvas"), { top, inView: false, whole: false });
+      const tile = Object.assign(document.createElement("canvas"), { top, whole: false });
       tile.style.top = `${top}px`;
       this.overview.append(tile);
+      const place = tile.getBoundingClientRect(); // the observer tells only after a frame
+      tile.inView = place.top < window.innerHeight && place.top + TILE > 0;
       this.inView.observe(tile);
     }
     [...this.overview.children].forEach((tile) => {
@@ -235,20 +239,22 @@ class HeadView {
   // At most one drawing a frame. The overview waits until it is to be seen.
   draw({ everything = false } = {}) {
     this.stale ||= everything;
-    this.frame ??= requestAnimationFrame(() => {
-      this.frame = null;
-      const shown = this.shown();
-      this.overview.hidden = shown !== null;
-      this.focus.hidden = shown === null;
-      if (shown) {
-        this.root.dataset.lines = this.drawFocus(shown);
-      } else {
-        if (this.stale) this.sortLines();
-        this.drawTiles();
-        this.root.dataset.lines = this.lines.length;
-        this.root.dataset.tiles = [...this.overview.children].filter((tile) => tile.whole).length;
-      }
-    });
+    this.frame ??= requestAnimationFrame(() => this.paint());
+  }
+
+  paint() {
+    cancelAnimationFrame(this.frame);
+    this.frame = null;
+    const shown = this.shown();
+    this.overview.hidden = shown !== null;
+    this.focus.hidden = shown === null;
+    if (shown) {
+      this.root.dataset.lines = this.drawFocus(shown);
+    } else {
+      if (this.stale) this.sortLines();
+      this.drawTiles();
+      this.root.dataset.lines = this.lines.length;
+    }
   }
 
   // A pen on an empty canvas of the view's width whose first row of pixels is the view's `top`.
@@ -289,17 +295,15 @@ class HeadView {
     this.say();
   }
 
-  // What is on the screen first; what is near it when that is painted.
+  // What is on the screen at once; what is next to it later, for those who scroll.
   drawTiles() {
-    const waiting = [...this.overview.children].filter((tile) => tile.inView && !tile.whole);
-    const seen = waiting.filter((tile) => {
-      const { top, bottom } = tile.getBoundingClientRect();
-      return bottom > 0 && top < window.innerHeight;
-    });
-    const now = seen.length ? seen : waiting;
-    for (const tile of now) this.drawTile(tile);
+    const tiles = [...this.overview.children];
+    const missing = tiles.filter((tile) => !tile.whole);
+    for (const tile of missing) if (tile.inView) this.drawTile(tile);
+    const next = (tile) => !tile.whole && tiles.some((seen) => seen.inView && Math.abs(seen.top - tile.top) === TILE);
     clearTimeout(this.later);
-    if (now.length < waiting.length) this.later = setTimeout(() => this.draw(), 300);
+    if (missing.some(next)) this.later = setTimeout(() => missing.filter(next).forEach(this.drawTile, this), LATER);
+    this.root.dataset.tiles = tiles.filter((tile) => tile.whole).length;
   }
 
   drawTile(tile) {
@@ -334,6 +338,7 @@ class HeadView {
       }
       pen.line(start, from, end, to);
     }
+    pen.flush();
   }
 
   // The lines of one token; returns how many.
@@ -540,11 +545,10 @@ class HeadView {
     });
     const see = (tile, inView) => {
       tile.inView = inView;
-      if (inView && !tile.whole) this.draw();
+      if (inView) this.draw();
     };
-    this.inView = new IntersectionObserver(
-      (entries) => entries.forEach(({ target, isIntersecting }) => see(target, isIntersecting)),
-      { rootMargin: "25%" },
+    this.inView = new IntersectionObserver((entries) =>
+      entries.forEach(({ target, isIntersecting }) => see(target, isIntersecting)),
     );
     on(window, "beforeprint", () => [...this.overview.children].forEach((tile) => this.drawTile(tile)));
     this.sizes = new ResizeObserver(() => this.data && this.stage.clientWidth !== this.area.width && this.layout());
