@@ -5,26 +5,21 @@ are sent to the browser (both models run, their words aligned, one head of each 
 difference), ``alone_ms`` the two runs and the same three figures drawn from matrices that were there already.
 The last line is the matrix of all heads of two models with 12 layers of 12 heads, on 64 words, from queries and keys.
 
-The second model is another embedded one if there is one, else one of the same shape with random weights and a
-vocabulary of its own.
+The second model is one with a vocabulary of its own, so that words are not aligned by luck.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 import torch
-from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 
 from analysis.alignment import REST, Alignment, align, on_common_words
 from analysis.divergence import head_matrix, jensen_shannon
 from benchmarks.attention import text_of
 from benchmarks.measure import emit, medians
-from model_zoo import DEFAULT_MODEL, loading, registry, running, sources
+from model_zoo import DEFAULT_MODEL, loading, running, sources
 from model_zoo.types import AttentionRun, Encoding, FloatArray, ModelInfo, QueryKeyLayer
 from viz.compare import difference
 from viz.component import pack
@@ -33,29 +28,10 @@ from viz.heatmap import heatmap
 TOKENS = (16, 64, 128)
 REPEATS = 25
 HEAD = (1, 3)  # layer, head: there is one in every embedded model
+SECOND_MODEL = "embedded/modernbert"
 N_LAYERS = N_HEADS = 12
 N_WORDS = 64
 WIDTH = 64  # of a head
-
-
-@contextmanager
-def second_model() -> Iterator[loading.LoadedModel]:
-    """Another embedded model with attention, or a made-up one that lies in a folder for as long as it is used."""
-    cpu = torch.device("cpu")
-    for spec in registry.MODELS.values():
-        here = spec.hub_id is None and sources.embedded_folder(spec.id).exists()
-        if here and spec.attention and spec.id != DEFAULT_MODEL:
-            yield loading.load(sources.find(spec.id), cpu)
-            return
-    source = sources.embedded_folder(DEFAULT_MODEL)
-    tokenizer = AutoTokenizer.from_pretrained(source).train_new_from_iterator(
-        [text_of(200), "an unhappily watered boatman rethought fishing"], 80, show_progress=False
-    )
-    config = AutoConfig.from_pretrained(source, vocab_size=len(tokenizer))
-    with tempfile.TemporaryDirectory() as folder:
-        AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-        yield loading.load(sources.find(folder), cpu)
 
 
 def shared_words(run: AttentionRun, alignment: Alignment, place: int) -> FloatArray:
@@ -183,10 +159,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=REPEATS)
     repeats = parser.parse_args().repeats
-    first = loading.load(sources.find(DEFAULT_MODEL), torch.device("cpu"))
-    with second_model() as second:
-        for n_tokens in TOKENS:
-            measure(first, second, n_tokens, repeats)
+    cpu = torch.device("cpu")
+    first, second = (loading.load(sources.find(model), cpu) for model in (DEFAULT_MODEL, SECOND_MODEL))
+    for n_tokens in TOKENS:
+        measure(first, second, n_tokens, repeats)
     measure_heads(repeats)
 
 
