@@ -9,9 +9,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from ui import state
+from ui.component import component
 from ui.engine import engine
 from ui.theme import is_dark
-from viz import component, heatmap
+from viz import heatmap
+from viz.component import pack
 from viz.layout import base_layout
 
 
@@ -28,9 +30,8 @@ def config(name: str) -> dict[str, object]:
 
 def show_heatmap(payload: heatmap.Payload, key: str) -> None:
     """Draw a heatmap; it saves its own images."""
-    source = heatmap.SOURCE
-    mount = st.components.v2.component("heatmap", html=source["html"], css=source["css"], js=source["js"])
-    mount(key=key, data=component.pack(payload))
+    mount = component("heatmap", heatmap.SOURCE)
+    mount(key=key, data=pack(payload))
 
 
 def show(figure: go.Figure, key: str, name: str) -> None:

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model_zoo.types import ModelInfo
+from ui.component import component
 from viz.standalone import standalone_html
 from viz.token_line import SOURCE, Line, payload
 
 
 def draw(lines: Sequence[Line], key: str) -> None:
-    mount = st.components.v2.component("token_line", html=SOURCE["html"], css=SOURCE["css"], js=SOURCE["js"])
+    mount = component("token_line", SOURCE)
     mount(data=payload(lines), key=key)
 
 

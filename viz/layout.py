@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final
@@ -38,22 +37,6 @@ def token_text(token: str, longest: int | None = None) -> str:
     if longest is not None and len(visible) > longest:
         visible = visible[: longest - 1] + "…"
     return "".join(f"&#{ord(character)};" if character in "&<>$%{}" else character for character in visible)
-
-
-def text_width(text: str, size: float = 12) -> float:
-    """About how many px a label takes at a font size, rather too many than too few.
-
-    A figure that knows this needs no automatic margin, for which Plotly draws everything twice.
-    """
-    return size * sum(_em(character) for character in html.unescape(text))
-
-
-def _em(character: str) -> float:
-    if unicodedata.east_asian_width(character) in "WF":
-        return 1.0
-    if unicodedata.combining(character) or character in _JOINERS:
-        return 0.0
-    return 0.72 if character.isupper() or character in "mw@%_—…Ġ▁" else 0.54
 
 
 def _visible(character: str, *, alone: bool) -> str:

@@ -119,7 +119,7 @@ def export(recipe: Recipe, run: Path, target: Path) -> None:
     save_float8(model, target)
     for file in ("tokenizer.json", "tokenizer_config.json"):
         content = json.loads((run / "tokenizer" / file).read_text(encoding="utf-8"))
-        compact = json.dumps(content, ensure_ascii=False, separators=(",", ":"))  # a third of it is indentation
+        compact = json.dumps(content, ensure_ascii=False, separators=(",", ":"))  # much of it is indentation
         (target / file).write_text(compact, encoding="utf-8")
     minutes = state["active_seconds"] / 60
     print(f"{target}: step {state['step']}, {minutes:.1f} minutes, {state['tokens']:,} tokens.")

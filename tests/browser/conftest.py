@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from viz.component import pack
 from viz.standalone import standalone_html
 
 ROOT = Path(__file__).parents[2]
@@ -180,3 +182,33 @@ def open_file(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]
     for context in contexts:
         context.close()
     assert noise == []
+
+
+@pytest.fixture
+def mounted(browser: Browser) -> Iterator[Callable[..., tuple[Page, Callable[[Any], None]]]]:
+    """A component on a page as Streamlit mounts it, and what runs it on a payload: packed bytes, called again on every
+    run. What it tells is in the page's ``told``.
+    """
+    page = browser.new_page()
+
+    def mount(source: dict[str, str]) -> tuple[Page, Callable[[Any], None]]:
+        page.set_content(
+            f"<style>{source['css']}</style><main>{source['html']}</main>"
+            f"<script type=module>{source['js']}\nwindow.render = render;</script>"
+        )
+        page.wait_for_function("typeof window.render === 'function'")
+        page.evaluate("window.told = []")
+        return page, run
+
+    def run(payload: Any) -> None:
+        page.evaluate(
+            """(data) => render({
+                data: Uint8Array.from(atob(data), (byte) => byte.charCodeAt(0)),
+                parentElement: document.querySelector("main"),
+                setStateValue: (name, value) => told.push([name, value]),
+            }) && null""",
+            base64.b64encode(pack(payload)).decode(),
+        )
+
+    yield mount
+    page.close()

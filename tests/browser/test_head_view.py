@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import re
 import xml.etree.ElementTree as ElementTree
@@ -16,7 +15,7 @@ from on_screen import saved
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from viz import component, head_view
+from viz import head_view
 
 pytestmark = pytest.mark.browser
 
@@ -197,27 +196,8 @@ def test_tokens_stay_text(open_page: Open) -> None:
     assert page.locator("img").count() == 0
 
 
-def test_new_data_keeps_the_lock_and_python_s_echo_is_no_news(browser: Browser) -> None:
-    """Mounted as Streamlit does it: packed bytes, called again on every run."""
-    page = browser.new_page()
-    page.set_content(
-        f"<style>{head_view.SOURCE['css']}</style><main>{head_view.SOURCE['html']}</main>"
-        f"<script type=module>{head_view.SOURCE['js']}\nwindow.render = render;</script>"
-    )
-    page.wait_for_function("typeof window.render === 'function'")
-    page.evaluate("window.told = []")
-
-    def run(view: head_view.Payload) -> None:
-        data = base64.b64encode(component.pack(view)).decode()
-        page.evaluate(
-            """(data) => render({
-                data: Uint8Array.from(atob(data), (byte) => byte.charCodeAt(0)),
-                parentElement: document.querySelector("main"),
-                setStateValue: (name, value) => told.push([name, value]),
-            }) && null""",
-            data,
-        )
-
+def test_new_data_keeps_the_lock_and_python_s_echo_is_no_news(mounted: Callable[..., Any]) -> None:
+    page, run = mounted(head_view.SOURCE)
     other = maps()[:, ::-1].copy()
     first, second = {"side": "query", "index": 1}, {"side": "query", "index": 2}
     run(payload(maps()))
@@ -247,7 +227,6 @@ def test_new_data_keeps_the_lock_and_python_s_echo_is_no_news(browser: Browser) 
     expect_lines(page, 3 * 5)
     run(payload(ones, off=[]))
     expect_lines(page, 3 * 25)
-    page.close()
 
 
 def save(page: Page, kind: str) -> bytes:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from on_screen import saved
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from viz import compare, component
+from viz import compare
 from viz.heatmap import SOURCE, Payload, heatmap
 from viz.palette import diverging, sequential, theme
 
@@ -180,24 +180,8 @@ def test_where_there_are_more_cells_than_pixels_the_strongest_is_shown(open_page
     np.testing.assert_allclose(row, np.broadcast_to(scale_at(sequential(False), np.array(1.0)), row.shape), atol=3)
 
 
-def test_new_data_are_drawn_in_place_and_a_cell_that_is_read_says_its_new_weight(browser: Browser) -> None:
-    """Mounted as Streamlit does it: packed bytes, called again on every run."""
-    page = browser.new_page()
-    page.set_content(
-        f"<style>{SOURCE['css']}</style><main>{SOURCE['html']}</main>"
-        f"<script type=module>{SOURCE['js']}\nwindow.render = render;</script>"
-    )
-    page.wait_for_function("typeof window.render === 'function'")
-
-    def run(picture: Payload) -> None:
-        page.evaluate(
-            """(data) => render({
-                data: Uint8Array.from(atob(data), (byte) => byte.charCodeAt(0)),
-                parentElement: document.querySelector("main"),
-            }) && null""",
-            base64.b64encode(component.pack(picture)).decode(),
-        )
-
+def test_new_data_are_drawn_in_place_and_a_cell_that_is_read_says_its_new_weight(mounted: Callable[..., Any]) -> None:
+    page, run = mounted(SOURCE)
     run(heatmap(WEIGHTS, TOKENS, TOKENS))
     before = pixels(page)
     page.keyboard.press("Tab")
@@ -211,7 +195,6 @@ def test_new_data_are_drawn_in_place_and_a_cell_that_is_read_says_its_new_weight
     expect(page.get_by_role("status")).to_be_hidden()
     run(heatmap(WEIGHTS, TOKENS, TOKENS))
     assert (pixels(page) == before).all()
-    page.close()
 
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,4 +1,4 @@
-"""Tokens as text that a reader can see and Plotly takes as typed, and how wide they are."""
+"""Tokens as text that a reader can see and Plotly takes as typed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import html
 
 import pytest
 
-from viz.layout import text_width, token_text, visible_text
+from viz.layout import token_text, visible_text
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,3 @@ def test_markup_in_a_token_is_shown_as_typed(token: str) -> None:
 )
 def test_what_cannot_be_seen_is_named(token: str, shown: str) -> None:
     assert visible_text(token) == token_text(token) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "low", "high"),
-    [("", 0, 0), ("the", 15, 25), ("MMM", 24, 34), ("中文", 24, 24), ("e\u0301", 6, 8), ("&#60;b&#62;", 15, 25)],
-)
-def test_width_of_a_label_is_near_what_a_browser_needs(text: str, low: float, high: float) -> None:
-    """At 12 px; markup signs count as the one character that they are shown as."""
-    assert low <= text_width(text) <= high

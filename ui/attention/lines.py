@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
@@ -12,7 +10,9 @@ from model_zoo.errors import InvalidInput
 from ui import downloads, state
 from ui.attention import choice
 from ui.attention.scene import Scene, summary
-from viz import component, head_view
+from ui.component import component
+from viz import head_view
+from viz.component import pack
 from viz.palette import MOST_COLOURS, categorical
 from viz.standalone import standalone_html
 
@@ -34,9 +34,9 @@ def draw(scene: Scene) -> None:
     if not summary(shown):
         return
     payload = _payload(shown, heads)
-    _component()(
+    component("attention_lines", head_view.SOURCE)(
         key=_KEY,
-        data=component.pack(payload),
+        data=pack(payload),
         on_selected_change=lambda: _keep_token(scene, shown),
         on_off_change=_keep_off,
     )
@@ -67,11 +67,6 @@ def draw(scene: Scene) -> None:
         help="One file with everything in it; opens in any browser, without a network.",
         width="stretch",
     )
-
-
-def _component() -> Any:
-    source = head_view.SOURCE
-    return st.components.v2.component("attention_lines", html=source["html"], css=source["css"], js=source["js"])
 
 
 def _payload(shown: View, heads: list[tuple[int, int]]) -> head_view.Payload:

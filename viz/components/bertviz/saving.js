@@ -27,21 +27,11 @@ async function rasterized({ svg, width, height }) {
   const image = Object.assign(new Image(), { src: URL.createObjectURL(svg) });
   await image.decode();
   URL.revokeObjectURL(image.src);
-  const ratio = sharpest(SHARPNESS, width, height);
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done) => canvas.toBlob(done, "image/png"));
+  return pngOf(width, height, (context) => context.drawImage(image, 0, 0, width, height));
 }
 
 for (const button of document.querySelectorAll(".saving button")) {
-  button.addEventListener("click", async () => {
-    if (button.ariaBusy === "true") return;
-    button.ariaBusy = "true"; // a PNG of many lines takes seconds
-    const { kind } = button.dataset;
-    const drawing = standaloneSvg();
-    const file = kind === "svg" ? drawing.svg : await rasterized(drawing);
-    button.ariaBusy = "false";
-    if (file) download(file, `bertviz-${document.getElementById("bertviz").dataset.view}.${kind}`);
-  });
+  const { view } = document.getElementById("bertviz").dataset;
+  const make = (kind) => (kind === "svg" ? standaloneSvg().svg : rasterized(standaloneSvg()));
+  button.addEventListener("click", () => saveFrom(button, `bertviz-${view}`, make));
 }

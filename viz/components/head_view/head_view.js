@@ -244,6 +244,7 @@ class HeadView {
 
   paint() {
     cancelAnimationFrame(this.frame);
+    clearTimeout(this.later);
     this.frame = null;
     const shown = this.shown();
     this.overview.hidden = shown !== null;
@@ -301,9 +302,9 @@ class HeadView {
     const missing = tiles.filter((tile) => !tile.whole);
     for (const tile of missing) if (tile.inView) this.drawTile(tile);
     const next = (tile) => !tile.whole && tiles.some((seen) => seen.inView && Math.abs(seen.top - tile.top) === TILE);
-    clearTimeout(this.later);
-    if (missing.some(next)) this.later = setTimeout(() => missing.filter(next).forEach(this.drawTile, this), LATER);
-    this.root.dataset.tiles = tiles.filter((tile) => tile.whole).length;
+    // A drawing that is about to come decides anew what is next.
+    const draw = () => this.frame === null && missing.filter(next).forEach(this.drawTile, this);
+    if (missing.some(next)) this.later = setTimeout(draw, LATER);
   }
 
   drawTile(tile) {
@@ -311,6 +312,7 @@ class HeadView {
     const pen = this.clear(tile, tile.top, bottom - tile.top);
     this.strokeOverview(pen, this.area, tile.top, bottom);
     tile.whole = true;
+    this.root.dataset.tiles = [...this.overview.children].filter(({ whole }) => whole).length;
   }
 
   drawFocus(token) {
@@ -484,16 +486,12 @@ class HeadView {
 
   // Saves what is shown as a file. The namespace of SVG is that of the icons on the buttons.
   async save(button) {
-    if (button.ariaBusy === "true") return;
-    button.ariaBusy = "true"; // a PNG of many tokens takes seconds
-    await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
-    if (this.stale) this.sortLines();
-    const { kind } = button.dataset;
-    const namespace = button.querySelector("svg").namespaceURI;
-    const file = await pictureFile(new Picture(this), kind, namespace);
-    button.ariaBusy = "false";
-    if (file) download(file, `attention-lines.${kind}`);
-    else this.status.textContent = "There is too little memory for a PNG. Save an SVG, or show fewer tokens.";
+    const { namespaceURI } = button.querySelector("svg");
+    const saved = await saveFrom(button, "attention-lines", (kind) => {
+      if (this.stale) this.sortLines();
+      return pictureFile(new Picture(this), kind, namespaceURI);
+    });
+    if (!saved) this.status.textContent = "There is too little memory for a PNG. Save an SVG, or show fewer tokens.";
   }
 
   // ---- events -------------------------------------------------------------------------------------------

@@ -296,14 +296,10 @@ class Heatmap {
     this.reading.style.top = `${below + box.height <= height ? below : Math.max(0, y - box.height - GAP)}px`;
   }
 
-  async save(button) {
-    if (button.ariaBusy === "true") return;
-    button.ariaBusy = "true";
-    const { kind } = button.dataset;
-    const picture = new Layout(this, this.layout.width, SHARPNESS);
-    const file = await pictureFile(picture, kind, button.querySelector("svg").namespaceURI);
-    button.ariaBusy = "false";
-    if (file) download(file, `${this.data.file}.${kind}`);
+  save(button) {
+    const { namespaceURI } = button.querySelector("svg");
+    const { width } = this.layout;
+    saveFrom(button, this.data.file, (kind) => pictureFile(new Layout(this, width, SHARPNESS), kind, namespaceURI));
   }
 
   listen() {
