@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import pagelist, sidebar, state
+from ui import pagelist, sidebar
 from ui.engine import warm_up
 
 st.set_page_config(page_title="Inside BERT", page_icon="ui/favicon.png", layout="wide")
@@ -13,7 +13,6 @@ page = st.navigation(
         for entry in (pagelist.HOME, *pagelist.PAGES)
     ]
 )
-state.keep()
 sidebar.draw()
 page.run()
 warm_up()

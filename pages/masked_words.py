@@ -36,7 +36,7 @@ with failures_as_messages():
     view = st.segmented_control(
         "View",
         VIEWS,
-        key=state.MASKED_VIEW.name,
+        **state.MASKED_VIEW.bound,
         format_func=lambda name: VIEWS[name][0],
         required=True,
         label_visibility="collapsed",

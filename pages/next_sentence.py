@@ -23,15 +23,15 @@ begin(
     "(next-sentence prediction, **NSP**).",
     FIELDS,
 )
-untouched = (st.session_state[state.TEXT.name], st.session_state[state.PAIR.name]) == (state.TEXT.default, "")
+untouched = (state.TEXT.value, state.PAIR.value) == (state.TEXT.default, "")
 if untouched and not st.query_params:
-    st.session_state[state.TEXT.name] = "She opened the window."
-    st.session_state[state.PAIR.name] = "Cold air came into the room."
+    state.TEXT.value = "She opened the window."
+    state.PAIR.value = "Cold air came into the room."
 
 view = st.segmented_control(
     "View",
     NAMES,
-    key=state.NEXT_VIEW.name,
+    **state.NEXT_VIEW.bound,
     format_func=NAMES.__getitem__,
     required=True,
     label_visibility="collapsed",

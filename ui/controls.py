@@ -20,12 +20,12 @@ def texts(second: bool = True) -> tuple[str, str | None]:
     """Text areas for a text and, if ``second``, another; with example sentences. Returns what is typed."""
     _examples()
     columns = st.columns(2 if second else 1)
-    text = columns[0].text_area("Text", key=state.TEXT.name, height=88)
+    text = columns[0].text_area("Text", **state.TEXT.bound, height=88)
     if not second:
         return text, None
     pair = columns[1].text_area(
         "Second text (optional)",
-        key=state.PAIR.name,
+        **state.PAIR.bound,
         height=88,
         help="Read together with the first. For the decoder of a model that writes, such as BART and T5: what it has "
         "written so far.",
@@ -37,8 +37,8 @@ def _examples() -> None:
     def use() -> None:
         chosen: Example | None = st.session_state["example"]
         if chosen is not None:
-            st.session_state[state.TEXT.name] = chosen.text
-            st.session_state[state.PAIR.name] = chosen.pair
+            state.TEXT.value = chosen.text
+            state.PAIR.value = chosen.pair
         st.session_state["example"] = None
 
     st.pills(
@@ -54,15 +54,15 @@ def _examples() -> None:
 def model() -> str:
     """A model of the registry, or any Hugging Face id or folder typed in."""
     known = list(registry.MODELS)
-    chosen = st.session_state[state.MODEL.name]
+    chosen = state.MODEL.value
     if chosen is None:
-        st.session_state[state.MODEL.name] = registry.DEFAULT_MODEL
+        state.MODEL.value = registry.DEFAULT_MODEL
     elif chosen not in known:
         known.append(chosen)
     return st.selectbox(
         "Model",
         known,
-        key=state.MODEL.name,
+        **state.MODEL.bound,
         format_func=_model_label,
         accept_new_options=True,
         help="Choose a model, or type a Hugging Face id (such as google-bert/bert-base-uncased) or a folder.",
@@ -80,7 +80,7 @@ def _model_label(model_id: str) -> str:
 def choice(label: str, options: Mapping[Option, str], field: state.Field) -> Option:
     """One of a few options, as buttons side by side; ``options`` maps values to what is read on them."""
     chosen = st.segmented_control(
-        label, list(options), key=field.name, format_func=lambda option: options[option], required=True
+        label, list(options), **field.bound, format_func=lambda option: options[option], required=True
     )
     return cast(Option, chosen)
 
@@ -98,8 +98,8 @@ _ABOUT_PARTS: dict[Part, str] = {
 def part(info: ModelInfo) -> Part:
     """Whose attention is shown, of a model that has more than one part."""
     if not info.cross_attention:
-        if st.session_state[state.PART.name] != "encoder":
-            st.session_state[state.PART.name] = "encoder"
+        if state.PART.value != "encoder":
+            state.PART.value = "encoder"
             st.info("This model has no decoder beside its encoder, so its only part is shown.", icon=":material/info:")
         return "encoder"
     chosen = choice("Part of the model", _PARTS, state.PART)
@@ -110,12 +110,12 @@ def part(info: ModelInfo) -> Part:
 def head(run: AttentionRun) -> tuple[int, int]:
     """Steppers for layer and head; returns both counted from 0."""
     complaints = [state.clamp(state.LAYER, run.n_layers)]
-    n_heads = run.layers[st.session_state[state.LAYER.name] - 1].n_heads
+    n_heads = run.layers[state.LAYER.value - 1].n_heads
     complaints.append(state.clamp(state.HEAD, n_heads))
     notes.complaints([complaint for complaint in complaints if complaint])
     columns = st.columns([1, 1, 4], vertical_alignment="bottom")
-    layer = columns[0].number_input("Layer", 1, run.n_layers, key=state.LAYER.name)
-    head_ = columns[1].number_input("Head", 1, n_heads, key=state.HEAD.name)
+    layer = columns[0].number_input("Layer", 1, run.n_layers, **state.LAYER.bound)
+    head_ = columns[1].number_input("Head", 1, n_heads, **state.HEAD.bound)
     return int(layer) - 1, int(head_) - 1
 
 
@@ -129,7 +129,7 @@ def clickable_grid(layer: int, head: int, draw: Callable[[tuple[int, int]], go.F
     def choose() -> None:
         clicked = _clicked()
         if clicked is not None:
-            st.session_state[state.LAYER.name], st.session_state[state.HEAD.name] = clicked[0] + 1, clicked[1] + 1
+            state.LAYER.value, state.HEAD.value = clicked[0] + 1, clicked[1] + 1
             st.session_state[_FRAMED] = clicked
 
     if st.session_state.get(_FRAMED) != (layer, head):

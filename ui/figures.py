@@ -19,7 +19,7 @@ from viz.layout import base_layout
 
 def config(name: str) -> dict[str, object]:
     """Plotly's settings: one button that saves the figure as an image, in the browser, without a server."""
-    image = st.session_state[state.IMAGE.name]
+    image = state.IMAGE.value
     return {
         "displaylogo": False,
         "displayModeBar": True,

@@ -20,32 +20,32 @@ def attention_filter(has_pair: bool) -> tuple[Filter, bool]:
     """The filter, and whether attention is weighted by value norms. ``has_pair``: two sentences were read as one
     text, between which attention can be told apart.
     """
-    if not has_pair and st.session_state[state.QUADRANT.name] != "all":
-        st.session_state[state.QUADRANT.name] = "all"
+    if not has_pair and state.QUADRANT.value != "all":
+        state.QUADRANT.value = "all"
         st.info("There is one text only on each side, so all attention is shown.", icon=":material/filter_alt_off:")
     with st.expander("Filters", icon=":material/filter_alt:"):
         part = controls.choice("Part", _PARTS, state.QUADRANT) if has_pair else "all"
         first, second, third = st.columns(3)
         words = first.toggle(
             "Whole words",
-            key=state.WORDS.name,
+            **state.WORDS.bound,
             help="Pieces are merged to words: sum over the keys of a word, mean over its queries.",
         )
         hide = second.toggle(
-            "Hide special tokens", key=state.HIDE_SPECIAL.name, help="Such as [CLS] and [SEP], in rows and columns."
+            "Hide special tokens", **state.HIDE_SPECIAL.bound, help="Such as [CLS] and [SEP], in rows and columns."
         )
         renormalize = third.toggle(
             "Scale rows to 100%",
-            key=state.RENORMALIZE.name,
+            **state.RENORMALIZE.bound,
             help="What is left of a row after hiding is scaled to sum 1. Off, the weights stay as they are.",
         )
-        threshold = first.slider("Threshold", 0.0, 1.0, step=0.01, key=state.THRESHOLD.name)
+        threshold = first.slider("Threshold", 0.0, 1.0, step=0.01, **state.THRESHOLD.bound)
         top_k = second.number_input(
-            "Strongest keys of each row", min_value=1, key=state.TOP_K.name, placeholder="all", value=None
+            "Strongest keys of each row", min_value=1, **state.TOP_K.bound, placeholder="all", value=None
         )
         value_weighted = third.toggle(
             "Weigh by values: ‖αf(x)‖",
-            key=state.VALUE_WEIGHTED.name,
+            **state.VALUE_WEIGHTED.bound,
             help="A weight times the length of what it carries: the value vector after the output projection "
             "(Kobayashi et al. 2020). Rows no longer sum to 1.",
         )

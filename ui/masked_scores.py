@@ -29,7 +29,7 @@ def view_surprise(playground: Playground) -> None:
     """Every token masked in turn; a second sentence can be set against the first."""
     against = st.text_input(
         "Set another sentence against it (optional)",
-        key=state.AGAINST.name,
+        **state.AGAINST.bound,
         placeholder="The keys to the old wooden cabinet is on the table.",
     )
     n = len(playground.encoding)
@@ -65,7 +65,7 @@ def view_surprise(playground: Playground) -> None:
 
 
 def _line(score: TokenScores, label: str) -> Line:
-    if st.session_state[state.MASK_WORDS.name]:
+    if state.MASK_WORDS.value:
         units = word_units(score.encoding)
         guesses = [score.guesses[unit.start] if unit.stop - unit.start == 1 else None for unit in units]
     else:
@@ -120,13 +120,13 @@ def view_training(playground: Playground) -> None:
     )
 
     def again() -> None:
-        st.session_state[state.SEED.name] = (st.session_state[state.SEED.name] + 1) % 1_000_000
+        state.SEED.value = (state.SEED.value + 1) % 1_000_000
 
     columns = st.columns(5, vertical_alignment="bottom")
-    rate = columns[0].number_input("Chosen, %", 1, 100, key=state.RATE.name)
-    masked = columns[1].number_input("of these masked, %", 0, 100, key=state.RATE_MASKED.name)
-    random = columns[2].number_input("random, %", 0, 100, key=state.RATE_RANDOM.name)
-    seed = columns[3].number_input("Seed", 0, 999_999, key=state.SEED.name)
+    rate = columns[0].number_input("Chosen, %", 1, 100, **state.RATE.bound)
+    masked = columns[1].number_input("of these masked, %", 0, 100, **state.RATE_MASKED.bound)
+    random = columns[2].number_input("random, %", 0, 100, **state.RATE_RANDOM.bound)
+    seed = columns[3].number_input("Seed", 0, 999_999, **state.SEED.bound)
     columns[4].button("Again", on_click=again, icon=":material/casino:", width="stretch")
     recipe = corruption.Recipe(rate=rate / 100, masked=masked / 100, random=random / 100, seed=int(seed))
     drawn = corruption.corrupt(playground.encoding, playground.vocabulary, recipe)

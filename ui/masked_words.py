@@ -68,8 +68,8 @@ class Playground:
 def come_back() -> None:
     """A link to another page carries the text with its masks typed in; bring back what stood there."""
     sent = st.session_state.get(_SENT)
-    if sent is not None and st.session_state[state.TEXT.name] == sent[0]:
-        _, st.session_state[state.TEXT.name], st.session_state[state.MASKED.name] = sent
+    if sent is not None and state.TEXT.value == sent[0]:
+        _, state.TEXT.value, state.MASKED.value = sent
     st.session_state[_SENT] = None
 
 
@@ -82,7 +82,7 @@ def strip(model: str, text: str) -> Playground:
     _warn(encoding, vocabulary, text)
     by_word = st.toggle(
         "Whole words",
-        key=state.MASK_WORDS.name,
+        **state.MASK_WORDS.bound,
         help="On, a word made of several tokens is masked as a whole; off, every token by itself.",
     )
     units = tuple(unit for unit in (word_units if by_word else token_units)(encoding) if not unit.special)
@@ -97,7 +97,7 @@ def strip(model: str, text: str) -> Playground:
     def choose() -> None:
         chosen = st.session_state["mask_strip"]
         tokens = {token for place in chosen for token in range(units[place].start, units[place].stop)}
-        st.session_state[state.MASKED.name] = tuple(sorted(tokens - set(playground.typed)))
+        state.MASKED.value = tuple(sorted(tokens - set(playground.typed)))
 
     st.session_state["mask_strip"] = sorted(shown)
     with st.container(height=260 if len(units) > _LONG_STRIP else "content", border=len(units) > _LONG_STRIP):
@@ -109,14 +109,14 @@ def strip(model: str, text: str) -> Playground:
             format_func=lambda place: as_text(units[place].label) if place < len(units) else "",
             on_change=choose,
         )
-    st.session_state[state.MASKED.name] = masked
+    state.MASKED.value = masked
     st.session_state[_ANCHOR] = encoding, masked
     return playground
 
 
 def _kept(encoding: Encoding) -> tuple[int, ...]:
     """The masked positions, carried along when the text was edited or another model cuts it differently."""
-    masked: tuple[int, ...] = st.session_state[state.MASKED.name]
+    masked: tuple[int, ...] = state.MASKED.value
     before, then = st.session_state.get(_ANCHOR, (None, ()))
     if before is not None and set(masked) <= set(then) and before != encoding:
         places = corruption.moved(before.text, encoding.text, corruption.characters(before, masked))
@@ -168,10 +168,15 @@ def _one_mask(playground: Playground) -> int:
     """The mask a view is about: its place among all masks; chosen only where there are several."""
     if len(playground.masks) == 1:
         return 0
-    places, key = range(len(playground.masks)), state.WHICH_MASK.name
-    if st.session_state.get(key) not in places:
-        st.session_state[key] = 0
-    return st.selectbox("Mask", places, key=key, format_func=lambda place: playground.name(playground.masks[place]))
+    places = range(len(playground.masks))
+    if state.WHICH_MASK.value not in places:
+        state.WHICH_MASK.value = 0
+    return st.selectbox(
+        "Mask",
+        places,
+        **state.WHICH_MASK.bound,
+        format_func=lambda place: playground.name(playground.masks[place]),
+    )
 
 
 def view_predictions(playground: Playground) -> None:
@@ -180,7 +185,7 @@ def view_predictions(playground: Playground) -> None:
     if _needs_a_mask(playground):
         return
     controls = st.columns([2, 1, 1], vertical_alignment="bottom")
-    top_k = controls[0].slider("Predictions a mask", 1, 50, key=state.PREDICTIONS.name)
+    top_k = controls[0].slider("Predictions a mask", 1, 50, **state.PREDICTIONS.bound)
     controls[1].button(
         "Fill the surest", on_click=_fill, args=(playground, 1), icon=":material/looks_one:", width="stretch"
     )
@@ -280,25 +285,25 @@ def _step(playground: Playground, answer: MaskPrediction, token: int, probabilit
 
 
 def _write(playground: Playground, fills: dict[int, int], log: list[str]) -> None:
-    before = st.session_state[state.TEXT.name], playground.masked
+    before = state.TEXT.value, playground.masked
     text = engine().put(playground.model, playground.text, fills)
     left = tuple(place for place in playground.masked if place not in fills)
     done = _history()
-    st.session_state[state.TEXT.name] = text
-    st.session_state[state.MASKED.name] = left
+    state.TEXT.value = text
+    state.MASKED.value = left
     # Masks that are left move with the text as it was read, in which the filled ones are no masks any more.
     if len(fills) > 1:
         st.session_state.pop(_ANCHOR, None)
         again = engine().encode(playground.model, text)
         gone = corruption.moved(playground.text, text, corruption.characters(playground.encoding, left))
-        st.session_state[state.MASKED.name] = corruption.tokens_over(again, gone)
+        state.MASKED.value = corruption.tokens_over(again, gone)
     st.session_state[_FILLED] = {"after": text, "steps": [*done, (before, log)]}
 
 
 def _history() -> list[tuple[tuple[str, tuple[int, ...]], list[str]]]:
     """What was filled since the text was last typed."""
     kept = st.session_state.get(_FILLED)
-    if kept is None or kept["after"] != st.session_state[state.TEXT.name]:
+    if kept is None or kept["after"] != state.TEXT.value:
         return []
     steps: list[tuple[tuple[str, tuple[int, ...]], list[str]]] = kept["steps"]
     return steps
@@ -312,7 +317,7 @@ def _filled_so_far() -> None:
     def undo() -> None:
         (text, masked), _ = steps[-1]
         st.session_state.pop(_ANCHOR, None)
-        st.session_state[state.TEXT.name], st.session_state[state.MASKED.name] = text, masked
+        state.TEXT.value, state.MASKED.value = text, masked
         st.session_state[_FILLED] = {"after": text, "steps": steps[:-1]}
 
     columns = st.columns([5, 1], vertical_alignment="center")
@@ -376,9 +381,9 @@ def view_attention(playground: Playground) -> None:
     position = masks[_one_mask(playground)]
     weights = focus.from_token(run, position)
     names = ["mean of all heads", *(f"head {head + 1}" for head in range(run.n_heads))]
-    if st.session_state[state.MASK_HEAD.name] not in range(len(names)):
-        st.session_state[state.MASK_HEAD.name] = 0
-    head = st.selectbox("Heads", range(len(names)), format_func=names.__getitem__, key=state.MASK_HEAD.name)
+    if state.MASK_HEAD.value not in range(len(names)):
+        state.MASK_HEAD.value = 0
+    head = st.selectbox("Heads", range(len(names)), format_func=names.__getitem__, **state.MASK_HEAD.bound)
     shown = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
     figures.show(layer_attention(shown, run.encoding.tokens, dark=is_dark()), "mask attention", "mask-attention")
     st.markdown("**Heads that look hardest at one other word**")
@@ -413,12 +418,12 @@ def view_what_if(playground: Playground) -> None:
     if not units:
         raise InvalidInput("Every word is masked, so none is left to be replaced. Unmask one.")
     columns = st.columns(2)
-    if st.session_state[state.REPLACED.name] not in range(len(units)):
-        st.session_state[state.REPLACED.name] = max(range(len(units)), key=lambda place: len(units[place].label))
+    if state.REPLACED.value not in range(len(units)):
+        state.REPLACED.value = max(range(len(units)), key=lambda place: len(units[place].label))
     place = columns[0].selectbox(
-        "Replace", range(len(units)), key=state.REPLACED.name, format_func=lambda place: units[place].label
+        "Replace", range(len(units)), **state.REPLACED.bound, format_func=lambda place: units[place].label
     )
-    other = columns[1].text_input("by", key=state.REPLACEMENT.name, placeholder="another word")
+    other = columns[1].text_input("by", **state.REPLACEMENT.bound, placeholder="another word")
     if not other.strip():
         st.info("Type a word to put in its place.", icon=":material/edit:")
         return

@@ -13,7 +13,6 @@ import streamlit as st
 
 from model_zoo import sources
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
-from ui import state
 from ui.engine import engine
 
 _log = logging.getLogger(__name__)
@@ -59,7 +58,7 @@ def _offer(model: str, message: str) -> None:
         st.progress(download.done / max(download.n_bytes, 1), as_text(f"Downloading {model}: {done} of {total}"))
         return
     if sources.downloaded(model) is not None:
-        state.rerun_quietly()
+        st.rerun()
     if download is not None:
         st.error(as_text(str(download.error)), icon=":material/error:")
     st.info(as_text(message), icon=":material/cloud_download:")

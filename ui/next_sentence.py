@@ -33,19 +33,18 @@ def both_texts() -> tuple[str, str]:
     """Two sentences and a button that swaps them."""
 
     def swap() -> None:
-        a, b = state.TEXT.name, state.PAIR.name
-        st.session_state[a], st.session_state[b] = st.session_state[b], st.session_state[a]
+        state.TEXT.value, state.PAIR.value = state.PAIR.value, state.TEXT.value
 
     left, right = st.columns(2)
-    a = left.text_area("Sentence A", key=state.TEXT.name, height=88)
-    b = right.text_area("Sentence B", key=state.PAIR.name, height=88)
+    a = left.text_area("Sentence A", **state.TEXT.bound, height=88)
+    b = right.text_area("Sentence B", **state.PAIR.bound, height=88)
     st.button("Swap A and B", on_click=swap, icon=":material/swap_horiz:")
     return a, b
 
 
 def view_probability(model: str, a: str, b: str) -> None:
     """P(B follows A), the other way round, and with sentences that have nothing to do with it."""
-    seed = st.session_state[state.CONTROL_SEED.name]
+    seed = state.CONTROL_SEED.value
     drawn = controls.draw(seed, exclude=b)
     pairs = [(b, a), *((a, control) for control in drawn), *((control, b) for control in drawn)]
     with st.spinner("Running the model …", show_time=True):
@@ -79,7 +78,7 @@ def view_probability(model: str, a: str, b: str) -> None:
 
 def _against_controls(drawn: tuple[str, ...], scores: list[SentenceScore], score: SentenceScore) -> None:
     def again() -> None:
-        st.session_state[state.CONTROL_SEED.name] = (st.session_state[state.CONTROL_SEED.name] + 1) % 1_000_000
+        state.CONTROL_SEED.value = (state.CONTROL_SEED.value + 1) % 1_000_000
 
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     left.markdown("**Controls**: random sentences in the place of B, and in the place of A")
@@ -167,7 +166,7 @@ def view_input(model: str, a: str, b: str) -> None:
 
 def view_text(model: str) -> None:
     """A short text, sentence by sentence."""
-    text = st.text_area("Text", key=state.PASSAGE.name, height=120)
+    text = st.text_area("Text", **state.PASSAGE.bound, height=120)
     found = sentences.split(text)
     if len(found) < 2:
         raise InvalidInput("That takes at least two sentences. Type more.")

@@ -16,7 +16,7 @@ def draw() -> None:
         st.segmented_control(
             "Images are saved as",
             ["svg", "png"],
-            key=state.IMAGE.name,
+            **state.IMAGE.bound,
             format_func=str.upper,
             required=True,
             help="The camera on a figure saves it, in your browser.",

@@ -7,35 +7,72 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis.filters import COMBINATIONS, QUADRANTS
 from model_zoo import DEFAULT_MODEL, registry
 from model_zoo.types import PARTS
 
+_DRAWN = "pages on which the widgets of fields were drawn last"
+
 # Longer addresses are cut or refused by browsers, proxies and servers on the way.
 LONGEST_ADDRESS_VALUE = 2000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Field:
-    """``read`` turns a parameter's text into the value, raising ValueError with a sentence where it cannot.
+    """A value of a visitor's, the same in whatever part of the script asks for it.
 
-    ``always`` writes it to the address at its default too, so that a link still means the same when the default
-    changes; the rest would only make addresses long.
+    ``read`` turns a parameter's text into the value, raising ValueError with a sentence where it cannot; ``clean``
+    brings what was typed into order before its widget is drawn. ``always`` writes it to the address at its default
+    too, so that a link still means the same when the default changes; the rest would only make addresses long.
+    ``step`` makes another value another step in the browser's history.
     """
 
     name: str
     default: Any
     read: Callable[[str], Any] = str
     always: bool = False
+    step: bool = False
+    clean: Callable[[Any], Any] | None = None
+
+    @property
+    def value(self) -> Any:
+        return st.session_state.get(self.name, self.default)
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        """Only where it is another one: setting a value overwrites what is being typed into its widget."""
+        if self.name not in st.session_state or st.session_state[self.name] != value:
+            st.session_state[self.name] = value
+
+    @property
+    def bound(self) -> dict[str, Any]:
+        """What ties the widget that is drawn next to this field: ``st.toggle("Words", **WORDS.bound)``.
+
+        Streamlit keeps its value while the widget is not on the screen, wherever the visitor is.
+        """
+        value = self.value if self.clean is None else self.clean(self.value)
+        here, drawn = _page(), st.session_state.setdefault(_DRAWN, {})
+        if drawn.get(self.name) == here:
+            self.value = value
+        else:  # a widget of another page is another one to Streamlit, which would begin with its own default
+            st.session_state[self.name] = value
+        drawn[self.name] = here
+        return {"key": self.name, "persist_state": "session"}
+
+    @property
+    def written(self) -> str:
+        """The value as a parameter's text."""
+        return self.write(self.value)
 
     def write(self, value: Any) -> str:
-        """The value as a parameter's text: switches as 0 and 1, nothing as nothing, lists with commas."""
+        """A value as a parameter's text: switches as 0 and 1, nothing as nothing, lists with commas."""
         if value is None:
             return ""
         if isinstance(value, bool):
@@ -137,15 +174,22 @@ def _models(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-TEXT = Field("text", "The cat sat on the mat because it was tired.", always=True)
-PAIR = Field("pair", "")
+def _no_line_breaks_around(text: str) -> str:
+    """Enter at the end of a text is no part of it."""
+    return text.strip("\r\n")
+
+
+TEXT = Field("text", "The cat sat on the mat because it was tired.", always=True, clean=_no_line_breaks_around)
+PAIR = Field("pair", "", clean=_no_line_breaks_around)
 MODEL = Field("model", DEFAULT_MODEL, always=True)
 LAYER = Field("layer", 1, _count("layer"), always=True)
 HEAD = Field("head", 1, _count("head"), always=True)
 STRETCH = Field("stretch", False, _switch)
 
 # The page "Attention": which view, whose attention and what part of it, which heads, which token.
-VIEW = Field("view", "grid", _one_of("view", ("grid", "lines", "combined", "neuron", "rollout", "heads", "bertviz")))
+VIEW = Field(
+    "view", "grid", _one_of("view", ("grid", "lines", "combined", "neuron", "rollout", "heads", "bertviz")), step=True
+)
 PART = Field("attention", PARTS[0], _one_of("attention of", PARTS))
 QUADRANT = Field("part", "all", _one_of("part", QUADRANTS))
 HIDE_SPECIAL = Field("hide", False, _switch)
@@ -175,7 +219,7 @@ ATTENTION = (
 MASKED_VIEWS = ("predictions", "layers", "surprise", "training", "attention", "what if")
 MASKED = Field("masked", (2,), _places)
 MASK_WORDS = Field("mask_words", True, _switch)
-MASKED_VIEW = Field("masked_view", MASKED_VIEWS[0], _one_of("the view", MASKED_VIEWS))
+MASKED_VIEW = Field("masked_view", MASKED_VIEWS[0], _one_of("the view", MASKED_VIEWS), step=True)
 PREDICTIONS = Field("top_k", 10, _within("the number of predictions", 1, 50))
 AGAINST = Field("against", "")
 RATE = Field("rate", 15, _within("the share of tokens", 1, 100))
@@ -193,7 +237,7 @@ MASK_FIELDS = (
 
 # The page "Next sentence".
 NEXT_VIEWS = ("probability", "attention", "input", "many pairs", "a text")
-NEXT_VIEW = Field("next_view", NEXT_VIEWS[0], _one_of("the view", NEXT_VIEWS))
+NEXT_VIEW = Field("next_view", NEXT_VIEWS[0], _one_of("the view", NEXT_VIEWS), step=True)
 CONTROL_SEED = Field("controls", 0, _within("the draw of controls", 0, 999_999))
 PASSAGE = Field(
     "passage",
@@ -215,7 +259,7 @@ MDL = Field("mdl", False, _switch)
 OWN_FORMAT = Field("own_format", "table", _one_of("the format", ("table", "senteval", "conllu")))
 OWN_TARGET = Field("own_target", "upos", _one_of("the target", ("upos", "deprel", "head_distance")))
 OWN_DATA = Field("own_data", "")
-LAYERS_VIEW = Field("layers_view", LAYERS_VIEWS[0], _one_of("the view", LAYERS_VIEWS))
+LAYERS_VIEW = Field("layers_view", LAYERS_VIEWS[0], _one_of("the view", LAYERS_VIEWS), step=True)
 PROBED_TASK = Field("probed_task", "")
 PROBED_LAYER = Field("probed_layer", 0, _within("the layer", 0, 999))
 MEASURE = Field("measure", "cosine", _one_of("the measure", ("cosine", "relative")))
@@ -231,7 +275,7 @@ EMBEDDED = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id
 COMPARE_VIEWS = ("tokens", "attention", "predictions", "representations", "cost")
 COMPARED = Field("models", EMBEDDED[:MOST_COMPARED], _models, always=True)
 BESIDE = Field("beside", 2, _within("the place of a model", 1, MOST_COMPARED))
-COMPARE_VIEW = Field("compare_view", COMPARE_VIEWS[0], _one_of("the view", COMPARE_VIEWS))
+COMPARE_VIEW = Field("compare_view", COMPARE_VIEWS[0], _one_of("the view", COMPARE_VIEWS), step=True)
 LAYERS_BESIDE = tuple(Field(f"layer_{n}", None, _or_none(_count("layer"))) for n in range(2, MOST_COMPARED + 1))
 HEADS_BESIDE = tuple(Field(f"head_{n}", 1, _count("head")) for n in range(2, MOST_COMPARED + 1))
 MASKED_WORDS = Field("masked_words", (1,), _places)
@@ -248,44 +292,44 @@ COMPARE_FIELDS = (
 FIELDS = (*MASK_FIELDS, *NEXT_FIELDS, *LAYERS_FIELDS, *COMPARE_FIELDS, *ATTENTION, IMAGE)
 
 _ADDRESSES = "addresses of the page as last seen and written"
-_KEPT = "values of all fields"
-_QUIET = "the page is drawn again by itself"
-
-
-def keep() -> None:
-    """Hold on to every field while its widget is not on the page: Streamlit forgets those. Once a run."""
-    kept = st.session_state.setdefault(_KEPT, {field.name: field.default for field in FIELDS})
-    quiet = st.session_state.pop(_QUIET, False)
-    for name, value in kept.items():
-        kept[name] = st.session_state.get(name, value)
-        # Setting a field overwrites what is being typed into its widget, which must not happen by itself.
-        if not quiet or name not in st.session_state:
-            st.session_state[name] = kept[name]
-
-
-def rerun_quietly() -> NoReturn:
-    """Draw the page again although nobody did anything, and leave alone what is being typed."""
-    st.session_state[_QUIET] = True
-    st.rerun()
 
 
 def restore(fields: Sequence[Field]) -> list[str]:
-    """Set fields from the address where it was opened or changed from outside; returns what could not be used."""
+    """Set fields from the address where it was opened or changed from outside; returns what could not be used.
+
+    Back and forward bring the whole state of an address, so what it does not name gets its default; other addresses
+    change what they name.
+    """
     address = st.query_params.to_dict()
     known = _known(fields)
     complaints: list[str] = []
-    if address in known:
+    going_back = _is_history_navigation()
+    if address in known and not going_back:
         return complaints
     known.append(address)
     for field in fields:
         text = address.get(field.name)
         if text is None:
+            if going_back and len(field.written) <= LONGEST_ADDRESS_VALUE:
+                field.value = field.default
             continue
         try:
-            st.session_state[field.name] = field.read(text)
+            field.value = field.read(text)
         except ValueError as error:
             complaints.append(f"The link could not be followed in one point: {error} It was left as it was.")
     return complaints
+
+
+def _is_history_navigation() -> bool:
+    """Whether the browser's Back or Forward caused this run."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def _page() -> str:
+    """The page that runs, by Streamlit's name for it; "" outside of any."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.page_script_hash
 
 
 def _known(fields: Sequence[Field]) -> deque[dict[str, str]]:
@@ -300,25 +344,44 @@ def _known(fields: Sequence[Field]) -> deque[dict[str, str]]:
 
 
 def publish(fields: Sequence[Field]) -> bool:
-    """Write the fields to the address, so that it restores the page; False if a text is too long for one."""
-    values = {field.name: field.write(st.session_state[field.name]) for field in fields}
-    defaults = {field.name: field.write(field.default) for field in fields}
-    fits = {name: text for name, text in values.items() if len(text) <= LONGEST_ADDRESS_VALUE}
-    explicit = {field.name for field in fields if field.always}
-    address = {name: text for name, text in fits.items() if text != defaults[name] or name in explicit}
-    if st.query_params.to_dict() != address:
+    """See to it that the address restores the page; False if a text is too long for one.
+
+    An address that does so already stays as it is, an empty one too: each new one would be a step of history.
+    """
+    address = query(fields)
+    now = st.query_params.to_dict()
+    if not _restores(now, fields):
         st.query_params.from_dict(address)
-    _known(fields).append(address)
-    return len(fits) == len(values)
+        now = address
+    _known(fields).append(now)
+    return all(len(field.written) <= LONGEST_ADDRESS_VALUE for field in fields)
+
+
+def query(fields: Sequence[Field]) -> dict[str, str]:
+    """The parameters of the address that restores the fields, without texts that are too long for one."""
+    return {
+        field.name: field.written
+        for field in fields
+        if len(field.written) <= LONGEST_ADDRESS_VALUE and (field.always or field.written != field.write(field.default))
+    }
+
+
+def _restores(address: Mapping[str, str], fields: Sequence[Field]) -> bool:
+    """Whether an address says what ``query`` would say, whatever defaults it leaves out, and nothing else."""
+    defaults = {field.name: field.write(field.default) for field in fields}
+    wanted = query(fields)
+    return set(address) <= set(defaults) and all(
+        address.get(name, default) == wanted.get(name, default) for name, default in defaults.items()
+    )
 
 
 def clamp(field: Field, highest: int) -> str | None:
     """Bring a layer or head into the model's range, before its widget is drawn; says so if it had to."""
-    value = st.session_state[field.name]
+    value = field.value
     if 1 <= value <= highest:
         return None
-    st.session_state[field.name] = min(max(1, value), highest)
+    field.value = min(max(1, value), highest)
     return (
         f"This model has {field.name}s 1 to {highest}; {field.name} {value} does not exist, so {field.name} "
-        f"{st.session_state[field.name]} is shown."
+        f"{field.value} is shown."
     )

@@ -99,6 +99,7 @@ def test_the_default_page_shows_embedded_models(open_page: Open) -> None:
     app = open_page(PAGE)
     clean(app)
     assert tuple(app.multiselect(key="models").value) == COMPARED.default
+    app.text_area(key="text").set_value(TEXT).run()  # the bare address restores what one sees until something changes
     assert app.query_params["models"] == ",".join(COMPARED.default)
 
 

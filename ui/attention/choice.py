@@ -19,9 +19,9 @@ def heads(scene: Scene) -> list[tuple[int, int]]:
     if scope == "layer":
         return [(scene.layer, head) for head in range(scene.run.layers[scene.layer].n_heads)]
     names = [f"{layer + 1}.{head + 1}" for layer in layers for head in range(scene.run.layers[layer].n_heads)]
-    known = [name for name in st.session_state[state.CHOSEN.name] if name in names]
-    if known != list(st.session_state[state.CHOSEN.name]):
+    known = [name for name in state.CHOSEN.value if name in names]
+    if known != list(state.CHOSEN.value):
         st.warning("The link names heads that this model does not have; they were left out.")
-    st.session_state[state.CHOSEN.name] = known
-    chosen = st.multiselect("Layer.head", names, key=state.CHOSEN.name, placeholder="Choose heads, such as 3.7")
+    state.CHOSEN.value = known
+    chosen = st.multiselect("Layer.head", names, **state.CHOSEN.bound, placeholder="Choose heads, such as 3.7")
     return [(int(layer) - 1, int(head) - 1) for layer, head in (name.split(".") for name in chosen)]

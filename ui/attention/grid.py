@@ -30,7 +30,7 @@ def _one_head(scene: Scene) -> None:
     st.subheader(f"Layer {scene.layer + 1}, head {scene.head + 1}")
     stretch = st.toggle(
         "Stretch colours to this head's largest weight",
-        key=state.STRETCH.name,
+        **state.STRETCH.bound,
         help="Off, a colour means the same weight in every head, so heads can be compared.",
         disabled=scene.value_weighted,
     )

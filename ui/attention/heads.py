@@ -64,7 +64,7 @@ def draw(scene: Scene) -> None:
 def _texts() -> list[str]:
     """Texts to measure on instead of the one above: pasted, or from a file; one a line."""
     with st.expander("Measure on several texts", icon=":material/library_books:"):
-        pasted = st.text_area("Texts, one a line", key=state.HEAD_TEXTS.name, height=100)
+        pasted = st.text_area("Texts, one a line", **state.HEAD_TEXTS.bound, height=100)
         upload = st.file_uploader("or a text file, one text a line (up to 5 MB)", type=["txt"])
         if upload is not None:
             pasted, notes = files.decoded(upload.getvalue(), upload.name, _MAX_BYTES)
@@ -96,9 +96,9 @@ def _table(table: HeadTable) -> None:
     def open_head() -> None:
         rows = st.session_state[_OPEN]["selection"]["rows"]
         if rows:
-            st.session_state[state.LAYER.name] = int(frame["layer"].iloc[rows[0]])
-            st.session_state[state.HEAD.name] = int(frame["head"].iloc[rows[0]])
-            st.session_state[state.VIEW.name] = "grid"
+            state.LAYER.value = int(frame["layer"].iloc[rows[0]])
+            state.HEAD.value = int(frame["head"].iloc[rows[0]])
+            state.VIEW.value = "grid"
             st.session_state[_OPENED] = True
 
     if st.session_state.pop(_OPENED, False):

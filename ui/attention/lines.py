@@ -72,7 +72,7 @@ def draw(scene: Scene) -> None:
 def _payload(shown: View, heads: list[tuple[int, int]]) -> head_view.Payload:
     """The numbers of the view, with the token that was locked and the heads that were switched off."""
     one_layer = len({layer for layer, _ in heads}) == 1
-    side, _, place = st.session_state[state.LOCKED.name].partition(".")
+    side, _, place = state.LOCKED.value.partition(".")
     return head_view.payload(
         shown.weights,
         shown.query_labels,
@@ -82,7 +82,7 @@ def _payload(shown: View, heads: list[tuple[int, int]]) -> head_view.Payload:
         dark_colours=categorical(len(heads), dark=True),
         query_segments=[unit.segment for unit in shown.queries],
         key_segments=[unit.segment for unit in shown.keys],
-        off=[int(off) - 1 for off in st.session_state[state.OFF.name]],
+        off=[int(off) - 1 for off in state.OFF.value],
         selected={"side": side, "index": int(place) - 1} if side in ("query", "key") else None,
     )
 
@@ -90,14 +90,14 @@ def _payload(shown: View, heads: list[tuple[int, int]]) -> head_view.Payload:
 def _keep_token(scene: Scene, shown: View) -> None:
     """Remember the token locked in the picture; "Query and key" opens with it, if it can look."""
     selected = (st.session_state.get(_KEY) or {}).get("selected")
-    st.session_state[state.LOCKED.name] = f"{selected['side']}.{selected['index'] + 1}" if selected else ""
+    state.LOCKED.value = f"{selected['side']}.{selected['index'] + 1}" if selected else ""
     if selected and (selected["side"] == "query" or scene.run.part != "cross"):
         units = shown.queries if selected["side"] == "query" else shown.keys
         if selected["index"] < len(units):
-            st.session_state[state.TOKEN.name] = units[selected["index"]].start + 1
+            state.TOKEN.value = units[selected["index"]].start + 1
 
 
 def _keep_off() -> None:
     """Remember the heads switched off in the legend."""
     off = (st.session_state.get(_KEY) or {}).get("off") or ()
-    st.session_state[state.OFF.name] = [str(place + 1) for place in off]
+    state.OFF.value = [str(place + 1) for place in off]

@@ -19,14 +19,14 @@ def draw(scene: Scene) -> None:
     query, keys, scores = run.query_key(scene.layer, scene.head)
     layer = run.layers[scene.layer]
     assert isinstance(layer, QueryKeyLayer)
-    asked = st.session_state[state.TOKEN.name]
+    asked = state.TOKEN.value
     complaint = state.clamp(state.TOKEN, run.n_tokens)
     if complaint and asked != state.TOKEN.default:  # a text of one token is no reason to complain
         st.warning(complaint, icon=":material/link_off:")
     position = st.selectbox(
         "Token that looks (its query)",
         range(1, run.n_tokens + 1),
-        key=state.TOKEN.name,
+        **state.TOKEN.bound,
         format_func=lambda place: f"{place} · {tokens[place - 1]}",
     )
     at = position - 1

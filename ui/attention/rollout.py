@@ -13,10 +13,10 @@ def draw(scene: Scene) -> None:
     check_one_text(scene.run)
     if scene.run.part == "decoder":
         st.caption("Only the decoder's look at its own text is followed; what comes in from the encoder is left out.")
-    first = st.session_state[state.FROM_LAYER.name] = min(st.session_state[state.FROM_LAYER.name], scene.layer + 1)
+    first = state.FROM_LAYER.value = min(state.FROM_LAYER.value, scene.layer + 1)
     if scene.layer:
         first = st.number_input(
-            f"From layer (up to layer {scene.layer + 1}, chosen above)", 1, scene.layer + 1, key=state.FROM_LAYER.name
+            f"From layer (up to layer {scene.layer + 1}, chosen above)", 1, scene.layer + 1, **state.FROM_LAYER.bound
         )
     else:
         st.caption("Choose a higher layer above to roll attention out through several.")

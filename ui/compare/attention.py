@@ -100,13 +100,13 @@ class _Heads:
         _into_range(of_layer, run.n_layers, "layer", self._scene.name(model))
         chosen: int | None
         if of_layer is state.LAYER:
-            chosen = columns[0].number_input("Layer", 1, run.n_layers, key=of_layer.name)
+            chosen = columns[0].number_input("Layer", 1, run.n_layers, **of_layer.bound)
         else:
             chosen = columns[0].number_input(
                 "Layer",
                 1,
                 run.n_layers,
-                key=of_layer.name,
+                **of_layer.bound,
                 value=None,
                 placeholder=f"{matched + 1}, same depth",
                 help="Empty, it is the layer at the same relative depth as that of the first model.",
@@ -114,7 +114,7 @@ class _Heads:
         layer = matched if chosen is None else int(chosen) - 1
         n_heads = run.layers[layer].n_heads
         _into_range(of_head, n_heads, "head", self._scene.name(model))
-        head = int(columns[1].number_input("Head", 1, n_heads, key=of_head.name)) - 1
+        head = int(columns[1].number_input("Head", 1, n_heads, **of_head.bound)) - 1
         st.caption(self._where(layer, run, by_depth=chosen is None))
         self.chosen[model] = layer, head
         return layer, head
@@ -137,9 +137,9 @@ class _Heads:
 
 def _into_range(field: state.Field, highest: int, what: str, model: str) -> None:
     """Bring a layer or head into a model's range before its widget is drawn; says so if it had to."""
-    value = st.session_state[field.name]
+    value = field.value
     if value is not None and value > highest:
-        st.session_state[field.name] = highest
+        field.value = highest
         notes.complaints([f"{model} has {what}s 1 to {highest}; {what} {value} does not exist, so {highest} is shown."])
 
 
@@ -187,7 +187,7 @@ def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionR
         "look, in bits. Heads that look at the same words need not do the same with them."
     )
     if len(alignment) > _SLOW and not st.toggle(
-        f"Compare all heads on these {len(alignment):,} words, which takes a while", key=state.LONG_TOO.name
+        f"Compare all heads on these {len(alignment):,} words, which takes a while", **state.LONG_TOO.bound
     ):
         return
     places = [list(runs).index(model) for model in (scene.a, scene.b)]
@@ -216,7 +216,7 @@ def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionR
                 (of_b, (match.layer_b, match.head_b)),
                 (of_a, (match.layer_a, match.head_a)),
             ):
-                st.session_state[layer.name], st.session_state[head.name] = at[0] + 1, at[1] + 1
+                layer.value, head.value = at[0] + 1, at[1] + 1
 
     table = matches_table(matches, names)
     st.dataframe(
@@ -249,7 +249,7 @@ def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_heads: tup
     of_layer, of_head = heads.fields(scene.b)
 
     def show(layer: int, head: int) -> None:
-        st.session_state[of_layer.name], st.session_state[of_head.name] = layer + 1, head + 1
+        of_layer.value, of_head.value = layer + 1, head + 1
 
     st.markdown(as_text(f"Most like layer {layer_a + 1} head {head_a + 1} of A, in {scene.name(scene.b)}:"))
     with st.container(horizontal=True):

@@ -19,7 +19,7 @@ def models() -> tuple[tuple[str, ...], int]:
     columns[0].multiselect(
         "Models, two to four",
         [*registry.MODELS, *(model for model in chosen if model not in registry.MODELS)],
-        key=state.COMPARED.name,
+        **state.COMPARED.bound,
         format_func=lambda model: name(model, chosen),
         accept_new_options=True,
         max_selections=state.MOST_COMPARED,
@@ -39,12 +39,12 @@ def models() -> tuple[tuple[str, ...], int]:
             icon=":material/content_copy:",
         )
         return tuple(chosen), 1
-    if st.session_state[state.BESIDE.name] > len(chosen):
-        st.session_state[state.BESIDE.name] = 2
+    if state.BESIDE.value > len(chosen):
+        state.BESIDE.value = 2
     beside = columns[2].selectbox(
         "B, compared with A",
         range(1, len(chosen) + 1),
-        key=state.BESIDE.name,
+        **state.BESIDE.bound,
         format_func=lambda place: "A itself" if place == 1 else name(chosen[place - 1], chosen),
         help="“A itself” is a check: all differences are 0.",
     )
@@ -57,13 +57,13 @@ _REFERENCE = "reference model"
 def _reorder() -> None:
     """The reference stands first."""
     first = st.session_state[_REFERENCE]
-    others = [model for model in st.session_state[state.COMPARED.name] if model != first]
-    st.session_state[state.COMPARED.name] = [first, *others]
+    others = [model for model in state.COMPARED.value if model != first]
+    state.COMPARED.value = [first, *others]
 
 
 def _allowed() -> list[str]:
     """What is chosen, each model once and not too many; lists of names typed at once are taken apart."""
-    asked = [part.strip() for entry in st.session_state[state.COMPARED.name] for part in entry.split(",")]
+    asked = [part.strip() for entry in state.COMPARED.value for part in entry.split(",")]
     once = list(dict.fromkeys(model for model in asked if model))
     complaints = []
     twice = sorted({model for model in once if asked.count(model) > 1})
@@ -77,5 +77,5 @@ def _allowed() -> list[str]:
         complaints.append(f"{state.MOST_COMPARED} models at most can be compared; {left_out} was left out.")
     notes.complaints(complaints)
     chosen = once[: state.MOST_COMPARED]
-    st.session_state[state.COMPARED.name] = chosen
+    state.COMPARED.value = chosen
     return chosen

@@ -87,7 +87,7 @@ def _control(desk: Desk, scene: Scene) -> None:
 def _watch(found: Measurement, n_drawn: int) -> None:
     """How far it is. The page is drawn again when there is more to see, and not in between: that would cost time."""
     if found.n_ended != n_drawn or not found.running:
-        state.rerun_quietly()
+        st.rerun()
     st.progress(min(found.share, 1.0), f"{_STAGES[found.stage]}: {found.share:.0%} done.")
 
 
@@ -122,10 +122,10 @@ def _results(found: Measurement, scene: Scene) -> None:
 
 def _table(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) -> None:
     lengths = sorted({latency.n_tokens for cost in timed for latency in cost.curve})
-    wanted = st.session_state[state.COST_LENGTH.name]
+    wanted = state.COST_LENGTH.value
     if wanted not in lengths:
-        st.session_state[state.COST_LENGTH.name] = min(lengths, key=lambda length: abs(length - wanted))
-    length = int(st.select_slider("Tokens in the text, for the table", lengths, key=state.COST_LENGTH.name))
+        state.COST_LENGTH.value = min(lengths, key=lambda length: abs(length - wanted))
+    length = int(st.select_slider("Tokens in the text, for the table", lengths, **state.COST_LENGTH.bound))
     rows = pd.DataFrame([_row(cost, names[cost.subject.model], length) for cost in timed])
     if rows[_PEAK].isna().all():  # only a GPU tells
         rows = rows.drop(columns=_PEAK)

@@ -51,7 +51,7 @@ def _masks(scene: Scene) -> None:
     if answers:
         _agreement(scene, answers, words)
     place = _one_mask(words)
-    top = st.session_state[state.COMPARE_TOP.name]
+    top = state.COMPARE_TOP.value
 
     def bars(model: str, every: Sequence[MaskPrediction]) -> None:
         if place >= len(every):
@@ -82,7 +82,7 @@ def _strip(text: str) -> tuple[list[str], list[tuple[int, int]]]:
     st.session_state[_STRIP] = clicked
 
     def choose() -> None:
-        st.session_state[state.MASKED_WORDS.name] = tuple(sorted(st.session_state[_STRIP]))
+        state.MASKED_WORDS.value = tuple(sorted(st.session_state[_STRIP]))
 
     with st.container(height=260 if len(words) > _LONG_STRIP else "content", border=len(words) > _LONG_STRIP):
         st.pills(
@@ -99,7 +99,7 @@ def _strip(text: str) -> tuple[list[str], list[tuple[int, int]]]:
 
 def _kept(text: str, words: Sequence[tuple[int, int]]) -> list[int]:
     """The clicked words, carried along when the text was edited."""
-    clicked: tuple[int, ...] = st.session_state[state.MASKED_WORDS.name]
+    clicked: tuple[int, ...] = state.MASKED_WORDS.value
     before: str = st.session_state.get(_ANCHOR, text)
     if before != text:
         _, old = _typed_and_words(before)
@@ -108,7 +108,7 @@ def _kept(text: str, words: Sequence[tuple[int, int]]) -> list[int]:
         clicked = tuple(place for place, span in enumerate(words) if still.issuperset(range(*span)))
     st.session_state[_ANCHOR] = text
     clicked = tuple(place for place in clicked if place < len(words))
-    st.session_state[state.MASKED_WORDS.name] = clicked
+    state.MASKED_WORDS.value = clicked
     return list(clicked)
 
 
@@ -132,14 +132,15 @@ def _shortened(answer: MaskPrediction, top: int) -> MaskPrediction:
 def _one_mask(words: Sequence[str]) -> int:
     """The mask whose guesses are drawn, its place among all; how many of them."""
     columns = st.columns([2, 1], vertical_alignment="bottom")
-    columns[1].slider("Guesses of each model", 1, _MOST_GUESSES, key=state.COMPARE_TOP.name)
+    columns[1].slider("Guesses of each model", 1, _MOST_GUESSES, **state.COMPARE_TOP.bound)
     if len(words) == 1:
         columns[0].markdown(as_text(_named(0, words)))
         return 0
-    key = state.WHICH_MASK.name
-    if st.session_state[key] not in range(len(words)):
-        st.session_state[key] = 0
-    return columns[0].selectbox("Mask", range(len(words)), key=key, format_func=lambda place: _named(place, words))
+    if state.WHICH_MASK.value not in range(len(words)):
+        state.WHICH_MASK.value = 0
+    return columns[0].selectbox(
+        "Mask", range(len(words)), **state.WHICH_MASK.bound, format_func=lambda place: _named(place, words)
+    )
 
 
 def _named(place: int, words: Sequence[str]) -> str:
@@ -156,7 +157,7 @@ def _rank(word: str, answer: MaskPrediction) -> None:
 
 def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], words: Sequence[str]) -> None:
     """Per mask the first guess of every model, and how far those of A and B agree."""
-    top = st.session_state[state.COMPARE_TOP.name]
+    top = state.COMPARE_TOP.value
     n_masks = min(len(every) for every in answers.values())
     rows = [
         {"mask": _named(place, words)} | {scene.name(model): _guess(every[place]) for model, every in answers.items()}
@@ -211,7 +212,7 @@ def _surprisal(scene: Scene) -> None:
     fill = [model for model in scene.models if scene.infos[model].mlm]
     longest = max((len(engine().encode(model, text)) for model in fill), default=0)
     if longest > _LONG and not st.toggle(
-        f"Score this long text: up to {longest:,} runs of each model, which takes a while", key=state.LONG_TOO.name
+        f"Score this long text: up to {longest:,} runs of each model, which takes a while", **state.LONG_TOO.bound
     ):
         return
     score = engine().token_scores

@@ -27,7 +27,7 @@ _MOST_WORDS = 1000  # every layer takes a matrix of words by words
 def draw(scene: Scene) -> None:
     with st.expander("Sentences of your own", icon=":material/library_books:"):
         own = st.text_area(
-            "Sentences, one a line; empty, the built-in ones are taken", key=state.OWN_SENTENCES.name, height=120
+            "Sentences, one a line; empty, the built-in ones are taken", **state.OWN_SENTENCES.bound, height=120
         )
     pasted = [line.strip() for line in files.lines(own) if line.strip()]
     sentences = _up_to_most(pasted or [pair.first for pair in written_pairs()])

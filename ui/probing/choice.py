@@ -39,11 +39,11 @@ def draw() -> Choice:
     with model_place:
         model = controls.model()
     sentences = sentences_place.number_input(
-        "Sentences a task", 20, 100_000, step=100, key=state.PROBE_SENTENCES.name,
+        "Sentences a task", 20, 100_000, step=100, **state.PROBE_SENTENCES.bound,
         help="Training and test together; 30% are held out for the test. More sentences, narrower intervals.",
     )  # fmt: skip
     seed = seed_place.number_input(
-        "Seed", 0, 999_999, key=state.PROBE_SEED.name,
+        "Seed", 0, 999_999, **state.PROBE_SEED.bound,
         help="Draws the sentences, the split and the bootstrap. The same seed gives the same numbers.",
     )  # fmt: skip
     chosen = _tasks()
@@ -55,11 +55,11 @@ def draw() -> Choice:
             pooling = controls.choice("The vector of a sentence", POOLING, state.POOLING)
             pieces = controls.choice("The vector of a word", PIECES, state.PIECES)
         control = right.toggle(
-            "Control task and selectivity", key=state.CONTROL_TASK.name,
+            "Control task and selectivity", **state.CONTROL_TASK.bound,
             help="The same probe on labels given to words at random (Hewitt & Liang 2019).",
         )  # fmt: skip
         mdl = right.toggle(
-            "Description length (MDL)", key=state.MDL.name,
+            "Description length (MDL)", **state.MDL.bound,
             help="How many bits the labels cost when they are learned on the way (Voita & Titov 2020). Takes longer.",
         )  # fmt: skip
     settings = Settings(
@@ -76,14 +76,14 @@ def draw() -> Choice:
 
 def _tasks() -> list[str]:
     """Names of the built-in tasks chosen, in the order of the list."""
-    asked = st.session_state[state.PROBE_TASKS.name]
+    asked = state.PROBE_TASKS.value
     known = tuple(name for name in asked if name in TASKS)
     if len(known) < len(asked):
         unknown = ", ".join(f"“{name}”" for name in asked if name not in TASKS)
         notes.complaints([f"The link names tasks that do not exist ({unknown}); they were left out."])
-    st.session_state[state.PROBE_TASKS.name] = known
+    state.PROBE_TASKS.value = known
     picked = st.pills(
-        "Tasks", list(TASKS), selection_mode="multi", key=state.PROBE_TASKS.name,
+        "Tasks", list(TASKS), selection_mode="multi", **state.PROBE_TASKS.bound,
         format_func=lambda name: TASKS[name].title,
     )  # fmt: skip
     return [name for name in TASKS if name in picked]

@@ -59,7 +59,7 @@ def draw(seed: int) -> OwnData | None:
         upload, paste = st.columns(2, gap="large")
         with upload:
             file = _file()
-        typed = paste.text_area("or paste it here", key=state.OWN_DATA.name, height=160, disabled=file is not None)
+        typed = paste.text_area("or paste it here", **state.OWN_DATA.bound, height=160, disabled=file is not None)
         if file is None and typed.strip():
             file = File("The pasted data", typed.encode("utf-8", "replace"))
         if file is None:

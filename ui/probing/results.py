@@ -140,18 +140,18 @@ def _download(label: str, name: str, table: Callable[[], pd.DataFrame]) -> None:
 def _one_of(found: Sequence[Finished]) -> Finished:
     """The task to look at closely."""
     by_name = {one.result.task: one for one in found}
-    if st.session_state[state.PROBED_TASK.name] not in by_name:
-        st.session_state[state.PROBED_TASK.name] = next(iter(by_name))
-    name = st.selectbox("Task", list(by_name), key=state.PROBED_TASK.name, format_func=lambda name: by_name[name].title)
+    if state.PROBED_TASK.value not in by_name:
+        state.PROBED_TASK.value = next(iter(by_name))
+    name = st.selectbox("Task", list(by_name), **state.PROBED_TASK.bound, format_func=lambda name: by_name[name].title)
     return by_name[name]
 
 
 def _layer(n_layers: int) -> int:
     """A slider over the layers; 0 are the embeddings."""
     names = probing.layer_names(n_layers)
-    st.session_state[state.PROBED_LAYER.name] = min(st.session_state[state.PROBED_LAYER.name], n_layers - 1)
+    state.PROBED_LAYER.value = min(state.PROBED_LAYER.value, n_layers - 1)
     layer = st.select_slider(
-        "Layer", list(range(n_layers)), key=state.PROBED_LAYER.name, format_func=lambda layer: names[layer]
+        "Layer", list(range(n_layers)), **state.PROBED_LAYER.bound, format_func=lambda layer: names[layer]
     )
     return int(layer)
 
@@ -251,7 +251,7 @@ def _wrong(one: Finished) -> None:
 
 def _plane(one: Finished) -> None:
     picture = one.picture
-    layer = min(st.session_state[state.PROBED_LAYER.name], len(picture.points) - 1)
+    layer = min(state.PROBED_LAYER.value, len(picture.points) - 1)
     st.caption(
         f"{len(picture.labels):,} held-out {'sentences' if picture.words is None else 'words'} on the first two "
         "principal components of each layer (PCA); the slider below goes through the layers. Each layer has axes of "

@@ -7,7 +7,6 @@ import functools
 import streamlit as st
 
 from model_zoo.errors import NotDownloaded
-from ui import state
 from ui.engine import engine
 from ui.messages import as_text, failures_as_messages
 from ui.probing.choice import Choice
@@ -79,7 +78,7 @@ def draw(choice: Choice) -> None:
 def _watch(study: Study, n_drawn: int) -> None:
     """The progress of each task; the whole page is drawn again as soon as one more has ended."""
     if study.n_ended != n_drawn or not study.running:
-        state.rerun_quietly()
+        st.rerun()
     standings = {task: study.standing(task) for task in study.tasks}
     share = sum(standing.share for standing in standings.values()) / len(standings)
     st.progress(min(share, 1.0), f"{share:.0%} done, {study.seconds:,.0f} s")
