@@ -4,6 +4,7 @@ import streamlit as st
 
 from ui import pagelist, sidebar
 from ui.engine import warm_up
+from ui.messages import failures_as_messages
 
 st.set_page_config(page_title="Inside BERT", page_icon="ui/favicon.png", layout="wide")
 
@@ -13,6 +14,7 @@ page = st.navigation(
         for entry in (pagelist.HOME, *pagelist.PAGES)
     ]
 )
-sidebar.draw()
-page.run()
+with failures_as_messages():
+    sidebar.draw()
+    page.run()
 warm_up()

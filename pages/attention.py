@@ -7,7 +7,7 @@ from model_zoo.types import AttentionRun, Part
 from ui import controls, figures, filters, notes, state
 from ui.attention import VIEWS, Scene
 from ui.engine import engine
-from ui.messages import failures_as_messages
+from ui.messages import failures_as_messages, fragment
 from ui.page import begin
 from ui.theme import is_dark
 
@@ -19,7 +19,7 @@ def run(model: str, text: str, pair: str | None, part: Part) -> AttentionRun:
     return engine().attend(model, text, pair, max_tokens=LONGEST, part=part)
 
 
-@st.fragment
+@fragment
 def heads(model: str, text: str, pair: str | None, part: Part, name: str, chosen: Filter, value_weighted: bool) -> None:
     """What another head changes, and nothing else: the browser redraws this part of the page alone."""
     with failures_as_messages():
@@ -36,7 +36,7 @@ def heads(model: str, text: str, pair: str | None, part: Part, name: str, chosen
                     dark=is_dark(),
                 )
             )
-    notes.link(state.publish(state.ATTENTION))
+    notes.link(state.ATTENTION)
 
 
 begin(
@@ -47,6 +47,7 @@ begin(
 )
 text, pair = controls.texts()
 model = controls.model()
+reached = False
 with failures_as_messages():
     with st.spinner("Running the model …", show_time=True), figures.announced():
         part = controls.part(engine().info(model))
@@ -54,4 +55,7 @@ with failures_as_messages():
     name = controls.choice("View", {name: view.title for name, view in VIEWS.items()}, state.VIEW)
     st.markdown(VIEWS[name].about)
     chosen, value_weighted = filters.attention_filter(pair is not None and part == "encoder")
+    reached = True
     heads(model, text, pair, part, name, chosen, value_weighted)
+if not reached:  # what cannot be shown has an address, too
+    notes.link(state.ATTENTION)

@@ -4,19 +4,19 @@ import streamlit as st
 
 from ui import controls, notes, state
 from ui.compare import VIEWS, Scene, choice, scene
-from ui.messages import failures_as_messages
+from ui.messages import failures_as_messages, fragment
 from ui.page import begin
 from ui.theme import is_dark
 
 FIELDS = (state.TEXT, state.PAIR, state.LAYER, state.HEAD, state.WHICH_MASK, *state.COMPARE_FIELDS)
 
 
-@st.fragment
+@fragment
 def view(name: str, shown: Scene) -> None:
     """What the controls of a view change, and nothing else: the browser redraws this part of the page alone."""
     with failures_as_messages():
         VIEWS[name].draw(shown)
-    notes.link(state.publish(FIELDS))
+    notes.link(FIELDS)
 
 
 begin(
@@ -36,4 +36,4 @@ if shown is not None and shown.models:
     st.markdown(VIEWS[name].about)
     view(name, shown)
 else:
-    notes.link(state.publish(FIELDS))
+    notes.link(FIELDS)

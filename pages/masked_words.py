@@ -44,4 +44,4 @@ with failures_as_messages():
     with failures_as_messages():
         VIEWS[view or "predictions"][1](playground)
     st.caption(notes.about_model(info, len(playground.encoding)))
-notes.link(state.publish(FIELDS))
+notes.link(FIELDS)

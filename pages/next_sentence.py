@@ -49,4 +49,4 @@ with failures_as_messages():
         next_sentence.view_input(model, a, b)
     else:
         next_sentence.view_probability(model, a, b)
-link(state.publish(FIELDS))
+link(FIELDS)

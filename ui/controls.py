@@ -55,9 +55,7 @@ def model() -> str:
     """A model of the registry, or any Hugging Face id or folder typed in."""
     known = list(registry.MODELS)
     chosen = state.MODEL.value
-    if chosen is None:
-        state.MODEL.value = registry.DEFAULT_MODEL
-    elif chosen not in known:
+    if chosen not in (None, *known):
         known.append(chosen)
     return st.selectbox(
         "Model",

@@ -6,13 +6,17 @@ import psutil
 import streamlit as st
 
 from ui.engine import engine
+from ui.messages import fragment, unforeseen
 
 _SECONDS_BETWEEN_LOOKS = 2.0
 
 
-@st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
 def draw() -> None:
     """Looks again every two seconds, so that a model that is being loaded appears by itself."""
+    fragment(_draw, run_every=_SECONDS_BETWEEN_LOOKS)()
+
+
+def _draw() -> None:
     found = engine()
     process = psutil.Process().memory_info().rss
     device, models, memory = st.columns(3)
@@ -22,6 +26,8 @@ def draw() -> None:
         memory.metric("Memory of the app", f"{process / 1e6:,.0f} MB")
         st.caption("The engine starts with the first model; that takes a few seconds.")
         return
+    if unforeseen().n:
+        st.caption(f"Errors inside the app that visitors have seen since it was started: {unforeseen().n:,}.")
     held = found.held()
     device.metric("Device", {"cpu": "CPU", "cuda": "GPU (cuda)", "mps": "GPU (mps)"}.get(found.device, found.device))
     models.metric("Models in memory", len(held))

@@ -33,7 +33,9 @@ def view_surprise(playground: Playground) -> None:
         placeholder="The keys to the old wooden cabinet is on the table.",
     )
     n = len(playground.encoding)
-    if n > _LONG and not st.toggle(f"Score this long text: {n} runs of the model, which takes a while"):
+    if n > _LONG and not st.toggle(
+        f"Score this long text: {n} runs of the model, which takes a while", **state.LONG_TOO.bound
+    ):
         return
     texts = [playground.text, *([against] if against.strip() else [])]
     with st.spinner("Masking every token in turn …", show_time=True):
@@ -143,12 +145,12 @@ def view_training(playground: Playground) -> None:
 
 def _by_hand(playground: Playground, answers: tuple[MaskPrediction, ...]) -> None:
     st.markdown("**Softmax and cross-entropy by hand**")
-    if st.session_state.get("worked position") not in range(len(answers)):
-        st.session_state["worked position"] = 0
+    if state.WORKED.value not in range(len(answers)):
+        state.WORKED.value = 0
     place = st.selectbox(
         "At token",
         range(len(answers)),
-        key="worked position",
+        **state.WORKED.bound,
         format_func=lambda i: f"{playground.encoding.tokens[answers[i].position]} (token {answers[i].position + 1})",
     )
     answer = answers[place]

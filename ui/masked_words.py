@@ -26,6 +26,7 @@ from viz.predictions import predictions
 from viz.shifts import shifts
 
 SIDE_BY_SIDE = 3
+_MOST_SHOWN = 9  # masks whose predictions are drawn
 _MOST_SHIFTED = 8  # masks whose changes are drawn
 _LONG_STRIP = 80  # words; beyond, the strip scrolls
 
@@ -197,14 +198,15 @@ def view_predictions(playground: Playground) -> None:
         answers = engine().fill_mask(playground.model, playground.text, top_k, masked=playground.masked)
     chosen: Sequence[int] = range(len(answers))
     if len(answers) > SIDE_BY_SIDE:
+        kept = [place for place in state.SHOWN_MASKS.value if place < len(answers)]
+        state.SHOWN_MASKS.value = kept[:_MOST_SHOWN] or list(state.SHOWN_MASKS.default)
         chosen = sorted(
             st.multiselect(
                 f"Masks shown, of {len(answers)}",
                 range(len(answers)),
-                default=range(SIDE_BY_SIDE),
-                max_selections=9,
+                **state.SHOWN_MASKS.bound,
+                max_selections=_MOST_SHOWN,
                 format_func=lambda place: playground.name(answers[place].position),
-                key=f"masks shown of {len(answers)}",
             )
         )
     for start in range(0, len(chosen), SIDE_BY_SIDE):

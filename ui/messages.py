@@ -1,18 +1,24 @@
 """How failures reach the screen: one sentence, never a traceback, and nothing typed is lost.
 
-A model that is not on this machine yet is one of them: the sentence has a button that downloads it.
+A model that is not on this machine yet is one of them: the sentence has a button that downloads it. One that nobody
+foresaw is counted, and logged with the names of the steps that led to it; what the visitor typed is not.
 """
 
 from __future__ import annotations
 
+import functools
 import logging
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitDuplicateElementKey
 
 from model_zoo import sources
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
+from ui import state
 from ui.engine import engine
 
 _log = logging.getLogger(__name__)
@@ -31,13 +37,50 @@ def failures_as_messages() -> Iterator[None]:
         offer_download(error)
     except ModelZooError as error:
         st.error(as_text(str(error)), icon=":material/error:")
-    except Exception:
-        _log.exception("unexpected failure on a page")
-        st.error(
-            "Something went wrong inside the app; your input is still there. Try another text or model. "
-            "The log of the server says more.",
-            icon=":material/error:",
-        )
+    except Exception as error:
+        _unforeseen(error)
+
+
+class _Counter:
+    """How many unforeseen failures visitors have seen since the app was started."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+
+@st.cache_resource(show_spinner=False)
+def unforeseen() -> _Counter:
+    return _Counter()
+
+
+def _unforeseen(error: Exception) -> None:
+    unforeseen().n += 1
+    # An exception's own words can hold what was typed.
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    steps = ", ".join(state.steps()) or "opening it"
+    _log.error("%s on the page %s, after: %s\n%s", type(error).__name__, state.page_title(), steps, frames)
+    st.error(
+        "Something went wrong inside the app. Your text is still there. Try another text or model, or start this page "
+        "anew, with everything but your text as it was at first. The log of the server says more.",
+        icon=":material/error:",
+    )
+    try:
+        st.button("Start this page anew", on_click=state.reset, key="start anew", icon=":material/restart_alt:")
+    except StreamlitDuplicateElementKey:
+        return  # one button serves all that went wrong
+
+
+def fragment(function: Callable[..., None], run_every: float | None = None) -> Callable[..., Any]:
+    """``st.fragment`` whose failures reach the screen as messages, too: app.py, which sees to that, does not run with
+    it.
+    """
+
+    @functools.wraps(function)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        with failures_as_messages():
+            function(*args, **kwargs)
+
+    return st.fragment(guarded, run_every=run_every)
 
 
 def offer_download(error: NotDownloaded) -> None:
@@ -45,7 +88,7 @@ def offer_download(error: NotDownloaded) -> None:
 
     The engine fetches a model once for all visitors, so each of them sees the same bar.
     """
-    st.fragment(_offer, run_every=_SECONDS_BETWEEN_LOOKS)(error.model, str(error))
+    fragment(_offer, run_every=_SECONDS_BETWEEN_LOOKS)(error.model, str(error))
 
 
 def _offer(model: str, message: str) -> None:

@@ -8,8 +8,8 @@ import streamlit as st
 
 from model_zoo import registry
 from model_zoo.types import AttentionRun, ModelInfo
+from ui import browser, state
 from ui.messages import as_text
-from ui.state import LONGEST_ADDRESS_VALUE
 
 
 def complaints(sentences: Sequence[str]) -> None:
@@ -72,12 +72,17 @@ def about_model(info: ModelInfo, n_tokens: int) -> str:
     )
 
 
-def link(complete: bool) -> None:
-    """Where the link to what is on screen is found, or why it lacks the text."""
-    if complete:
-        st.caption("The address of this page restores what you see: copy it to share.")
-    else:
-        st.caption(
-            f"The text is longer than the {LONGEST_ADDRESS_VALUE:,} characters an address can carry, so the address of "
-            "this page restores everything but the text."
-        )
+def link(fields: Sequence[state.Field]) -> None:
+    """See to it that the address restores the page; a button that copies it, and what it lacks.
+
+    The last thing on a page or in the fragment that changes its fields.
+    """
+    with st.container(horizontal=True, vertical_alignment="center"):
+        browser.copy_link(state.query(fields))
+        if state.publish(fields):
+            st.caption("The address of this page restores what you see.")
+        else:
+            st.caption(
+                f"The text is longer than the {state.LONGEST_ADDRESS_VALUE:,} characters an address can carry, so the "
+                "address of this page restores everything but the text."
+            )

@@ -21,7 +21,7 @@ def begin(title: str, about: str, fields: Sequence[state.Field] = ()) -> None:
         st.html(f"<style>.stMultiSelect [data-tag] * {{ color: {DARK.background} }}</style>")
     st.title(title)
     st.markdown(about)
-    notes.complaints(state.restore(fields))
+    notes.complaints(state.enter(title, fields))
 
 
 def _through_app() -> None:

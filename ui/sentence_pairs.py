@@ -10,21 +10,12 @@ import streamlit as st
 
 from analysis import pairs
 from analysis.export import table_to_csv
-from ui import figures
+from ui import figures, state
 from ui.engine import engine
 from ui.theme import is_dark
 from viz.calibration import calibration
 
-_TYPED = "pairs typed"
 _BATCH = "pairs being judged"
-
-EXAMPLE = """a,b,label
-She opened the window.,Cold air came into the room.,1
-"The train was late, again.",We missed the start of the film.,1
-He watered the tomatoes.,The parliament meets on Monday.,0
-My phone is broken.,The screen went black this morning.,1
-They painted the kitchen yellow.,Whales breathe air.,0
-"""
 
 
 @dataclass(slots=True)
@@ -51,8 +42,7 @@ def draw(model: str) -> None:
         f"at most {pairs.MAX_PAIRS:,} pairs."
     )
     pasted, uploaded = st.columns(2, gap="large")
-    st.session_state.setdefault(_TYPED, EXAMPLE)
-    typed = pasted.text_area("Paste CSV", key=_TYPED, height=190)
+    typed = pasted.text_area("Paste CSV", **state.PAIRS.bound, height=190)
     file = uploaded.file_uploader("or upload a file", type=["csv", "tsv", "txt"], key="pairs file")
     content = pairs.decode(file.getvalue()) if file is not None else typed
     batch: Batch | None = st.session_state.get(_BATCH)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import state
+from ui import browser, state
 from ui.engine import engine
 
 
@@ -24,3 +24,4 @@ def draw() -> None:
         st.caption(
             "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
         )
+        browser.prepare()

@@ -5,6 +5,7 @@ A field's name is the key of its widget and its query parameter. Layers and head
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -57,7 +58,9 @@ class Field:
 
         Streamlit keeps its value while the widget is not on the screen, wherever the visitor is.
         """
-        value = self.value if self.clean is None else self.clean(self.value)
+        value = self.default if self.value is None else self.value  # nothing chosen where something has to be
+        if self.clean is not None:
+            value = self.clean(value)
         here, drawn = _page(), st.session_state.setdefault(_DRAWN, {})
         if drawn.get(self.name) == here:
             self.value = value
@@ -230,7 +233,11 @@ WHICH_MASK = Field("which", 0, _within("the mask", 0, 9999))
 MASK_HEAD = Field("mask_head", 0, _within("the head", 0, 999))
 REPLACED = Field("replaced", None, _or_none(_within("the replaced word", 0, 9999)))
 REPLACEMENT = Field("replacement", "")
+SHOWN_MASKS = Field("shown", (0, 1, 2), _places)
+WORKED = Field("worked", 0, _within("the worked token", 0, 9999))
+LONG_TOO = Field("long", False, _switch)  # do on a long text what takes a while
 MASK_FIELDS = (
+    SHOWN_MASKS, WORKED, LONG_TOO,
     WHICH_MASK, MASK_HEAD, REPLACED, REPLACEMENT,
     MASKED, MASK_WORDS, MASKED_VIEW, PREDICTIONS, AGAINST, RATE, RATE_MASKED, RATE_RANDOM, SEED,
 )  # fmt: skip
@@ -245,7 +252,17 @@ PASSAGE = Field(
     "Most customers buy rolls on their way to work. Whales breathe air. They come to the surface every few "
     "minutes.",
 )
-NEXT_FIELDS = (NEXT_VIEW, CONTROL_SEED, PASSAGE)
+PAIRS = Field(
+    "pairs",
+    """a,b,label
+She opened the window.,Cold air came into the room.,1
+"The train was late, again.",We missed the start of the film.,1
+He watered the tomatoes.,The parliament meets on Monday.,0
+My phone is broken.,The screen went black this morning.,1
+They painted the kitchen yellow.,Whales breathe air.,0
+""",
+)
+NEXT_FIELDS = (NEXT_VIEW, CONTROL_SEED, PASSAGE, PAIRS)
 
 # The page "Layers". ``PROBED_LAYER`` counts from 0, the embeddings.
 LAYERS_VIEWS = ("curve", "summary", "wrong", "plane", "likeness", "movement")
@@ -283,7 +300,6 @@ COMPARE_TOP = Field("compare_top", 5, _within("the number of predictions", 1, 50
 OWN_SENTENCES = Field("own_sentences", "")
 COST_MEASURE = Field("cost_measure", "latency", _one_of("the measure", ("latency", "tokens", "words")))
 COST_LENGTH = Field("cost_length", 128, _within("the length", 1, 99_999))
-LONG_TOO = Field("long", False, _switch)  # do on a long text what takes a while
 COMPARE_FIELDS = (
     COMPARED, BESIDE, COMPARE_VIEW, *LAYERS_BESIDE, *HEADS_BESIDE, MASKED_WORDS, COMPARE_TOP, OWN_SENTENCES,
     COST_MEASURE, COST_LENGTH, LONG_TOO,
@@ -291,7 +307,38 @@ COMPARE_FIELDS = (
 
 FIELDS = (*MASK_FIELDS, *NEXT_FIELDS, *LAYERS_FIELDS, *COMPARE_FIELDS, *ATTENTION, IMAGE)
 
-_ADDRESSES = "addresses of the page as last seen and written"
+ADDRESSES = "addresses of the page as last seen and written"
+_TITLE = "title of the page"
+
+
+def enter(title: str, fields: Sequence[Field]) -> list[str]:
+    """Begin a page: ``restore`` its fields, whose complaints are returned, and note whose they are."""
+    st.session_state[_TITLE] = title
+    return restore(fields)
+
+
+def page_title() -> str:
+    """Of the page on screen; "" before the first."""
+    return str(st.session_state.get(_TITLE, ""))
+
+
+def steps() -> list[str]:
+    """Which fields were changed on this page, oldest first and the last few; never what was typed into them."""
+    names, known = st.session_state.get(ADDRESSES, ((), ()))
+    fields = [field for field in FIELDS if field.name in names]
+    found = []
+    for before, after in itertools.pairwise([*known, query(fields)]):
+        changed = [field for field in fields if before.get(field.name) != after.get(field.name)]
+        found += [f"{field.name}={after.get(field.name)}" if field.step else field.name for field in changed]
+    return found
+
+
+def reset() -> None:
+    """Everything on this page as it was at first, but the texts."""
+    names, _ = st.session_state.get(ADDRESSES, ((), ()))
+    for field in FIELDS:
+        if field.name in names and field.clean is None:
+            field.value = field.default
 
 
 def restore(fields: Sequence[Field]) -> list[str]:
@@ -337,9 +384,9 @@ def _known(fields: Sequence[Field]) -> deque[dict[str, str]]:
     still shows an older one, and that is no wish to go back to it.
     """
     page = tuple(field.name for field in fields)
-    if st.session_state.get(_ADDRESSES, (None,))[0] != page:
-        st.session_state[_ADDRESSES] = page, deque(maxlen=16)
-    known: deque[dict[str, str]] = st.session_state[_ADDRESSES][1]
+    if st.session_state.get(ADDRESSES, (None,))[0] != page:
+        st.session_state[ADDRESSES] = page, deque(maxlen=16)
+    known: deque[dict[str, str]] = st.session_state[ADDRESSES][1]
     return known
 
 

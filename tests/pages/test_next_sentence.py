@@ -105,7 +105,7 @@ def test_albert_is_shown_as_what_it_is(open_page: Open, checkpoint: Callable[[st
 
 def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, next_view="many pairs")
-    app.text_area(key="pairs typed").set_value(f'a,b,label\n"{A}","{B}",1\n=1+1,Penguins are birds.,0\n').run()
+    app.text_area(key="pairs").set_value(f'a,b,label\n"{A}","{B}",1\n=1+1,Penguins are birds.,0\n').run()
     press(app, "Judge 2 pairs")
     table = app.dataframe[0].value
     expected = [
@@ -127,7 +127,7 @@ def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monke
         raise RuntimeError("the run was ended")
 
     app = open_page(PAGE, next_view="many pairs")
-    app.text_area(key="pairs typed").set_value("a,b\n" + f'"{A}","{B}"\n' * 5).run()
+    app.text_area(key="pairs").set_value("a,b\n" + f'"{A}","{B}"\n' * 5).run()
     monkeypatch.setattr(engine, "next_sentences", two)
     press(app, "Judge 5 pairs")
     monkeypatch.undo()
@@ -140,10 +140,10 @@ def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monke
 @pytest.mark.parametrize(("csv", "message"), [("x,y\n1,2\n", "no column a"), ("", "There are no pairs")])
 def test_a_list_that_cannot_be_read(csv: str, message: str, open_page: Open) -> None:
     app = open_page(PAGE, next_view="many pairs")
-    app.text_area(key="pairs typed").set_value(csv).run()
+    app.text_area(key="pairs").set_value(csv).run()
     assert not app.exception
     assert message in said(app)
-    assert app.text_area(key="pairs typed").value == csv
+    assert app.text_area(key="pairs").value == csv
 
 
 def test_a_text_names_its_weakest_link(open_page: Open, engine: Engine) -> None:

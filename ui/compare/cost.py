@@ -14,7 +14,7 @@ from ui import controls, figures, state
 from ui.compare.measuring import Desk, Measurement
 from ui.compare.scene import Scene
 from ui.engine import engine
-from ui.messages import as_text
+from ui.messages import as_text, fragment
 from viz.cost import Measure, by_length
 
 _DESK = "cost desk"
@@ -70,7 +70,7 @@ def _control(desk: Desk, scene: Scene) -> None:
             disabled=found.stopping,
             icon=":material/stop:",
         )
-        st.fragment(_watch, run_every=_SECONDS_BETWEEN_LOOKS)(found, found.n_ended)
+        fragment(_watch, run_every=_SECONDS_BETWEEN_LOOKS)(found, found.n_ended)
         return
     n = len(scene.models)
     st.button(

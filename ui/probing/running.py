@@ -8,7 +8,7 @@ import streamlit as st
 
 from model_zoo.errors import NotDownloaded
 from ui.engine import engine
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text, failures_as_messages, fragment
 from ui.probing.choice import Choice
 from ui.probing.study import Desk, Study
 
@@ -38,7 +38,7 @@ def draw(choice: Choice) -> None:
             disabled=mine.study.stopping,
             icon=":material/stop:",
         )
-        st.fragment(_watch, run_every=_SECONDS_BETWEEN_LOOKS)(mine.study, mine.study.n_ended)
+        fragment(_watch, run_every=_SECONDS_BETWEEN_LOOKS)(mine.study, mine.study.n_ended)
         return
     missing = [key for key in choice.tasks if key not in mine.results]
     label = f"Run {len(missing)} task{'s' if len(missing) != 1 else ''}" if missing else "Run"

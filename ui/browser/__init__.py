@@ -1,0 +1,33 @@
+"""What the app asks of the browser beyond drawing: steps of its history, texts that Enter applies, a copied link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ui import state
+from ui.component import component
+
+_FILES = Path(__file__).parent
+
+
+def _text(file: str) -> str:
+    return (_FILES / file).read_text(encoding="utf-8")
+
+
+def prepare() -> None:
+    """Once a page: the browser keeps what it was told until the tab is closed."""
+    mount = component("browser", {"html": "<i hidden></i>", "css": "", "js": _text("browser.js")})
+    mount(
+        key="browser",
+        data={
+            "steps": [field.name for field in state.FIELDS if field.step],
+            "oneLine": [field.name for field in state.FIELDS if field.clean is not None],
+        },
+    )
+
+
+def copy_link(query: Mapping[str, str]) -> None:
+    """A button that copies this page's address with these parameters."""
+    source = {"html": _text("copy_link.html"), "css": _text("copy_link.css"), "js": _text("copy_link.js")}
+    component("copy_link", source)(key="copy link", data={"query": dict(query)})

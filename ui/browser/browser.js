@@ -1,0 +1,69 @@
+// What the app needs of the browser itself: steps of history that Back can take, and texts that Enter applies.
+
+const HEAD_START = 200; // milliseconds
+const MARK = Symbol.for("look inside BERT: the browser is prepared");
+
+export default function render({ data }) {
+  if (window[MARK]) return;
+  window[MARK] = true;
+  stepsOfHistory(data.steps);
+  enterApplies(data.oneLine);
+  textsBeforePages();
+}
+
+// Streamlit adds a step to the history for every address that a script writes, one for each number that slides, and one
+// more when a page writes its own after it was opened. Only another page, or another value of these parameters, is one.
+function stepsOfHistory(parameters) {
+  const push = history.pushState;
+  let arriving = true; // the page has not been touched since it was opened: what it writes is its own address
+  const touched = () => (arriving = false);
+  addEventListener("pointerdown", touched, true);
+  addEventListener("keydown", touched, true);
+  addEventListener("popstate", () => (arriving = true), true);
+
+  const step = ({ pathname, searchParams }) => [pathname, ...parameters.map((name) => searchParams.get(name))].join("\n");
+  history.pushState = function (state, title, url) {
+    const before = new URL(location.href);
+    const after = new URL(url ?? location.href, location.href);
+    const samePage = before.pathname === after.pathname;
+    if (samePage && (arriving || step(before) === step(after))) return history.replaceState(state, title, url);
+    arriving = !samePage;
+    return push.call(history, state, title, url);
+  };
+}
+
+// In a text of one line Enter applies it, as Control and Enter do in every text; with Shift it breaks the line.
+function enterApplies(keys) {
+  const where = keys.map((key) => `.st-key-${key} textarea`).join(", ");
+  addEventListener(
+    "keydown",
+    (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.ctrlKey || event.metaKey || event.isComposing) return;
+      if (!event.target.matches?.(where)) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      const apply = { key: "Enter", code: "Enter", ctrlKey: true, metaKey: true, bubbles: true, cancelable: true };
+      event.target.dispatchEvent(new KeyboardEvent("keydown", apply));
+    },
+    true,
+  );
+}
+
+// A text is applied when it loses the focus, which starts a run of the script. A link clicked in the same moment starts
+// another, and the two would lose the text between them: the first gets a head start.
+function textsBeforePages() {
+  let left = -Infinity;
+  addEventListener("focusout", (event) => event.target.matches?.("textarea, input") && (left = performance.now()), true);
+  addEventListener(
+    "click",
+    (event) => {
+      const link = event.target.closest?.("a[href]");
+      const wait = left + HEAD_START - performance.now();
+      if (!link || wait <= 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      setTimeout(() => link.click(), wait);
+    },
+    true,
+  );
+}
