@@ -305,7 +305,8 @@ COMPARE_FIELDS = (
     COST_MEASURE, COST_LENGTH, LONG_TOO,
 )  # fmt: skip
 
-FIELDS = (*MASK_FIELDS, *NEXT_FIELDS, *LAYERS_FIELDS, *COMPARE_FIELDS, *ATTENTION, IMAGE)
+# Every field once, though pages share some.
+FIELDS = tuple(dict.fromkeys((*MASK_FIELDS, *NEXT_FIELDS, *LAYERS_FIELDS, *COMPARE_FIELDS, *ATTENTION, IMAGE)))
 
 ADDRESSES = "addresses of the page as last seen and written"
 _TITLE = "title of the page"
@@ -327,9 +328,11 @@ def steps() -> list[str]:
     names, known = st.session_state.get(ADDRESSES, ((), ()))
     fields = [field for field in FIELDS if field.name in names]
     found = []
-    for before, after in itertools.pairwise([*known, query(fields)]):
-        changed = [field for field in fields if before.get(field.name) != after.get(field.name)]
-        found += [f"{field.name}={after.get(field.name)}" if field.step else field.name for field in changed]
+    for addresses in itertools.pairwise([*known, query(fields)]):
+        for field in fields:
+            before, after = (address.get(field.name, field.write(field.default)) for address in addresses)
+            if before != after:
+                found.append(f"{field.name}={after}" if field.step else field.name)
     return found
 
 

@@ -1,0 +1,145 @@
+"""What went wrong for visitors at first, and that the visitor here does what a browser does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Widget
+from walks.visitor import Visitor
+from walks.walk import state_of, trouble
+
+import ui.sidebar
+from ui import state
+from ui.attention import VIEWS
+
+ROOT = Path(__file__).parents[2]
+
+
+def widget(visitor: Visitor, key: str) -> Widget:
+    return next(widget for widget in visitor.widgets() if widget.key == key)
+
+
+def query(visitor: Visitor) -> dict[str, str]:
+    return dict(visitor.address.query)
+
+
+@pytest.fixture
+def runs_of_the_app(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows by one whenever app.py runs: it draws the sidebar."""
+    found: list[str] = []
+    draw = ui.sidebar.draw
+
+    def counted() -> None:
+        found.append("run")
+        draw()
+
+    monkeypatch.setattr(ui.sidebar, "draw", counted)
+    return found
+
+
+def test_a_visitor_reruns_a_fragment_alone(visitor: Callable[..., Visitor], runs_of_the_app: list[str]) -> None:
+    here = visitor("pages/attention.py", view="lines")
+    before = len(runs_of_the_app)
+    here.use(widget(here, "layer"), 2)
+    assert len(runs_of_the_app) == before
+    assert query(here)["layer"] == "2"
+    here.use(widget(here, "words"), True)
+    assert len(runs_of_the_app) == before + 1
+
+
+@pytest.mark.usefixtures("app")
+def test_apptest_reruns_everything(runs_of_the_app: list[str]) -> None:
+    """Why there is a visitor at all; should AppTest learn it one day, the visitor can go."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app.switch_page("pages/attention.py").run()
+    before = len(runs_of_the_app)
+    app.number_input(key="layer").set_value(2).run()
+    assert len(runs_of_the_app) > before
+
+
+@pytest.mark.parametrize("first", VIEWS)
+@pytest.mark.parametrize("second", ["grid", "lines", "rollout"])
+def test_another_view_and_two_clicks(first: str, second: str, visitor: Callable[..., Visitor]) -> None:
+    """At 9656c9f an error after 19 of 19 changes of view, at the second click in the fragment."""
+    here = visitor("pages/attention.py", view=first)
+    here.use(widget(here, "view"), VIEWS[second].title)
+    for layer in (2, 3, 4):
+        here.use(widget(here, "layer"), layer)
+        assert trouble(here) is None
+        assert query(here)["layer"] == str(layer)
+        assert query(here).get("view", "grid") == second
+
+
+def test_compare_between_attention_and_predictions(visitor: Callable[..., Visitor]) -> None:
+    here = visitor("pages/compare.py", compare_view="attention", models="embedded/bert,embedded/tinybert")
+    here.use(widget(here, "compare_view"), "Predictions")
+    for top in (3, 4, 6):
+        here.use(widget(here, "compare_top"), top)
+        assert trouble(here) is None
+        assert query(here)["compare_top"] == str(top)
+    here.use(widget(here, "compare_view"), "Attention")
+    for layer in (2, 3):
+        here.use(widget(here, "layer"), layer)
+        assert trouble(here) is None
+    assert query(here)["layer"] == "3"
+
+
+def test_attention_remembers_its_steppers(visitor: Callable[..., Visitor]) -> None:
+    here = visitor("pages/attention.py")
+    here.use(widget(here, "layer"), 3)
+    here.use(widget(here, "head"), 2)
+    before = state_of(here)
+    here.detour("pages/masked_words.py")
+    assert state_of(here) == before
+    assert (before["layer"], before["head"]) == ("3", "2")
+
+
+def test_a_view_from_a_link_stays(visitor: Callable[..., Visitor]) -> None:
+    here = visitor("pages/attention.py", view="rollout", layer="4")
+    here.detour("pages/layers.py")
+    here.use(widget(here, "words"), True)
+    assert (query(here)["view"], query(here)["layer"]) == ("rollout", "4")
+
+
+@pytest.mark.parametrize("typed", ["The sun is out.\n", "\r\nThe sun is out.\n\n"])
+def test_enter_at_the_end_is_no_part_of_the_text(typed: str, visitor: Callable[..., Visitor]) -> None:
+    here = visitor("pages/attention.py")
+    here.use(widget(here, "text"), typed)
+    assert query(here)["text"] == "The sun is out."
+    assert widget(here, "text").value == "The sun is out."  # type: ignore[attr-defined]
+
+
+def test_each_view_and_each_page_is_one_step_back(visitor: Callable[..., Visitor]) -> None:
+    here = visitor("pages/home.py")
+    here.go("pages/attention.py")
+    for title, view in (("Lines", "lines"), ("Rollout", "rollout")):
+        here.use(widget(here, "view"), title)
+        for layer in (2, 3, 4):
+            here.use(widget(here, "layer"), layer)
+        assert query(here)["view"] == view
+    here.go("pages/layers.py")
+    here.back()
+    assert query(here)["view"] == "rollout"
+    here.back()
+    assert query(here)["view"] == "lines"
+    here.back()
+    assert here.value("view", None) == "grid"
+    here.back()
+    assert here.address.page == "pages/home.py"
+    assert here.history == ()
+    for _ in range(3):
+        here.forward()
+    assert (here.value("view", None), here.value("layer", None)) == ("rollout", 4)
+
+
+def test_back_keeps_a_text_too_long_for_an_address(visitor: Callable[..., Visitor]) -> None:
+    long = "word " * 500
+    assert len(long) > state.LONGEST_ADDRESS_VALUE
+    here = visitor("pages/attention.py")
+    here.use(widget(here, "text"), long)
+    here.use(widget(here, "view"), "Rollout")
+    here.back()
+    assert (here.value("text", None), here.value("view", None)) == (long, "grid")
