@@ -27,7 +27,9 @@ class ModelSpec:
     """What is known of a model before anything is loaded; one entry of the registry.
 
     ``nsp`` is "NSP" (next sentence, BERT), "SOP" (sentence order, ALBERT) or None. ``heads`` is 0 where the
-    model has no attention. ``parameters`` counts all weights of the published checkpoint.
+    model has no attention. ``parameters`` counts all weights of the published checkpoint. ``trained_tokens``
+    are those of the longest text in training, where the model takes longer ones and has positions that training
+    did not reach; None where it has not, or nobody says.
     """
 
     id: str
@@ -40,6 +42,7 @@ class ModelSpec:
     parameters: int
     vocabulary: int
     max_tokens: int | None
+    trained_tokens: int | None = None
     mlm: bool
     nsp: Literal["NSP", "SOP"] | None
     attention: bool = True

@@ -33,6 +33,7 @@ with failures_as_messages():
     with st.spinner("Loading the model …", show_time=True):
         info = engine().info(model)
     playground = masked_words.strip(model, text)
+    notes.beyond_training({model: len(playground.encoding)})
     view = st.segmented_control(
         "View",
         VIEWS,

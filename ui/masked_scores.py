@@ -13,7 +13,7 @@ from analysis import corruption, scoring
 from analysis.export import table_to_csv
 from analysis.words import token_units, word_units
 from model_zoo.types import MaskPrediction, TokenScores
-from ui import state, token_line
+from ui import notes, state, token_line
 from ui.engine import engine
 from ui.masked_words import Playground
 from ui.messages import as_text
@@ -40,6 +40,7 @@ def view_surprise(playground: Playground) -> None:
     texts = [playground.text, *([against] if against.strip() else [])]
     with st.spinner("Masking every token in turn …", show_time=True):
         scores = [engine().token_scores(playground.model, text) for text in texts]
+    notes.beyond_training({playground.model: max(len(score.encoding) for score in scores)}, said=n)
     labels = ["A", "B"] if len(scores) == 2 else [""]
     lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
     st.caption(

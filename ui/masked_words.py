@@ -15,7 +15,7 @@ from analysis.export import table_to_csv
 from analysis.words import Unit, token_units, word_units
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, MaskPrediction, Vocabulary
-from ui import figures, state, token_line
+from ui import figures, notes, state, token_line
 from ui.engine import engine
 from ui.messages import as_text, failures_as_messages
 from ui.theme import is_dark
@@ -433,7 +433,9 @@ def view_what_if(playground: Playground) -> None:
     start, end = encoding.offsets[unit.start][0], encoding.offsets[unit.stop - 1][1]
     changed = encoding.text[:start] + other.strip() + encoding.text[end:]
     moved = corruption.moved(encoding.text, changed, corruption.characters(encoding, playground.masked))
-    masked = corruption.tokens_over(engine().encode(playground.model, changed), moved)
+    changed_encoding = engine().encode(playground.model, changed)
+    notes.beyond_training({playground.model: len(changed_encoding)}, said=len(encoding))
+    masked = corruption.tokens_over(changed_encoding, moved)
     before, after = (playground.text, playground.masked), (changed, masked)
     all_shifts = engine().mask_shifts(playground.model, before, after)
     answers = [engine().fill_mask(playground.model, text, 5, masked=m) for text, m in (before, after)]

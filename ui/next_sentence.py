@@ -55,6 +55,7 @@ def view_probability(model: str, a: str, b: str) -> None:
             f"The pair was cut: the last {score.encoding.n_dropped:,} tokens of the longer sentence fell off.",
             icon=":material/content_cut:",
         )
+    notes.beyond_training({model: max(len(one.encoding) for one in (score, *others.values()))})
     if score.kind == "SOP":
         st.info(WHAT_SOP_IS, icon=":material/info:")
     if a.strip() == b.strip():
@@ -113,6 +114,7 @@ def view_attention(model: str, a: str, b: str) -> None:
     """How much each head looks from one sentence to the other."""
     _needs_b(b)
     run = engine().attend(model, a, b)
+    notes.beyond_training({model: run.n_tokens})
     shares = focus.between_sentences(run)
     st.caption(
         "Of the attention of one sentence's words, the share that goes to the words of the other. The rest stays at "
@@ -154,6 +156,7 @@ def view_input(model: str, a: str, b: str) -> None:
     """The three rows of BERT's input."""
     _needs_b(b)
     run = engine().attend(model, a, b)
+    notes.beyond_training({model: run.n_tokens})
     st.caption(
         "For every token three vectors are added: one for the token, one for its sentence (A or B), one for its place."
         if run.encoding.type_ids is not None and max(run.encoding.type_ids) > 0
@@ -175,6 +178,7 @@ def view_text(model: str) -> None:
         found = found[:_MOST_SENTENCES]
     with st.spinner("Running the model …", show_time=True):
         scores = dict(engine().next_sentences(model, list(pairwise(found))))
+    notes.beyond_training({model: max(len(score.encoding) for score in scores.values())})
     values = [scores[place].p_next for place in range(len(found) - 1)]
     weakest = int(np.argmin(values))
     st.markdown(

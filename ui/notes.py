@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -18,8 +18,34 @@ def complaints(sentences: Sequence[str]) -> None:
         st.warning(as_text(sentence), icon=":material/link_off:")
 
 
+def beyond_training(read: Mapping[str, int], said: int = 0) -> None:
+    """One sentence where models read longer texts than they were trained on.
+
+    ``read`` holds the tokens of the longest text that each model reads. Nothing is said of a model for which a text of
+    ``said`` tokens had it said on this page before.
+    """
+    beyond = {}
+    for model, n_tokens in read.items():
+        spec = registry.find(model)
+        if spec is not None and spec.trained_tokens is not None and said <= spec.trained_tokens < n_tokens:
+            beyond[model] = spec.trained_tokens
+    if not beyond:
+        return
+    *others, last = beyond
+    names = f"{', '.join(others)} and {last}" if others else last
+    longest = max(read[model] for model in beyond)
+    st.warning(
+        as_text(
+            f"{names} saw at most {max(beyond.values()):,} tokens at once in training and up to {longest:,} here: what "
+            "comes out for so long a text, early tokens included, may be an artefact of positions that training never "
+            "reached."
+        ),
+        icon=":material/straighten:",
+    )
+
+
 def about_run(run: AttentionRun) -> None:
-    """What the model is and where it ran; a warning when the text was cut; how typed special tokens were read."""
+    """What the model is and where it ran; what the text's length or typed special tokens did to how it was read."""
     texts = {"The text": run.encoding}
     if run.source is not None:
         texts = {"The encoder's text": run.source, "The decoder's text": run.encoding}
@@ -30,6 +56,7 @@ def about_run(run: AttentionRun) -> None:
                 f"{encoding.n_dropped:,} fell off. What you typed is unchanged; shorten it to see all of it.",
                 icon=":material/content_cut:",
             )
+    beyond_training({run.model.id: max(len(encoding) for encoding in texts.values())})
     typed = sorted(
         {
             token
@@ -65,6 +92,8 @@ def about_model(info: ModelInfo, n_tokens: int) -> str:
     spec = registry.find(info.id)
     name = spec.name if spec else info.id
     limit = f" of at most {info.max_tokens:,}" if info.max_tokens else ""
+    if spec is not None and spec.trained_tokens is not None:
+        limit += f" (trained on up to {spec.trained_tokens:,})"
     return as_text(
         f"{name}: {info.n_layers} layers × {info.n_heads} heads, width {info.width}, "
         f"{info.parameters / 1e6:.1f} M parameters, {info.dtype} on {info.device}, revision {info.revision[:14]}. "

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis import pairs
 from analysis.export import table_to_csv
-from ui import figures, state
+from ui import figures, notes, state
 from ui.engine import engine
 from ui.theme import is_dark
 from viz.calibration import calibration
@@ -20,11 +20,15 @@ _BATCH = "pairs being judged"
 
 @dataclass(slots=True)
 class Batch:
-    """A list and what is known of it so far: ``p_next`` is nan where a pair has not had its turn."""
+    """A list and what is known of it so far: ``p_next`` is nan where a pair has not had its turn.
+
+    ``longest`` are the tokens of the longest pair judged.
+    """
 
     model: str
     pairs: pairs.Pairs
     p_next: list[float] = field(default_factory=list)
+    longest: int = 0
     running: bool = True
 
     def __post_init__(self) -> None:
@@ -83,6 +87,7 @@ def _run(batch: Batch) -> None:
         done = total - len(waiting)
         for place, score in scores:
             batch.p_next[waiting[place]] = score.p_next
+            batch.longest = max(batch.longest, len(score.encoding))
             done += 1
             if done % 16 == 0 or done == total:
                 bar.progress(done / total, f"{done:,} of {total:,} pairs")
@@ -97,6 +102,7 @@ def _show(batch: Batch) -> None:
     n_waiting = len(batch.waiting)
     if n_waiting:
         st.info(f"Stopped: {n_waiting:,} of {len(batch.p_next):,} pairs were not judged.", icon=":material/stop:")
+    notes.beyond_training({batch.model: batch.longest})
     table = pd.DataFrame(
         {
             "a": [a for a, _ in batch.pairs.rows],

@@ -17,6 +17,7 @@ def calibration(judged: Judged, *, dark: bool = False) -> go.Figure:
     colours = theme(dark)
     style = axis_style(colours) | {
         "fixedrange": True,
+        "automargin": True,
         "range": [-0.04, 1.04],
         "tickformat": ".0%",
         "showgrid": True,
@@ -49,6 +50,6 @@ def calibration(judged: Judged, *, dark: bool = False) -> go.Figure:
             dragmode=False,
             margin={"l": 8, "r": 8, "t": 28, "b": 44},
             xaxis=style | {"title": style["title"] | {"text": "P(B follows A), mean of the bin"}},
-            yaxis=style | {"title": style["title"] | {"text": "share that follows"}, "automargin": True},
+            yaxis=style | {"title": style["title"] | {"text": "share that follows"}},
         ),
     )

@@ -54,7 +54,7 @@ def base_layout(dark: bool, **settings: Any) -> dict[str, Any]:
     """
     colours = theme(dark)
     return dict(
-        template=None,
+        template="none",  # without one Plotly takes its own theme, which is light
         autosize=True,
         paper_bgcolor=colours.background,
         plot_bgcolor=colours.background,

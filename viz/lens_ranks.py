@@ -10,28 +10,30 @@ from model_zoo.types import MaskLens
 from viz.layout import axis_style, base_layout, token_text
 from viz.palette import categorical, theme
 
+_LONGEST_TOKEN = 14  # characters in the legend above the plot: it must not be wider than a narrow column
+
 
 def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = False) -> go.Figure:
     """Ranks on a logarithmic axis, 1 on top; the original's curve only where it is not the answer itself."""
     colours = theme(dark)
     style = axis_style(colours)
-    curves = [(f"the answer: {lens.answer.token}", lens.ranks, "solid")]
+    curves = [("the answer", lens.answer.token, lens.ranks, "solid")]
     if lens.original_ranks is not None and lens.original_ranks != lens.ranks:
-        curves.append((f"what was there: {original}", lens.original_ranks, "dot"))
-    highest = max(max(ranks) for _, ranks, _ in curves)
+        curves.append(("what was there", original or "", lens.original_ranks, "dot"))
+    highest = max(max(ranks) for _, _, ranks, _ in curves)
     return go.Figure(
         data=[
             go.Scatter(
                 x=list(range(len(ranks))),
                 y=list(ranks),
-                name=token_text(name, 40),
+                name=f"{what}: {token_text(token, _LONGEST_TOKEN)}",
                 mode="lines+markers",
                 line={"color": colour, "dash": dash, "width": 2},
                 marker={"size": 7},
                 hovertemplate="after layer %{x}: rank %{y:,}<extra></extra>",
                 cliponaxis=False,
             )
-            for (name, ranks, dash), colour in zip(curves, categorical(2, dark), strict=False)
+            for (what, token, ranks, dash), colour in zip(curves, categorical(2, dark), strict=False)
         ],
         layout=base_layout(
             dark,
@@ -58,5 +60,6 @@ def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = Fals
                 "fixedrange": True,
                 "automargin": True,
             },
-        ).update(showlegend=True),
+        )
+        | {"showlegend": True},
     )

@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from analysis.probing.data import BoolArray, Dataset, IntArray
+from analysis.probing.data import Dataset, IntArray
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, HiddenStates
 
@@ -237,13 +237,13 @@ class Plan:
 
     def fill(
         self, encode: Encode, pooling: Pooling, pieces: Pieces
-    ) -> Generator[int, None, tuple[VectorStore, BoolArray]]:
-        """Run all texts; yields how many are done, returns the store and which rows have a vector.
+    ) -> Generator[int, None, tuple[VectorStore, IntArray]]:
+        """Run all texts; yields how many are done, returns the store and the tokens of each row's text.
 
-        Rows stay empty where a text has no tokens or a word fell off at the model's limit.
+        Rows stay empty, and have 0 tokens, where a text has no tokens or a word fell off at the model's limit.
         """
         store: VectorStore | None = None
-        present = np.zeros(self.n_rows, dtype=bool)
+        n_tokens = np.zeros(self.n_rows, dtype=np.int64)
         try:
             for start, stop in self._chunks():
                 chunk = self.texts[start:stop]
@@ -259,7 +259,7 @@ class Plan:
                         )
                         if vector is not None:
                             block[:, row - base] = vector
-                            present[row] = True
+                            n_tokens[row] = len(hidden.encoding)
                 if block is None:
                     raise InvalidInput("The model gave no vectors for the texts. Choose another model.")
                 if store is None:
@@ -271,7 +271,7 @@ class Plan:
                 store.__exit__(None, None, None)
             raise
         assert store is not None
-        return store, present
+        return store, n_tokens
 
 
 def groups(datasets: Sequence[Dataset]) -> list[list[int]]:

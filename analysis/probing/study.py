@@ -98,7 +98,8 @@ class TaskResult:
     """All layers of a task, and what they are measured against.
 
     ``majority`` is the accuracy of always giving the most frequent label, ``word_only`` of a judge that sees
-    only the word (None at sentence level). ``skipped`` items had no vector (beyond the model's limit).
+    only the word (None at sentence level). ``skipped`` items had no vector (beyond the model's limit). The longest text
+    was read as ``longest`` tokens.
     """
 
     task: str
@@ -112,6 +113,7 @@ class TaskResult:
     centre_of_gravity: float | None
     layers: tuple[LayerResult, ...]
     skipped: int
+    longest: int
     notes: tuple[str, ...]
     settings: Settings
 
@@ -239,7 +241,7 @@ def _run_group(
     names = tuple(dataset.name for dataset in datasets)
     plan = Plan(datasets)
     try:
-        store, present = yield from _encoded(plan, encode, names, settings)
+        store, n_tokens = yield from _encoded(plan, encode, names, settings)
     except ModelZooError as error:
         if reraise:
             raise
@@ -248,7 +250,7 @@ def _run_group(
     with store:
         for dataset, rows in zip(datasets, plan.rows_of, strict=True):
             try:
-                yield from _run_task(dataset, rows, present, store, settings)
+                yield from _run_task(dataset, rows, n_tokens, store, settings)
             except ModelZooError as error:
                 if reraise:
                     raise
@@ -257,7 +259,7 @@ def _run_group(
 
 def _encoded(
     plan: Plan, encode: Encode, names: tuple[str, ...], settings: Settings
-) -> Generator[Event, None, tuple[VectorStore, BoolArray]]:
+) -> Generator[Event, None, tuple[VectorStore, IntArray]]:
     """Fill the plan's store, telling the progress."""
     filling = plan.fill(encode, settings.pooling, settings.pieces)
     yield Progress(names, "encoding", 0, len(plan.texts))
@@ -266,7 +268,7 @@ def _encoded(
             try:
                 done = next(filling)
             except StopIteration as end:
-                found: tuple[VectorStore, BoolArray] = end.value
+                found: tuple[VectorStore, IntArray] = end.value
                 return found
             yield Progress(names, "encoding", done, len(plan.texts))
     finally:
@@ -290,10 +292,12 @@ def _split(rows: IntArray, labels: IntArray, in_test: BoolArray) -> _Judged:
 
 
 def _run_task(
-    dataset: Dataset, rows: IntArray, present: BoolArray, store: VectorStore, settings: Settings
+    dataset: Dataset, rows: IntArray, n_tokens: IntArray, store: VectorStore, settings: Settings
 ) -> Iterator[Event]:
-    """Map, layers and result of one task whose items' vectors lie in these rows of the store."""
-    has_vector = present[rows]
+    """Map, layers and result of one task whose items' vectors lie in these rows of the store; ``n_tokens`` are those of
+    each row's text, 0 where it has no vector.
+    """
+    has_vector = n_tokens[rows] > 0
     skipped = int((~has_vector).sum())
     notes = dataset.notes
     if skipped:
@@ -345,6 +349,7 @@ def _run_task(
         centre_of_gravity=centre_of_gravity(scores, majority),
         layers=tuple(results),
         skipped=skipped,
+        longest=int(n_tokens[rows].max()),
         notes=notes,
         settings=settings,
     )

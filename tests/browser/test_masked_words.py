@@ -67,6 +67,23 @@ def test_every_view_fits_a_telephone(view: str, scheme: str, visit: Callable[...
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_ranks_have_most_of_a_narrow_column_and_their_legend_fits(
+    width: int, visit: Callable[..., Any], app_url: str
+) -> None:
+    window = visit(width=width)
+    text = "The telecommunications company was sold."
+    page: Page = window.open(f"{app_url}/masked_words?text={text}&masked=2&masked_view=layers")
+    figure = page.locator(".js-plotly-plot")
+    expect(figure.locator(".legendtext")).to_have_count(2)
+    whole, plot = figure.bounding_box(), figure.locator(".gridlayer .y").bounding_box()
+    legend = figure.locator(".legend").bounding_box()
+    assert plot["width"] > 0.75 * whole["width"]
+    assert whole["x"] <= legend["x"]
+    assert legend["x"] + legend["width"] <= whole["x"] + whole["width"]
+    assert legend["y"] + legend["height"] <= plot["y"]
+
+
 def test_surprisal_stands_under_the_words_and_hostile_tokens_are_text(visit: Callable[..., Any], app_url: str) -> None:
     window = visit()
     text = "<img src=x onerror=alert(1)> is <b>bold</b>."

@@ -57,7 +57,14 @@ def test_the_lens_follows_ranks() -> None:
     answer, original = lens_ranks(lens, "cat").data
     assert list(answer.y) == [900, 12, 1]
     assert list(original.y) == [5, 6, 7]
-    assert "cat" in original.name
+    assert original.name == "what was there: cat"
+    layout = lens_ranks(lens, "cat").layout
+    assert layout.showlegend
+    assert layout.yaxis.type == "log"
+    bottom, top = layout.yaxis.range  # powers of ten: the best rank, 1, is on top, and all others fit below
+    assert bottom > math.log10(900) > 0 > top
+    long = lens_ranks(lens, "telecommunications").data[1].name
+    assert long == "what was there: telecommunica…"
     same = MaskLens(2, lens.layers, BEST[0], (900, 12, 1), lens.log_probabilities, (900, 12, 1))
     assert len(lens_ranks(same).data) == 1
     lines = lens_table(lens)

@@ -37,6 +37,7 @@ def result(accuracies: list[float], word_only: float | None = None) -> TaskResul
         centre_of_gravity=None,
         layers=layers,
         skipped=0,
+        longest=12,
         notes=(),
         settings=Settings(),
     )

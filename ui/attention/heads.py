@@ -11,7 +11,7 @@ from analysis.export import table_to_csv
 from analysis.heads import RULES, SHARES, HeadTable, head_table
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun
-from ui import state
+from ui import notes, state
 from ui.attention.scene import Scene
 from ui.engine import engine
 from ui.messages import as_text
@@ -67,9 +67,9 @@ def _texts() -> list[str]:
         pasted = st.text_area("Texts, one a line", **state.HEAD_TEXTS.bound, height=100)
         upload = st.file_uploader("or a text file, one text a line (up to 5 MB)", type=["txt"])
         if upload is not None:
-            pasted, notes = files.decoded(upload.getvalue(), upload.name, _MAX_BYTES)
-            for note in notes:
-                st.info(as_text(note))
+            pasted, remarks = files.decoded(upload.getvalue(), upload.name, _MAX_BYTES)
+            for remark in remarks:
+                st.info(as_text(remark))
         texts = [line.strip() for line in files.lines(pasted) if line.strip()]
         if len(texts) > _MOST_TEXTS:
             st.info(f"The first {_MOST_TEXTS} of {len(texts):,} texts are measured.", icon=":material/info:")
@@ -78,13 +78,17 @@ def _texts() -> list[str]:
 
 def _runs(scene: Scene, texts: list[str]) -> Iterator[AttentionRun]:
     progress = st.progress(0.0, f"0 of {len(texts)} texts")
+    longest = 0
     for done, text in enumerate(texts, start=1):
         try:
-            yield engine().attend(scene.run.model.id, text, max_tokens=_LONGEST, part=scene.run.part)
+            run = engine().attend(scene.run.model.id, text, max_tokens=_LONGEST, part=scene.run.part)
         except InvalidInput as error:
             raise InvalidInput(f"Text {done}: {error}") from error
+        yield run
+        longest = max(longest, run.n_tokens)
         progress.progress(done / len(texts), f"{done} of {len(texts)} texts")
     progress.empty()
+    notes.beyond_training({scene.run.model.id: longest}, said=scene.run.n_tokens)
 
 
 def _table(table: HeadTable) -> None:

@@ -35,6 +35,7 @@ def draw(scene: Scene) -> None:
         return
     if any(run.encoding.n_dropped and run.n_tokens == LONGEST for run in runs.values()):
         st.info(f"Attention is compared on the first {LONGEST} tokens of each model.", icon=":material/info:")
+    notes.beyond_training({model: run.n_tokens for model, run in runs.items()})
     alignment = common_words(scene, {model: run.encoding for model, run in runs.items()})
     st.caption(
         "Rows look, columns are looked at. Pieces are merged to words: sum over the keys of a word, mean over its "

@@ -12,7 +12,7 @@ from analysis import corruption, scoring
 from analysis.agreement import agreement, rank_of
 from model_zoo.text import word_spans
 from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
-from ui import figures, state, token_line
+from ui import figures, notes, state, token_line
 from ui.compare.scene import Scene, ask, beside_each_other, common_words, csv, gather, good, show_failure
 from ui.engine import engine
 from ui.messages import as_text, failures_as_messages
@@ -30,12 +30,22 @@ _ANCHOR = "text whose words are masked for comparison"
 
 def draw(scene: Scene) -> None:
     scene.check()
+    _length(scene)
     _masks(scene)
     st.subheader("How surprising each word is")
     with failures_as_messages():
         _surprisal(scene)
     st.subheader("Does the second text follow the first?")
     _next_sentence(scene)
+
+
+def _length(scene: Scene) -> None:
+    """The second text is read by those models alone that are asked whether it follows."""
+    read = ask(
+        scene.models,
+        lambda model: engine().encode(model, scene.text, scene.pair if scene.infos[model].nsp else None),
+    )
+    notes.beyond_training({model: len(encoding) for model, encoding in good(read).items()})
 
 
 def _masks(scene: Scene) -> None:

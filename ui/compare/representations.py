@@ -15,7 +15,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.heldout import written_pairs
 from model_zoo.text import word_spans
 from model_zoo.types import FloatArray, HiddenStates
-from ui import figures, state
+from ui import figures, notes, state
 from ui.compare.scene import Scene, csv
 from ui.engine import engine
 from ui.messages import as_text
@@ -39,7 +39,10 @@ def draw(scene: Scene) -> None:
     a, b = scene.a, scene.b
     names = scene.name(a), scene.name(b)
     with st.spinner("Running both models …", show_time=True):
-        values, n_words = _likeness((a, scene.infos[a].revision), (b, scene.infos[b].revision), tuple(sentences))
+        values, n_words, longest = _likeness(
+            (a, scene.infos[a].revision), (b, scene.infos[b].revision), tuple(sentences)
+        )
+    notes.beyond_training(dict(zip((a, b), longest, strict=True)))
     st.caption(
         as_text(
             f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: "
@@ -67,8 +70,12 @@ def _up_to_most(sentences: Sequence[str]) -> list[str]:
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _likeness(a: tuple[str, str], b: tuple[str, str], sentences: tuple[str, ...]) -> tuple[FloatArray, int]:
-    """CKA (layers + 1 of A, of B) and the number of words it was computed on; models come with their revisions."""
+def _likeness(
+    a: tuple[str, str], b: tuple[str, str], sentences: tuple[str, ...]
+) -> tuple[FloatArray, int, tuple[int, int]]:
+    """CKA (layers + 1 of A, of B), the number of words it was computed on, and the tokens of the longest sentence for
+    A and B; models come with their revisions.
+    """
     of_a, of_b = _states(a[0], sentences), _states(b[0], sentences)
     pairs = []
     for one, other in zip(of_a, of_b, strict=True):
@@ -85,7 +92,8 @@ def _likeness(a: tuple[str, str], b: tuple[str, str], sentences: tuple[str, ...]
     if not pairs:
         raise InvalidInput("No word of these sentences is seen whole by both models. Type others.")
     vectors_a, vectors_b = (np.concatenate([pair[side] for pair in pairs], axis=1)[:, :_MOST_WORDS] for side in (0, 1))
-    return cross_cka(vectors_a, vectors_b), vectors_a.shape[1]
+    longest_a, longest_b = (max(len(states.encoding) for states in side) for side in (of_a, of_b))
+    return cross_cka(vectors_a, vectors_b), vectors_a.shape[1], (longest_a, longest_b)
 
 
 def _states(model: str, sentences: Sequence[str]) -> list[HiddenStates]:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from analysis.alignment import fertility, pieces_table
 from model_zoo.types import Encoding
+from ui import notes
 from ui.compare.scene import Scene, beside_each_other, common_words, csv, readings
 from ui.engine import engine
 from ui.messages import as_text
@@ -17,6 +18,7 @@ _TALLEST = 640  # px; a longer table scrolls
 
 def draw(scene: Scene) -> None:
     encodings = readings(scene)
+    notes.beyond_training({model: len(encoding) for model, encoding in encodings.items()})
     alignment = common_words(scene, encodings)
     several = [*encodings.values()] * (1 if len(encodings) > 1 else 2)
     pieces = dict(zip(encodings, fertility(alignment, several), strict=False))

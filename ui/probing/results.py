@@ -13,7 +13,7 @@ from analysis.export import table_to_csv
 from analysis.probing import LayerResult, frame
 from analysis.probing.movement import Measure, movement
 from model_zoo.types import FloatArray
-from ui import controls, figures, state
+from ui import controls, figures, notes, state
 from ui.engine import engine
 from ui.messages import as_text, failures_as_messages
 from ui.probing import running
@@ -90,6 +90,7 @@ def _shown(choice: Choice) -> list[Finished]:
 
 def _picture(found: Sequence[Finished]) -> None:
     results = [one.result for one in found]
+    notes.beyond_training({found[0].model.id: max(result.longest for result in results)})
     figures.show(
         probing.layers_by_tasks(results, [one.title for one in found], dark=is_dark()), "layers", "layers-by-tasks"
     )
@@ -306,6 +307,7 @@ def _movement(model: str) -> None:
             f"The text was cut: the last {followed.n_dropped:,} tokens fell off. What you typed is unchanged.",
             icon=":material/content_cut:",
         )
+    notes.beyond_training({model: len(followed.tokens)})
     st.caption(
         "How far each token's vector moves from one layer to the next: "
         + (

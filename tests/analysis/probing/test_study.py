@@ -91,6 +91,7 @@ def test_a_label_known_from_layer_two_on_gives_its_step_there(pooling: str) -> N
     assert all(0.3 < a < 0.7 for a in accuracy[:2])
     assert found.majority == 0.5
     assert (found.n_train, found.n_test) == (120, 80)
+    assert found.longest == 7  # [CLS] word|100 and anot|her [SEP]
     assert found.best.layer == 2
     assert found.layers[2].wrong == ()
     assert found.expected_layer == pytest.approx(2, abs=0.35)

@@ -1,0 +1,121 @@
+"""Every page says once that a text is longer than those a model was trained on, and none says so of a shorter one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., AppTest]
+
+SHORT, FITS, TOO_LONG = (" ".join(["cat"] * n) for n in (18, 126, 127))  # with [CLS] and [SEP] 20, 128, 129 tokens
+ROWS = [(f"{place} cat", "ab"[place % 2]) for place in range(30)]
+
+COMPARED = {"models": "embedded/bert,embedded/bilstm", "beside": "1"}
+
+# What is asked of a page; {} stands for the text.
+CASES: dict[str, tuple[str, dict[str, str]]] = {
+    "attention": ("attention", {"text": "{}"}),
+    "attention, a pair": ("attention", {"text": "cat", "pair": "{}", "view": "lines"}),
+    "attention, several texts": ("attention", {"text": "cat", "view": "heads", "texts": "dog\n{}\ncat"}),
+    **{
+        f"masked words, {view}": ("masked_words", {"text": "{}", "masked": "2", "masked_view": view})
+        for view in ("predictions", "layers", "surprise", "training", "attention", "what if")
+    },
+    "next sentence, probability": ("next_sentence", {"text": "dog", "pair": "{}", "next_view": "probability"}),
+    "next sentence, attention": ("next_sentence", {"text": "dog", "pair": "{}", "next_view": "attention"}),
+    "next sentence, input": ("next_sentence", {"text": "dog", "pair": "{}", "next_view": "input"}),
+    "next sentence, a text": ("next_sentence", {"next_view": "a text", "passage": "Dog. The {}."}),
+    "layers, movement": ("layers", {"text": "{}", "layers_view": "movement"}),
+    "compare, tokens": ("compare", COMPARED | {"text": "{}", "compare_view": "tokens"}),
+    "compare, attention": ("compare", COMPARED | {"text": "{}", "compare_view": "attention"}),
+    "compare, predictions": ("compare", COMPARED | {"text": "{}", "compare_view": "predictions"}),
+    "compare, a pair": ("compare", COMPARED | {"text": "dog", "pair": "{}", "compare_view": "predictions"}),
+    "compare, sentences": ("compare", COMPARED | {"own_sentences": "dog\n{}", "compare_view": "representations"}),
+}
+
+
+def said(app: AppTest) -> list[str]:
+    return [w.value.replace("\\", "") for w in app.warning if "training never reached" in w.value]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_text_longer_than_in_training_is_said_to_be_once(case: str, open_page: Open) -> None:
+    page, query = CASES[case]
+    app = open_page(f"pages/{page}.py", **{name: value.format(TOO_LONG) for name, value in query.items()})
+    assert not app.exception
+    assert not app.error
+    (sentence,) = said(app)
+    assert sentence.startswith("embedded/bert saw at most 128 tokens at once in training and up to 1")
+    if "pair" not in query and "passage" not in query:  # which have more special tokens, and full stops
+        assert "up to 129 here" in sentence
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_of_a_short_text_nothing_is_said(case: str, open_page: Open) -> None:
+    page, query = CASES[case]
+    app = open_page(f"pages/{page}.py", **{name: value.format(SHORT) for name, value in query.items()})
+    assert not app.exception
+    assert not app.error
+    assert said(app) == []
+
+
+def test_a_text_as_long_as_in_training_is_short_enough(open_page: Open) -> None:
+    app = open_page("pages/attention.py", text=FITS)
+    assert any("128 tokens of at most 512" in c.value.replace("\\", "") for c in app.caption)
+    assert said(app) == []
+
+
+def test_the_length_in_training_stands_beside_the_limit(open_page: Open) -> None:
+    app = open_page("pages/attention.py", text="The dog barked.")
+    (about,) = (c.value.replace("\\", "") for c in app.caption if "parameters" in c.value)
+    assert about.endswith("6 tokens of at most 512 (trained on up to 128).")
+    app = open_page("pages/masked_words.py", text="The dog barked.", model="embedded/bilstm")
+    (about,) = (c.value.replace("\\", "") for c in app.caption if "parameters" in c.value)
+    assert about.endswith(" tokens.")
+
+
+def test_of_two_sentences_set_against_each_other_either_or_both_may_be_long(open_page: Open) -> None:
+    app = open_page("pages/masked_words.py", text=SHORT, masked_view="surprise", against=TOO_LONG)
+    assert len(app.metric) == 6
+    assert len(said(app)) == 1
+    app.text_area(key="text").set_value(TOO_LONG).run()
+    app.toggle[-1].set_value(True).run()
+    assert len(app.metric) == 6
+    assert len(said(app)) == 1
+
+
+def test_a_replacement_can_make_a_text_too_long(open_page: Open) -> None:
+    app = open_page("pages/masked_words.py", text=FITS, masked="2", masked_view="what if", replaced="5")
+    assert said(app) == []
+    app.text_input(key="replacement").set_value("dog cow").run()
+    (sentence,) = said(app)
+    assert "up to 129 here" in sentence
+
+
+def test_models_are_named_together_and_an_lstm_is_not(open_page: Open) -> None:
+    app = open_page("pages/compare.py", text=TOO_LONG, compare_view="tokens")
+    (sentence,) = said(app)
+    assert sentence.startswith("embedded/bert, embedded/tinybert and embedded/modernbert saw at most 128 tokens")
+
+
+def test_a_list_of_pairs_is_said_to_hold_a_long_one(open_page: Open) -> None:
+    for text, n in (("dog", 0), (TOO_LONG, 1)):
+        app = open_page("pages/next_sentence.py", next_view="many pairs")
+        app.text_area(key="pairs typed").set_value(f"a,b\ndog,cat\n{text},cat\n").run()
+        app.button[[b.label for b in app.button].index("Judge 2 pairs")].click().run()
+        assert len(app.dataframe[0].value) == 2
+        assert len(said(app)) == n
+
+
+def test_own_data_to_probe_is_said_to_hold_a_long_text(open_page: Open) -> None:
+    for text, n in ((FITS, 0), (TOO_LONG, 1)):
+        app = open_page("pages/layers.py", tasks="", own_format="table", layers_view="curve")
+        rows = [*ROWS, (text, "a")]
+        app.text_area(key="own_data").set_value("\n".join(["text,label", *(",".join(row) for row in rows)])).run()
+        next(b for b in app.button if b.label.startswith("Run")).click().run()
+        assert app.session_state["probing desk"].study.wait(120)
+        app.run()
+        assert app.get("plotly_chart")
+        assert len(said(app)) == n

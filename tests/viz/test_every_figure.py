@@ -1,0 +1,106 @@
+"""What holds for every Plotly figure of viz: it has the app's layout, and looks right by itself in light and dark."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import viz
+from analysis.cost import Latency
+from analysis.neuron import query_numbers
+from analysis.pairs import judge
+from analysis.probing import LayerResult, Settings, TaskMap, TaskResult
+from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift
+from viz.layout import FONT
+from viz.palette import theme
+
+WEIGHTS = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
+CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
+LAYER = LayerResult(
+    task="t", layer=0, accuracy=0.75, low=0.7, high=0.8, control_accuracy=0.5, selectivity=0.25, bits=None,
+    compression=None, wrong=(),
+)  # fmt: skip
+RESULT = TaskResult(
+    task="t", level="token", labels=("a", "b"), n_train=70, n_test=30, majority=0.5, word_only=0.6,
+    expected_layer=None, centre_of_gravity=None, layers=(LAYER,), skipped=0, longest=9, notes=(), settings=Settings(),
+)  # fmt: skip
+MAP = TaskMap(
+    task="t", points=np.ones((1, 2, 2), dtype=np.float32), explained=np.ones((1, 2), dtype=np.float32),
+    cka=WEIGHTS, texts=("x", "y"), words=None, labels=("a", "b"),
+)  # fmt: skip
+LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.001, high=0.003, peak_bytes=None)
+
+# What each figure is drawn from.
+EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
+    "calibration.calibration": ((judge([0.95, 0.15], [True, False]),), {}),
+    "compare.cka": ((WEIGHTS, ("A", "B")), {}),
+    "compare.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
+    "cost.by_length": (({"m": (LATENCY,)}, "latency"), {"names": {"m": "M"}}),
+    "grid.grid": ((np.zeros((1, 2, 4, 4), np.uint8),), {}),
+    "head_map.head_map": ((WEIGHTS, "share"), {}),
+    "layer_attention.layer_attention": ((WEIGHTS, ["a", "b"]), {}),
+    "lens_ranks.lens_ranks": (
+        (MaskLens(1, ((DOG,), (CAT,)), CAT, (900, 1), (-9.0, -0.7), (5000, 60)), "a long word in the way"),
+        {},
+    ),
+    "neuron.neuron": (
+        (query_numbers(WEIGHTS[0], WEIGHTS, WEIGHTS @ WEIGHTS[0], 1.0),),
+        {"query_label": "a", "key_labels": ["a", "b"]},
+    ),
+    "predictions.predictions": ((MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.4),), {}),
+    "probing.curve": ((RESULT, "A task"), {}),
+    "probing.layers_by_tasks": (([RESULT], ["A task"]), {}),
+    "probing.likeness": ((WEIGHTS,), {}),
+    "probing.plane": ((MAP,), {}),
+    "probing.token_movement": ((WEIGHTS, ["a", "b"], "1 − cosine"), {}),
+    "shifts.shifts": (([Shift("she", 1, -3.0, -1.0)],), {}),
+}
+
+
+def figure_functions() -> dict[str, Callable[..., go.Figure]]:
+    """Every public function of viz that returns a figure, as "file.function"."""
+    found = {}
+    for module in pkgutil.walk_packages(viz.__path__, "viz."):
+        for name, function in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
+            if function.__module__ != module.name or name.startswith("_"):
+                continue
+            if inspect.signature(function, eval_str=True).return_annotation is go.Figure:
+                found[f"{module.name.removeprefix('viz.')}.{name}"] = function
+    return found
+
+
+FIGURES = figure_functions()
+
+
+def test_every_figure_has_an_example() -> None:
+    assert set(FIGURES) == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_has_the_layout(name: str, dark: bool) -> None:
+    positional, named = EXAMPLES[name]
+    figure = FIGURES[name](*positional, **named, dark=dark)
+    layout, colours = figure.layout, theme(dark)
+    assert (layout.paper_bgcolor, layout.plot_bgcolor) == (colours.background, colours.background)
+    assert (layout.font.family, layout.font.color) == (FONT, colours.text)
+    assert (layout.hoverlabel.bgcolor, layout.hoverlabel.font.color) == (colours.surface, colours.text)
+    assert layout.template.layout.to_plotly_json() == {}  # Plotly's own theme is light, and left out
+    assert layout.autosize  # as wide as its place on the page,
+    assert layout.height is not None  # and as high as it needs
+    margins = [layout.margin[side] for side in "lrtb"]
+    assert None not in margins
+    assert sum(margins[:2]) <= 80  # Plotly's own take 160 of the 296 px of a narrow column
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        assert axis.tickfont.color == colours.text
+    # A place for a legend is of no use where none is shown, and one that is shown leaves the width to the plot.
+    assert bool(layout.showlegend) == bool(layout.legend.to_plotly_json())
+    if layout.showlegend:
+        assert layout.legend.y is not None
+        assert not 0 <= layout.legend.y <= 1
