@@ -15,4 +15,4 @@ begin(
 chosen = choice.draw()
 running.draw(chosen)
 results.draw(chosen)
-notes.link(state.publish(FIELDS))
+notes.link(state.publish(FIELDS), running.left_out_of_link(chosen))

@@ -72,8 +72,8 @@ def about_model(info: ModelInfo, n_tokens: int) -> str:
     )
 
 
-def link(complete: bool) -> None:
-    """Where the link to what is on screen is found, or why it lacks the text."""
+def link(complete: bool, left_out: str = "") -> None:
+    """Where the link to what is on screen is found, or why it lacks the text; ``left_out`` says what else it lacks."""
     if complete:
         st.caption("The address of this page restores what you see: copy it to share.")
     else:
@@ -81,3 +81,5 @@ def link(complete: bool) -> None:
             f"The text is longer than the {LONGEST_ADDRESS_VALUE:,} characters an address can carry, so the address of "
             "this page restores everything but the text."
         )
+    if left_out:
+        st.caption(left_out)
