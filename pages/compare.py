@@ -16,7 +16,7 @@ def view(name: str, shown: Scene) -> None:
     """What the controls of a view change, and nothing else: the browser redraws this part of the page alone."""
     with failures_as_messages():
         VIEWS[name].draw(shown)
-    notes.link(FIELDS)
+    notes.link(FIELDS, VIEWS[name].left_out_of_link)
 
 
 begin(

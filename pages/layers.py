@@ -15,4 +15,4 @@ begin(
 chosen = choice.draw()
 running.draw(chosen)
 results.draw(chosen)
-notes.link(FIELDS)
+notes.link(FIELDS, running.left_out_of_link(chosen))

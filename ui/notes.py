@@ -101,17 +101,21 @@ def about_model(info: ModelInfo, n_tokens: int) -> str:
     )
 
 
-def link(fields: Sequence[state.Field]) -> None:
-    """See to it that the address restores the page; a button that copies it, and what it lacks.
+def link(fields: Sequence[state.Field], left_out: str = "") -> None:
+    """See to it that the address restores the page; a button that copies it, and what it lacks: a text that is too
+    long, and what ``left_out`` says.
 
     The last thing on a page or in the fragment that changes its fields.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
         browser.copy_link(state.query(fields))
+        what = "what is chosen" if left_out else "what you see"
         if state.publish(fields):
-            st.caption("The address of this page restores what you see.")
+            st.caption(f"The address of this page restores {what}.")
         else:
             st.caption(
                 f"The text is longer than the {state.LONGEST_ADDRESS_VALUE:,} characters an address can carry, so the "
                 "address of this page restores everything but the text."
             )
+    if left_out:
+        st.caption(left_out)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import gc
 import itertools
 import json
+import math
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from analysis.cost import doubling, interval
-from model_zoo import Engine, cost, evaluate
+from model_zoo import Engine, cost, evaluate, registry
 from model_zoo.errors import OutOfMemory
 from model_zoo.types import Quality
+from ui import precomputed, state
 from ui.compare.measuring import Desk, Measurement
 
 PAGE = "pages/compare.py"
@@ -33,10 +36,16 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def fresh(engine: Engine) -> None:
-    """Quality is remembered by the engine; here it is to be worked out."""
-    with engine._lock:
-        engine._results.clear()
+def fresh(engine: Engine) -> Iterator[None]:
+    """Quality is remembered by the engine; here it is to be worked out, and not to be remembered for others."""
+
+    def forget() -> None:
+        with engine._lock:
+            engine._results.clear()
+
+    forget()
+    yield
+    forget()
 
 
 @pytest.fixture
@@ -82,6 +91,115 @@ def said(app: AppTest) -> str:
 def lines(app: AppTest) -> dict[str, dict[str, Any]]:
     spec = json.loads(app.get("plotly_chart")[-1].proto.spec)
     return {trace["name"]: trace for trace in spec["data"]}
+
+
+TIMES = ["time, ms", "tokens/s", "words/s", "× a doubling", "middle half, ms"]
+
+
+@pytest.mark.usefixtures("fresh")
+def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], engine: Engine) -> None:
+    app = open_page(PAGE, compare_view="cost")
+    assert not app.exception
+    assert not app.error
+    assert not app.get("plotly_chart")
+    table = app.dataframe[-1].value.set_index("model")
+    assert list(table.index) == [registry.MODELS[model].name for model in state.EMBEDDED]
+    assert table[TIMES].isna().all().all()
+    assert table["parameters, M"].tolist() == [engine.info(model).parameters / 1e6 for model in state.EMBEDDED]
+    held = {model.info.id: model.n_bytes / 1e6 for model in engine.held()}
+    assert table["weights, MB"].tolist() == [held[model] for model in state.EMBEDDED]
+    for model in state.EMBEDDED:
+        row = table.loc[registry.MODELS[model].name]
+        stored = json.loads(precomputed.file_of(model).read_text(encoding="utf-8"))
+        quality = stored["quality"]
+        assert stored["model"]["revision"] == engine.info(model).revision
+        assert row["MLM right"] == pytest.approx(100 * quality["mlm_accuracy"])
+        assert 1 <= row["pieces/word"] < 1.2
+        if registry.MODELS[model].nsp:
+            assert row["NSP right"] == pytest.approx(100 * quality["nsp_accuracy"])
+        else:
+            assert math.isnan(row["NSP right"])
+    text = said(app)
+    assert "have to be measured: that takes half a minute to a few minutes" in text
+    assert "came with the app: measured with these weights" in text
+    assert "ModernBERT was trained on masked words only" in text
+    assert "Not in it: times" in text
+    assert any(b.label == "This table (CSV)" for b in app.get("download_button"))
+    assert "cost desk" in app.session_state
+    assert app.session_state["cost desk"].measurement is None  # nothing was measured
+
+    app = measured(app)
+    assert not app.error
+    table = app.dataframe[-1].value
+    assert table["time, ms"].notna().all()
+    assert "came with the app" not in said(app)
+    assert "have to be measured" not in said(app)
+    assert app.get("plotly_chart")
+
+
+def test_quality_of_other_weights_is_not_shown(
+    open_page: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for model in ("embedded/bert", "embedded/bilstm"):
+        text = precomputed.file_of(model).read_text(encoding="utf-8")
+        if model == "embedded/bert":
+            text = text.replace(json.loads(text)["model"]["revision"], "sha256:000000000000")
+        (tmp_path / precomputed.file_of(model).name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
+    app = open_page(PAGE, compare_view="cost", models="embedded/bert,embedded/bilstm")
+    table = app.dataframe[-1].value
+    assert table["parameters, M"].notna().all()
+    assert table["MLM right"].notna().tolist() == [False, True]
+    assert table["NSP right"].isna().all()
+
+
+def test_a_model_of_another_place_opens_without_quality(open_view: Callable[..., AppTest], called: Called) -> None:
+    app = open_view("bert", "t5")
+    table = app.dataframe[-1].value.set_index("model")
+    assert list(table.index) == [called("bert"), called("t5")]
+    assert table[["weights, MB", "pieces/word"]].notna().all().all()
+    assert table[[*TIMES, "MLM right", "NSP right"]].isna().all().all()
+    assert "came with the app" not in said(app)
+
+
+def test_a_model_that_could_not_be_timed_is_left_out(
+    open_view: Callable[..., AppTest], called: Called, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = cost._pieces_per_word
+
+    def stumble(loaded: Any) -> float:
+        if loaded.info.id.endswith(called("roberta")):
+            raise RuntimeError("no such token")
+        return words(loaded)
+
+    monkeypatch.setattr(cost, "_pieces_per_word", stumble)
+    st.cache_data.clear()
+    app = open_view("bert", "roberta")
+    assert not app.exception
+    assert app.dataframe[-1].value["model"].tolist() == [called("bert")]
+    st.cache_data.clear()
+
+
+def test_stopped_before_anything_was_timed(open_view: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def held_up(_: Any) -> tuple[float, None]:
+        begun.set()
+        assert go_on.wait(PATIENCE)
+        return 0.001, None
+
+    monkeypatch.setattr(cost, "_timed", held_up)
+    app = open_view("bert", "t5")
+    button(app, "Measure").click().run()
+    assert begun.wait(PATIENCE)
+    app.run()
+    assert len(app.dataframe[-1].value) == 2  # what is known stays while the times are measured
+    button(app, "Stop").click().run()
+    go_on.set()
+    assert measurement(app).wait(PATIENCE)
+    app.run()
+    assert "Stopped before anything was measured." in said(app)
+    assert app.dataframe[-1].value["time, ms"].isna().all()
 
 
 @pytest.mark.usefixtures("fresh")

@@ -8,6 +8,7 @@ import gc
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,9 +16,10 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.probing import TASKS, Settings, TaskResult, probe
 from analysis.probing.movement import movement
-from model_zoo import Engine, running
+from model_zoo import Engine, registry, running, sources
 from model_zoo.errors import OutOfMemory
 from model_zoo.types import Encoding, HiddenStates, ModelInfo
+from ui import precomputed, state
 from ui.probing.results import table_of
 from ui.probing.study import Desk, Finished, Key, Study
 
@@ -57,6 +59,114 @@ def written(app: AppTest) -> dict[tuple[float, float], str]:
 def said(app: AppTest) -> str:
     messages = [*app.warning, *app.info, *app.error, *app.success, *app.caption, *app.markdown]
     return "\n".join(message.value.replace("\\", "") for message in messages)
+
+
+@pytest.fixture
+def other_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models whose weights are not those that were measured before the app was given out."""
+    find = sources.find
+    monkeypatch.setattr(sources, "find", lambda *known: replace(find(*known), revision="sha256:000000000000"))
+
+
+@pytest.mark.parametrize("model", state.EMBEDDED)
+def test_it_opens_with_the_results_that_came_with_the_app(model: str, open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, model=model)
+    stored = json.loads(precomputed.file_of(model).read_text(encoding="utf-8"))
+    cells = written(app)
+    for row, entry in enumerate(stored["probing"]):
+        result = entry["result"]
+        assert cells[(0, row)] == f"{100 * result['majority']:.0f}"
+        for layer in result["layers"]:
+            low, high = (f"{100 * layer[end]:.0f}" for end in ("low", "high"))
+            assert cells[(1 + layer["layer"], row)].startswith(f"{100 * layer['accuracy']:.0f}<br>")
+            assert f"{low}–{high}" in cells[(1 + layer["layer"], row)]
+    assert len(cells) == 3 * (1 + registry.MODELS[model].layers + 1)
+    assert button(app, "Run").label == "Run 3 tasks"  # type: ignore[attr-defined]
+    text = said(app)
+    assert "These results came with the app. Run measures them anew." in text
+    revision = stored["model"]["revision"][:14]
+    assert f"{model}, revision {revision}, " in text
+    assert "400 sentences a task" in text
+    assert "Seed 0. These results came with the app, measured in float32 on a CPU." in text
+    assert "Not in it" not in text
+    for view in set(VIEWS) - {"movement"}:  # which shows no results
+        app.session_state["layers_view"] = view
+        app.run()
+        assert not app.exception
+        assert not app.error
+        assert not app.warning
+        assert "Opens with the first result" not in said(app)
+    assert desk(app).study is None  # nothing was run
+
+
+@pytest.mark.usefixtures("other_weights")
+def test_results_of_other_weights_are_not_shown(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE)
+    assert not app.get("plotly_chart")
+    assert "There are no results yet for Sentence length, Word content and Bigram shift with this model" in said(app)
+    assert "came with the app" not in said(app)
+    assert button(app, "Run").label == "Run 3 tasks"  # type: ignore[attr-defined]
+
+
+NOT_THERE = {
+    "another task": ({"tasks": "tense"}, "for Tense with this model and these settings; running this task takes a few"),
+    "another seed": ({"probe_seed": "1", "tasks": "word_content,bigram_shift"}, "for Word content and Bigram shift"),
+    "another vector": ({"pooling": "cls"}, "for Sentence length, Word content and Bigram shift"),
+    # 1.6 s by 250 for the sentences
+    "many sentences": ({"sentences": "100000", "tasks": "tense"}, "takes about 6 minutes on two processor cores."),
+    "all tasks of the largest": (
+        {"tasks": ",".join(TASKS), "sentences": "20000", "model": "google-bert/bert-large-uncased"},
+        "running them takes about 6 hours on two processor cores, once the model is downloaded.",
+    ),
+    "a model of the hub": (
+        {"model": "google-bert/bert-base-uncased", "tasks": "tense,negation"},
+        "for Tense and Negation with this model and these settings; running them takes about 20 seconds",
+    ),
+    "an unknown model": ({"model": "somebody/some-model"}, "how long running them takes depends on the model."),
+    "own data": (
+        {"tasks": "", "own_data": "text,label\n" + "".join(f"number {i} here,{'ab'[i % 2]}\n" for i in range(40))},
+        "for The pasted data with this model",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOT_THERE)
+def test_a_link_to_what_has_no_results_says_what_must_be_run(case: str, open_page: Callable[..., AppTest]) -> None:
+    query, sentence = NOT_THERE[case]
+    app = open_page(PAGE, **query)
+    assert not app.exception
+    assert sentence in said(app)
+    assert not app.get("plotly_chart")
+    assert not button(app, "Run").disabled  # type: ignore[attr-defined]
+    assert desk(app).study is None  # it does not begin by itself
+
+
+def test_what_came_with_the_app_is_not_run_beside_what_did_not(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, model="embedded/tinybert", tasks="word_content,tense")
+    assert {row for _, row in written(app)} == {0}
+    assert "There are no results yet for Tense with this model" in said(app)
+    assert button(app, "Run").label == "Run 1 task"  # type: ignore[attr-defined]
+    run(app)
+    assert [key.task for key in desk(app).results] == ["tense"]
+    assert {row for _, row in written(app)} == {0, 1}
+    assert "The results of Word content came with the app. Run measures them anew." in said(app)
+    assert "Not in it: results of your own runs: whoever follows it runs the tasks again" in said(app)
+    app.number_input(key="probe_seed").set_value(9).run()
+    assert {row for _, row in written(app)} == {0, 1}  # both are still the last that were looked at
+
+
+def test_what_came_with_the_app_can_be_measured_anew(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, model="embedded/tinybert", tasks="word_content")
+    before = written(app)
+    run(app)
+    (one,) = desk(app).results.values()
+    assert not one.precomputed
+    right = [float(cell.partition("<br>")[0]) for cell in before.values()]
+    again = [float(cell.partition("<br>")[0]) for cell in written(app).values()]
+    assert again == pytest.approx(right, abs=3.5)  # per cent; rounding moves three of the 120 items at most
+    assert "came with the app" not in said(app)
+    assert "Everything chosen has been run" in said(app)
+    assert button(app, "Run").disabled  # type: ignore[attr-defined]
 
 
 def test_the_picture_holds_the_numbers_of_the_probes(open_page: Callable[..., AppTest], engine: Engine) -> None:
@@ -179,7 +289,7 @@ def test_how_tokens_move(open_page: Callable[..., AppTest], engine: Engine) -> N
     app = open_page(PAGE, layers_view="movement", text="The dog barked.", measure="relative")
     assert not app.error
     (states,) = engine.hidden_states("embedded/bert", ["The dog barked."])
-    z = figure(app)["data"][0]["z"]  # type: ignore[index]
+    z = figure(app, -1)["data"][0]["z"]  # type: ignore[index]
     assert [int(size) for size in z["shape"].split(",")] == [6, 6]
     shown = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(6, 6)
     np.testing.assert_allclose(shown, movement(states, "relative"), atol=1e-6)
@@ -296,6 +406,7 @@ def test_an_uploaded_file_is_kept_over_pages_until_it_is_taken_away(open_page: C
     app = open_page(PAGE, tasks="")
     app.file_uploader(key="probing upload").set_value(("own.csv", table(ROWS).encode("utf-16"), "text/csv")).run()
     assert "own.csv: 40 different sentences" in said(app)
+    assert "Not in it: the file you uploaded." in said(app)
     app.switch_page("pages/home.py").run()
     app.switch_page(PAGE).run()
     assert "In use: **own.csv**" in said(app)

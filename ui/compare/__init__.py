@@ -14,11 +14,14 @@ from ui.compare.scene import Scene
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """``title`` names the view on its button; ``about`` says in a sentence how to read it."""
+    """``title`` names the view on its button; ``about`` says in a sentence how to read it, ``left_out_of_link`` what
+    the page's address does not restore of it.
+    """
 
     title: str
     about: str
     draw: Callable[[Scene], None]
+    left_out_of_link: str = ""
 
 
 VIEWS: dict[str, View] = {
@@ -48,5 +51,6 @@ VIEWS: dict[str, View] = {
         "Cost",
         "What each model costs in time and memory by length of text, measured here and now, and how good it is.",
         cost.draw,
+        left_out_of_link="Not in it: times, which hold for one machine at one moment and are measured anew.",
     ),
 }

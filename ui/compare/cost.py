@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 
 import pandas as pd
 import streamlit as st
 
 from analysis.cost import ModelCost, doubling, frame, interval, spread
 from analysis.export import table_to_csv
-from model_zoo.types import Quality
-from ui import controls, figures, state
+from model_zoo.types import CostSubject, Quality
+from ui import controls, figures, precomputed, state
 from ui.compare.measuring import Desk, Measurement
 from ui.compare.scene import Scene
 from ui.engine import engine
@@ -50,13 +51,21 @@ _METHOD = """
 
 
 def draw(scene: Scene) -> None:
-    """Run or stop, the curves, the table."""
+    """Run or stop, the curves, the table; before anything is timed, the table alone."""
     desk: Desk = st.session_state.setdefault(_DESK, Desk())
     _control(desk, scene)
     with st.expander("How it is measured", icon=":material/straighten:"):
         st.markdown(_METHOD)
-    if desk.measurement is not None:
-        _results(desk.measurement, scene)
+    found = desk.measurement
+    timed = [] if found is None else _timed(found, scene)
+    if found is None or not timed:
+        _before_timing(scene)
+        return
+    names = {cost.subject.model: scene.name(cost.subject.model) for cost in timed}
+    _curves(timed, names, dark=scene.dark)
+    _table(timed, names)
+    _notes(timed, names, found.running)
+    _download("Everything measured (CSV)", lambda: frame(timed))
 
 
 def _control(desk: Desk, scene: Scene) -> None:
@@ -81,7 +90,11 @@ def _control(desk: Desk, scene: Scene) -> None:
         icon=":material/timer:",
     )
     if found is None:
-        st.caption("Takes half a minute to a few minutes, by the size of the models, and can be stopped at any time.")
+        st.info(
+            "Times hold for one machine at one moment, so they do not come with the app and have to be measured: that "
+            "takes half a minute to a few minutes, by the size of the models, and can be stopped at any time.",
+            icon=":material/timer:",
+        )
 
 
 def _watch(found: Measurement, n_drawn: int) -> None:
@@ -91,42 +104,79 @@ def _watch(found: Measurement, n_drawn: int) -> None:
     st.progress(min(found.share, 1.0), f"{_STAGES[found.stage]}: {found.share:.0%} done.")
 
 
-def _results(found: Measurement, scene: Scene) -> None:
+def _timed(found: Measurement, scene: Scene) -> list[ModelCost]:
+    """The models that have been timed; says what is to be said of the measurement."""
+    timed = [] if found.running and found.stage != "judging" else [cost for cost in found.costs if cost.curve]
     for failure in found.failures:
         st.warning(as_text(f"{scene.name(failure.model)}: {failure.reason}"), icon=":material/error:")
     if found.stopping and not found.running and not found.failures:
-        st.info("Stopped. What was measured until then is shown.", icon=":material/stop_circle:")
-    if set(found.models) != set(scene.models):
+        st.info(
+            "Stopped. What was measured until then is shown." if timed else "Stopped before anything was measured.",
+            icon=":material/stop_circle:",
+        )
+    if timed and set(found.models) != set(scene.models):
         last = ", ".join(scene.name(model) for model in found.models)
         st.info(
             as_text(f"Shown is the last measurement ({last}); the models above are others by now. Measure them anew."),
             icon=":material/history:",
         )
-    if found.running and found.stage != "judging":
+    return timed
+
+
+def _before_timing(scene: Scene) -> None:
+    """What is known of the models without timing them; their quality where it came with the app."""
+    subjects = [_subject(model, scene.infos[model].revision) for model in scene.models]
+    costs = [ModelCost(subject, (), precomputed.quality(subject.info)) for subject in subjects if subject is not None]
+    if not costs:
         return
-    costs = found.costs
-    names = {cost.subject.model: scene.name(cost.subject.model) for cost in costs}
-    timed = [cost for cost in costs if cost.curve]
-    if timed:
-        measure = controls.choice("Show", _MEASURES, state.COST_MEASURE)
-        curves = {cost.subject.model: cost.curve for cost in timed}
-        figures.show(by_length(curves, measure, names=names, dark=scene.dark), "cost", f"cost-{measure}")
-        if spread(curves.values()) > _NOISY:
-            st.warning(
-                "Something else kept this machine busy: half of the passes lie far apart, and the medians say little. "
-                "Measure again when it is quiet.",
-                icon=":material/blur_on:",
-            )
-        _table(timed, names, found.running)
+    table = _table(costs, {cost.subject.model: scene.name(cost.subject.model) for cost in costs})
+    lines = [
+        "A dash is what has not been measured, or what the model cannot do. Parameters, weights and pieces a word "
+        "are counted, not timed."
+    ]
+    if any(cost.quality is not None for cost in costs):
+        lines.append(
+            "MLM and NSP right of the embedded models came with the app: measured with these weights on all of the "
+            "held-out pairs, in float32 on a CPU."
+        )
+    st.caption("  \n".join(as_text(line) for line in lines))
+    _reasons(costs)
+    _download("This table (CSV)", lambda: table)
 
 
-def _table(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) -> None:
-    lengths = sorted({latency.n_tokens for cost in timed for latency in cost.curve})
+@st.cache_data(max_entries=64, show_spinner=False)
+def _subject(model: str, revision: str) -> CostSubject | None:  # noqa: ARG001 (part of the cache's key)
+    """What a measurement knows of a model before it times anything; None where it could not be timed."""
+    with closing(engine().measure_cost([model])) as events:
+        return next((event for event in events if isinstance(event, CostSubject)), None)
+
+
+def _curves(timed: Sequence[ModelCost], names: Mapping[str, str], *, dark: bool) -> None:
+    measure = controls.choice("Show", _MEASURES, state.COST_MEASURE)
+    curves = {cost.subject.model: cost.curve for cost in timed}
+    figures.show(by_length(curves, measure, names=names, dark=dark), "cost", f"cost-{measure}")
+    if spread(curves.values()) > _NOISY:
+        st.warning(
+            "Something else kept this machine busy: half of the passes lie far apart, and the medians say little. "
+            "Measure again when it is quiet.",
+            icon=":material/blur_on:",
+        )
+
+
+def _length(lengths: Sequence[int]) -> int | None:
+    """The length of text for the table, of those that were measured; None where none was."""
+    if not lengths:
+        return None
     wanted = state.COST_LENGTH.value
     if wanted not in lengths:
         state.COST_LENGTH.value = min(lengths, key=lambda length: abs(length - wanted))
-    length = int(st.select_slider("Tokens in the text, for the table", lengths, **state.COST_LENGTH.bound))
-    rows = pd.DataFrame([_row(cost, names[cost.subject.model], length) for cost in timed])
+    return int(st.select_slider("Tokens in the text, for the table", lengths, **state.COST_LENGTH.bound))
+
+
+def _table(costs: Sequence[ModelCost], names: Mapping[str, str]) -> pd.DataFrame:
+    """Draws a row a model; returns what is drawn."""
+    length = _length(sorted({latency.n_tokens for cost in costs for latency in cost.curve}))
+    rows = pd.DataFrame([_row(cost, names[cost.subject.model], length) for cost in costs])
     if rows[_PEAK].isna().all():  # only a GPU tells
         rows = rows.drop(columns=_PEAK)
     st.dataframe(
@@ -138,7 +188,9 @@ def _table(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) 
             "parameters, M": st.column_config.NumberColumn(format="%.1f"),
             "weights, MB": st.column_config.NumberColumn(format="%.1f"),
             _PEAK: st.column_config.NumberColumn(format="%.1f"),
-            "time, ms": st.column_config.NumberColumn(format="%.2f", help=f"Median at {length} tokens."),
+            "time, ms": st.column_config.NumberColumn(
+                format="%.2f", help="Median" if length is None else f"Median at {length} tokens."
+            ),
             "tokens/s": st.column_config.NumberColumn(format="%,.0f"),
             "words/s": st.column_config.NumberColumn(format="%,.0f"),
             "pieces/word": st.column_config.NumberColumn(format="%.2f"),
@@ -150,10 +202,13 @@ def _table(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) 
             "NSP right": st.column_config.NumberColumn(format="%.1f%%"),
         },
     )
-    _notes(timed, names, running)
+    return rows
+
+
+def _download(label: str, make_table: Callable[[], pd.DataFrame]) -> None:
     st.download_button(
-        "Everything measured (CSV)",
-        lambda: table_to_csv(frame(timed)),
+        label,
+        lambda: table_to_csv(make_table()),
         "cost.csv",
         "text/csv",
         key="csv cost",
@@ -162,8 +217,9 @@ def _table(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) 
     )
 
 
-def _row(cost: ModelCost, name: str, length: int) -> dict[str, object]:
-    here, quality = cost.at(length), cost.quality or Quality(n_total=0)
+def _row(cost: ModelCost, name: str, length: int | None) -> dict[str, object]:
+    here = None if length is None else cost.at(length)
+    quality = cost.quality or Quality(n_total=0)
     return {
         "model": name,
         "parameters, M": cost.subject.info.parameters / 1e6,
@@ -199,7 +255,6 @@ def _notes(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) 
     lines = [f"{', '.join(where)}{threads}; {counts} passes a model and length, warm-up not counted."]
     if running:
         lines.append("The held-out sentences are still being read; shares are those so far.")
-    reasons: list[str] = []
     for cost in timed:
         model = names[cost.subject.model]
         if cost.quality is None:
@@ -211,9 +266,14 @@ def _notes(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) 
                 f"{model} read {cost.quality.n_done} of {cost.quality.n_total} held-out texts and pairs; its shares "
                 "are over these."
             )
-        reasons += [f"- {as_text(why)}" for why in (cost.quality.no_mlm, cost.quality.no_nsp) if why is not None]
-    lines.append("A link to this page restores what is chosen, not the numbers: they are measured anew.")
     st.caption("  \n".join(as_text(line) for line in lines))
+    _reasons(timed)
+
+
+def _reasons(costs: Sequence[ModelCost]) -> None:
+    """Why models have no MLM or NSP."""
+    found = [why for cost in costs if cost.quality for why in (cost.quality.no_mlm, cost.quality.no_nsp)]
+    reasons = [f"- {as_text(why)}" for why in found if why is not None]
     if reasons:
         with st.expander("Why some models have no figure for MLM or NSP", icon=":material/help:"):
             st.markdown("\n".join(dict.fromkeys(reasons)))

@@ -71,8 +71,14 @@ def draw(seed: int) -> OwnData | None:
     return found
 
 
-def _file() -> File | None:
+def uploaded() -> File | None:
     """The file uploaded last, until it is taken away."""
+    file: File | None = st.session_state.get(_FILE)
+    return file
+
+
+def _file() -> File | None:
+    """The control for a file, and the one in use."""
 
     def keep() -> None:
         upload = st.session_state[_UPLOAD]
@@ -88,7 +94,7 @@ def _file() -> File | None:
         on_change=keep,
         max_upload_size=readers.MAX_BYTES // 10**6,
     )
-    file: File | None = st.session_state.get(_FILE)
+    file = uploaded()
     if file is not None and st.session_state[_UPLOAD] is None:
         st.markdown(f"In use: **{as_text(file.name)}**")
         st.button("Take it away", on_click=forget, icon=":material/close:")

@@ -49,12 +49,6 @@ def draw(choice: Choice) -> None:
         _picture(found)
     elif running.desk().running:
         st.info("The first results appear here as soon as a task is done.", icon=":material/hourglass_top:")
-    else:
-        st.info(
-            "No results yet. Run the tasks chosen above: each layer of the model is asked the same question, and the "
-            "answers stand here side by side.",
-            icon=":material/layers:",
-        )
     with st.expander("How it is measured", icon=":material/straighten:"):
         st.markdown(METHOD)
     view = controls.choice("Look closer", _VIEWS, state.LAYERS_VIEW)
@@ -71,11 +65,10 @@ def draw(choice: Choice) -> None:
 
 def _shown(choice: Choice) -> list[Finished]:
     """The results of what is chosen; where there are none, those of the last run, and a word about that."""
-    desk = running.desk()
-    found = [desk.results[key] for key in choice.tasks if key in desk.results]
+    found = running.known(choice.tasks)
     if found:
         return found
-    last = [desk.results[key] for key in desk.keys if key in desk.results]
+    last = running.known(running.desk().keys)
     if last and choice.tasks:
         settings = last[0].result.settings
         st.info(
@@ -108,13 +101,21 @@ def _picture(found: Sequence[Finished]) -> None:
     st.caption(
         as_text(
             f"{model.id}, revision {model.revision[:14]}, {model.n_layers} layers of width {model.width}. "
-            f"{settings.sentences:,} sentences a task. {' '.join(vectors)} Seed {settings.seed}."
+            f"{settings.sentences:,} sentences a task. {' '.join(vectors)} Seed {settings.seed}.{_came_with_app(found)}"
         )
     )
     for one in found:
         for note in one.result.notes:
             st.caption(as_text(f"{one.title}: {note}"))
     _download("All results (CSV)", "layers", lambda: table_of(found))
+
+
+def _came_with_app(found: Sequence[Finished]) -> str:
+    came = [one for one in found if one.precomputed]
+    if not came:
+        return ""
+    which = "These results" if len(came) == len(found) else f"The results of {', '.join(one.title for one in came)}"
+    return f" {which} came with the app, measured in {came[0].model.dtype} on a {came[0].model.device.upper()}."
 
 
 def table_of(found: Sequence[Finished]) -> pd.DataFrame:

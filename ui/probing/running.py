@@ -1,26 +1,48 @@
-"""Starting a run, stopping it, and watching how far it is."""
+"""Starting a run, stopping it, watching how far it is, and what results there are without one."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
+from model_zoo import registry, sources
 from model_zoo.errors import NotDownloaded
+from ui import precomputed
 from ui.engine import engine
 from ui.messages import as_text, failures_as_messages, fragment
+from ui.probing import own_data
 from ui.probing.choice import Choice
-from ui.probing.study import Desk, Study
+from ui.probing.study import Desk, Finished, Key, Study
 
 _DESK = "probing desk"
 _ASKED = "probing asked for"
 _SECONDS_BETWEEN_LOOKS = 1.0
+# Measured on two processor cores with nothing else to do, sentences of ten tokens: nearly all of it is the model.
+_SECONDS_A_SENTENCE = 0.4e-3
+_SECONDS_A_SENTENCE_AND_WEIGHT = 0.3e-9
 
 
 def desk() -> Desk:
     """This visitor's results and run."""
     found: Desk = st.session_state.setdefault(_DESK, Desk())
     return found
+
+
+def known(keys: Iterable[Key]) -> list[Finished]:
+    """The results there are for these: of this visit's runs, else those that came with the app."""
+    mine = desk().results
+    found = (mine.get(key) or precomputed.probing(key.model).get(key) for key in keys)
+    return [one for one in found if one is not None]
+
+
+def left_out_of_link(choice: Choice) -> str:
+    """What is on the screen and not in the address, in a sentence; nothing if there is no such thing."""
+    left_out = ["the file you uploaded"] if own_data.uploaded() is not None else []
+    if not all(one.precomputed for one in known(choice.tasks) or known(desk().keys)):
+        left_out.append("results of your own runs: whoever follows it runs the tasks again, on the same sentences")
+    return f"Not in it: {', and '.join(left_out)}." if left_out else ""
 
 
 def _ask(model: str) -> None:
@@ -40,21 +62,27 @@ def draw(choice: Choice) -> None:
         )
         fragment(_watch, run_every=_SECONDS_BETWEEN_LOOKS)(mine.study, mine.study.n_ended)
         return
-    missing = [key for key in choice.tasks if key not in mine.results]
-    label = f"Run {len(missing)} task{'s' if len(missing) != 1 else ''}" if missing else "Run"
+    missing = [key for key in choice.tasks if not known([key])]
+    given = [key for key in choice.tasks if key not in mine.results and key not in missing]
+    to_run = missing or given
     st.button(
-        label,
+        f"Run {len(to_run)} task{'s' if len(to_run) != 1 else ''}" if to_run else "Run",
         on_click=_ask,
         args=(choice.model,),
-        type="primary",
-        disabled=not missing,
+        type="primary" if missing else "secondary",
+        disabled=not to_run,
         icon=":material/play_arrow:",
     )
     if not choice.tasks:
         st.caption("Choose at least one task above, or bring your own data.")
-    elif not missing:
+    elif missing:
+        st.info(as_text(_must_be_run(choice, missing)), icon=":material/layers:")
+    elif given:
+        came = "These results" if len(given) == len(choice.tasks) else f"The results of {_titles(choice, given)}"
+        st.caption(as_text(f"{came} came with the app. Run measures them anew."))
+    else:
         st.caption("Everything chosen has been run. Other tasks, models or settings can be added; nothing is lost.")
-    if missing and st.session_state.get(_ASKED) == choice.model:
+    if to_run and st.session_state.get(_ASKED) == choice.model:
         done = True
         with failures_as_messages():
             try:
@@ -64,7 +92,7 @@ def draw(choice: Choice) -> None:
                 done = False  # the run begins by itself when the download has ended
                 raise
             encode = functools.partial(engine().iter_hidden_states, choice.model)
-            mine.start(info, encode, choice.tasks, choice.titles, choice.settings)
+            mine.start(info, encode, choice.tasks, choice.titles, choice.settings, given if missing else ())
         if done:
             st.session_state[_ASKED] = None
         if mine.running:
@@ -73,6 +101,39 @@ def draw(choice: Choice) -> None:
         st.session_state[_ASKED] = None
     if mine.study is not None:
         _aftermath(mine.study)
+
+
+def _must_be_run(choice: Choice, missing: Sequence[Key]) -> str:
+    """What has no results, and about how long it takes to have them."""
+    spec, one = registry.find(choice.model), len(missing) == 1
+    task = "this task" if one else "them"
+    if spec is None:
+        takes = f"how long running {task} takes depends on the model"
+    else:
+        weights = 12 * spec.layers * spec.width**2  # of a usual layer: four matrices of attention, two of four widths
+        sentences = choice.settings.sentences * len(missing)
+        seconds = sentences * (_SECONDS_A_SENTENCE + _SECONDS_A_SENTENCE_AND_WEIGHT * weights)
+        takes = f"running {task} takes {_in_words(seconds)} on two processor cores"
+        if spec.hub_id is not None and sources.downloaded(spec.hub_id) is None:
+            takes += ", once the model is downloaded"
+    return f"There are no results yet for {_titles(choice, missing)} with this model and these settings; {takes}."
+
+
+def _titles(choice: Choice, keys: Sequence[Key]) -> str:
+    """What the screen calls these tasks: "A, B and C"."""
+    *others, last = (choice.titles[choice.tasks[key].name] for key in keys)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _in_words(seconds: float) -> str:
+    """A time as a rough one."""
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < 90:
+        return f"about {round(seconds, -1):.0f} seconds"
+    if seconds < 90 * 60:
+        return f"about {seconds / 60:.0f} minutes"
+    return f"about {seconds / 3600:.0f} hours"
 
 
 def _watch(study: Study, n_drawn: int) -> None:

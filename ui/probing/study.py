@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -45,12 +45,16 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A task that is done, on the model as it was loaded; ``title`` is what the screen calls it."""
+    """A task that is done, on the model as it was loaded; ``title`` is what the screen calls it.
+
+    ``precomputed`` results came with the app.
+    """
 
     title: str
     model: ModelInfo
     picture: TaskMap
     result: TaskResult
+    precomputed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +219,11 @@ class Desk:
         tasks: Mapping[Key, Task | Dataset],
         titles: Mapping[str, str],
         settings: Settings,
+        known: Collection[Key] = (),
     ) -> None:
-        """Run those of the tasks whose results are not there yet."""
+        """Run those of the tasks whose results are neither there yet nor ``known`` from elsewhere."""
         self.keys = tuple(tasks)
-        missing = {key: task for key, task in tasks.items() if key not in self.results}
+        missing = {key: task for key, task in tasks.items() if key not in self.results and key not in known}
         self.study = Study(model, encode, missing, titles, settings, self.results)
         self.study.start()
 

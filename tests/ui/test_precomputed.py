@@ -1,0 +1,239 @@
+"""What comes with the app was measured on what the app is made of now, and is not shown where it was not."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from analysis.probing import TASKS, Settings, TaskMap, TaskResult, run
+from model_zoo import Engine, heldout, sources
+from ui import precomputed, state
+from ui.precomputed import __main__ as command
+from ui.probing.study import Key
+
+ANEW = "what comes with the app is out of date: run python -m ui.precomputed"
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    """Files are read once a process; here they change."""
+    st.cache_resource.clear()
+    yield
+    st.cache_resource.clear()
+
+
+def stored(model: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(precomputed.file_of(model).read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("model", state.EMBEDDED)
+def test_weights_sentences_and_settings_are_those_of_now(model: str, engine: Engine) -> None:
+    keys = {Key(model, name, command.settings()) for name in state.PROBE_TASKS.default}
+    assert precomputed.probing(model).keys() == keys, ANEW
+    info = engine.info(model)
+    assert {one.model for one in precomputed.probing(model).values()} == {info}, ANEW
+    found = precomputed.quality(info)
+    assert found is not None, ANEW
+    assert found.n_done == found.n_total
+
+
+@pytest.mark.parametrize("model", ["embedded/tinybert", "embedded/bilstm"])
+def test_numbers_are_those_of_a_fresh_run(model: str) -> None:
+    """The two quickest models; ``python -m ui.precomputed --check`` does all. The tolerances are the command's."""
+    engine = Engine("cpu")
+    measured = json.loads(command.measured(engine, model))
+    engine.close()
+    assert len(measured["probing"]) == 3
+    assert list(command.differences(stored(model), measured)) == [], ANEW
+
+
+def test_the_files_are_small() -> None:
+    sizes = [path.stat().st_size for path in precomputed.FOLDER.glob("*.json")]
+    assert len(sizes) == len(state.EMBEDDED)
+    assert sum(sizes) < 300_000
+
+
+def probed(engine: Engine, model: str, name: str, settings: Settings) -> tuple[TaskResult, TaskMap]:
+    events = list(run(functools.partial(engine.iter_hidden_states, model), [TASKS[name]], settings))
+    (result,) = (event for event in events if isinstance(event, TaskResult))
+    (picture,) = (event for event in events if isinstance(event, TaskMap))
+    return result, picture
+
+
+@pytest.mark.parametrize("name", ["bigram_shift", "part_of_speech"])
+def test_a_result_is_read_as_it_was_written(
+    name: str, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All but what is rounded is the same object again, of sentences and of words."""
+    model, settings = "embedded/bilstm", Settings(sentences=60, seed=2, mdl=True)
+    result, picture = probed(engine, model, name, settings)
+    file = stored(model) | {"probing": [precomputed.packed(result, picture, TASKS[name].build(60, 2))]}
+    monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
+    precomputed.file_of(model).write_text(json.dumps(file), encoding="utf-8")
+    ((key, found),) = precomputed.probing(model).items()
+    assert key == Key(model, name, settings)
+    assert found.precomputed
+    layers = tuple(
+        replace(layer, wrong=tuple(replace(wrong, probability=round(wrong.probability, 4)) for wrong in layer.wrong))
+        for layer in result.layers
+    )
+    assert any(layer.wrong for layer in layers)
+    assert found.result == replace(result, layers=layers)
+    assert (found.picture.texts, found.picture.words) == (picture.texts, picture.words)
+    assert (found.picture.task, found.picture.labels) == (name, picture.labels)
+    for array in ("points", "explained", "cka"):
+        restored = getattr(found.picture, array)
+        assert restored.dtype == np.float32
+        np.testing.assert_allclose(restored, getattr(picture, array), atol=6e-5)
+
+
+def other_sentence(task: Any) -> Any:
+    """The task with one letter of one sentence changed."""
+
+    def build(sentences: int, seed: int) -> Any:
+        data = task.build(sentences, seed)
+        return replace(data, texts=(data.texts[0] + "!", *data.texts[1:]))
+
+    return replace(task, build=build)
+
+
+def test_a_task_of_other_sentences_has_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TASKS, "word_content", other_sentence(TASKS["word_content"]))
+    assert {key.task for key in precomputed.probing("embedded/bert")} == {"sentence_length", "bigram_shift"}
+
+
+def test_other_weights_have_no_results(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
+    find = sources.find
+    monkeypatch.setattr(sources, "find", lambda model: replace(find(model), revision="sha256:000000000000"))
+    assert precomputed.probing("embedded/bert") == {}
+    info = engine.info("embedded/tinybert")
+    assert precomputed.quality(info) is not None
+    assert precomputed.quality(replace(info, revision="sha256:000000000000")) is None
+
+
+def test_other_held_out_pairs_have_no_quality(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
+    fewer = heldout.written_pairs()[1:]
+    monkeypatch.setattr(heldout, "written_pairs", lambda: fewer)
+    assert precomputed.quality(engine.info("embedded/tinybert")) is None
+
+
+@pytest.mark.parametrize("damage", ["no file", "another version"])
+def test_no_file_or_one_of_another_version_has_no_results(
+    damage: str, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = "embedded/bilstm"
+    file = stored(model)
+    monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
+    if damage == "another version":
+        file["parts"]["LayerResult"].remove("low")
+        precomputed.file_of(model).write_text(json.dumps(file), encoding="utf-8")
+    assert precomputed.probing(model) == {}
+    assert precomputed.quality(engine.info(model)) is None
+
+
+def test_only_the_embedded_models_have_results(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+    for model in (str(checkpoint("bert")), "google-bert/bert-base-uncased", "../embedded-bert", ""):
+        assert precomputed.probing(model) == {}
+    assert precomputed.quality(engine.info(str(checkpoint("bert")))) is None
+
+
+def test_weights_that_cannot_be_read_have_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "WEIGHTS", tmp_path)
+    assert precomputed.probing("embedded/bert") == {}
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> list[str]:
+    """The differences that the check finds where one thing is otherwise."""
+    before = stored("embedded/bilstm")
+    after = copy.deepcopy(before)
+    change(after)
+    return list(command.differences(before, after))
+
+
+def layer(file: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = file["probing"][2]["result"]["layers"][1]
+    return found
+
+
+CHANGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "weights": (lambda file: file["model"].update(revision="x"), ".model.revision was 'sha256:"),
+    "four items more": (
+        lambda file: layer(file).update(accuracy=layer(file)["accuracy"] + 4 / 120),
+        ".probing[2].result.layers[1].accuracy was ",
+    ),
+    "a probability": (
+        lambda file: layer(file)["wrong"][3].update(probability=layer(file)["wrong"][3]["probability"] - 0.002),
+        ".probability was ",
+    ),
+    "other examples": (
+        lambda file: [example.update(text=-1 - i) for i, example in enumerate(layer(file)["wrong"][:3])],
+        "layers[1].wrong has 6 examples that only one of the two has",
+    ),
+    "a point": (
+        lambda file: file["probing"][0]["picture"]["points"][2][5].__setitem__(1, 99.0),
+        ".probing[0].picture.points[2][5][1] was ",
+    ),
+    "a layer less": (lambda file: file["probing"][1]["result"]["layers"].pop(), ".layers was [{"),
+    "five masked tokens more": (
+        lambda file: file["quality"].update(mlm_accuracy=file["quality"]["mlm_accuracy"] + 0.012),
+        ".quality.mlm_accuracy was ",
+    ),
+    "a figure that is gone": (lambda file: file["quality"].update(mlm_loss=None), ".quality.mlm_loss was "),
+    "a setting": (
+        lambda file: file["probing"][0]["result"]["settings"].update(wrong=11),
+        ".settings.wrong was 10 and is 11",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_the_check_finds_what_changed(case: str) -> None:
+    change, line = CHANGES[case]
+    (found,) = changed(change)
+    assert line in found
+
+
+def test_the_check_allows_what_rounding_does() -> None:
+    def rounding(file: dict[str, Any]) -> None:
+        picture = file["probing"][0]["picture"]
+        picture["points"] = [[[-x, y] for x, y in points] for points in picture["points"]]
+        layer(file)["accuracy"] -= 2 / 120
+        layer(file)["wrong"] = layer(file)["wrong"][::-1][1:]
+        file["quality"]["mlm_loss"] += 0.0005
+
+    assert changed(rounding) == []
+
+
+def test_the_command_writes_and_then_finds_nothing_to_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {model: json.dumps(stored(model)) for model in state.EMBEDDED}
+    monkeypatch.setattr(command, "measured", lambda _, model: texts[model])
+    monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
+    assert command.main(["--check"]) == 1
+    assert not list(tmp_path.iterdir())
+    assert "embedded/bert was None and is {" in capsys.readouterr().out
+    assert command.main([]) == 0
+    assert len(list(tmp_path.iterdir())) == len(state.EMBEDDED)
+    capsys.readouterr()
+    assert command.main(["--check"]) == 0
+    assert capsys.readouterr().out == "".join(f"{model}: as stored\n" for model in state.EMBEDDED)
+    texts["embedded/bilstm"] = texts["embedded/bilstm"].replace(precomputed.heldout_fingerprint(), "sha256:other")
+    assert command.main(["--check"]) == 1
+    assert "embedded/bilstm.heldout was " in capsys.readouterr().out
+
+
+def test_a_task_that_cannot_be_probed_stops_the_command(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state.PROBE_SENTENCES, "default", 3)
+    with pytest.raises(ValueError, match="sentence_length cannot be probed on embedded/bilstm"):
+        command.measured(engine, "embedded/bilstm")

@@ -1,0 +1,156 @@
+"""What was measured before the app was given out: probes and quality of the embedded models, one file a model.
+
+``python -m ui.precomputed`` measures all of it anew, ``python -m ui.precomputed --check`` tells what has changed since.
+A result is handed out only where it was measured on the weights, the sentences and the settings that there are now.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import streamlit as st
+
+from analysis.probing import TASKS, Dataset, LayerResult, Settings, TaskMap, TaskResult, WrongExample
+from model_zoo import heldout, sources
+from model_zoo.errors import ModelZooError
+from model_zoo.types import ModelInfo, Quality
+from ui.probing.study import Finished, Key
+from ui.state import EMBEDDED
+
+FOLDER = Path(__file__).parent
+PARTS: Final = {
+    kind.__name__: [field.name for field in fields(kind)]
+    for kind in (ModelInfo, Quality, Settings, TaskResult, LayerResult, WrongExample, TaskMap)
+}
+"""What a file is made of. Results made of other parts are those of another version of the app."""
+DIGITS: Final = 4  # of what is drawn only: points, likeness, probabilities
+
+
+def probing(model: str) -> Mapping[Key, Finished]:
+    """The results of probing a model that came with the app; those that hold for what it is made of now."""
+    return _probing(model) if model in EMBEDDED else {}
+
+
+def quality(info: ModelInfo) -> Quality | None:
+    """How well a model does on the held-out sentences, if that came with the app for these weights and sentences."""
+    if info.id not in EMBEDDED:
+        return None
+    stored = _stored(info.id)
+    if stored is None or stored["model"]["revision"] != info.revision or stored["heldout"] != heldout_fingerprint():
+        return None
+    return Quality(**stored["quality"])
+
+
+def file_of(model: str) -> Path:
+    """Where a model's results lie: those of "embedded/bert" in embedded-bert.json."""
+    return FOLDER / f"{model.replace('/', '-')}.json"
+
+
+def data_fingerprint(dataset: Dataset) -> str:
+    """Tells a task's sentences, labels and split from any others."""
+    spans = None if dataset.spans is None else dataset.spans.tolist()
+    items = [dataset.level, dataset.texts, dataset.in_test.tolist(), dataset.text_of.tolist(), dataset.labels, spans]
+    return _fingerprint(json.dumps(items).encode())
+
+
+def heldout_fingerprint() -> str:
+    """Tells the held-out pairs of sentences from any others."""
+    return _fingerprint(json.dumps([asdict(pair) for pair in heldout.written_pairs()]).encode())
+
+
+def _fingerprint(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()[:12]}"
+
+
+def packed(result: TaskResult, picture: TaskMap, dataset: Dataset) -> dict[str, Any]:
+    """A task's results as plain data; texts become their numbers in the task's own data, which makes them again."""
+    number = {text: place for place, text in enumerate(dataset.texts)}
+    found = asdict(result)
+    for layer in found["layers"]:
+        for example in layer["wrong"]:
+            example["text"] = number[example["text"]]
+            example["probability"] = round(example["probability"], DIGITS)
+    return {
+        "data": data_fingerprint(dataset),
+        "result": found,
+        "picture": {
+            "task": picture.task,
+            "points": _rounded(picture.points),
+            "explained": _rounded(picture.explained),
+            "cka": _rounded(picture.cka),
+            "texts": [number[text] for text in picture.texts],
+            "words": picture.words,
+            "labels": picture.labels,
+        },
+    }
+
+
+def _rounded(numbers: Any) -> Any:
+    return np.round(numbers.astype(np.float64), DIGITS).tolist()
+
+
+@st.cache_resource(show_spinner=False)
+def _stored(model: str) -> dict[str, Any] | None:
+    """A model's file, None where there is none or it is of another version of the app."""
+    try:
+        found: dict[str, Any] = json.loads(file_of(model).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    return found if found["parts"] == PARTS else None
+
+
+@st.cache_resource(show_spinner=False)
+def _probing(model: str) -> Mapping[Key, Finished]:
+    stored = _stored(model)
+    try:
+        revision = sources.find(model).revision
+    except ModelZooError:
+        return {}  # running the tasks says what is wrong with the model
+    if stored is None or stored["model"]["revision"] != revision:
+        return {}
+    info = ModelInfo(**stored["model"])
+    results: dict[Key, Finished] = {}
+    for entry in stored["probing"]:
+        name, settings = entry["result"]["task"], Settings(**entry["result"]["settings"])
+        if name not in TASKS:
+            continue
+        dataset = TASKS[name].build(settings.sentences, settings.seed)
+        if data_fingerprint(dataset) == entry["data"]:
+            results[Key(model, name, settings)] = Finished(
+                title=TASKS[name].title,
+                model=info,
+                picture=_picture(entry["picture"], dataset.texts),
+                result=_result(entry["result"], settings, dataset.texts),
+                precomputed=True,
+            )
+    return results
+
+
+def _result(stored: Mapping[str, Any], settings: Settings, texts: Sequence[str]) -> TaskResult:
+    layers = tuple(
+        LayerResult(
+            **{
+                **layer,
+                "wrong": tuple(WrongExample(**{**wrong, "text": texts[wrong["text"]]}) for wrong in layer["wrong"]),
+            }
+        )
+        for layer in stored["layers"]
+    )
+    tuples = {"labels": tuple(stored["labels"]), "notes": tuple(stored["notes"])}
+    return TaskResult(**{**stored, **tuples, "layers": layers, "settings": settings})
+
+
+def _picture(stored: Mapping[str, Any], texts: Sequence[str]) -> TaskMap:
+    arrays = {name: np.array(stored[name], dtype=np.float32) for name in ("points", "explained", "cka")}
+    tuples = {
+        "texts": tuple(texts[place] for place in stored["texts"]),
+        "words": None if stored["words"] is None else tuple(stored["words"]),
+        "labels": tuple(stored["labels"]),
+    }
+    return TaskMap(**{**stored, **arrays, **tuples})
