@@ -15,7 +15,8 @@ export default function render({ data }) {
 // more when a page writes its own after it was opened. Only another page, or another value of these parameters, is one.
 function stepsOfHistory(parameters) {
   const push = history.pushState;
-  let arriving = true; // the page has not been touched since it was opened: what it writes is its own address
+  // The page has not been touched since it was opened: what it writes is its own address.
+  let arriving = !navigator.userActivation?.hasBeenActive;
   const touched = () => (arriving = false);
   addEventListener("pointerdown", touched, true);
   addEventListener("keydown", touched, true);

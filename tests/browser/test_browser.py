@@ -1,0 +1,90 @@
+"""What the app asks of the browser itself: steps of history, texts that Enter applies, a link that is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from browser.test_attention_page import type_text
+from playwright.sync_api import Page, expect
+
+
+def view(page: Page, name: str) -> None:
+    page.get_by_role("radio", name=name, exact=True).click()
+
+
+@pytest.mark.browser
+def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app_url: str) -> None:
+    """At 9656c9f four presses of Back changed nothing and the fifth was Home."""
+    here = visit()
+    page = here.open(app_url)
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Attention").click()
+    expect(page.get_by_role("heading", name="Layer 1, head 1")).to_be_visible()
+    for name, parameter in (("Lines", "view=lines"), ("Rollout", "view=rollout")):
+        here.settled()
+        view(page, name)
+        page.wait_for_function(f"location.search.includes('{parameter}')")
+        for layer in (2, 3):
+            page.get_by_label("Layer", exact=True).fill(str(layer))
+            page.get_by_label("Layer", exact=True).press("Enter")
+            page.wait_for_function(f"location.search.includes('layer={layer}')")
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Layers").click()
+    expect(page.get_by_role("heading", name="Layers", exact=True)).to_be_visible()
+
+    def back(chosen: str | None, layer: str) -> None:
+        here.settled()
+        page.go_back()
+        expect(page.get_by_role("radio", name=chosen, exact=True)).to_be_checked()
+        expect(page.get_by_label("Layer", exact=True)).to_have_value(layer)
+
+    back("Rollout", "3")
+    back("Lines", "3")
+    back("All heads", "1")
+    here.settled()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Look inside BERT")).to_be_visible()
+
+
+@pytest.mark.browser
+def test_enter_applies_and_shift_breaks_the_line(visit: Callable[..., Any], app_url: str) -> None:
+    here = visit()
+    page = here.open(f"{app_url}/attention")
+    area = page.get_by_label("Text", exact=True)
+    area.fill("The sun")
+    area.press("Shift+Enter")
+    page.keyboard.type("is out.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("7 tokens of at most 512")).to_be_visible()
+    expect(area).to_have_value("The sun\nis out.")
+    page.wait_for_function("new URLSearchParams(location.search).get('text') === 'The sun\\nis out.'")
+
+
+@pytest.mark.browser
+def test_a_text_that_was_not_applied_goes_along_to_another_page(visit: Callable[..., Any], app_url: str) -> None:
+    here = visit()
+    page = here.open(f"{app_url}/attention")
+    expect(page.get_by_role("heading", name="Layer 1, head 1")).to_be_visible()
+    here.settled()
+    page.get_by_label("Text", exact=True).fill("The sun is out.")
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Masked words").click()
+    expect(page.get_by_role("heading", name="Masked words")).to_be_visible()
+    expect(page.get_by_label("Text", exact=True)).to_have_value("The sun is out.")
+    page.wait_for_function("new URLSearchParams(location.search).get('text') === 'The sun is out.'")
+
+
+@pytest.mark.browser
+def test_the_link_is_copied(visit: Callable[..., Any], app_url: str) -> None:
+    here = visit()
+    here.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = here.open(f"{app_url}/attention?layer=3&view=lines")
+    type_text(page, "Text", "a & b = ç?")
+    page.wait_for_function("location.search.includes('text=a+')")
+    here.settled()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
+    other = visit().open(link)
+    expect(other.get_by_label("Text", exact=True)).to_have_value("a & b = ç?")
+    expect(other.get_by_label("Layer", exact=True)).to_have_value("3")
+    expect(other.get_by_role("radio", name="Lines", exact=True)).to_be_checked()

@@ -1,0 +1,151 @@
+"""Walks of fixed seeds in a real browser: what ``tests/walks`` does by the thousand without one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page
+from walks.walk import STEPS
+
+N_STEPS = 50  # of each walk
+
+# What can be done on the page, as [what, which], and what every field is set to.
+_POSSIBLE = """() => {
+    const main = document.querySelector('[data-testid="stMain"]');
+    const seen = (element) => element.checkVisibility() && !element.closest('[aria-disabled="true"], [disabled]');
+    const all = (selector, root = main) => [...root.querySelectorAll(selector)].filter(seen);
+    const number = (elements, what) => elements.map((_, place) => [what, place]);
+    return [
+        ...number(all('[role="radio"][aria-checked="false"]'), 'choose'),
+        ...number(all('[data-testid="stNumberInputStepUp"]:not([disabled])'), 'more'),
+        ...number(all('[data-testid="stNumberInputStepDown"]:not([disabled])'), 'less'),
+        ...number(all('[data-testid="stCheckbox"] label'), 'switch'),
+        ...number(all('.st-key-text textarea, .st-key-pair textarea'), 'type'),
+        ...number(all('[data-testid="stSidebarNavLink"]', document), 'page'),
+    ];
+}"""
+_FIND = """([what, place]) => {
+    const main = document.querySelector('[data-testid="stMain"]');
+    const selector = {
+        choose: '[role="radio"][aria-checked="false"]',
+        more: '[data-testid="stNumberInputStepUp"]:not([disabled])',
+        less: '[data-testid="stNumberInputStepDown"]:not([disabled])',
+        switch: '[data-testid="stCheckbox"] label',
+        type: '.st-key-text textarea, .st-key-pair textarea',
+        page: '[data-testid="stSidebarNavLink"]',
+    }[what];
+    const seen = (element) => element.checkVisibility() && !element.closest('[aria-disabled="true"], [disabled]');
+    return [...(what === 'page' ? document : main).querySelectorAll(selector)].filter(seen)[place];
+}"""
+_STATE = """() => {
+    const found = {page: document.querySelector('h1')?.innerText};
+    for (const field of document.querySelectorAll('[data-testid="stMain"] [class*="st-key-"]')) {
+        const key = [...field.classList].find((name) => name.startsWith('st-key-')).slice(7);
+        const inputs = [...field.querySelectorAll('textarea, input:not([type="file"])')];
+        const values = inputs.map((input) => (input.type === 'checkbox' ? input.checked : input.value));
+        const chosen = [...field.querySelectorAll('[aria-checked="true"], [aria-pressed="true"], [data-tag]')];
+        const texts = chosen.map((element) => element.innerText.trim());
+        if (values.length + texts.length) found[key] = [...values, ...texts].join(' | ');
+    }
+    return found;
+}"""
+_QUIET = """() => {
+    const running = document.querySelector('[data-test-script-state]')?.dataset.testScriptState !== 'notRunning';
+    if (running || document.querySelector('[data-stale="true"]')) window.lastBusy = performance.now();
+    return performance.now() - (window.lastBusy ??= performance.now()) > 120;
+}"""
+_TEXTS = ("The dog chased the cat.", "He drank a cup of [MASK].", "Unbelievably, it rained.", "One. Two! 🙂")
+
+State = dict[str, str]
+
+
+class Walker:
+    """A visitor in the browser, what he did, and what every step of the history looked like."""
+
+    def __init__(self, visit: Any, app_url: str, seed: int) -> None:
+        self._here, self._chance, self.way = visit, random.Random(seed), [f"seed {seed}"]
+        self.page: Page = visit.open(app_url)
+        self._seen: list[tuple[tuple[str, ...], State]] = [(self._step(), self._state())]
+        self._place = 0
+
+    def take(self) -> None:
+        kind = self._chance.random()
+        if kind < 0.15 and self._place > 0:
+            self._travel(-1)
+        elif kind < 0.25 and self._place < len(self._seen) - 1:
+            self._travel(1)
+        elif kind < 0.35:
+            self._again()
+        else:
+            self._act()
+        assert self.page.locator('[data-testid="stException"]').count() == 0, self.way
+        assert self.page.get_by_text("Something went wrong").count() == 0, self.way
+
+    def _act(self) -> None:
+        what, place = self._chance.choice(self.page.evaluate(_POSSIBLE))
+        text = self._chance.choice(_TEXTS)
+        element = self.page.evaluate_handle(_FIND, [what, place]).as_element()
+        assert element is not None, self.way
+        self.way.append(f"{what} {element.get_attribute('aria-label') or element.inner_text() or place}")
+        element.scroll_into_view_if_needed()
+        if what == "type":
+            element.fill(text)
+            element.press("Enter")
+        else:
+            element.click()
+        self._note()
+
+    def _note(self) -> None:
+        """Another step of history, or the same one with other numbers."""
+        found = self._settled(), self._step()
+        if found[1] != self._seen[self._place][0]:
+            self._place += 1
+            self._seen[self._place :] = []
+        self._seen[self._place : self._place + 1] = [(found[1], found[0])]
+
+    def _travel(self, steps: int) -> None:
+        """Back and Forward give what was there."""
+        self._place += steps
+        self.way.append("back" if steps < 0 else "forward")
+        (self.page.go_back if steps < 0 else self.page.go_forward)()
+        self._shows(self._seen[self._place][1])
+
+    def _again(self) -> None:
+        """The address gives a new session the same state."""
+        self.way.append("reload")
+        before = self._settled()
+        self.page.reload()
+        self._shows(before)
+
+    def _shows(self, wanted: State) -> None:
+        """Wait until the page shows a state; a page that shows another one for good fails with both."""
+        for _ in range(40):
+            if self._settled() == wanted:
+                return
+        assert self._settled() == wanted, f"{self.page.url}\n" + "\n".join(self.way)
+
+    def _settled(self) -> State:
+        self.page.evaluate("() => (window.lastBusy = performance.now())")
+        self.page.wait_for_function(_QUIET)
+        return self._state()
+
+    def _state(self) -> State:
+        found: State = self.page.evaluate(_STATE)
+        return found
+
+    def _step(self) -> tuple[str, ...]:
+        address = urlsplit(self.page.url)
+        query = parse_qs(address.query)
+        return (address.path, *(query.get(name, [""])[0] for name in STEPS))
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_nothing_goes_wrong_on_the_way(seed: int, visit: Callable[..., Any], app_url: str) -> None:
+    walker = Walker(visit(height=1600), app_url, seed)
+    for _ in range(N_STEPS):
+        walker.take()
