@@ -4,8 +4,8 @@ import streamlit as st
 
 from analysis.filters import Filter
 from model_zoo.types import AttentionRun, Part
-from ui import controls, figures, filters, notes, state
-from ui.attention import VIEWS, Scene
+from ui import controls, examples, figures, filters, notes, state
+from ui.attention import VIEWS, Scene, example
 from ui.engine import engine
 from ui.messages import failures_as_messages
 from ui.page import begin
@@ -24,6 +24,7 @@ def heads(model: str, text: str, pair: str | None, part: Part, name: str, chosen
     """What another head changes, and nothing else: the browser redraws this part of the page alone."""
     with failures_as_messages():
         found = run(model, text, pair, part)
+        example.draw(found)
         layer, head = controls.head(found)
         with failures_as_messages():
             VIEWS[name].draw(
@@ -45,7 +46,7 @@ begin(
     "Open a head and read it row by row.",
     state.ATTENTION,
 )
-text, pair = controls.texts()
+text, pair = controls.texts(examples.ATTENTION)
 model = controls.model()
 with failures_as_messages():
     with st.spinner("Running the model …", show_time=True), figures.announced():

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import controls, notes, state
+from ui import controls, examples, notes, state
 from ui.compare import VIEWS, Scene, choice, scene
 from ui.messages import failures_as_messages
 from ui.page import begin
@@ -25,7 +25,7 @@ begin(
     "their layers are, and what they cost.",
     FIELDS,
 )
-text, pair = controls.texts()
+text, pair = controls.texts(examples.COMPARE)
 chosen, beside = choice.models()
 shown = None
 with failures_as_messages():

@@ -11,14 +11,14 @@ import streamlit as st
 from model_zoo import registry
 from model_zoo.types import AttentionRun, ModelInfo, Part
 from ui import figures, notes, state
-from ui.examples import EXAMPLES, Example
+from ui.examples import Examples
 
 Option = TypeVar("Option", bound=str)
 
 
-def texts(second: bool = True) -> tuple[str, str | None]:
-    """Text areas for a text and, if ``second``, another; with example sentences. Returns what is typed."""
-    _examples()
+def texts(examples: Examples, second: bool = True) -> tuple[str, str | None]:
+    """Text areas for a text and, if ``second``, another; with examples. Returns what is typed."""
+    try_example(examples)
     columns = st.columns(2 if second else 1)
     text = columns[0].text_area("Text", **state.TEXT.bound, height=88)
     if not second:
@@ -33,22 +33,20 @@ def texts(second: bool = True) -> tuple[str, str | None]:
     return text, pair if pair.strip() else None
 
 
-def _examples() -> None:
-    def use() -> None:
-        chosen: Example | None = st.session_state["example"]
-        if chosen is not None:
-            state.TEXT.value = chosen.text
-            state.PAIR.value = chosen.pair
-        st.session_state["example"] = None
+def try_example(examples: Examples) -> None:
+    """The titles of a page's examples; a click brings the page into the state of one."""
+    by_title = {example.title: example for example in examples.each}
 
-    st.pills(
-        "Try an example",
-        EXAMPLES,
-        key="example",
-        format_func=lambda example: example.title,
-        on_change=use,
-        label_visibility="collapsed",
-    )
+    def use() -> None:
+        chosen = by_title.get(st.session_state[_EXAMPLE])
+        if chosen is not None:
+            state.put(examples.state(chosen))
+        st.session_state[_EXAMPLE] = None
+
+    st.pills("Try an example", list(by_title), key=_EXAMPLE, on_change=use)
+
+
+_EXAMPLE = "example"
 
 
 def model() -> str:
