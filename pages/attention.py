@@ -25,18 +25,7 @@ def heads(model: str, text: str, pair: str | None, part: Part, name: str, chosen
     with failures_as_messages():
         found = run(model, text, pair, part)
         example.draw(found)
-        layer, head = controls.head(found)
-        with failures_as_messages():
-            VIEWS[name].draw(
-                Scene(
-                    run=found,
-                    layer=layer,
-                    head=head,
-                    filter=chosen,
-                    value_weighted=value_weighted,
-                    dark=is_dark(),
-                )
-            )
+        VIEWS[name].draw(Scene(run=found, filter=chosen, value_weighted=value_weighted, dark=is_dark()))
     notes.link(state.publish(state.ATTENTION))
 
 
@@ -54,5 +43,7 @@ with failures_as_messages():
         notes.about_run(run(model, text, pair, part))
     name = controls.choice("View", {name: view.title for name, view in VIEWS.items()}, state.VIEW)
     st.markdown(VIEWS[name].about)
-    chosen, value_weighted = filters.attention_filter(pair is not None and part == "encoder")
+    chosen, value_weighted = Filter(), False
+    if VIEWS[name].filters:
+        chosen, value_weighted = filters.attention_filter(pair is not None and part == "encoder")
     heads(model, text, pair, part, name, chosen, value_weighted)

@@ -26,7 +26,7 @@ begin(
     FIELDS,
 )
 text, pair = controls.texts(examples.COMPARE)
-chosen, beside = choice.models()
+chosen, beside = choice.models(VIEWS[state.COMPARE_VIEW.value].sets_b_against_a)
 shown = None
 with failures_as_messages():
     shown = scene.make(chosen, beside, text, pair, dark=is_dark())

@@ -14,11 +14,14 @@ from ui.compare.scene import Scene
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """``title`` names the view on its button; ``about`` says in a sentence how to read it."""
+    """``title`` names the view on its button; ``about`` says in a sentence how to read it. ``sets_b_against_a``:
+    whether it matters which of the models is B.
+    """
 
     title: str
     about: str
     draw: Callable[[Scene], None]
+    sets_b_against_a: bool = True
 
 
 VIEWS: dict[str, View] = {
@@ -26,6 +29,7 @@ VIEWS: dict[str, View] = {
         "Tokens",
         "How each model cuts the text. A row is a word that all of them see whole.",
         tokens.draw,
+        sets_b_against_a=False,
     ),
     "attention": View(
         "Attention",
@@ -41,12 +45,14 @@ VIEWS: dict[str, View] = {
     ),
     "representations": View(
         "Representations",
-        "How alike the layers of A and B are, over the words of many sentences.",
+        "How alike the layers of A and B are, over the words of many sentences. The text above is not among them.",
         representations.draw,
     ),
     "cost": View(
         "Cost",
-        "What each model costs in time and memory by length of text, measured here and now, and how good it is.",
+        "What each model costs in time and memory by length of text, measured here and now, and how good it is. The "
+        "text above is not used: all models are given the same running text.",
         cost.draw,
+        sets_b_against_a=False,
     ),
 }
