@@ -4,8 +4,8 @@ import streamlit as st
 
 from analysis.filters import Filter
 from model_zoo.types import AttentionRun, Part
-from ui import controls, figures, filters, notes, state
-from ui.attention import VIEWS, Scene
+from ui import controls, examples, figures, filters, notes, state
+from ui.attention import VIEWS, Scene, example
 from ui.engine import engine
 from ui.messages import failures_as_messages, fragment
 from ui.page import begin
@@ -24,18 +24,8 @@ def heads(model: str, text: str, pair: str | None, part: Part, name: str, chosen
     """What another head changes, and nothing else: the browser redraws this part of the page alone."""
     with failures_as_messages():
         found = run(model, text, pair, part)
-        layer, head = controls.head(found)
-        with failures_as_messages():
-            VIEWS[name].draw(
-                Scene(
-                    run=found,
-                    layer=layer,
-                    head=head,
-                    filter=chosen,
-                    value_weighted=value_weighted,
-                    dark=is_dark(),
-                )
-            )
+        example.draw(found)
+        VIEWS[name].draw(Scene(run=found, filter=chosen, value_weighted=value_weighted, dark=is_dark()))
     notes.link(state.ATTENTION)
 
 
@@ -45,7 +35,7 @@ begin(
     "Open a head and read it row by row.",
     state.ATTENTION,
 )
-text, pair = controls.texts()
+text, pair = controls.texts(examples.ATTENTION)
 model = controls.model()
 reached = False
 with failures_as_messages():
@@ -54,7 +44,9 @@ with failures_as_messages():
         notes.about_run(run(model, text, pair, part))
     name = controls.choice("View", {name: view.title for name, view in VIEWS.items()}, state.VIEW)
     st.markdown(VIEWS[name].about)
-    chosen, value_weighted = filters.attention_filter(pair is not None and part == "encoder")
+    chosen, value_weighted = Filter(), False
+    if VIEWS[name].filters:
+        chosen, value_weighted = filters.attention_filter(pair is not None and part == "encoder")
     reached = True
     heads(model, text, pair, part, name, chosen, value_weighted)
 if not reached:  # what cannot be shown has an address, too

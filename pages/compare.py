@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import controls, notes, state
+from ui import controls, examples, notes, state
 from ui.compare import VIEWS, Scene, choice, scene
 from ui.messages import failures_as_messages, fragment
 from ui.page import begin
@@ -25,8 +25,8 @@ begin(
     "their layers are, and what they cost.",
     FIELDS,
 )
-text, pair = controls.texts()
-chosen, beside = choice.models()
+text, pair = controls.texts(examples.COMPARE)
+chosen, beside = choice.models(VIEWS[state.COMPARE_VIEW.value].sets_b_against_a)
 shown = None
 with failures_as_messages():
     shown = scene.make(chosen, beside, text, pair, dark=is_dark())

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import controls, masked_scores, masked_words, notes, state
+from ui import controls, examples, masked_scores, masked_words, notes, state
 from ui.engine import engine
 from ui.messages import failures_as_messages
 from ui.page import begin
@@ -27,7 +27,7 @@ begin(
 )
 masked_words.come_back()
 
-text, _ = controls.texts(second=False)
+text, _ = controls.texts(examples.MASKED_WORDS, second=False)
 model = controls.model()
 with failures_as_messages():
     with st.spinner("Loading the model …", show_time=True):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import controls, next_sentence, sentence_pairs, state
+from ui import controls, examples, next_sentence, sentence_pairs, state
 from ui.messages import failures_as_messages
 from ui.notes import link
 from ui.page import begin
@@ -25,8 +25,8 @@ begin(
 )
 untouched = (state.TEXT.value, state.PAIR.value) == (state.TEXT.default, "")
 if untouched and not st.query_params:
-    state.TEXT.value = "She opened the window."
-    state.PAIR.value = "Cold air came into the room."
+    opening = examples.NEXT_SENTENCE.each[0].values
+    state.put({field: opening[field] for field in (state.TEXT, state.PAIR)})
 
 view = st.segmented_control(
     "View",
@@ -43,6 +43,8 @@ with failures_as_messages():
         sentence_pairs.draw(model)
     elif view == "a text":
         next_sentence.view_text(model)
+    elif not b.strip():
+        st.info("Type a sentence B that may follow A, or choose an example above.", icon=":material/edit:")
     elif view == "attention":
         next_sentence.view_attention(model, a, b)
     elif view == "input":

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button, DownloadButton, FileUploader, Widget
 
 from model_zoo.types import FloatArray
 
@@ -26,6 +27,27 @@ def heatmaps(app: AppTest) -> list[FloatArray]:
             header, weights = unpacked(element.proto.bytes)
             numbers, queries, keys = (len(header[name]) for name in ("numbers", "queries", "keys"))  # type: ignore[arg-type]
             found.append(np.frombuffer(weights, dtype="<f4").reshape(numbers, queries, keys)[0])
+    return found
+
+
+def controls(app: AppTest) -> dict[str, Widget]:
+    """What a visitor can set on the page, by key; not the sidebar, and not buttons, which hold no value."""
+    widgets = [element for element in app.main if isinstance(element, Widget)]
+    return {str(w.key): w for w in widgets if not isinstance(w, Button | DownloadButton | FileUploader)}
+
+
+def drawn(app: AppTest) -> list[bytes]:
+    """Every picture and table of the page as it is sent to the browser: their data, not their numbering."""
+    found = []
+    for element in app.main:
+        if element.type == "bidi_component":
+            found.append(element.proto.bytes or element.proto.json.encode())
+        elif element.type == "plotly_chart":
+            found.append(element.proto.spec.encode())
+        elif element.type == "iframe":
+            found.append(element.proto.srcdoc.encode())
+        elif element.type == "dataframe":
+            found.append(element.value.to_csv().encode())
     return found
 
 

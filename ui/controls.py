@@ -7,18 +7,19 @@ from typing import TypeVar, cast
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model_zoo import registry
 from model_zoo.types import AttentionRun, ModelInfo, Part
 from ui import figures, notes, state
-from ui.examples import EXAMPLES, Example
+from ui.examples import Examples
 
 Option = TypeVar("Option", bound=str)
 
 
-def texts(second: bool = True) -> tuple[str, str | None]:
-    """Text areas for a text and, if ``second``, another; with example sentences. Returns what is typed."""
-    _examples()
+def texts(examples: Examples, second: bool = True) -> tuple[str, str | None]:
+    """Text areas for a text and, if ``second``, another; with examples. Returns what is typed."""
+    try_example(examples)
     columns = st.columns(2 if second else 1)
     text = columns[0].text_area("Text", **state.TEXT.bound, height=88)
     if not second:
@@ -33,22 +34,20 @@ def texts(second: bool = True) -> tuple[str, str | None]:
     return text, pair if pair.strip() else None
 
 
-def _examples() -> None:
-    def use() -> None:
-        chosen: Example | None = st.session_state["example"]
-        if chosen is not None:
-            state.TEXT.value = chosen.text
-            state.PAIR.value = chosen.pair
-        st.session_state["example"] = None
+def try_example(examples: Examples) -> None:
+    """The titles of a page's examples; a click brings the page into the state of one."""
+    by_title = {example.title: example for example in examples.each}
 
-    st.pills(
-        "Try an example",
-        EXAMPLES,
-        key="example",
-        format_func=lambda example: example.title,
-        on_change=use,
-        label_visibility="collapsed",
-    )
+    def use() -> None:
+        chosen = by_title.get(st.session_state[_EXAMPLE])
+        if chosen is not None:
+            state.put(examples.state(chosen))
+        st.session_state[_EXAMPLE] = None
+
+    st.pills("Try an example", list(by_title), key=_EXAMPLE, on_change=use)
+
+
+_EXAMPLE = "example"
 
 
 def model() -> str:
@@ -105,16 +104,26 @@ def part(info: ModelInfo) -> Part:
     return chosen
 
 
+def layer(run: AttentionRun, place: DeltaGenerator, label: str = "Layer") -> int:
+    """A stepper for the layer in a column; returns it counted from 0."""
+    _into_range(state.LAYER, run.n_layers)
+    return int(place.number_input(label, 1, run.n_layers, **state.LAYER.bound)) - 1
+
+
 def head(run: AttentionRun) -> tuple[int, int]:
     """Steppers for layer and head; returns both counted from 0."""
-    complaints = [state.clamp(state.LAYER, run.n_layers)]
-    n_heads = run.layers[state.LAYER.value - 1].n_heads
-    complaints.append(state.clamp(state.HEAD, n_heads))
-    notes.complaints([complaint for complaint in complaints if complaint])
     columns = st.columns([1, 1, 4], vertical_alignment="bottom")
-    layer = columns[0].number_input("Layer", 1, run.n_layers, **state.LAYER.bound)
-    head_ = columns[1].number_input("Head", 1, n_heads, **state.HEAD.bound)
-    return int(layer) - 1, int(head_) - 1
+    layer_ = layer(run, columns[0])
+    n_heads = run.layers[layer_].n_heads
+    _into_range(state.HEAD, n_heads)
+    return layer_, int(columns[1].number_input("Head", 1, n_heads, **state.HEAD.bound)) - 1
+
+
+def _into_range(field: state.Field, highest: int) -> None:
+    """Bring a layer or head into the model's range before its widget is drawn; says so if it had to."""
+    complaint = state.clamp(field, highest)
+    if complaint:
+        notes.complaints([complaint])
 
 
 def clickable_grid(layer: int, head: int, draw: Callable[[tuple[int, int]], go.Figure]) -> None:

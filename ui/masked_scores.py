@@ -47,7 +47,7 @@ def view_surprise(playground: Playground) -> None:
         "Under each word its surprisal in bits, −log₂ P(word | all others): 0 is certain, each bit halves "
         "the "
         "probability. Of a word in pieces, the sum over its pieces, each guessed with the other pieces in "
-        "view."
+        "view. Each word has its turn, whatever is masked above."
     )
     token_line.draw(lines, key="surprisal")
     wholes = [scoring.whole(score) for score in scores]
@@ -119,7 +119,7 @@ def view_training(playground: Playground) -> None:
         "by a random "
         "token, some stay, and for all of them the model has to say what stood there. The loss is −ln P of "
         "the right "
-        "token, averaged over the chosen ones."
+        "token, averaged over the chosen ones. Here they are drawn at random, whatever is masked above."
     )
 
     def again() -> None:

@@ -30,8 +30,7 @@ _MOST_SHOWN = 9  # masks whose predictions are drawn
 _MOST_SHIFTED = 8  # masks whose changes are drawn
 _LONG_STRIP = 80  # words; beyond, the strip scrolls
 
-# What the strip was last drawn for, and which text was sent to another page with its masks typed into it.
-_ANCHOR = "text and masks as last drawn"
+# Which text was sent to another page with its masks typed into it.
 _SENT = "text and masks as sent away"
 _FILLED = "masks filled so far"
 
@@ -70,7 +69,8 @@ def come_back() -> None:
     """A link to another page carries the text with its masks typed in; bring back what stood there."""
     sent = st.session_state.get(_SENT)
     if sent is not None and state.TEXT.value == sent[0]:
-        _, state.TEXT.value, state.MASKED.value = sent
+        _, text, masked = sent
+        state.put({state.TEXT: text, state.MASKED: masked})
     st.session_state[_SENT] = None
 
 
@@ -111,14 +111,14 @@ def strip(model: str, text: str) -> Playground:
             on_change=choose,
         )
     state.MASKED.value = masked
-    st.session_state[_ANCHOR] = encoding, masked
+    state.anchors()[state.MASKED] = encoding, masked
     return playground
 
 
 def _kept(encoding: Encoding) -> tuple[int, ...]:
     """The masked positions, carried along when the text was edited or another model cuts it differently."""
     masked: tuple[int, ...] = state.MASKED.value
-    before, then = st.session_state.get(_ANCHOR, (None, ()))
+    before, then = state.anchors().get(state.MASKED, (None, ()))
     if before is not None and set(masked) <= set(then) and before != encoding:
         places = corruption.moved(before.text, encoding.text, corruption.characters(before, masked))
         return corruption.tokens_over(encoding, places)
@@ -295,10 +295,9 @@ def _write(playground: Playground, fills: dict[int, int], log: list[str]) -> Non
     state.MASKED.value = left
     # Masks that are left move with the text as it was read, in which the filled ones are no masks any more.
     if len(fills) > 1:
-        st.session_state.pop(_ANCHOR, None)
         again = engine().encode(playground.model, text)
         gone = corruption.moved(playground.text, text, corruption.characters(playground.encoding, left))
-        state.MASKED.value = corruption.tokens_over(again, gone)
+        state.put({state.MASKED: corruption.tokens_over(again, gone)})
     st.session_state[_FILLED] = {"after": text, "steps": [*done, (before, log)]}
 
 
@@ -318,8 +317,7 @@ def _filled_so_far() -> None:
 
     def undo() -> None:
         (text, masked), _ = steps[-1]
-        st.session_state.pop(_ANCHOR, None)
-        state.TEXT.value, state.MASKED.value = text, masked
+        state.put({state.TEXT: text, state.MASKED: masked})
         st.session_state[_FILLED] = {"after": text, "steps": steps[:-1]}
 
     columns = st.columns([5, 1], vertical_alignment="center")

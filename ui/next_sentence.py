@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis import controls, focus, sentences
+from analysis import controls as random_sentences
+from analysis import focus, sentences
 from analysis.export import table_to_csv
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, SentenceScore
-from ui import figures, notes, state, token_line
+from ui import controls, examples, figures, notes, state, token_line
 from ui.engine import engine
 from ui.messages import as_text
 from ui.theme import is_dark
@@ -30,11 +31,12 @@ WHAT_SOP_IS = (
 
 
 def both_texts() -> tuple[str, str]:
-    """Two sentences and a button that swaps them."""
+    """Examples, two sentences and a button that swaps them."""
 
     def swap() -> None:
         state.TEXT.value, state.PAIR.value = state.PAIR.value, state.TEXT.value
 
+    controls.try_example(examples.NEXT_SENTENCE)
     left, right = st.columns(2)
     a = left.text_area("Sentence A", **state.TEXT.bound, height=88)
     b = right.text_area("Sentence B", **state.PAIR.bound, height=88)
@@ -45,7 +47,7 @@ def both_texts() -> tuple[str, str]:
 def view_probability(model: str, a: str, b: str) -> None:
     """P(B follows A), the other way round, and with sentences that have nothing to do with it."""
     seed = state.CONTROL_SEED.value
-    drawn = controls.draw(seed, exclude=b)
+    drawn = random_sentences.draw(seed, exclude=b)
     pairs = [(b, a), *((a, control) for control in drawn), *((control, b) for control in drawn)]
     with st.spinner("Running the model …", show_time=True):
         score = engine().next_sentence(model, a, b)
@@ -112,7 +114,6 @@ def _against_controls(drawn: tuple[str, ...], scores: list[SentenceScore], score
 
 def view_attention(model: str, a: str, b: str) -> None:
     """How much each head looks from one sentence to the other."""
-    _needs_b(b)
     run = engine().attend(model, a, b)
     notes.beyond_training({model: run.n_tokens})
     shares = focus.between_sentences(run)
@@ -127,11 +128,6 @@ def view_attention(model: str, a: str, b: str) -> None:
             st.markdown("Strongest heads")
             _links(run, share, direction)
     st.caption(notes.about_model(run.model, run.n_tokens))
-
-
-def _needs_b(b: str) -> None:
-    if not b.strip():
-        raise InvalidInput("Sentence B is empty. Type one.")
 
 
 def _links(run: AttentionRun, share: np.ndarray, direction: str) -> None:
@@ -154,7 +150,6 @@ def _links(run: AttentionRun, share: np.ndarray, direction: str) -> None:
 
 def view_input(model: str, a: str, b: str) -> None:
     """The three rows of BERT's input."""
-    _needs_b(b)
     run = engine().attend(model, a, b)
     notes.beyond_training({model: run.n_tokens})
     st.caption(

@@ -20,6 +20,7 @@ from model_zoo import DEFAULT_MODEL, registry
 from model_zoo.types import PARTS
 
 _DRAWN = "pages on which the widgets of fields were drawn last"
+_ANCHORS = "texts on which masks were drawn last"
 
 # Longer addresses are cut or refused by browsers, proxies and servers on the way.
 LONGEST_ADDRESS_VALUE = 2000
@@ -220,7 +221,7 @@ ATTENTION = (
 
 # The page "Masked words". Positions of tokens count from 0 in the address.
 MASKED_VIEWS = ("predictions", "layers", "surprise", "training", "attention", "what if")
-MASKED = Field("masked", (2,), _places)
+MASKED = Field("masked", (4,), _places)
 MASK_WORDS = Field("mask_words", True, _switch)
 MASKED_VIEW = Field("masked_view", MASKED_VIEWS[0], _one_of("the view", MASKED_VIEWS), step=True)
 PREDICTIONS = Field("top_k", 10, _within("the number of predictions", 1, 50))
@@ -295,7 +296,7 @@ BESIDE = Field("beside", 2, _within("the place of a model", 1, MOST_COMPARED))
 COMPARE_VIEW = Field("compare_view", COMPARE_VIEWS[0], _one_of("the view", COMPARE_VIEWS), step=True)
 LAYERS_BESIDE = tuple(Field(f"layer_{n}", None, _or_none(_count("layer"))) for n in range(2, MOST_COMPARED + 1))
 HEADS_BESIDE = tuple(Field(f"head_{n}", 1, _count("head")) for n in range(2, MOST_COMPARED + 1))
-MASKED_WORDS = Field("masked_words", (1,), _places)
+MASKED_WORDS = Field("masked_words", (3,), _places)
 COMPARE_TOP = Field("compare_top", 5, _within("the number of predictions", 1, 50))
 OWN_SENTENCES = Field("own_sentences", "")
 COST_MEASURE = Field("cost_measure", "latency", _one_of("the measure", ("latency", "tokens", "words")))
@@ -357,17 +358,35 @@ def restore(fields: Sequence[Field]) -> list[str]:
     if address in known and not going_back:
         return complaints
     known.append(address)
+    asked: dict[Field, Any] = {}
     for field in fields:
         text = address.get(field.name)
         if text is None:
             if going_back and len(field.written) <= LONGEST_ADDRESS_VALUE:
-                field.value = field.default
+                asked[field] = field.default
             continue
         try:
-            field.value = field.read(text)
+            asked[field] = field.read(text)
         except ValueError as error:
             complaints.append(f"The link could not be followed in one point: {error} It was left as it was.")
+    put(asked)
     return complaints
+
+
+def put(values: Mapping[Field, Any]) -> None:
+    """Set fields that belong together, as those of an example or an address do.
+
+    Masks among them are meant for the text among them: they stay where they are put.
+    """
+    for field, value in values.items():
+        field.value = value
+        anchors().pop(field, None)
+
+
+def anchors() -> dict[Field, Any]:
+    """For a field of masked places, the text they were last drawn on: they move along when that text is edited."""
+    found: dict[Field, Any] = st.session_state.setdefault(_ANCHORS, {})
+    return found
 
 
 def _is_history_navigation() -> bool:

@@ -92,3 +92,19 @@ def test_surprisal_stands_under_the_words_and_hostile_tokens_are_text(visit: Cal
     expect(words.first.locator(".cell").first).to_have_text("<")
     expect(words.first.locator(".cell.small")).to_have_text(re.compile(r"^\d+\.\d$"))
     assert page.locator(".token-line img, .token-line b").count() == 0
+
+
+def test_back_and_forward_bring_text_and_masks_together(visit: Callable[..., Any], app_url: str) -> None:
+    """The mask stands at the same place in both sentences; it does not move along as when a sentence is edited."""
+    window = visit()
+    page: Page = window.open(f"{app_url}/masked_words")
+    for title, word in (("One word fits", "was"), ("Several words fit", "coffee")):
+        page.get_by_text(title, exact=True).click()
+        expect(page.get_by_text(f"was “{word}”")).to_be_visible()
+        window.settled()
+    page.go_back()
+    expect(page.get_by_text("was “was”")).to_be_visible()
+    expect(page.get_by_label("Text", exact=True)).to_have_value("The doctor said that she was tired.")
+    window.settled()
+    page.go_forward()
+    expect(page.get_by_text("was “coffee”")).to_be_visible()

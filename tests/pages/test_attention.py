@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine, running
 from model_zoo.types import FloatArray
-from ui.examples import EXAMPLES
 
 PAGE = "pages/attention.py"
 
@@ -58,14 +57,6 @@ def test_a_second_text_is_read_as_a_pair(open_page: Callable[..., AppTest], engi
     expected = engine.attend("embedded/bert", "She left.", "He stayed.")
     assert expected.encoding.tokens.count("[SEP]") == 2
     np.testing.assert_array_equal(shown_weights(app), expected.head(0, 0))
-
-
-def test_an_example_fills_both_texts(open_page: Callable[..., AppTest]) -> None:
-    app = open_page(PAGE)
-    app.button_group(key="example").select(next(e for e in EXAMPLES if e.title == "Two sentences")).run()
-    assert app.text_area(key="text").value == "She opened the window."
-    assert app.text_area(key="pair").value == "Cold air came into the room."
-    assert app.button_group(key="example").value is None
 
 
 def test_what_is_typed_survives_a_change_of_page(open_page: Callable[..., AppTest]) -> None:

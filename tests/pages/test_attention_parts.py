@@ -85,7 +85,7 @@ def test_every_view_takes_every_filter_with_cross_attention(
         renorm="1", words="1", values="1", threshold="0.05", top="3",
     )  # fmt: skip
     assert not app.exception
-    assert "one text only on each side" in said(app)
+    assert ("one text only on each side" in said(app)) == VIEWS[name].filters
     assert len(app.error) == (name in NO_CROSS)
 
 

@@ -70,12 +70,39 @@ def test_what_was_typed_elsewhere_is_not_replaced(open_page: Open) -> None:
     app.text_area(key="text").set_value("Typed elsewhere.").run()
     app.switch_page(PAGE).run()
     assert app.text_area(key="text").value == "Typed elsewhere."
-    assert "Sentence B is empty" in said(app)
+    assert app.text_area(key="pair").value == ""
+    assert "Type a sentence B" in said(app)
+    assert not app.warning
+    assert not app.error
+    assert not app.metric
+
+
+def test_the_page_opens_with_a_pair(open_page: Open, engine: Engine) -> None:
+    """On a first visit, and after a look at other pages without typing there."""
+    elsewhere = open_page("pages/attention.py")
+    elsewhere.number_input(key="head").set_value(3).run()
+    elsewhere.switch_page(PAGE)
+    elsewhere.query_params.clear()  # as the browser's address is on another page
+    for app in (open_page(PAGE), elsewhere.run()):
+        assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (A, B)
+        assert app.metric[0].value == f"{engine.next_sentence('embedded/bert', A, B).p_next:.4f}"
+        assert not app.warning
+        assert not app.info
+
+
+@pytest.mark.parametrize("view", ["probability", "attention", "input"])
+def test_a_view_of_two_sentences_asks_for_the_second(view: str, open_page: Open) -> None:
+    app = open_page(PAGE, text=A, next_view=view)
+    assert [info.value for info in app.info] == ["Type a sentence B that may follow A, or choose an example above."]
+    assert not app.warning
+    assert not app.error
+    app.text_area(key="pair").set_value(B).run()
+    assert not app.info
 
 
 @pytest.mark.parametrize(("text", "pair", "message"), [
     ("", B, "Sentence A is empty"),
-    (A, " ", "Sentence B is empty"),
+    (A, " ", "Type a sentence B"),
     (A, A, "A and B are the same"),
     ("word " * 900, B, "The pair was cut"),
 ])  # fmt: skip

@@ -14,11 +14,14 @@ from ui.attention.scene import Scene
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """``title`` names the view on its button; ``about`` says in a sentence how to read it."""
+    """``title`` names the view on its button; ``about`` says in a sentence how to read it. ``filters``: whether the
+    filters change what it draws.
+    """
 
     title: str
     about: str
     draw: Callable[[Scene], None]
+    filters: bool = True
 
 
 VIEWS: dict[str, View] = {
@@ -43,6 +46,7 @@ VIEWS: dict[str, View] = {
         "How one token's weights come about: its query vector times each key vector, number by number, summed, scaled, "
         "and turned into shares of 100% by softmax.",
         neuron.draw,
+        filters=False,
     ),
     "rollout": View(
         "Rollout",
@@ -55,6 +59,7 @@ VIEWS: dict[str, View] = {
         "Which head?",
         "Every head measured on your text, and a label where a stated rule fits.",
         heads.draw,
+        filters=False,
     ),
     "bertviz": View(
         "BertViz",

@@ -30,14 +30,15 @@ def draw(scene: Scene) -> None:
             icon=":material/filter_alt_off:",
         )
         return
+    layer, head = controls.head(scene.run) if kind == "head" else (0, 0)  # of the model view, all are drawn
     segments = [unit.segment for unit in shown[0].queries]
     html = bertviz_html(
         kind,
         [view.weights for view in shown],
         shown[0].query_labels,
         sentence_b_start=segments.index(1) if 1 in segments and 0 in segments else None,
-        layer=scene.layer,
-        heads=[scene.head] if kind == "head" else None,
+        layer=layer,
+        heads=[head] if kind == "head" else None,
         dark=scene.dark,
     )
     st.iframe(html, height=_HEIGHT)

@@ -17,7 +17,8 @@ def heads(scene: Scene) -> list[tuple[int, int]]:
     if scope == "all":
         return [(layer, head) for layer in layers for head in range(scene.run.layers[layer].n_heads)]
     if scope == "layer":
-        return [(scene.layer, head) for head in range(scene.run.layers[scene.layer].n_heads)]
+        layer = controls.layer(scene.run, st.columns([1, 2])[0])
+        return [(layer, head) for head in range(scene.run.layers[layer].n_heads)]
     names = [f"{layer + 1}.{head + 1}" for layer in layers for head in range(scene.run.layers[layer].n_heads)]
     known = [name for name in state.CHOSEN.value if name in names]
     if known != list(state.CHOSEN.value):

@@ -14,35 +14,36 @@ _LONG = 24  # tokens; from here on the heatmap needs more room than the grid
 
 
 def draw(scene: Scene) -> None:
+    layer, head = controls.head(scene.run)
     overview, detail = st.columns([5, 6] if _is_long(scene) else [6, 5], gap="large")
     with detail:
-        _one_head(scene)
+        _one_head(scene, layer, head)
     with overview:
-        _all_heads(scene)
+        _all_heads(scene, layer, head)
 
 
 def _is_long(scene: Scene) -> bool:
     return max(scene.run.n_tokens, scene.run.n_keys) > _LONG
 
 
-def _one_head(scene: Scene) -> None:
+def _one_head(scene: Scene, layer: int, head: int) -> None:
     """Drawn first: it is what a click waits for."""
-    st.subheader(f"Layer {scene.layer + 1}, head {scene.head + 1}")
+    st.subheader(f"Layer {layer + 1}, head {head + 1}")
     stretch = st.toggle(
         "Stretch colours to this head's largest weight",
         **state.STRETCH.bound,
         help="Off, a colour means the same weight in every head, so heads can be compared.",
         disabled=scene.value_weighted,
     )
-    shown = scene.of_head()
+    shown = scene.of_head(layer, head)
     if not summary(shown):
         return
-    name = f"attention-{names([(scene.layer, scene.head)])}"
+    name = f"attention-{names([(layer, head)])}"
     draw_heatmap(shown, "heatmap", name, stretch=stretch or scene.value_weighted, what=scene.what)
-    downloads.numbers(scene, shown, [(scene.layer, scene.head)], name=name)
+    downloads.numbers(scene, shown, [(layer, head)], name=name)
 
 
-def _all_heads(scene: Scene) -> None:
+def _all_heads(scene: Scene, layer: int, head: int) -> None:
     st.subheader("All heads")
     small = _thumbnails(scene)
     if 0 in small.pixels.shape:
@@ -59,7 +60,7 @@ def _all_heads(scene: Scene) -> None:
             what=scene.what,
         )
 
-    controls.clickable_grid(scene.layer, scene.head, draw_grid)
+    controls.clickable_grid(layer, head, draw_grid)
     st.caption("Each picture shows the largest weight of a block of tokens where the text has more than 64.")
 
 

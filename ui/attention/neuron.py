@@ -8,7 +8,7 @@ import streamlit as st
 from analysis.export import table_to_csv
 from analysis.neuron import neuron_table, query_numbers
 from model_zoo.types import QueryKeyLayer
-from ui import figures, state
+from ui import controls, figures, state
 from ui.attention.scene import Scene
 from ui.messages import as_text
 from viz.neuron import neuron, neuron_caption
@@ -16,9 +16,10 @@ from viz.neuron import neuron, neuron_caption
 
 def draw(scene: Scene) -> None:
     run, tokens, key_tokens = scene.run, scene.run.encoding.tokens, scene.run.key_encoding.tokens
-    query, keys, scores = run.query_key(scene.layer, scene.head)
-    layer = run.layers[scene.layer]
-    assert isinstance(layer, QueryKeyLayer)
+    layer, head = controls.head(run)
+    query, keys, scores = run.query_key(layer, head)
+    captured = run.layers[layer]
+    assert isinstance(captured, QueryKeyLayer)
     asked = state.TOKEN.value
     complaint = state.clamp(state.TOKEN, run.n_tokens)
     if complaint and asked != state.TOKEN.default:  # a text of one token is no reason to complain
@@ -30,14 +31,12 @@ def draw(scene: Scene) -> None:
         format_func=lambda place: f"{place} · {tokens[place - 1]}",
     )
     at = position - 1
-    numbers = query_numbers(query[at], keys, scores[at], layer.scaling)
+    numbers = query_numbers(query[at], keys, scores[at], captured.scaling)
     strongest = int(np.argmax(numbers.weights))
     st.caption(as_text(neuron_caption(numbers, query_label=tokens[at], key_labels=key_tokens, key=strongest)))
     figures.show(
         neuron(numbers, query_label=tokens[at], key_labels=key_tokens, dark=scene.dark), "neuron", "attention-query-key"
     )
-    if scene.filter != type(scene.filter)() or scene.value_weighted:
-        st.caption("Filters do not apply here: the sum runs over all tokens, and every one of them counts.")
     st.download_button(
         "Numbers (CSV)",
         lambda: table_to_csv(neuron_table(numbers, key_tokens)),

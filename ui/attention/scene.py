@@ -1,4 +1,4 @@
-"""What every view of the page "Attention" is given: the run, the chosen head, the filter."""
+"""What every view of the page "Attention" is given: the run and the filter."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from viz.heatmap import heatmap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """``layer`` and ``head`` count from 0. ``value_weighted`` shows ‖α f(x)‖ instead of α."""
+    """``value_weighted`` shows ‖α f(x)‖ instead of α. Which layer and head, each view asks by the controls it needs."""
 
     run: AttentionRun
-    layer: int
-    head: int
     filter: Filter
     value_weighted: bool
     dark: bool
@@ -43,8 +41,9 @@ class Scene:
         """The filter applied to weights (..., n, m) of the run's tokens."""
         return view(self.run.encoding, weights, self.filter, self.run.key_encoding)
 
-    def of_head(self) -> View:
-        return self.filtered(head_weights(self.run, self.layer, self.head, self.value_weighted))
+    def of_head(self, layer: int, head: int) -> View:
+        """Both from 0."""
+        return self.filtered(head_weights(self.run, layer, head, self.value_weighted))
 
     def of_layer(self, layer: int) -> View:
         return self.filtered(layer_weights(self.run, layer, self.value_weighted))

@@ -9,10 +9,11 @@ from ui import notes, state
 from ui.compare.scene import name
 
 
-def models() -> tuple[tuple[str, ...], int]:
-    """The models chosen, the reference first, and the place (from 1) of the one it is compared with.
+def models(with_b: bool) -> tuple[tuple[str, ...], int]:
+    """The models chosen, the reference first, and the place (from 1) of the one it is compared with, B.
 
-    Any number from none to the most, each once: complaints say what was left out.
+    Any number from none to the most, each once: complaints say what was left out. Without ``with_b`` the view on
+    screen compares no two, and B is not asked for.
     """
     chosen = _allowed()
     columns = st.columns([3, 1, 1], vertical_alignment="bottom")
@@ -41,6 +42,8 @@ def models() -> tuple[tuple[str, ...], int]:
         return tuple(chosen), 1
     if state.BESIDE.value > len(chosen):
         state.BESIDE.value = 2
+    if not with_b:
+        return tuple(chosen), state.BESIDE.value
     beside = columns[2].selectbox(
         "B, compared with A",
         range(1, len(chosen) + 1),

@@ -25,7 +25,6 @@ _MOST_GUESSES = 50
 _LONG = 128  # tokens; beyond, scoring takes seconds and waits to be asked for
 _LONG_STRIP = 80  # words; beyond, the strip scrolls
 _STRIP = "words masked for comparison"
-_ANCHOR = "text whose words are masked for comparison"
 
 
 def draw(scene: Scene) -> None:
@@ -110,13 +109,13 @@ def _strip(text: str) -> tuple[list[str], list[tuple[int, int]]]:
 def _kept(text: str, words: Sequence[tuple[int, int]]) -> list[int]:
     """The clicked words, carried along when the text was edited."""
     clicked: tuple[int, ...] = state.MASKED_WORDS.value
-    before: str = st.session_state.get(_ANCHOR, text)
+    before: str = state.anchors().get(state.MASKED_WORDS, text)
     if before != text:
         _, old = _typed_and_words(before)
         places = {character for place in clicked if place < len(old) for character in range(*old[place])}
         still = set(corruption.moved(before, text, places))
         clicked = tuple(place for place, span in enumerate(words) if still.issuperset(range(*span)))
-    st.session_state[_ANCHOR] = text
+    state.anchors()[state.MASKED_WORDS] = text
     clicked = tuple(place for place in clicked if place < len(words))
     state.MASKED_WORDS.value = clicked
     return list(clicked)

@@ -13,7 +13,7 @@ from analysis.export import table_to_csv
 from analysis.probing import LayerResult, frame
 from analysis.probing.movement import Measure, movement
 from model_zoo.types import FloatArray
-from ui import controls, figures, notes, state
+from ui import controls, examples, figures, notes, state
 from ui.engine import engine
 from ui.messages import as_text, failures_as_messages
 from ui.probing import running
@@ -299,7 +299,7 @@ def _likeness(one: Finished) -> None:
 
 def _movement(model: str) -> None:
     """How far each token of the typed sentence moves in each layer; needs no probe."""
-    text, _ = controls.texts(second=False)
+    text, _ = controls.texts(examples.MOVEMENT, second=False)
     measure = controls.choice("Measure", _MEASURES, state.MEASURE)
     with st.spinner("Running the model …", show_time=True):
         followed = _follow(model, engine().info(model).revision, text)

@@ -1,0 +1,156 @@
+"""Controls change what is drawn or are not there: all of them on "Attention", those above all views on other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from on_screen import controls, drawn
+from streamlit.testing.v1 import AppTest
+
+from ui import compare
+from ui.attention import VIEWS
+from ui.state import MASKED_VIEWS
+
+PAGE = "pages/attention.py"
+Open = Callable[..., AppTest]
+
+# With special tokens hidden there is something to scale; pieces, a pair and two heads give the others something to do.
+BASE = {
+    "text": "The unbelievable electroencephalogram barked.", "pair": "The dog was not tired.", "hide": "1",
+    "layer": "2", "head": "4", "heads": "2.4,1.1",
+}  # fmt: skip
+
+# What stands on screen in every case of every view: which of the two steppers, and the controls that are its own.
+CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
+    "grid": ({"view": "grid"}, {"layer", "head"}, {"stretch"}),
+    "lines of a layer": ({"view": "lines"}, {"layer"}, {"scope"}),
+    "lines of chosen heads": ({"view": "lines", "scope": "chosen"}, set(), {"scope", "heads"}),
+    "lines of all heads": ({"view": "lines", "scope": "all"}, set(), {"scope"}),
+    "a layer combined": ({"view": "combined"}, {"layer"}, {"scope", "how"}),
+    "chosen heads combined": ({"view": "combined", "scope": "chosen"}, set(), {"scope", "heads", "how"}),
+    "all heads combined": ({"view": "combined", "scope": "all"}, set(), {"scope", "how"}),
+    "neuron": ({"view": "neuron"}, {"layer", "head"}, {"token"}),
+    "rollout": ({"view": "rollout"}, {"layer"}, {"from"}),
+    "table of heads": ({"view": "heads"}, set(), {"texts"}),
+    "BertViz's head view": ({"view": "bertviz"}, {"layer", "head"}, {"bertviz"}),
+    "BertViz's model view": ({"view": "bertviz", "bertviz": "model"}, set(), {"bertviz"}),
+}
+ALWAYS = {"example", "text", "pair", "model", "view"}
+FILTERS = {"part", "words", "hide", "renorm", "threshold", "top", "values"}
+
+# Another value for every control there is.
+OTHERS: dict[str, Any] = {
+    "layer": 5, "head": 7, "stretch": True, "heads": ["2.4"], "how": "max", "token": 4, "from": 2, "part": "A->B",
+    "texts": "One dog.\nTwo cats sat there.", "words": True, "hide": False, "renorm": True, "threshold": 0.2, "top": 1,
+    "values": True, "text": "A cat sat.", "pair": "It slept.", "example": "A word repeated",
+    "model": "embedded/tinybert",
+}  # fmt: skip
+SWITCHED = {
+    "scope": {"layer": "all", "chosen": "layer", "all": "chosen"},
+    "bertviz": {"head": "model", "model": "head"},
+    "view": dict.fromkeys(VIEWS, "combined") | {"combined": "grid"},
+}
+
+
+def test_every_view_is_among_the_cases() -> None:
+    assert {query["view"] for query, _, _ in CASES.values()} == set(VIEWS)
+    assert {name for name, view in VIEWS.items() if not view.filters} == {"neuron", "heads"}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_view_shows_its_own_controls_and_each_changes_what_is_drawn(case: str, open_page: Open) -> None:
+    """One control after the other, and back again; an example, which is a whole state, comes last."""
+    query, steppers, own = CASES[case]
+    app = open_page(PAGE, **BASE, **query)
+    before, shown = drawn(app), set(controls(app))
+    assert before
+    assert shown & {"layer", "head"} == steppers
+    assert shown == ALWAYS | steppers | own | (FILTERS if VIEWS[query["view"]].filters else set())
+    for key in sorted(shown, key=lambda key: key == "example"):
+        old = controls(app)[key].value
+        other = SWITCHED[key][old] if key in SWITCHED else OTHERS[key]
+        assert other != old
+        controls(app)[key].set_value(other).run()
+        assert not app.exception
+        assert not app.error
+        assert drawn(app) != before, key
+        if key != "example":
+            controls(app)[key].set_value(old).run()
+            assert drawn(app) == before, key
+
+
+def test_what_is_hidden_keeps_its_value(open_page: Open) -> None:
+    """Steppers and filters come back as they were left, whatever view was looked at in between."""
+    left = {"layer": 2, "head": 4, "hide": True, "top": 2, "words": True, "threshold": 0.05}
+    app = open_page(PAGE, **BASE, top="2", words="1", threshold="0.05")
+    for query, _, _ in CASES.values():
+        for name, value in query.items():
+            app.session_state[name] = value
+        app.run()
+        app.session_state["view"] = "grid"
+        app.run()
+        shown = controls(app)
+        assert {key: shown[key].value for key in left} == left
+
+
+def test_steppers_are_hidden_with_their_reason(open_page: Open) -> None:
+    """The stepper for the layer comes and goes with the choice beside it, at the value it had."""
+    app = open_page(PAGE, **BASE, view="combined")
+    app.segmented_control(key="scope").set_value("all").run()
+    assert not {"layer", "head"} & set(controls(app))
+    app.segmented_control(key="scope").set_value("layer").run()
+    assert app.number_input(key="layer").value == 2
+    app.segmented_control(key="view").set_value("rollout").run()
+    assert app.number_input(key="layer").label == "Up to layer"
+    assert app.number_input(key="layer").value == 2
+
+
+@pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
+def test_the_part_of_a_model_with_a_decoder_changes_what_is_drawn(
+    part: str, open_page: Open, checkpoint: Callable[[str], Path]
+) -> None:
+    query = {"model": str(checkpoint("bart")), "text": "The cat sat.", "pair": "The dog was tired."}
+    app = open_page(PAGE, **query, attention=part)
+    before = drawn(app)
+    for other in {"encoder", "decoder", "cross"} - {part}:
+        app.segmented_control(key="attention").set_value(other).run()
+        assert drawn(app) != before
+
+
+# ---- Compare, Masked words: what stands above all views ---------------------------------------------------------
+
+COMPARED = {"text": "The dog barked.", "models": "embedded/bert,embedded/tinybert,embedded/modernbert"}
+
+
+@pytest.mark.parametrize("view", compare.VIEWS)
+def test_b_is_asked_for_where_it_is_set_against_a(view: str, open_page: Open) -> None:
+    app = open_page("pages/compare.py", **COMPARED, compare_view=view)
+    before = drawn(app)
+    assert ("beside" in controls(app)) == (view in ("attention", "predictions", "representations"))
+    app.session_state["beside"] = 3
+    app.run()
+    assert not app.exception
+    assert (drawn(app) != before) == compare.VIEWS[view].sets_b_against_a
+
+
+@pytest.mark.parametrize("view", compare.VIEWS)
+def test_a_view_that_leaves_out_the_text_says_so(view: str, open_page: Open) -> None:
+    app = open_page("pages/compare.py", **COMPARED, compare_view=view)
+    before = drawn(app)
+    app.text_area(key="text").set_value("Another sentence about birds.").run()
+    (about,) = [text.value for text in app.main.get("markdown") if text.value == compare.VIEWS[view].about]
+    assert (drawn(app) == before) == ("text above is not" in about)
+
+
+@pytest.mark.parametrize("view", MASKED_VIEWS)
+def test_a_view_that_leaves_out_the_masks_says_so(view: str, open_page: Open) -> None:
+    query = {"text": "The cat sat on the mat.", "masked": "2", "masked_view": view, "replacement": "floor"}
+    app = open_page("pages/masked_words.py", **query)
+    before = drawn(app)
+    assert before
+    controls(app)["mask_strip"].set_value([3]).run()
+    said = " ".join(element.value for kind in ("markdown", "caption") for element in app.main.get(kind))
+    assert (drawn(app) == before) == ("whatever is masked above" in said)

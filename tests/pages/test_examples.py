@@ -1,0 +1,314 @@
+"""The examples of every page: each shows what its title says, measured anew, and brings its whole state along."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from on_screen import controls, drawn, heatmaps, unpacked
+from streamlit.testing.v1 import AppTest
+
+from analysis.heads import head_table
+from analysis.probing.movement import movement
+from model_zoo import Engine
+from ui import examples, state
+from ui.examples import Example, Examples
+
+BERT = "embedded/bert"
+Open = Callable[..., AppTest]
+
+PAGES: dict[str, tuple[Examples, dict[str, str]]] = {
+    "pages/attention.py": (examples.ATTENTION, {}),
+    "pages/masked_words.py": (examples.MASKED_WORDS, {}),
+    "pages/next_sentence.py": (examples.NEXT_SENTENCE, {}),
+    "pages/compare.py": (examples.COMPARE, {}),
+    "pages/layers.py": (examples.MOVEMENT, {"layers_view": "movement"}),
+}
+EVERY = [(page, example.title) for page, (of_page, _) in PAGES.items() for example in of_page.each]
+
+
+def named(of_page: Examples, title: str) -> Example:
+    return next(example for example in of_page.each if example.title == title)
+
+
+def choose(app: AppTest, title: str) -> AppTest:
+    app.button_group(key="example").select(title).run()
+    return app
+
+
+def said(app: AppTest) -> str:
+    return " ".join(e.value for kind in ("markdown", "caption") for e in app.main.get(kind)).replace("\\", "")
+
+
+# What would spoil an example, on the page that has it.
+SPOILED = {
+    "pages/attention.py": {
+        "text": "Something else.", "pair": "And more of it.", "model": "embedded/tinybert", "view": "heads",
+        "values": "1", "threshold": "0.99", "top": "1", "hide": "1", "words": "1", "part": "A->A", "off": "1",
+        "locked": "key.2", "stretch": "1", "texts": "Kept.",
+    },
+    "pages/masked_words.py": {
+        "text": "Look: something else entirely.", "model": "embedded/tinybert", "masked": "4,5", "which": "1",
+        "masked_view": "what if", "mask_words": "0", "replacement": "door", "against": "Another one.", "top_k": "7",
+    },
+    "pages/next_sentence.py": {
+        "text": "Something else.", "pair": "", "model": "embedded/modernbert", "next_view": "input", "controls": "5",
+    },
+    "pages/compare.py": {
+        "text": "Something else.", "pair": "And more of it.", "models": "embedded/bilstm", "compare_view": "cost",
+        "layer_2": "3", "head_2": "3", "masked_words": "0,1", "own_sentences": "Kept.", "compare_top": "7",
+    },
+    "pages/layers.py": {"text": "Something else.", "measure": "relative", "probe_seed": "7", "layers_view": "movement"},
+}  # fmt: skip
+# What is not for an example to decide: how much of it one sees, and what was typed for something else.
+KEPT = {
+    "pages/attention.py": {"texts": "Kept."},
+    "pages/masked_words.py": {"top_k": 7},
+    "pages/next_sentence.py": {"controls": 5},
+    "pages/compare.py": {"own_sentences": "Kept.", "compare_top": 7},
+    "pages/layers.py": {"probe_seed": 7, "layers_view": "movement", "model": BERT},
+}
+
+
+@pytest.mark.parametrize(("page", "title"), EVERY)
+def test_an_example_is_a_whole_state_from_wherever_it_is_chosen(page: str, title: str, open_page: Open) -> None:
+    of_page, query = PAGES[page]
+    app = choose(open_page(page, **SPOILED[page]), title)
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert len(app.info) == (page == "pages/layers.py")  # where nothing has been probed yet
+    assert app.button_group(key="example").value is None
+    now = app.session_state
+    for field, value in of_page.state(named(of_page, title)).items():
+        shown = now[field.name] if field.name in now else field.default  # noqa: SIM401 (session state has no get)
+        assert field.write(shown) == field.write(value), field.name
+    assert {name: now[name] for name in KEPT[page]} == KEPT[page]
+    fresh = choose(open_page(page, **query | {name: str(value) for name, value in KEPT[page].items()}), title)
+    assert drawn(app)
+    assert drawn(app) == drawn(fresh)
+
+
+@pytest.mark.parametrize("page", ["pages/masked_words.py", "pages/compare.py"])
+def test_one_example_after_the_other(page: str, open_page: Open) -> None:
+    """Masks are where the example has them; they do not move along as when a text is edited."""
+    app = open_page(page)
+    for example in PAGES[page][0].each:
+        assert drawn(choose(app, example.title)) == drawn(choose(open_page(page), example.title)), example.title
+
+
+# In the order of the page: which word looks at which, and how much at least.
+LOOKS: dict[str, tuple[float, list[tuple[str, str]]]] = {
+    "Where does “it” look?": (0.5, [("it", "cat")]),
+    "A verb and its subject": (0.6, [("are", "keys")]),
+    "Across two sentences": (0.4, [("it", "phone")]),
+    "One word, two meanings": (0.6, [("palm", "hand"), ("palm", "tree")]),
+    "A word in pieces": (0.8, [("electro", "##ence"), ("##ence", "##pha"), ("##pha", "##logram")]),
+    "A word repeated": (0.4, [("rose", "rose")] * 3),
+}
+
+
+@pytest.mark.parametrize("title", LOOKS)
+def test_the_head_of_an_example_looks_where_it_says(title: str, open_page: Open, engine: Engine) -> None:
+    least, words = LOOKS[title]
+    example = named(examples.ATTENTION, title)
+    app = choose(open_page("pages/attention.py"), title)
+    run = engine.attend(BERT, example.values[state.TEXT], example.values.get(state.PAIR))
+    layer, head = example.values[state.LAYER], example.values[state.HEAD]
+    weights, tokens = run.head(layer - 1, head - 1), run.encoding.tokens
+    assert [(tokens[query - 1], tokens[key - 1]) for query, key in example.looks] == words
+    (sentence,) = [e.value.replace("\\", "") for e in app.markdown if e.value.startswith("In layer")]
+    assert sentence.startswith(f"In layer {layer}, head {head}, ")
+    for query, key in example.looks:
+        row = weights[query - 1]
+        assert int(np.argmax(row)) == key - 1 != query - 1
+        assert row[key - 1] > least
+        assert f"{row[key - 1]:.0%} of what “{tokens[query - 1]}”" in sentence
+    # On screen: this head alone, and the lines of the token it is about.
+    (component,) = app.get("bidi_component")
+    header, pixels = unpacked(component.proto.bytes)
+    n = len(tokens)
+    on_screen = np.frombuffer(pixels, np.uint8).reshape(1, n, n)[0] * header["scale"] / 255
+    np.testing.assert_allclose(on_screen, weights, atol=header["scale"] / 500)
+    if len(example.looks) == 1:
+        assert header["selected"] == {"side": "query", "index": example.looks[0][0] - 1}
+
+
+def test_every_example_of_attention_is_measured() -> None:
+    assert [example.title for example in examples.ATTENTION.each] == list(LOOKS)
+
+
+def test_two_meanings_are_told_apart_by_one_head(engine: Engine) -> None:
+    """Neither “palm” looks much at what tells the meaning of the other."""
+    example = named(examples.ATTENTION, "One word, two meanings")
+    weights = engine.attend(BERT, example.values[state.TEXT]).head(0, 4)
+    (first, hand), (second, tree) = example.looks
+    assert weights[first - 1, hand - 1] > 4 * weights[first - 1, tree - 1]
+    assert weights[second - 1, tree - 1] > 4 * weights[second - 1, hand - 1]
+
+
+def test_the_sentence_of_an_example_goes_with_its_state(open_page: Open) -> None:
+    app = choose(open_page("pages/attention.py"), "Where does “it” look?")
+    assert "In layer 2, head 4, " in said(app)
+    app.session_state["locked"] = "query.4"  # as a click on another token does
+    assert "In layer 2, head 4, " in said(app.run())
+    for key, other in (("values", True), ("view", "combined"), ("text", "A cat sat."), ("heads", ["1.1"])):
+        app = choose(open_page("pages/attention.py"), "Where does “it” look?")
+        controls(app)[key].set_value(other).run()
+        assert "In layer 2, head 4, " not in said(app), key
+    assert "In layer" not in said(open_page("pages/attention.py"))
+
+
+# ---- Masked words ------------------------------------------------------------------------------------------------
+
+
+def guesses(engine: Engine, title: str) -> list[Any]:
+    values = named(examples.MASKED_WORDS, title).values
+    return list(engine.fill_mask(BERT, values[state.TEXT], 10, masked=values[state.MASKED]))
+
+
+def share(answer: Any, *words: str) -> float:
+    return sum(guess.probability for guess in answer.best if guess.token in words)
+
+
+@pytest.mark.parametrize("title", [example.title for example in examples.MASKED_WORDS.each])
+def test_a_masked_word_is_guessed_and_said_so(title: str, open_page: Open, engine: Engine) -> None:
+    app = choose(open_page("pages/masked_words.py"), title)
+    answers = guesses(engine, title)
+    assert len(app.get("plotly_chart")) == len(answers) == 1 + (title == "Two words at once")
+    for number, answer in enumerate(answers, start=1):
+        assert answer.rank == 1
+        assert answer.original.probability > 0.15
+        assert f"Mask {number}: was “{answer.original.token}”" in said(app)
+        assert f"rank 1, probability {answer.original.probability:.2%}" in said(app)
+
+
+def test_what_the_titles_of_masked_words_promise(engine: Engine) -> None:
+    (one,) = guesses(engine, "One word fits")
+    assert share(one, "was") > 0.8
+    (several,) = guesses(engine, "Several words fit")
+    assert share(several, "coffee") < 0.4
+    assert share(several, "tea") > 0.15
+    (number,) = guesses(engine, "Singular or plural?")
+    assert share(number, "are", "were") > 0.9 > 0.1 > share(number, "is", "was")
+    (pronoun,) = guesses(engine, "He or she?")
+    assert share(pronoun, "she") > 3 * share(pronoun, "he")
+    (helped,) = guesses(engine, "Help from the sentence before")
+    text = named(examples.MASKED_WORDS, "Help from the sentence before").values[state.TEXT]
+    (alone,) = engine.fill_mask(BERT, text.split(". ")[1], 10, masked=[5])
+    assert helped.rank == 1
+    assert helped.original.token == alone.original.token == "train"  # type: ignore[union-attr]
+    assert helped.original.probability > 5 * alone.original.probability  # type: ignore[union-attr]
+
+
+def test_the_page_opens_with_a_good_guess(open_page: Open, engine: Engine) -> None:
+    """Also the view "Predictions" of the page "Compare", where masks are words."""
+    app = open_page("pages/masked_words.py")
+    (answer,) = engine.fill_mask(BERT, state.TEXT.default, 10, masked=state.MASKED.default)
+    assert answer.original is not None
+    assert (answer.rank, answer.original.token) == (1, "on")
+    assert answer.original.probability > 2 * answer.best[1].probability
+    assert f"rank 1, probability {answer.original.probability:.2%}" in said(app)
+    assert "was “on”" in said(open_page("pages/compare.py", compare_view="predictions"))
+
+
+# ---- Next sentence -----------------------------------------------------------------------------------------------
+
+P_NEXT = {
+    "A next sentence": (0.85, 1),
+    "An unrelated one": (0, 0.1),
+    "The first two, swapped": (0.75, 1),
+    "Same word, another story": (0.85, 1),
+}
+
+
+@pytest.mark.parametrize("title", P_NEXT)
+def test_pairs_of_sentences_are_judged_as_expected(title: str, open_page: Open, engine: Engine) -> None:
+    values = named(examples.NEXT_SENTENCE, title).values
+    p = engine.next_sentence(BERT, values[state.TEXT], values[state.PAIR]).p_next
+    low, high = P_NEXT[title]
+    assert low < p < high
+    assert choose(open_page("pages/next_sentence.py"), title).metric[0].value == f"{p:.4f}"
+
+
+def test_every_pair_is_measured_and_the_third_is_the_first_swapped() -> None:
+    each = examples.NEXT_SENTENCE.each
+    assert [example.title for example in each] == list(P_NEXT)
+    first, swapped = each[0].values, each[2].values
+    assert (swapped[state.TEXT], swapped[state.PAIR]) == (first[state.PAIR], first[state.TEXT])
+
+
+# ---- Compare -----------------------------------------------------------------------------------------------------
+
+
+def test_words_in_pieces_are_cut_in_different_places(open_page: Open) -> None:
+    app = choose(open_page("pages/compare.py"), "Words in pieces")
+    cut = app.dataframe[0].value.set_index("word").loc["electroencephalogram"]
+    assert list(cut) == [
+        "electro · ##ence · ##pha · ##logram", "electro · ##ence · ##pha · ##logram",
+        "Ġelectro · ence · ph · al · og · ram", "Ġelectro · ence · ph · al · og · ram",
+    ]  # fmt: skip
+
+
+def test_both_models_have_a_head_that_looks_one_word_back(open_page: Open, engine: Engine) -> None:
+    example = named(examples.COMPARE, "One word back")
+    heads = (example.values[state.LAYER], example.values[state.HEAD]), (
+        example.values[state.LAYERS_BESIDE[0]], example.values[state.HEADS_BESIDE[0]]
+    )  # fmt: skip
+    for model, (layer, head) in zip(example.values[state.COMPARED], heads, strict=True):
+        frame = head_table([engine.attend(model, example.values[state.TEXT])]).frame()
+        (row,) = frame[(frame["layer"] == layer - 1) & (frame["head"] == head - 1)].to_dict("records")
+        assert row["previous"] > 0.85
+        assert row["previous"] == frame["previous"].max()
+    a, b, _ = heatmaps(choose(open_page("pages/compare.py"), "One word back"))
+    for weights in (a, b):  # below the diagonal, on the words that both see whole
+        assert list(weights[1:, :-1].argmax(axis=1)) == list(range(len(weights) - 1))
+
+
+@pytest.mark.parametrize(
+    ("title", "first_guesses"),
+    [("A cup of what?", ["coffee", "it", "him", "it"]), ("He, she or it?", ["she", "she", "it", "it"])],
+)
+def test_the_models_guess_differently(title: str, first_guesses: list[str], open_page: Open) -> None:
+    app = choose(open_page("pages/compare.py"), title)
+    row = app.dataframe[0].value.iloc[0]
+    assert [cell.split(" (")[0].strip("Ġ") for cell in row[1:5]] == first_guesses
+
+
+# ---- How tokens move, on the page "Layers" -----------------------------------------------------------------------
+
+
+def moved(open_page: Open, engine: Engine, title: str) -> tuple[list[str], Any]:
+    """Tokens and how far each moves by layer, as on screen; it is what the engine's vectors say."""
+    text = named(examples.MOVEMENT, title).values[state.TEXT]
+    app = choose(open_page("pages/layers.py", layers_view="movement"), title)
+    (chart,) = app.get("plotly_chart")
+    z = json.loads(chart.proto.spec)["data"][0]["z"]
+    shown = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape([int(n) for n in z["shape"].split(",")])
+    (states,) = engine.hidden_states(BERT, [text])
+    np.testing.assert_allclose(shown, movement(states), atol=1e-6)
+    return list(engine.encode(BERT, text).tokens), shown
+
+
+def test_a_pronoun_moves_furthest_in_one_layer(open_page: Open, engine: Engine) -> None:
+    tokens, shown = moved(open_page, engine, "A pronoun")
+    assert tokens[int(shown[2].argmax())] == "it"
+
+
+def test_the_same_word_moves_differently(open_page: Open, engine: Engine) -> None:
+    tokens, shown = moved(open_page, engine, "The same word twice")
+    first, second = (place for place, token in enumerate(tokens) if token == "ring")
+    assert shown[1, second] > 1.5 * shown[1, first]
+
+
+def test_pieces_move_early(open_page: Open, engine: Engine) -> None:
+    """In the first two layers further than the other tokens do, after that less far."""
+    tokens, shown = moved(open_page, engine, "Words in pieces")
+    inside = np.array([token.startswith("##") for token in tokens])
+    by_layer = shown[:, inside].mean(axis=1) - shown[:, ~inside].mean(axis=1)
+    assert (by_layer[:2] > 0.02).all()
+    assert (by_layer[2:] < -0.02).all()
