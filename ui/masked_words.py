@@ -17,7 +17,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, MaskPrediction, Vocabulary
 from ui import figures, notes, state, token_line
 from ui.engine import engine
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text, failures_as_messages, told_apart
 from ui.theme import is_dark
 from viz.layer_attention import layer_attention
 from viz.lens_ranks import lens_ranks
@@ -101,13 +101,14 @@ def strip(model: str, text: str) -> Playground:
         state.MASKED.value = tuple(sorted(tokens - set(playground.typed)))
 
     st.session_state["mask_strip"] = sorted(shown)
+    labels = told_apart(as_text(unit.label) for unit in units)
     with st.container(height=260 if len(units) > _LONG_STRIP else "content", border=len(units) > _LONG_STRIP):
         st.pills(
             "Click words to mask them",
             range(len(units)),
             selection_mode="multi",
             key="mask_strip",
-            format_func=lambda place: as_text(units[place].label) if place < len(units) else "",
+            format_func=lambda place: labels[place] if place < len(labels) else "",
             on_change=choose,
         )
     state.MASKED.value = masked
@@ -420,9 +421,8 @@ def view_what_if(playground: Playground) -> None:
     columns = st.columns(2)
     if state.REPLACED.value not in range(len(units)):
         state.REPLACED.value = max(range(len(units)), key=lambda place: len(units[place].label))
-    place = columns[0].selectbox(
-        "Replace", range(len(units)), **state.REPLACED.bound, format_func=lambda place: units[place].label
-    )
+    labels = told_apart(unit.label for unit in units)
+    place = columns[0].selectbox("Replace", range(len(units)), **state.REPLACED.bound, format_func=labels.__getitem__)
     other = columns[1].text_input("by", **state.REPLACEMENT.bound, placeholder="another word")
     if not other.strip():
         st.info("Type a word to put in its place.", icon=":material/edit:")

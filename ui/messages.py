@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import logging
 import traceback
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,7 +58,10 @@ def _unforeseen(error: Exception) -> None:
     unforeseen().n += 1
     # An exception's own words can hold what was typed.
     frames = "".join(traceback.format_tb(error.__traceback__))
-    steps = ", ".join(state.steps()) or "opening it"
+    try:
+        steps = ", ".join(state.steps()) or "opening it"
+    except Exception:  # the fields themselves may be what is broken
+        steps = "steps that cannot be told"
     _log.error("%s on the page %s, after: %s\n%s", type(error).__name__, state.page_title(), steps, frames)
     st.error(
         "Something went wrong inside the app. Your text is still there. Try another text or model, or start this page "
@@ -112,6 +116,18 @@ def _offer(model: str, message: str) -> None:
         type="primary",
         icon=":material/download:",
     )
+
+
+def told_apart(labels: Iterable[str]) -> list[str]:
+    """Labels of options as they are, for a list that knows its options by what is read on them: of equal ones each
+    but the first ends in characters of no width.
+    """
+    seen: Counter[str] = Counter()
+    found = []
+    for label in labels:
+        found.append(label + "\u200b" * seen[label])
+        seen[label] += 1
+    return found
 
 
 def as_text(text: str) -> str:

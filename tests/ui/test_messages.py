@@ -31,7 +31,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = VIEWS["lines"]
 
     def fails(scene: Scene) -> None:
-        if scene.layer == 2:
+        if state.LAYER.value == 3:
             raise ValueError(scene.run.encoding.text)
         lines.draw(scene)
 

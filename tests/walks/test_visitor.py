@@ -143,3 +143,25 @@ def test_back_keeps_a_text_too_long_for_an_address(visitor: Callable[..., Visito
     here.use(widget(here, "view"), "Rollout")
     here.back()
     assert (here.value("text", None), here.value("view", None)) == (long, "grid")
+
+
+@pytest.mark.parametrize(("chosen", "masked"), [((0,), "1"), ((2,), "3"), ((0, 2), "1,3")])
+@pytest.mark.parametrize(
+    ("page", "strip", "field", "first"),
+    [
+        ("pages/masked_words.py", "mask_strip", "masked", 1),
+        ("pages/compare.py?predictions", "words masked for comparison", "masked_words", 0),
+    ],
+)
+def test_either_of_two_equal_words_can_be_masked(
+    page: str, strip: str, field: str, first: int, chosen: tuple[int, ...], masked: str, visitor: Callable[..., Visitor]
+) -> None:
+    """A list of options is told by what is read on them, so equal words were one and the same."""
+    page, _, view = page.partition("?")
+    here = visitor(page, text="time after time now", **{field: ""}, **({"compare_view": view} if view else {}))
+    words = widget(here, strip)
+    assert len(set(words.options)) == 4  # type: ignore[attr-defined]
+    here.use(words, tuple(words.options[place] for place in chosen))  # type: ignore[attr-defined]
+    assert trouble(here) is None
+    wanted = ",".join(str(int(place) - 1 + first) for place in masked.split(","))
+    assert query(here)[field] == wanted

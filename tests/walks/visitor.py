@@ -123,7 +123,7 @@ class Visitor:
                 state.bool_value = bool(value)
             case "button":
                 state.trigger_value = True
-            case "button_group" | "multiselect" | "segmented_control" | "pills":
+            case "button_group" | "multiselect":
                 state.string_array_value.data[:] = list(value) if isinstance(value, tuple | list) else [str(value)]
         self._act(state)
 

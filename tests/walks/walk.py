@@ -35,6 +35,7 @@ _TEXTS = (
 )
 # What takes long by its nature is walked through by the journeys in the browser.
 _LONG = ("Run", "Measure", "Judge", "Download", "Try again", "Stop")
+_LISTS = ("selectbox", "multiselect", "select_slider", "button_group")
 _LEFT_OUT = ("download_button", "file_uploader")
 _NO_PICTURES = ("browser", "copy_link")
 _MODELS = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)
@@ -294,9 +295,10 @@ def _options(widget: Widget) -> list[str]:
 
 
 def _takes(widget: Widget, value: object) -> bool:
-    options = getattr(widget, "options", None)
-    wanted = value if isinstance(value, tuple) else (value,)
-    return options is None or set(wanted) <= set(options)
+    """Whether the widget, of a list of options, has the one that is wanted."""
+    if widget.type not in _LISTS:
+        return True
+    return set(value if isinstance(value, tuple) else (value,)) <= set(_options(widget))
 
 
 def _selection(element: Element, chance: random.Random) -> object:

@@ -15,7 +15,7 @@ from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
 from ui import figures, notes, state, token_line
 from ui.compare.scene import Scene, ask, beside_each_other, common_words, csv, gather, good, show_failure
 from ui.engine import engine
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text, failures_as_messages, told_apart
 from viz.predictions import predictions
 from viz.standalone import standalone_html
 from viz.surprisal import surprisal
@@ -93,13 +93,14 @@ def _strip(text: str) -> tuple[list[str], list[tuple[int, int]]]:
     def choose() -> None:
         state.MASKED_WORDS.value = tuple(sorted(st.session_state[_STRIP]))
 
+    labels = told_apart(as_text(text[slice(*span)]) for span in words)
     with st.container(height=260 if len(words) > _LONG_STRIP else "content", border=len(words) > _LONG_STRIP):
         st.pills(
             "Click words to mask them",
             range(len(words)),
             selection_mode="multi",
             key=_STRIP,
-            format_func=lambda place: as_text(text[slice(*words[place])]) if place < len(words) else "",
+            format_func=lambda place: labels[place] if place < len(labels) else "",
             on_change=choose,
         )
     spans = sorted([*typed, *(words[place] for place in clicked)])
