@@ -91,17 +91,23 @@ def no_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def app(engine: Engine, no_hub: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # noqa: ARG001
-    """All visitors share the session's engine."""
-    st.cache_resource.clear()
-    monkeypatch.setattr(ui.engine, "Engine", lambda **_settings: engine)
-    collect = config.get_option("runner.postScriptGC")
-    config.set_option("runner.postScriptGC", False)  # a quarter of a second a run with all of the tests' objects
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # several that wait for each other on busy cores take many times as long
+def quick_runs() -> Iterator[None]:
+    """Streamlit collects garbage after every run, a quarter of a second with all that tests hold in memory; and threads
+    that wait for each other on busy cores take many times as long as one.
+    """
+    collect, threads = config.get_option("runner.postScriptGC"), torch.get_num_threads()
+    config.set_option("runner.postScriptGC", False)
+    torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
     config.set_option("runner.postScriptGC", collect)
+
+
+@pytest.fixture
+def app(engine: Engine, no_hub: None, quick_runs: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
+    """The app as visitors without a browser meet it: they share the session's engine, and there is no hub."""
+    st.cache_resource.clear()
+    monkeypatch.setattr(ui.engine, "Engine", lambda **_settings: engine)
 
 
 @pytest.fixture

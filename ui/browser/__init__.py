@@ -30,4 +30,4 @@ def prepare() -> None:
 def copy_link(query: Mapping[str, str]) -> None:
     """A button that copies this page's address with these parameters."""
     source = {"html": _text("copy_link.html"), "css": _text("copy_link.css"), "js": _text("copy_link.js")}
-    component("copy_link", source)(key="copy link", data={"query": dict(query)})
+    component("copy_link", source)(key="copy link", data={"query": dict(query)}, width="content")
