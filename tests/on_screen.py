@@ -12,6 +12,8 @@ from streamlit.testing.v1.element_tree import Button, DownloadButton, FileUpload
 
 from model_zoo.types import FloatArray
 
+NO_PICTURES = ("browser", "copy_link")  # components that draw nothing of the page's numbers
+
 
 def unpacked(packed: bytes) -> tuple[dict[str, object], bytes]:
     """The header and the numbers of a component's data (``viz.component.pack``)."""
@@ -40,7 +42,7 @@ def drawn(app: AppTest) -> list[bytes]:
     """Every picture and table of the page as it is sent to the browser: their data, not their numbering."""
     found = []
     for element in app.main:
-        if element.type == "bidi_component":
+        if element.type == "bidi_component" and element.proto.component_name not in NO_PICTURES:
             found.append(element.proto.bytes or element.proto.json.encode())
         elif element.type == "plotly_chart":
             found.append(element.proto.spec.encode())

@@ -129,7 +129,7 @@ def test_the_head_of_an_example_looks_where_it_says(title: str, open_page: Open,
         assert row[key - 1] > least
         assert f"{row[key - 1]:.0%} of what “{tokens[query - 1]}”" in sentence
     # On screen: this head alone, and the lines of the token it is about.
-    (component,) = app.get("bidi_component")
+    (component,) = (e for e in app.get("bidi_component") if e.proto.component_name == "attention_lines")
     header, pixels = unpacked(component.proto.bytes)
     n = len(tokens)
     on_screen = np.frombuffer(pixels, np.uint8).reshape(1, n, n)[0] * header["scale"] / 255
@@ -286,7 +286,7 @@ def moved(open_page: Open, engine: Engine, title: str) -> tuple[list[str], Any]:
     """Tokens and how far each moves by layer, as on screen; it is what the engine's vectors say."""
     text = named(examples.MOVEMENT, title).values[state.TEXT]
     app = choose(open_page("pages/layers.py", layers_view="movement"), title)
-    (chart,) = app.get("plotly_chart")
+    *_, chart = app.get("plotly_chart")
     z = json.loads(chart.proto.spec)["data"][0]["z"]
     shown = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape([int(n) for n in z["shape"].split(",")])
     (states,) = engine.hidden_states(BERT, [text])

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from analysis.probing import TASKS, Settings, TaskResult, probe
@@ -205,6 +206,7 @@ VIEWS = ("curve", "summary", "wrong", "plane", "likeness", "movement")
 
 
 def test_looking_closer_runs_nothing_again(open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+    st.cache_data.clear()  # another test may have followed this sentence's tokens
     app = run(open_page(PAGE, tasks="part_of_speech,word_content", sentences="60"))
     encoded: list[int] = []
     plain = running.hidden_states

@@ -12,6 +12,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from on_screen import NO_PICTURES
 from streamlit.testing.v1.element_tree import Element, Widget
 from walks.visitor import Address, Visitor
 
@@ -37,7 +38,6 @@ _TEXTS = (
 _LONG = ("Run", "Measure", "Judge", "Download", "Try again", "Stop")
 _LISTS = ("selectbox", "multiselect", "select_slider", "button_group")
 _LEFT_OUT = ("download_button", "file_uploader")
-_NO_PICTURES = ("browser", "copy_link")
 _MODELS = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)
 _ALERTS = ("error", "warning", "info", "success", "exception")
 _BROKEN = "Something went wrong inside the app"
@@ -78,7 +78,7 @@ def state_of(visitor: Visitor) -> State:
         if widget.type not in (*_LEFT_OUT, "button") and widget.proto.id:  # type: ignore[attr-defined]
             found[f"widget {_name(widget)}"] = repr(widget.value)[:200]  # type: ignore[attr-defined]
     for element in visitor.elements():
-        if element.type == "bidi_component" and element.proto.component_name not in _NO_PICTURES:
+        if element.type == "bidi_component" and element.proto.component_name not in NO_PICTURES:
             found[f"picture {element.proto.component_name} {_key(element)}"] = _hash(
                 element.proto.bytes or element.proto.json.encode()
             )
