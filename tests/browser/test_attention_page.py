@@ -23,16 +23,16 @@ def picture(page: Page) -> str:
     return url
 
 
-def expect_weight(page: Page, query: int, key: int, weight: float) -> None:
+def expect_weight(page: Page, query: int, key: int, weight: float, heatmap: str = "heatmap") -> None:
     """The heatmap's cell of a query and a key, counted from 1, says this weight."""
-    canvas = page.locator(".st-key-heatmap .heatmap canvas")
+    canvas = page.locator(f".st-key-{heatmap} .heatmap canvas")
     canvas.focus()
     canvas.press("Control+Home")
     for _ in range(query - 1):
         canvas.press("ArrowDown")
     for _ in range(key - 1):
         canvas.press("ArrowRight")
-    expect(page.locator(".st-key-heatmap .heatmap .reading span").last).to_have_text(f"weight {weight:.4f}")
+    expect(page.locator(f".st-key-{heatmap} .heatmap .reading span").last).to_have_text(f"weight {weight:.4f}")
 
 
 def open_in_grid(here: Any, layer: int, head: int, at: tuple[float, float] = (0.5, 0.5)) -> None:

@@ -1,0 +1,568 @@
+"""A page as a class uses it, from the home page on: a dozen interactions and more in one visit, each followed by what
+the visitor should see then, its numbers held against the engine's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from browser.test_attention_page import expect_weight, open_in_grid, type_text
+from browser.test_compare_page import expect_steppers
+from browser.test_layers_page import cells
+from playwright.sync_api import Locator, Page, expect
+
+from analysis import controls
+from analysis.alignment import align
+from analysis.divergence import head_matrix
+from analysis.probing import TASKS, Settings, TaskResult, run
+from model_zoo import Engine
+from model_zoo.types import FloatArray, MaskPrediction
+
+pytestmark = pytest.mark.browser
+
+BERT, TINY = "embedded/bert", "embedded/tinybert"
+
+
+@contextmanager
+def step(here: Any) -> Iterator[None]:
+    """One interaction and what is seen after it; by then nothing may have gone wrong."""
+    here.settled()
+    yield
+    here.settled()
+    assert here.page.get_by_test_id("stException").count() == 0
+    assert here.page.get_by_text("Something went wrong").count() == 0
+
+
+def enter(page: Page, label: str, text: str) -> None:
+    """Type into one of the boxes in which Enter applies what was typed, or into a box for a number."""
+    box = page.get_by_label(label, exact=True)
+    box.fill(text)
+    box.press("Enter")
+
+
+def go_to(page: Page, title: str) -> None:
+    page.get_by_role("navigation").get_by_role("link", name=title, exact=True).click()
+    expect(page.get_by_role("heading", name=title, exact=True, level=1)).to_be_visible()
+
+
+def open_view(page: Page, title: str) -> None:
+    page.get_by_role("radio", name=title, exact=True).click()
+    expect_view(page, title)
+
+
+def expect_view(page: Page, title: str) -> None:
+    expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
+
+
+def choose(here: Any, label: str, option: str) -> None:
+    """Open a list and choose from it."""
+    box = here.page.get_by_role("combobox", name=label, exact=True).first
+    found = here.page.get_by_role("option", name=option, exact=True)
+    here.until(lambda: box.press("ArrowDown"), lambda patience: found.click(timeout=patience))
+
+
+def cell(page: Page, column: int, row: int) -> Locator:
+    """A cell of the last table, counted from 0. The page reads it aloud; what is seen is a picture."""
+    return page.get_by_test_id("stDataFrame").last.get_by_test_id(f"glide-cell-{column}-{row}")
+
+
+def expect_number(page: Page, column: int, row: int, number: float) -> None:
+    """A cell of the last table holds this number, all of whose digits are read aloud."""
+    page.wait_for_function(
+        """([id, number]) => {
+            const table = Array.from(document.querySelectorAll('[data-testid=stDataFrame]')).at(-1);
+            const text = table?.querySelector(`[data-testid=${id}]`)?.textContent;
+            return text && Math.abs(Number(text) - number) < 2e-4;
+        }""",
+        arg=[f"glide-cell-{column}-{row}", float(number)],
+    )
+
+
+def expect_metric(page: Page, place: int, text: str) -> None:
+    expect(page.get_by_test_id("stMetricValue").nth(place)).to_have_text(text)
+
+
+def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
+    text, other = "The cat sat on the mat because it was tired.", "The cat sat on the mat because it was soft."
+    found = engine.attend(BERT, text)
+    tokens = found.encoding.tokens
+    it, cat = tokens.index("it"), tokens.index("cat")
+    from_it_to_cat = np.array([found.layer(layer)[:, it, cat] for layer in range(found.n_layers)])
+    assert np.unravel_index(from_it_to_cat.argmax(), from_it_to_cat.shape) == (1, 3)
+    assert f"{from_it_to_cat.max():.2f}" == "0.57"
+
+    here = visit(height=1400)
+    page: Page = here.open(app_url)
+    with step(here):
+        go_to(page, "Attention")
+        expect(page.get_by_role("heading", name="Layer 1, head 1", exact=True)).to_be_visible()
+    with step(here):
+        enter(page, "Text", text)
+        expect(page.get_by_text(f"{len(tokens)} tokens of at most 512")).to_be_visible()
+        expect_weight(page, it + 1, cat + 1, from_it_to_cat[0, 0])
+    with step(here):
+        open_view(page, "Which head?")
+        expect(cell(page, 3, 2)).to_have_text("previous token")
+        weights = found.head(0, 2)[1:-1]
+        expect_number(page, 5, 2, -(weights * np.log2(weights)).sum(axis=1).mean())
+    with step(here):  # the row of layer 1, head 3
+        heading = page.get_by_role("heading", name="Layer 1, head 3", exact=True)
+        here.until(
+            lambda: page.get_by_test_id("stDataFrame").locator(".dvn-scroller").click(position={"x": 16, "y": 122}),
+            lambda patience: expect(heading).to_be_visible(timeout=patience),
+        )
+        expect_view(page, "All heads")
+        expect_weight(page, it + 1, it, found.head(0, 2)[it, it - 1])
+    with step(here):
+        open_in_grid(here, 2, 4)
+        expect_weight(page, it + 1, cat + 1, from_it_to_cat[1, 3])
+    with step(here):
+        page.get_by_text("Filters", exact=True).click()
+        page.get_by_text("Hide special tokens").click()
+        expect(page.get_by_text("Hidden: 2 special tokens.")).to_be_visible()
+        expect_weight(page, it, cat, from_it_to_cat[1, 3])
+    with step(here):
+        page.get_by_text("Scale rows to 100%").click()
+        expect(page.get_by_text("Each row is scaled to sum 1.")).to_be_visible()
+        expect_weight(page, it, cat, from_it_to_cat[1, 3] / found.head(1, 3)[it, 1:-1].sum())
+    with step(here):
+        open_view(page, "Lines")
+        token = page.locator(".st-key-lines .query .token").nth(it - 1)
+        here.until(
+            token.click, lambda patience: expect(token).to_have_attribute("aria-pressed", "true", timeout=patience)
+        )
+        _expect_lines(page, engine, text)
+        page.wait_for_function("location.search.includes('locked=query.')")
+    with step(here):
+        open_view(page, "Query and key")
+        expect(page.get_by_text(f"into {from_it_to_cat[1, 3]:.3f}.")).to_contain_text(
+            "The query of “it” times the key of “cat”"
+        )
+    with step(here):
+        enter(page, "Head", "5")
+        row = found.head(1, 4)[it]
+        expect(page.get_by_text(f"into {row.max():.3f}.")).to_contain_text(
+            f"The query of “it” times the key of “{tokens[row.argmax()]}”"
+        )
+    with step(here):
+        page.go_back()
+        expect_view(page, "Lines")
+        _expect_lines(page, engine, text)
+    with step(here):
+        enter(page, "Text", other)
+        _expect_lines(page, engine, other)
+    with step(here):
+        go_to(page, "Masked words")
+        expect(page.get_by_label("Text", exact=True)).to_have_value(other)
+        best = engine.fill_mask(BERT, other, 1, masked=[cat])[0].best[0]
+        expect(page.locator(".js-plotly-plot .ytick").first).to_have_text(best.token)
+    with step(here):
+        page.go_back()
+        expect_view(page, "Lines")
+        _expect_lines(page, engine, other)
+
+
+def _expect_lines(page: Page, engine: Engine, text: str) -> None:
+    """The lines kept for “it” are said to be those of layer 2, without special tokens, rows scaled to 100%."""
+    found = engine.attend(BERT, text)
+    it = found.encoding.tokens.index("it")
+    rows = found.layer(1)[:, it, 1:-1]
+    mean = (rows / rows.sum(axis=1, keepdims=True)).mean(axis=0)
+    status = page.locator(".st-key-lines .status")
+    strongest = found.encoding.tokens[1 + mean.argmax()]
+    expect(status).to_have_text(re.compile(rf"^it → {strongest} 0\.\d\d.*mean of 12 heads.*kept"))
+    page.wait_for_function(
+        "([status, weight]) => Math.abs(Number(status.textContent.match(/0\\.\\d\\d/)[0]) - weight) < 0.01",
+        arg=[status.element_handle(), float(mean.max())],
+    )
+
+
+def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
+    text = "The dog chased the cat over the fence."
+    tokens = engine.encode(BERT, text).tokens
+    cat, fence = tokens.index("cat"), tokens.index("fence")
+
+    here = visit(height=1400)
+    page: Page = here.open(app_url)
+    box = page.get_by_label("Text", exact=True)
+    with step(here):
+        page.get_by_role("main").get_by_role("link", name="Masked words", exact=True).click()
+        expect(page.get_by_text("Mask 1: was “cat”")).to_be_visible()
+    with step(here):
+        page.get_by_role("button", name="cat", exact=True).click()
+        expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
+    with step(here):
+        enter(page, "Text", text)
+        expect(page.get_by_role("button", name="chased", exact=True)).to_be_visible()
+        expect(page.get_by_text(f"{len(tokens)} tokens of at most")).to_be_visible()
+    with step(here):
+        page.get_by_role("button", name="fence", exact=True).click()
+        alone = engine.fill_mask(BERT, text, 10, masked=[fence])[0]
+        _expect_bars(page, 0, "fence", alone)
+    with step(here):
+        page.get_by_role("button", name="cat", exact=True).click()
+        both = engine.fill_mask(BERT, text, 10, masked=[cat, fence])
+        for place, (was, answer) in enumerate(zip(("cat", "fence"), both, strict=True)):
+            _expect_bars(page, place, was, answer)
+    with step(here):
+        page.get_by_role("button", name="Fill the surest").click()
+        surest = max(both, key=lambda answer: answer.best[0].probability)
+        was = tokens[surest.position]
+        once = text.replace(was, surest.best[0].token)
+        expect(box).to_have_value(once)
+        expect(page.get_by_text("Filled, step by step")).to_contain_text(
+            f"{was} → {surest.best[0].token} ({surest.best[0].probability:.1%})"
+        )
+        (left,) = {cat, fence} - {surest.position}
+        rest = engine.fill_mask(BERT, once, 10, masked=[left])[0]
+        _expect_bars(page, 0, tokens[left], rest)
+    with step(here):
+        page.get_by_role("button", name="Fill all").click()
+        expect(box).to_have_value(once.replace(tokens[left], rest.best[0].token))
+        expect(page.get_by_text("Filled, step by step")).to_contain_text(f"({rest.best[0].probability:.1%})")
+        expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
+    with step(here):
+        page.get_by_role("button", name="Undo").click()
+        expect(box).to_have_value(once)
+        _expect_bars(page, 0, tokens[left], rest)
+    with step(here):
+        page.get_by_role("button", name="Undo").click()
+        expect(box).to_have_value(text)
+        _expect_bars(page, 1, "fence", both[1])
+        expect(page.get_by_text("Filled, step by step")).to_have_count(0)
+    with step(here):
+        page.get_by_role("button", name="cat", exact=True).click()
+        expect(page.get_by_text("Mask 2")).to_have_count(0)
+        _expect_bars(page, 0, "fence", alone)
+    with step(here):
+        third = alone.best[2]
+        choose(here, "Put into the sentence", third.token)
+        expect(box).to_have_value(text.replace("fence", third.token))
+        expect(page.get_by_text(f"fence → {third.token} ({third.probability:.1%})")).to_be_visible()
+    with step(here):
+        page.get_by_role("button", name="Undo").click()
+        expect(box).to_have_value(text)
+        _expect_bars(page, 0, "fence", alone)
+    with step(here):
+        open_view(page, "Layer by layer")
+        last = page.locator(".st-key-lens .line").last.locator(".item").first
+        expect(last).to_have_text(f"{alone.best[0].token} {alone.best[0].probability:.0%}")
+    with step(here):
+        open_view(page, "How surprising")
+        scores = engine.token_scores(BERT, text)
+        expect_metric(page, 0, f"{np.nansum(scores.log_probabilities):.2f} nats")
+    with step(here):
+        go_to(page, "Attention")
+        expect(box).to_have_value(text)
+        expect_weight(page, cat + 1, 3, engine.attend(BERT, text).head(0, 0)[cat, 2])
+    with step(here):
+        page.go_back()
+        expect_view(page, "How surprising")
+        expect_metric(page, 0, f"{np.nansum(scores.log_probabilities):.2f} nats")
+    with step(here):
+        page.go_back()
+        expect_view(page, "Layer by layer")
+        expect(last).to_have_text(f"{alone.best[0].token} {alone.best[0].probability:.0%}")
+    with step(here):
+        page.go_back()
+        expect_view(page, "Predictions")
+        _expect_bars(page, 0, "fence", alone)
+
+
+def _expect_bars(page: Page, place: int, was: str, answer: MaskPrediction) -> None:
+    """The bars of a mask, counted from 0: what stood there with its rank, the best guess with its probability."""
+    expect(page.get_by_text(f"Mask {place + 1}: was “{was}”")).to_be_visible()
+    assert answer.original is not None
+    expect(page.get_by_text(re.compile(r"^rank \d")).nth(place)).to_contain_text(
+        f"rank {answer.rank:,}, probability {answer.original.probability:.2%}"
+    )
+    bars = page.locator(".js-plotly-plot").nth(place)
+    expect(bars.locator(".ytick").first).to_have_text(answer.best[0].token)
+    expect(bars.locator(".bartext").first).to_have_text(f"{100 * answer.best[0].probability:.2g}%")
+
+
+def test_swap_a_and_b_and_compare_with_controls(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
+    a, b = "My phone is broken.", "The screen went black this morning."
+
+    def p(first: str, second: str) -> float:
+        return engine.next_sentence(BERT, first, second).p_next
+
+    here = visit(height=1400)
+    page: Page = here.open(app_url)
+    with step(here):
+        go_to(page, "Next sentence")
+        for label in ("Sentence A", "Sentence B"):
+            expect(page.get_by_label(label)).not_to_have_value("")
+        before = page.get_by_label("Sentence B").input_value()
+        expect_metric(page, 0, f"{p(page.get_by_label('Sentence A').input_value(), before):.4f}")
+    with step(here):
+        enter(page, "Sentence A", a)
+        expect_metric(page, 0, f"{p(a, before):.4f}")
+    with step(here):
+        enter(page, "Sentence B", b)
+        expect_metric(page, 0, f"{p(a, b):.4f}")
+        expect_metric(page, 3, f"{p(b, a):.4f}")
+        _expect_controls(page, engine, 0, a, b)
+    with step(here):
+        page.get_by_role("button", name="Swap A and B").click()
+        expect(page.get_by_label("Sentence A")).to_have_value(b)
+        expect_metric(page, 0, f"{p(b, a):.4f}")
+        expect_metric(page, 3, f"{p(a, b):.4f}")
+        _expect_controls(page, engine, 0, b, a)
+    with step(here):
+        page.get_by_role("button", name="Draw others").click()
+        _expect_controls(page, engine, 1, b, a)
+    with step(here):
+        page.get_by_role("button", name="Swap A and B").click()
+        expect(page.get_by_label("Sentence A")).to_have_value(a)
+        expect_metric(page, 0, f"{p(a, b):.4f}")
+        _expect_controls(page, engine, 1, a, b)
+    found = engine.attend(BERT, a, b)
+    segments, special = np.array(found.encoding.segment_ids), np.array(found.encoding.special)
+    words_a, words_b = (np.flatnonzero((segments == side) & ~special) for side in (0, 1))
+    shares = np.array([found.layer(n)[:, words_a][:, :, words_b].sum(-1).mean(-1) for n in range(found.n_layers)])
+    layer, head = (int(place) for place in np.unravel_index(shares.argmax(), shares.shape))
+    with step(here):
+        open_view(page, "Attention between them")
+        expect(page.get_by_text(f"A → B, mean {shares.mean():.1%}")).to_be_visible()
+        expect(page.get_by_test_id("stPageLink").first).to_contain_text(
+            f"layer {layer + 1}, head {head + 1}: {shares.max():.1%}"
+        )
+    with step(here):
+        page.get_by_test_id("stPageLink").first.locator("a").click()
+        expect(page.get_by_role("heading", name=f"Layer {layer + 1}, head {head + 1}", exact=True)).to_be_visible()
+        expect(page.get_by_text("Shown is how sentence A looks at sentence B.")).to_be_visible()
+        expect_weight(page, 2, 1, found.head(layer, head)[1, words_b[0]])
+    with step(here):
+        page.go_back()
+        expect(page.get_by_role("heading", name="Next sentence", level=1)).to_be_visible()
+        expect_view(page, "Attention between them")
+        expect(page.get_by_text(f"A → B, mean {shares.mean():.1%}")).to_be_visible()
+    with step(here):
+        open_view(page, "What BERT sees")
+        shown = [f"{token}{'AB'[segment]}{n}" for n, (token, segment) in enumerate(zip(
+            found.encoding.tokens, segments, strict=True))]  # fmt: skip
+        expect(page.locator(".token-line .item")).to_have_text(shown)
+    with step(here):
+        open_view(page, "A whole text")
+        type_text(page, "Text", f"{a} {b} Whales breathe air.")
+        weakest = p(b, "Whales breathe air.")
+        assert weakest < p(a, b)
+        expect(page.get_by_text(f"from sentence 2 to 3, P = {weakest:.3f}.")).to_be_visible()
+    with step(here):
+        page.go_back()
+        expect_view(page, "What BERT sees")
+        expect(page.locator(".token-line .item")).to_have_text(shown)
+    with step(here):
+        open_view(page, "Probability")
+        expect(page.get_by_label("Sentence A")).to_have_value(a)
+        expect_metric(page, 0, f"{p(a, b):.4f}")
+        _expect_controls(page, engine, 1, a, b)
+
+
+def _expect_controls(page: Page, engine: Engine, seed: int, a: str, b: str) -> None:
+    """The table sets B, and in its place and that of A five random sentences, against each other."""
+    drawn = controls.draw(seed, exclude=b)
+    itself = engine.next_sentence(BERT, a, b).p_next
+    in_place_of_b = [engine.next_sentence(BERT, a, control).p_next for control in drawn]
+    expect_number(page, 1, 0, itself)
+    for row, control in enumerate(drawn, start=1):
+        expect(cell(page, 0, row)).to_have_text(control)
+        expect_number(page, 1, row, in_place_of_b[row - 1])
+        expect_number(page, 2, row, engine.next_sentence(BERT, control, b).p_next)
+    below = sum(other < itself for other in in_place_of_b)
+    expect(page.get_by_text(f"B gets more than {below} of 5 random sentences")).to_be_visible()
+
+
+def test_run_three_tasks_and_open_the_worst_mistakes(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
+    settings = Settings(sentences=50)
+    names = ("tense", "clause_depth", "negation")
+    events = run(partial(engine.iter_hidden_states, BERT), [TASKS[name] for name in names], settings)
+    found = {event.task: event for event in events if isinstance(event, TaskResult)}
+    results = {name: found[name] for name in names}
+    here = visit(height=1600)
+    page: Page = here.open(app_url)
+    with step(here):
+        go_to(page, "Layers")
+        expect(page.get_by_role("button", name="Tense", exact=True)).to_have_attribute("aria-pressed", "false")
+    with step(here):
+        enter(page, "Sentences a task", "50")
+        page.wait_for_function("location.search.includes('sentences=50')")
+        expect(page.get_by_role("button", name="Run 3 tasks")).to_be_enabled()
+    chosen = page.get_by_role("toolbar", name="Tasks", exact=True).get_by_role("button", pressed=True)
+    for n_left in (2, 1, 0):
+        with step(here):
+            chosen.first.click()
+            expect(chosen).to_have_count(n_left)
+    for n_chosen, name in enumerate(names, start=1):
+        with step(here):
+            page.get_by_role("button", name=TASKS[name].title, exact=True).click()
+            expect(page.get_by_role("button", name=f"Run {n_chosen} task", exact=n_chosen == 1)).to_be_visible()
+    with step(here):
+        page.get_by_role("button", name="Run 3 tasks").click()
+        expect(page.get_by_text("Everything chosen has been run")).to_be_visible()
+        _expect_accuracies(page, results)
+    with step(here):
+        open_view(page, "Wrongly judged")
+        _expect_mistakes(page, results["tense"], 0)
+    with step(here):
+        choose(here, "Task", "Clause depth")
+        _expect_mistakes(page, results["clause_depth"], 0)
+    slider = page.get_by_role("slider", name="Layer")
+    with step(here):
+        slider.focus()
+        slider.press("ArrowRight")
+        _expect_mistakes(page, results["clause_depth"], 1)
+    with step(here):
+        slider.press("End")
+        _expect_mistakes(page, results["clause_depth"], 6)
+    with step(here):
+        open_view(page, "All numbers")
+        for row, result in enumerate(results.values()):
+            expect(cell(page, 0, row)).to_have_text(TASKS[result.task].title)
+            best = result.best.layer
+            expect(cell(page, 1, row)).to_have_text(str(best) if best else "embeddings")
+            expect_number(page, 2, row, 100 * max(layer.accuracy for layer in result.layers))
+    with step(here):
+        page.go_back()
+        expect_view(page, "Wrongly judged")
+        _expect_mistakes(page, results["clause_depth"], 6)
+    with step(here):
+        go_to(page, "Attention")
+        text = "Owls can turn their heads."
+        enter(page, "Text", text)
+        expect(page.get_by_text(f"{len(engine.encode(BERT, text))} tokens of at most")).to_be_visible()
+        expect_weight(page, 3, 2, engine.attend(BERT, text).head(0, 0)[2, 1])
+    with step(here):
+        page.go_back()
+        expect(page.get_by_role("heading", name="Layers", exact=True, level=1)).to_be_visible()
+        _expect_accuracies(page, results)
+        _expect_mistakes(page, results["clause_depth"], 6)
+
+
+def _expect_accuracies(page: Page, results: dict[str, TaskResult]) -> None:
+    """The picture has a row a task: the majority, the embeddings, six layers."""
+    wanted = [
+        f"{100 * share:.0f}"
+        for result in results.values()
+        for share in (result.majority, *(layer.accuracy for layer in result.layers))
+    ]
+    page.wait_for_function(
+        """n => document.querySelector('.js-plotly-plot')?._fullLayout?.annotations?.length === n""", arg=len(wanted)
+    )
+    assert [re.split(r"\D", text, maxsplit=1)[0] for text in cells(page)] == wanted
+
+
+def _expect_mistakes(page: Page, result: TaskResult, layer: int) -> None:
+    """The items judged wrongly with the probe of a layer, those it was surest of first."""
+    wrong = result.layers[layer].wrong
+    assert wrong
+    expect(page.get_by_text(f"of {result.n_test} held-out items are judged wrongly")).to_have_text(
+        re.compile(rf"^{round((1 - result.layers[layer].accuracy) * result.n_test)} of .* the {len(wrong)} the probe")
+    )
+    for row, mistake in enumerate(wrong):
+        for column, text in enumerate((mistake.text, mistake.label, mistake.predicted)):
+            expect(cell(page, column, row)).to_have_text(text)
+        expect_number(page, 3, row, 100 * mistake.probability)
+
+
+def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
+    text, second = "The dog chased the ball because it was red.", "Then the children went home."
+    bert, tiny = (engine.attend(model, text) for model in (BERT, TINY))
+    assert bert.encoding.tokens == tiny.encoding.tokens
+    it, ball = (bert.encoding.tokens.index(word) for word in ("it", "ball"))
+
+    here = visit(height=1600)
+    page: Page = here.open(app_url)
+    with step(here):
+        go_to(page, "Compare")
+        expect(page.get_by_text("22.9 M parameters")).to_be_visible()
+    with step(here):
+        page.get_by_role("button", name="Remove LSTM, embedded").click()
+        expect(page.get_by_text(" M parameters")).to_have_count(3)
+    with step(here):  # with the keyboard: the list moves under a pointer when it loses the focus
+        page.get_by_role("combobox", name="Models, two to four").press("Backspace")
+        expect(page.get_by_text("4.9 M parameters")).to_have_count(0)
+        expect(page.get_by_text(" M parameters")).to_have_count(2)
+    with step(here):
+        enter(page, "Text", text)
+        expect(cell(page, 0, 1)).to_have_text("dog")
+        for place, found in ((0, bert), (2, tiny)):
+            expect_metric(page, place, str(found.n_tokens))
+    boxes = page.get_by_role("spinbutton")
+    with step(here):
+        open_view(page, "Attention")
+        expect_steppers(page, ["1", "1", "", "1"])
+        _expect_word_weight(page, BERT, it, ball, bert.head(0, 0))
+    with step(here):
+        boxes.nth(0).fill("6")
+        boxes.nth(0).press("Enter")
+        expect(page.get_by_text("Layer 2 of 2, beside layer 6 of 6: the same relative depth.")).to_be_visible()
+        _expect_word_weight(page, BERT, it, ball, bert.head(5, 0))
+        _expect_word_weight(page, TINY, it, ball, tiny.head(1, 0))
+    with step(here):
+        boxes.nth(1).fill("3")
+        boxes.nth(1).press("Enter")
+        expect(page.get_by_text("Most like layer 6 head 3 of A")).to_be_visible()
+        _expect_word_weight(page, BERT, it, ball, bert.head(5, 2))
+    bits = head_matrix(bert, tiny, align([bert.encoding, tiny.encoding]))[5 * bert.n_heads + 2]
+    layer, head = divmod(int(bits.argmin()), tiny.n_heads)
+    with step(here):
+        page.get_by_role("button", name=f"Layer {layer + 1} head {head + 1}: {bits.min():.3f} bits").click()
+        expect_steppers(page, ["6", "3", str(layer + 1), str(head + 1)])
+        expect(page.get_by_text(f"divergence is {bits.min():.3f} bits")).to_be_visible()
+        _expect_word_weight(page, TINY, it, ball, tiny.head(layer, head))
+    with step(here):
+        open_view(page, "Predictions")
+        _expect_guesses(page, engine, text.replace("dog", "[MASK]"))
+    with step(here):
+        page.get_by_role("button", name="dog", exact=True).click()
+        expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
+    with step(here):
+        page.get_by_role("button", name="ball", exact=True).click()
+        expect(page.get_by_text("Mask 1: was “ball”")).to_be_visible()
+        _expect_guesses(page, engine, text.replace("ball", "[MASK]"))
+    with step(here):
+        slider = page.get_by_role("slider", name="Guesses of each model")
+        slider.focus()
+        slider.press("ArrowRight")
+        answers = [engine.fill_mask(model, text.replace("ball", "[MASK]"), 6)[0].best for model in (BERT, TINY)]
+        shared = set.intersection(*({entry.token for entry in best} for best in answers))
+        expect(page.get_by_text(f"of their 6 best they share {len(shared) / 6:.0%}.")).to_be_visible()
+    with step(here):
+        enter(page, "Second text (optional)", second)
+        for place, model in enumerate((BERT, TINY)):
+            expect_metric(page, place, f"{engine.next_sentence(model, text, second).p_next:.4f}")
+    with step(here):
+        choose(here, "A, the reference", "TinyBERT, embedded")
+        for place, model in enumerate((TINY, BERT)):
+            expect_metric(page, place, f"{engine.next_sentence(model, text, second).p_next:.4f}")
+    with step(here):
+        go_to(page, "Next sentence")
+        expect(page.get_by_label("Sentence B")).to_have_value(second)
+        expect_metric(page, 0, f"{engine.next_sentence(BERT, text, second).p_next:.4f}")
+    with step(here):
+        page.go_back()
+        expect(page.get_by_role("heading", name="Compare", exact=True, level=1)).to_be_visible()
+        expect_view(page, "Predictions")
+        expect_metric(page, 0, f"{engine.next_sentence(TINY, text, second).p_next:.4f}")
+    with step(here):
+        page.go_back()
+        expect_view(page, "Attention")
+
+
+def _expect_word_weight(page: Page, model: str, query: int, key: int, weights: FloatArray) -> None:
+    """A model's heatmap says the weight between two tokens, counted from 0; it shows no special ones."""
+    expect_weight(page, query, key, weights[query, key], f"attention-{model.replace('/', '-')}")
+
+
+def _expect_guesses(page: Page, engine: Engine, masked: str) -> None:
+    for column, model in enumerate((BERT, TINY), start=1):
+        best = engine.fill_mask(model, masked, 1)[0].best[0]
+        expect(cell(page, column, 0)).to_have_text(f"{best.token} ({best.probability:.1%})")
