@@ -40,6 +40,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests in a browser share one app and one browser, so they run one after the other where others run beside them
+    (``-n 2 --dist loadgroup``).
+    """
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
 @pytest.fixture
 def subject(request: pytest.FixtureRequest, checkpoint: Callable[[str], Path]) -> ModelSpec:
     """A model to test; "someone/tiny" is the tiny BERT, which a small hub gives out as the real one would."""
