@@ -46,6 +46,7 @@ def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app
         here.settled()
         page.go_back()
         expect(chosen(page, name)).to_be_checked()
+        here.settled()
         expect(layer_of(page)).to_have_value(layer)
 
     back("Rollout", "3")

@@ -23,6 +23,7 @@ from analysis.divergence import head_matrix
 from analysis.probing import TASKS, Settings, TaskResult, run
 from model_zoo import Engine
 from model_zoo.types import FloatArray, MaskPrediction
+from ui import state
 
 pytestmark = pytest.mark.browser
 
@@ -160,7 +161,7 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
     with step(here):
         go_to(page, "Masked words")
         expect(page.get_by_label("Text", exact=True)).to_have_value(other)
-        best = engine.fill_mask(BERT, other, 1, masked=[cat])[0].best[0]
+        best = engine.fill_mask(BERT, other, 1, masked=state.MASKED.default)[0].best[0]
         expect(page.locator(".js-plotly-plot .ytick").first).to_have_text(best.token)
     with step(here):
         page.go_back()
@@ -193,9 +194,11 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
     box = page.get_by_label("Text", exact=True)
     with step(here):
         page.get_by_role("main").get_by_role("link", name="Masked words", exact=True).click()
-        expect(page.get_by_text("Mask 1: was “cat”")).to_be_visible()
+        (masked,) = state.MASKED.default
+        first = engine.encode(BERT, state.TEXT.default).tokens[masked]
+        expect(page.get_by_text(f"Mask 1: was “{first}”")).to_be_visible()
     with step(here):
-        page.get_by_role("button", name="cat", exact=True).click()
+        page.get_by_role("button", name=first, exact=True).click()
         expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
     with step(here):
         enter(page, "Text", text)
@@ -520,9 +523,11 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
         _expect_word_weight(page, TINY, it, ball, tiny.head(layer, head))
     with step(here):
         open_view(page, "Predictions")
-        _expect_guesses(page, engine, text.replace("dog", "[MASK]"))
+        words, (masked,) = text.split(), state.MASKED_WORDS.default
+        first = words[masked]
+        _expect_guesses(page, engine, " ".join([*words[:masked], "[MASK]", *words[masked + 1 :]]))
     with step(here):
-        page.get_by_role("button", name="dog", exact=True).click()
+        page.get_by_role("button", name=first, exact=True).click()
         expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
     with step(here):
         page.get_by_role("button", name="ball", exact=True).click()
