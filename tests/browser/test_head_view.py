@@ -107,6 +107,14 @@ def test_click_locks_and_click_again_unlocks(open_page: Open) -> None:
     expect_lines(page, OVERVIEW)
 
 
+def test_taken_off_the_page_it_draws_no_more(open_page: Open) -> None:
+    page = open_page(payload(maps(), selected={"side": "query", "index": 3}))
+    page.locator(".head-view").evaluate("root => root.remove()")
+    frame = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+    for _ in range(3):  # in the first it is seen to have no width, in the second that would be drawn
+        page.evaluate(frame)
+
+
 def test_escape_unlocks(open_page: Open) -> None:
     page = open_page(payload(maps(), selected={"side": "key", "index": 0}))
     expect_lines(page, 13)

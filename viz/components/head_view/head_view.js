@@ -549,7 +549,10 @@ class HeadView {
       entries.forEach(({ target, isIntersecting }) => see(target, isIntersecting)),
     );
     on(window, "beforeprint", () => [...this.overview.children].forEach((tile) => this.drawTile(tile)));
-    this.sizes = new ResizeObserver(() => this.data && this.stage.clientWidth !== this.area.width && this.layout());
+    this.sizes = new ResizeObserver(() => {
+      const width = this.stage.clientWidth; // 0 where it is not to be seen, or off the page before it is told
+      if (this.data && width && width !== this.area.width) this.layout();
+    });
     this.sizes.observe(this.stage);
     onRatio(() => this.layout(), options.signal);
   }
