@@ -40,6 +40,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests in a browser share one app and one browser, so they run one after the other where others run beside them
     (``-n 2 --dist loadgroup``).
