@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     (``-n 2 --dist loadgroup``).
     """
     for item in items:
-        if item.get_closest_marker("browser"):
+        if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 

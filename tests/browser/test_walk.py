@@ -73,6 +73,7 @@ class Walker:
         self._place = 0
 
     def take(self) -> None:
+        self._seen[self._place] = self._step(), self._settled()
         kind = self._chance.random()
         if kind < 0.15 and self._place > 0:
             self._travel(-1)
@@ -129,9 +130,15 @@ class Walker:
         assert self._settled() == wanted, f"{self.page.url}\n" + "\n".join(self.way)
 
     def _settled(self) -> State:
-        self.page.evaluate("() => (window.lastBusy = performance.now())")
-        self.page.wait_for_function(_QUIET)
-        return self._state()
+        """What the page shows when it shows the same twice in a row: a busy server can begin late."""
+        before: State = {}
+        while True:
+            self.page.evaluate("() => (window.lastBusy = performance.now())")
+            self.page.wait_for_function(_QUIET)
+            now = self._state()
+            if now == before:
+                return now
+            before = now
 
     def _state(self) -> State:
         found: State = self.page.evaluate(_STATE)
