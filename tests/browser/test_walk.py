@@ -56,7 +56,7 @@ _STATE = """() => {
 _QUIET = """() => {
     const running = document.querySelector('[data-test-script-state]')?.dataset.testScriptState !== 'notRunning';
     if (running || document.querySelector('[data-stale="true"]')) window.lastBusy = performance.now();
-    return performance.now() - (window.lastBusy ??= performance.now()) > 120;
+    return performance.now() - (window.lastBusy ??= performance.now()) > 60;
 }"""
 _TEXTS = ("The dog chased the cat.", "He drank a cup of [MASK].", "Unbelievably, it rained.", "One. Two! 🙂")
 
