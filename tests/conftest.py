@@ -40,16 +40,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests in a browser share one app and one browser, so they run one after the other where others run beside them
-    (``-n 2 --dist loadgroup``).
-    """
-    for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("browser"))
-
-
 @pytest.fixture
 def subject(request: pytest.FixtureRequest, checkpoint: Callable[[str], Path]) -> ModelSpec:
     """A model to test; "someone/tiny" is the tiny BERT, which a small hub gives out as the real one would."""
