@@ -118,6 +118,12 @@ def _offer(model: str, message: str) -> None:
     )
 
 
+def enumerated(names: Iterable[str]) -> str:
+    """At least one name, as a sentence has them: "A, B and C"."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def told_apart(labels: Iterable[str]) -> list[str]:
     """Labels of options as they are, for a list that knows its options by what is read on them: of equal ones each
     but the first ends in characters of no width.

@@ -9,7 +9,7 @@ import streamlit as st
 from model_zoo import registry
 from model_zoo.types import AttentionRun, ModelInfo
 from ui import browser, state
-from ui.messages import as_text
+from ui.messages import as_text, enumerated
 
 
 def complaints(sentences: Sequence[str]) -> None:
@@ -31,14 +31,12 @@ def beyond_training(read: Mapping[str, int], said: int = 0) -> None:
             beyond[model] = spec.trained_tokens
     if not beyond:
         return
-    *others, last = beyond
-    names = f"{', '.join(others)} and {last}" if others else last
     longest = max(read[model] for model in beyond)
     st.warning(
         as_text(
-            f"{names} saw at most {max(beyond.values()):,} tokens at once in training and up to {longest:,} here: what "
-            "comes out for so long a text, early tokens included, may be an artefact of positions that training never "
-            "reached."
+            f"{enumerated(beyond)} saw at most {max(beyond.values()):,} tokens at once in training and up to "
+            f"{longest:,} here: what comes out for so long a text, early tokens included, may be an artefact of "
+            "positions that training never reached."
         ),
         icon=":material/straighten:",
     )

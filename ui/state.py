@@ -419,7 +419,7 @@ def publish(fields: Sequence[Field]) -> bool:
     """
     address = query(fields)
     now = st.query_params.to_dict()
-    if not _restores(now, fields):
+    if not _restores(now, address, fields):
         st.query_params.from_dict(address)
         now = address
     _known(fields).append(now)
@@ -435,10 +435,9 @@ def query(fields: Sequence[Field]) -> dict[str, str]:
     }
 
 
-def _restores(address: Mapping[str, str], fields: Sequence[Field]) -> bool:
-    """Whether an address says what ``query`` would say, whatever defaults it leaves out, and nothing else."""
+def _restores(address: Mapping[str, str], wanted: Mapping[str, str], fields: Sequence[Field]) -> bool:
+    """Whether an address says what is wanted, whatever defaults it leaves out, and nothing else."""
     defaults = {field.name: field.write(field.default) for field in fields}
-    wanted = query(fields)
     return set(address) <= set(defaults) and all(
         address.get(name, default) == wanted.get(name, default) for name, default in defaults.items()
     )

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1.element_tree import Widget
 from walks.visitor import Visitor
 from walks.walk import trouble
 
@@ -19,10 +18,6 @@ from ui.compare import predictions
 
 ROOT = Path(__file__).parents[2]
 SECRET = "My secret sentence."
-
-
-def widget(visitor: Visitor, key: str) -> Widget:
-    return next(widget for widget in visitor.widgets() if widget.key == key)
 
 
 @pytest.fixture
@@ -45,10 +40,10 @@ def test_a_failure_is_counted_logged_and_has_a_way_on(
     here = visitor("pages/attention.py", text=SECRET)
     before = messages.unforeseen().n
     with caplog.at_level(logging.ERROR):
-        here.use(widget(here, "view"), "Lines")
-        here.use(widget(here, "layer"), 2)
+        here.use(here.widget("view"), "Lines")
+        here.use(here.widget("layer"), 2)
         assert trouble(here) is None
-        here.use(widget(here, "layer"), 3)
+        here.use(here.widget("layer"), 3)
     assert trouble(here) is not None
     assert messages.unforeseen().n == before + 1
     said = next(record.getMessage() for record in caplog.records if record.name == "ui.messages")
@@ -57,7 +52,7 @@ def test_a_failure_is_counted_logged_and_has_a_way_on(
     assert not [record for record in caplog.records if "secret" in record.getMessage()]
     assert not any(record.exc_info for record in caplog.records)
 
-    here.use(widget(here, "start anew"), None)
+    here.use(here.widget("start anew"), None)
     assert trouble(here) is None
     assert here.value("text", None) == SECRET
     assert (here.value("view", None), here.value("layer", None)) == (state.VIEW.default, state.LAYER.default)
@@ -71,7 +66,7 @@ def test_one_button_serves_several_failures(visitor: Callable[..., Visitor], mon
     monkeypatch.setattr(predictions, "_surprisal", fails)
     monkeypatch.setattr(predictions, "_rank", fails)
     before = messages.unforeseen().n
-    here.use(widget(here, "compare_top"), 3)
+    here.use(here.widget("compare_top"), 3)
     assert messages.unforeseen().n > before + 1
     assert len([element for element in here.elements() if element.type == "error"]) == messages.unforeseen().n - before
     assert len([button for button in here.widgets() if button.key == "start anew"]) == 1

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Widget
 from walks.visitor import Visitor
 from walks.walk import state_of, trouble
 
@@ -16,10 +15,6 @@ from ui import state
 from ui.attention import VIEWS
 
 ROOT = Path(__file__).parents[2]
-
-
-def widget(visitor: Visitor, key: str) -> Widget:
-    return next(widget for widget in visitor.widgets() if widget.key == key)
 
 
 def query(visitor: Visitor) -> dict[str, str]:
@@ -43,10 +38,10 @@ def runs_of_the_app(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_visitor_reruns_a_fragment_alone(visitor: Callable[..., Visitor], runs_of_the_app: list[str]) -> None:
     here = visitor("pages/attention.py", view="lines")
     before = len(runs_of_the_app)
-    here.use(widget(here, "layer"), 2)
+    here.use(here.widget("layer"), 2)
     assert len(runs_of_the_app) == before
     assert query(here)["layer"] == "2"
-    here.use(widget(here, "words"), True)
+    here.use(here.widget("words"), True)
     assert len(runs_of_the_app) == before + 1
 
 
@@ -65,9 +60,9 @@ def test_apptest_reruns_everything(runs_of_the_app: list[str]) -> None:
 def test_another_view_and_two_clicks(first: str, second: str, visitor: Callable[..., Visitor]) -> None:
     """At 9656c9f an error after 19 of 19 changes of view, at the second click in the fragment."""
     here = visitor("pages/attention.py", view=first)
-    here.use(widget(here, "view"), VIEWS[second].title)
+    here.use(here.widget("view"), VIEWS[second].title)
     for layer in (2, 3, 4):
-        here.use(widget(here, "layer"), layer)
+        here.use(here.widget("layer"), layer)
         assert trouble(here) is None
         assert query(here)["layer"] == str(layer)
         assert query(here).get("view", "grid") == second
@@ -75,22 +70,22 @@ def test_another_view_and_two_clicks(first: str, second: str, visitor: Callable[
 
 def test_compare_between_attention_and_predictions(visitor: Callable[..., Visitor]) -> None:
     here = visitor("pages/compare.py", compare_view="attention", models="embedded/bert,embedded/tinybert")
-    here.use(widget(here, "compare_view"), "Predictions")
+    here.use(here.widget("compare_view"), "Predictions")
     for top in (3, 4, 6):
-        here.use(widget(here, "compare_top"), top)
+        here.use(here.widget("compare_top"), top)
         assert trouble(here) is None
         assert query(here)["compare_top"] == str(top)
-    here.use(widget(here, "compare_view"), "Attention")
+    here.use(here.widget("compare_view"), "Attention")
     for layer in (2, 3):
-        here.use(widget(here, "layer"), layer)
+        here.use(here.widget("layer"), layer)
         assert trouble(here) is None
     assert query(here)["layer"] == "3"
 
 
 def test_attention_remembers_its_steppers(visitor: Callable[..., Visitor]) -> None:
     here = visitor("pages/attention.py")
-    here.use(widget(here, "layer"), 3)
-    here.use(widget(here, "head"), 2)
+    here.use(here.widget("layer"), 3)
+    here.use(here.widget("head"), 2)
     before = state_of(here)
     here.detour("pages/masked_words.py")
     assert state_of(here) == before
@@ -100,25 +95,25 @@ def test_attention_remembers_its_steppers(visitor: Callable[..., Visitor]) -> No
 def test_a_view_from_a_link_stays(visitor: Callable[..., Visitor]) -> None:
     here = visitor("pages/attention.py", view="rollout", layer="4")
     here.detour("pages/layers.py")
-    here.use(widget(here, "words"), True)
+    here.use(here.widget("words"), True)
     assert (query(here)["view"], query(here)["layer"]) == ("rollout", "4")
 
 
 @pytest.mark.parametrize("typed", ["The sun is out.\n", "\r\nThe sun is out.\n\n"])
 def test_enter_at_the_end_is_no_part_of_the_text(typed: str, visitor: Callable[..., Visitor]) -> None:
     here = visitor("pages/attention.py")
-    here.use(widget(here, "text"), typed)
+    here.use(here.widget("text"), typed)
     assert query(here)["text"] == "The sun is out."
-    assert widget(here, "text").value == "The sun is out."  # type: ignore[attr-defined]
+    assert here.widget("text").value == "The sun is out."  # type: ignore[attr-defined]
 
 
 def test_each_view_and_each_page_is_one_step_back(visitor: Callable[..., Visitor]) -> None:
     here = visitor("pages/home.py")
     here.go("pages/attention.py")
     for title, view in (("Lines", "lines"), ("Rollout", "rollout")):
-        here.use(widget(here, "view"), title)
+        here.use(here.widget("view"), title)
         for layer in (2, 3, 4):
-            here.use(widget(here, "layer"), layer)
+            here.use(here.widget("layer"), layer)
         assert query(here)["view"] == view
     here.go("pages/layers.py")
     here.back()
@@ -139,8 +134,8 @@ def test_back_keeps_a_text_too_long_for_an_address(visitor: Callable[..., Visito
     long = "word " * 500
     assert len(long) > state.LONGEST_ADDRESS_VALUE
     here = visitor("pages/attention.py")
-    here.use(widget(here, "text"), long)
-    here.use(widget(here, "view"), "Rollout")
+    here.use(here.widget("text"), long)
+    here.use(here.widget("view"), "Rollout")
     here.back()
     assert (here.value("text", None), here.value("view", None)) == (long, "grid")
 
@@ -159,7 +154,7 @@ def test_either_of_two_equal_words_can_be_masked(
     """A list of options is told by what is read on them, so equal words were one and the same."""
     page, _, view = page.partition("?")
     here = visitor(page, text="time after time now", **{field: ""}, **({"compare_view": view} if view else {}))
-    words = widget(here, strip)
+    words = here.widget(strip)
     assert len(set(words.options)) == 4  # type: ignore[attr-defined]
     here.use(words, tuple(words.options[place] for place in chosen))  # type: ignore[attr-defined]
     assert trouble(here) is None

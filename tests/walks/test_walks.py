@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from walks.visitor import Address
 from walks.walk import Failure, Step, Walk, shortest, take, walk
 
 from ui import state
@@ -22,7 +23,7 @@ def test_nothing_goes_wrong_on_the_way(seed: int) -> None:
 def test_a_walk_finds_a_field_that_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """The walk itself can fail: here the address of Attention does not carry the threshold."""
     monkeypatch.setattr(state, "ATTENTION", tuple(field for field in state.ATTENTION if field is not state.THRESHOLD))
-    walked = Walk.from_page("pages/attention.py")
+    walked = Walk(Address("pages/attention.py"))
     with pytest.raises(Failure, match=r"For another visitor, another state: .*widget threshold: '0.25' -> '0.0'"):
         walked.take(Step("use", "threshold", 0.25))
 
@@ -48,6 +49,6 @@ def test_the_shortest_way_leaves_out_what_does_not_matter(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(state.Field, "value", state.Field.value.getter(lost))  # type: ignore[attr-defined]
     with pytest.raises(Failure, match="Something went wrong") as caught:
-        take(way, Walk.from_page("pages/attention.py"))
+        take(way, Walk(Address("pages/attention.py")))
     found = shortest(caught.value)
     assert [(step.which, step.value) for step in found.way] == [("words", True), ("layer", 3)]

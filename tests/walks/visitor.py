@@ -155,6 +155,10 @@ class Visitor:
         """Everything on the page that can be changed, not the sidebar."""
         return [node for node in self.tree.main if isinstance(node, Widget) and not getattr(node, "disabled", False)]
 
+    def widget(self, key: str) -> Widget:
+        """The widget of this key."""
+        return next(widget for widget in self.widgets() if widget.key == key)
+
     def value(self, name: str, default: object) -> object:
         """A value of the session's."""
         try:

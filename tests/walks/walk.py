@@ -113,11 +113,6 @@ class Walk:
         self._states = [state_of(self.visitor)]
         self._sound("opening")
 
-    @classmethod
-    def from_page(cls, page: str) -> Walk:
-        """A walk that begins at a page's bare address."""
-        return cls(Address(page))
-
     @property
     def n_steps(self) -> int:
         return self.visitor.n_runs + self.n_others

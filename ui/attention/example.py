@@ -6,7 +6,7 @@ import streamlit as st
 
 from model_zoo.types import AttentionRun
 from ui import examples, state
-from ui.messages import as_text
+from ui.messages import as_text, enumerated
 
 
 def draw(run: AttentionRun) -> None:
@@ -25,6 +25,4 @@ def draw(run: AttentionRun) -> None:
         f"{weights[query - 1, key - 1]:.0%} of what {named(query)} looks at is {named(key)}"
         for query, key in example.looks
     ]
-    *others, last = shares
-    said = f"{', '.join(others)} and {last}" if others else last
-    st.markdown(as_text(f"In layer {layer}, head {head}, {said}."))
+    st.markdown(as_text(f"In layer {layer}, head {head}, {enumerated(shares)}."))

@@ -15,10 +15,14 @@ def _text(file: str) -> str:
     return (_FILES / file).read_text(encoding="utf-8")
 
 
+# Read once: every run of every page mounts both.
+_BROWSER = {"html": "<i hidden></i>", "css": "", "js": _text("browser.js")}
+_COPY_LINK = {"html": _text("copy_link.html"), "css": _text("copy_link.css"), "js": _text("copy_link.js")}
+
+
 def prepare() -> None:
     """Once a page: the browser keeps what it was told until the tab is closed."""
-    mount = component("browser", {"html": "<i hidden></i>", "css": "", "js": _text("browser.js")})
-    mount(
+    component("browser", _BROWSER)(
         key="browser",
         data={
             "steps": [field.name for field in state.FIELDS if field.step],
@@ -29,5 +33,4 @@ def prepare() -> None:
 
 def copy_link(query: Mapping[str, str]) -> None:
     """A button that copies this page's address with these parameters."""
-    source = {"html": _text("copy_link.html"), "css": _text("copy_link.css"), "js": _text("copy_link.js")}
-    component("copy_link", source)(key="copy link", data={"query": dict(query)}, width="content")
+    component("copy_link", _COPY_LINK)(key="copy link", data={"query": dict(query)}, width="content")

@@ -11,7 +11,7 @@ from model_zoo import registry, sources
 from model_zoo.errors import NotDownloaded
 from ui import precomputed
 from ui.engine import engine
-from ui.messages import as_text, failures_as_messages, fragment
+from ui.messages import as_text, enumerated, failures_as_messages, fragment
 from ui.probing import own_data
 from ui.probing.choice import Choice
 from ui.probing.study import Desk, Finished, Key, Study
@@ -121,8 +121,7 @@ def _must_be_run(choice: Choice, missing: Sequence[Key]) -> str:
 
 def _titles(choice: Choice, keys: Sequence[Key]) -> str:
     """What the screen calls these tasks: "A, B and C"."""
-    *others, last = (choice.titles[choice.tasks[key].name] for key in keys)
-    return f"{', '.join(others)} and {last}" if others else last
+    return enumerated(choice.titles[choice.tasks[key].name] for key in keys)
 
 
 def _in_words(seconds: float) -> str:
