@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Read when torch and numpy are imported: threads that wait for each other on busy cores take many times as long.
+    os.environ["OMP_NUM_THREADS"] = "1"
+
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import checkpoints
 import pytest
@@ -14,6 +21,7 @@ from loopback_hub import Hub, point_to, running_hub
 from streamlit import config
 from walks.visitor import Address, Visitor
 from walks.walk import STEPS
+from xdist.scheduler import LoadScopeScheduling
 
 import ui.engine
 from model_zoo import Engine, registry
@@ -38,6 +46,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(
             "subject", [*tiny, through_a_hub, *(pytest.param(m, id=m.id) for m in models)], indirect=True
         )
+
+
+class OneBrowser(LoadScopeScheduling):
+    """With ``-n`` all browser tests go to one process, because two browsers disturb each other; all others go to
+    whichever is free. (xdist's own groups have no effect with pytest 9.2, which keeps names of tests elsewhere.)
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "browser" if nodeid.startswith("tests/browser/") else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneBrowser:
+    return OneBrowser(config, log)
 
 
 @pytest.fixture

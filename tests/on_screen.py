@@ -15,6 +15,12 @@ from model_zoo.types import FloatArray
 NO_PICTURES = ("browser", "copy_link")  # components that draw nothing of the page's numbers
 
 
+# In a page of ``visit``: the server has answered what was asked, the script has run, and nothing is being redrawn.
+SETTLED = """window.asked <= window.answered
+    && document.querySelector('[data-test-script-state]')?.dataset.testScriptState === 'notRunning'
+    && !document.querySelector('[data-stale="true"]')"""
+
+
 def unpacked(packed: bytes) -> tuple[dict[str, object], bytes]:
     """The header and the numbers of a component's data (``viz.component.pack``)."""
     end = 4 + int.from_bytes(packed[:4], "little")

@@ -147,7 +147,7 @@ def clickable_grid(layer: int, head: int, draw: Callable[[tuple[int, int]], go.F
         on_select=choose,
         selection_mode="points",
         theme=None,
-        config=figures.config("attention-all-heads"),
+        config=figures.config("attention-all-heads", clicked=True),
     )
 
 

@@ -17,10 +17,14 @@ from viz.component import pack
 from viz.layout import base_layout
 
 
-def config(name: str) -> dict[str, object]:
-    """Plotly's settings: one button that saves the figure as an image, in the browser, without a server."""
+def config(name: str, *, clicked: bool = False) -> dict[str, object]:
+    """Plotly's settings: one button that saves the figure as an image, in the browser, without a server.
+
+    Where single points are ``clicked``, two quick clicks are two: as a double click they would take the choice back.
+    """
     image = state.IMAGE.value
     return {
+        **({"doubleClickDelay": 1} if clicked else {}),
         "displaylogo": False,
         "displayModeBar": True,
         "modeBarButtons": [["toImage"]],

@@ -248,7 +248,7 @@ def _one_answer(playground: Playground, answer: MaskPrediction) -> None:
         on_select=click,
         selection_mode="points",
         theme=None,
-        config=figures.config(f"mask-{answer.position}"),
+        config=figures.config(f"mask-{answer.position}", clicked=True),
     )
     choice = f"put {answer.position}"
     st.selectbox(

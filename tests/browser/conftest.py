@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
+from on_screen import SETTLED
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -35,6 +36,18 @@ ROOT = Path(__file__).parents[2]
 # How long a page may take on a busy machine; a page that is done is seen at once.
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
+# A page knows that a run has begun when the server says so, which a busy one does late: what was asked is noted here.
+WATCH_THE_SERVER = """(() => {
+    window.asked = window.answered = 0;
+    const send = WebSocket.prototype.send;
+    const watched = new WeakSet();
+    WebSocket.prototype.send = function (data) {
+        if (!watched.has(this)) this.addEventListener("message", () => (window.answered = performance.now()));
+        watched.add(this);
+        window.asked = performance.now();
+        return send.call(this, data);
+    };
+})()"""
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
 
 
@@ -120,8 +133,7 @@ class Visit:
 
     def settled(self) -> None:
         """Wait until the script has run and nothing is being redrawn."""
-        self.page.wait_for_selector('[data-test-script-state="notRunning"]')
-        self.page.wait_for_function("!document.querySelector('[data-stale=\"true\"]')")
+        self.page.wait_for_function(SETTLED)
 
     def until(self, act: Callable[[], object], seen: Callable[[float], object]) -> None:
         """Act, and again, until ``seen(patience in ms)`` holds: a click into a picture that is just being drawn anew
@@ -148,6 +160,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=color_scheme, accept_downloads=True
         )
+        context.add_init_script(WATCH_THE_SERVER)
         visits.append((Visit(context), context))
         return visits[-1][0]
 
@@ -187,7 +200,7 @@ def open_file(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]
 @pytest.fixture
 def mounted(browser: Browser) -> Iterator[Callable[..., tuple[Page, Callable[[Any], None]]]]:
     """A component on a page as Streamlit mounts it, and what runs it on a payload: packed bytes, called again on every
-    run. What it tells is in the page's ``told``.
+    run. What it tells is in the page's ``told``, what ends each run in ``ends``.
     """
     page = browser.new_page()
 
@@ -197,16 +210,16 @@ def mounted(browser: Browser) -> Iterator[Callable[..., tuple[Page, Callable[[An
             f"<script type=module>{source['js']}\nwindow.render = render;</script>"
         )
         page.wait_for_function("typeof window.render === 'function'")
-        page.evaluate("window.told = []")
+        page.evaluate("[window.told, window.ends] = [[], []]")
         return page, run
 
     def run(payload: Any) -> None:
         page.evaluate(
-            """(data) => render({
+            """(data) => void ends.push(render({
                 data: Uint8Array.from(atob(data), (byte) => byte.charCodeAt(0)),
                 parentElement: document.querySelector("main"),
                 setStateValue: (name, value) => told.push([name, value]),
-            }) && null""",
+            }))""",
             base64.b64encode(pack(payload)).decode(),
         )
 

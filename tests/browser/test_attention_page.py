@@ -110,8 +110,7 @@ def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], 
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize(("width", "color_scheme"), [(1280, "dark"), (400, "light")])
 def test_no_sideways_scrolling(width: int, color_scheme: str, visit: Callable[..., Any], app_url: str) -> None:
     page = visit(width=width, color_scheme=color_scheme).open(f"{app_url}/attention")
     expect(page.get_by_role("heading", name="Layer 1, head 1")).to_be_visible()

@@ -57,15 +57,12 @@ def test_a_best_match_is_opened_and_its_link_restores_it(
     expect_steppers(restored, wanted)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", ["tokens", "attention", "predictions", "representations", "cost"])
 def test_every_view_fits_a_telephone(
-    view: str, scheme: str, visit: Callable[..., Any], app_url: str, checkpoint: Callable[[str], Path]
+    view: str, visit: Callable[..., Any], app_url: str, checkpoint: Callable[[str], Path]
 ) -> None:
     models = str(checkpoint("bert")), str(checkpoint("roberta")), str(checkpoint("gpt2"))
-    page: Page = visit(width=400, color_scheme=scheme).open(
-        address(app_url, models, compare_view=view, pair="She walked home.")
-    )
+    page: Page = visit(width=400).open(address(app_url, models, compare_view=view, pair="She walked home."))
     expect(page.get_by_text("The address of this page restores")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 

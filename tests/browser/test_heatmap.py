@@ -197,6 +197,36 @@ def test_new_data_are_drawn_in_place_and_a_cell_that_is_read_says_its_new_weight
     assert (pixels(page) == before).all()
 
 
+def test_a_pointer_that_leaves_takes_away_what_it_read_and_not_what_a_key_reads(open_page: Open) -> None:
+    page = open_page(heatmap(WEIGHTS, TOKENS, TOKENS))
+    status = page.get_by_role("status")
+    page.locator("canvas").hover(position={"x": 200, "y": 150})
+    expect(status).to_be_visible()
+    page.mouse.move(1, 1)
+    expect(status).to_be_hidden()
+    page.locator("canvas").hover(position={"x": 200, "y": 150})
+    page.locator("canvas").focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowRight")
+    page.mouse.move(1, 1)
+    page.mouse.move(2, 2)
+    expect(status.locator("span").nth(2)).to_have_text("weight 1.0000")
+    expect(status).to_be_visible()
+
+
+def test_a_run_that_a_newer_one_overtook_does_not_end_the_view(mounted: Callable[..., Any]) -> None:
+    page, run = mounted(SOURCE)
+    run(heatmap(WEIGHTS, TOKENS, TOKENS))
+    page.keyboard.press("Tab")
+    page.evaluate("ends[0]()")  # Streamlit ends the first run while the second is on its way
+    run(heatmap(WEIGHTS.T, TOKENS, TOKENS))
+    said = page.get_by_role("status").locator("span").nth(2)
+    expect(said).to_have_text("weight 0.0000")
+    page.keyboard.press("ArrowRight")
+    expect(said).to_have_text("weight 0.2500")
+    page.evaluate("document.querySelector('main').replaceChildren() || ends[1]()")  # now it has left the page
+
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

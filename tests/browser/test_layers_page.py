@@ -86,9 +86,8 @@ def test_a_link_repeats_the_run_in_a_fresh_browser(visit: Callable[..., Any], ap
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize(("width", "color_scheme"), [(1280, "dark"), (400, "light")])
 def test_no_sideways_scrolling(width: int, color_scheme: str, visit: Callable[..., Any], app_url: str) -> None:
-    page = run_it(visit(width=width, color_scheme=color_scheme), f"{app_url}/layers?{SMALL}")
-    assert len(cells(page)) == 8
+    page = visit(width=width, color_scheme=color_scheme).open(f"{app_url}/layers")
+    assert len(cells(page)) > 8
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -45,10 +45,9 @@ def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., Any],
     assert 1 < len(lines) < 2001
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", ["probability", "attention", "input", "many pairs", "a text"])
-def test_every_view_fits_a_telephone(view: str, scheme: str, visit: Callable[..., Any], app_url: str) -> None:
-    window = visit(width=400, color_scheme=scheme)
+def test_every_view_fits_a_telephone(view: str, visit: Callable[..., Any], app_url: str) -> None:
+    window = visit(width=400)
     page: Page = window.open(f"{app_url}/next_sentence?text={A}&pair={B}&next_view={view}")
     expect(page.get_by_text("The address of this page restores")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -8,38 +8,27 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from on_screen import SETTLED
 from playwright.sync_api import Page
 from walks.walk import STEPS
 
 N_STEPS = 50  # of each walk
 
-# What can be done on the page, as [what, which], and what every field is set to.
+# What can be done on the page, by kind; the elements themselves are kept in the page.
 _POSSIBLE = """() => {
     const main = document.querySelector('[data-testid="stMain"]');
     const seen = (element) => element.checkVisibility() && !element.closest('[aria-disabled="true"], [disabled]');
-    const all = (selector, root = main) => [...root.querySelectorAll(selector)].filter(seen);
-    const number = (elements, what) => elements.map((_, place) => [what, place]);
-    return [
-        ...number(all('[role="radio"][aria-checked="false"]'), 'choose'),
-        ...number(all('[data-testid="stNumberInputStepUp"]:not([disabled])'), 'more'),
-        ...number(all('[data-testid="stNumberInputStepDown"]:not([disabled])'), 'less'),
-        ...number(all('[data-testid="stCheckbox"] label'), 'switch'),
-        ...number(all('.st-key-text textarea, .st-key-pair textarea'), 'type'),
-        ...number(all('[data-testid="stSidebarNavLink"]', document), 'page'),
+    const all = (what, selector, root = main) =>
+        [...root.querySelectorAll(selector)].filter(seen).map((element) => ({ what, element }));
+    window.possible = [
+        ...all('choose', '[role="radio"][aria-checked="false"]'),
+        ...all('more', '[data-testid="stNumberInputStepUp"]:not([disabled])'),
+        ...all('less', '[data-testid="stNumberInputStepDown"]:not([disabled])'),
+        ...all('switch', '[data-testid="stCheckbox"] label'),
+        ...all('type', '.st-key-text textarea, .st-key-pair textarea'),
+        ...all('page', '[data-testid="stSidebarNavLink"]', document),
     ];
-}"""
-_FIND = """([what, place]) => {
-    const main = document.querySelector('[data-testid="stMain"]');
-    const selector = {
-        choose: '[role="radio"][aria-checked="false"]',
-        more: '[data-testid="stNumberInputStepUp"]:not([disabled])',
-        less: '[data-testid="stNumberInputStepDown"]:not([disabled])',
-        switch: '[data-testid="stCheckbox"] label',
-        type: '.st-key-text textarea, .st-key-pair textarea',
-        page: '[data-testid="stSidebarNavLink"]',
-    }[what];
-    const seen = (element) => element.checkVisibility() && !element.closest('[aria-disabled="true"], [disabled]');
-    return [...(what === 'page' ? document : main).querySelectorAll(selector)].filter(seen)[place];
+    return window.possible.map(({ what }) => what);
 }"""
 _STATE = """() => {
     const found = {page: document.querySelector('h1')?.innerText};
@@ -53,11 +42,10 @@ _STATE = """() => {
     }
     return found;
 }"""
-_QUIET = """() => {
-    const running = document.querySelector('[data-test-script-state]')?.dataset.testScriptState !== 'notRunning';
-    if (running || document.querySelector('[data-stale="true"]')) window.lastBusy = performance.now();
+_QUIET = f"""() => {{
+    if (!({SETTLED})) window.lastBusy = performance.now();
     return performance.now() - (window.lastBusy ??= performance.now()) > 60;
-}"""
+}}"""
 _TEXTS = ("The dog chased the cat.", "He drank a cup of [MASK].", "Unbelievably, it rained.", "One. Two! 🙂")
 
 State = dict[str, str]
@@ -87,9 +75,9 @@ class Walker:
         assert self.page.get_by_text("Something went wrong").count() == 0, self.way
 
     def _act(self) -> None:
-        what, place = self._chance.choice(self.page.evaluate(_POSSIBLE))
+        place, what = self._chance.choice(list(enumerate(self.page.evaluate(_POSSIBLE))))
         text = self._chance.choice(_TEXTS)
-        element = self.page.evaluate_handle(_FIND, [what, place]).as_element()
+        element = self.page.evaluate_handle("place => window.possible[place].element", place).as_element()
         assert element is not None, self.way
         self.way.append(f"{what} {element.get_attribute('aria-label') or element.inner_text() or place}")
         element.scroll_into_view_if_needed()
@@ -98,6 +86,9 @@ class Walker:
             element.press("Enter")
         else:
             element.click()
+        if what == "page":  # a link waits for a text that has just lost the focus
+            path = urlsplit(str(element.get_property("href").json_value())).path
+            self.page.wait_for_url(lambda url: urlsplit(url).path == path)
         self._note()
 
     def _note(self) -> None:
@@ -130,7 +121,7 @@ class Walker:
         assert self._settled() == wanted, f"{self.page.url}\n" + "\n".join(self.way)
 
     def _settled(self) -> State:
-        """What the page shows when it shows the same twice in a row: a busy server can begin late."""
+        """What the page shows when it shows the same twice in a row."""
         before: State = {}
         while True:
             self.page.evaluate("() => (window.lastBusy = performance.now())")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,19 @@ def test_page_survives_nonsense_in_the_address(page: object, open_page: Callable
     app = open_page(page.path, **nonsense)  # type: ignore[attr-defined]
     assert not app.exception
     assert any("link" in warning.value for warning in app.warning)
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [("pages/attention.py", {}), ("pages/masked_words.py", {"text": "She [MASK].", "masked": ""})],
+)
+def test_two_quick_clicks_are_no_double_click(
+    page: str, query: dict[str, str], open_page: Callable[..., AppTest]
+) -> None:
+    """Plotly's double click clears the choice, and the page fell back to the head before the last one."""
+    charts = [chart.proto for chart in open_page(page, **query).get("plotly_chart") if chart.proto.selection_mode]
+    assert charts
+    assert all(json.loads(chart.config)["doubleClickDelay"] == 1 for chart in charts)
 
 
 def test_every_file_in_pages_is_in_the_list() -> None:

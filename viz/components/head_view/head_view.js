@@ -23,18 +23,12 @@ const OPACITY = Array.from({ length: LEVELS + 1 }, (_, level) => {
   return members.reduce((sum, q) => sum + q, 0) / members.length / 255;
 });
 
-const views = new WeakMap();
-
 export default function render({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".head-view");
-  if (!views.has(root)) views.set(root, new HeadView(root));
-  const view = views.get(root);
+  const view = viewOf(root, HeadView);
   view.report = setStateValue;
   view.update(unpack(data));
-  return () => {
-    view.destroy();
-    views.delete(root);
-  };
+  return endOf(root);
 }
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);

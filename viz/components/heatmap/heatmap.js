@@ -20,17 +20,11 @@ const BELOW = 62; // pixels below the cells: the bar, its numbers, its title
 const MUTED = 0.75; // opacity of titles and of the bar's numbers
 const SHADES = 256;
 
-const views = new WeakMap();
-
 export default function render({ data, parentElement }) {
   const root = parentElement.querySelector(".heatmap");
-  if (!views.has(root)) views.set(root, new Heatmap(root));
-  const view = views.get(root);
+  const view = viewOf(root, Heatmap);
   view.update(unpack(data));
-  return () => {
-    view.destroy();
-    views.delete(root);
-  };
+  return endOf(root);
 }
 
 const within = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -233,6 +227,7 @@ class Heatmap {
     this.reading = root.querySelector(".reading");
     this.saving = root.querySelector(".saving");
     this.read = null; // {row, column} of the cell that is read
+    this.pointed = false; // whether the pointer read it, not a key
     this.pictures = 0;
     this.listen();
   }
@@ -307,12 +302,14 @@ class Heatmap {
     const options = { signal: this.listeners.signal };
     const on = (target, type, listener) => target.addEventListener(type, listener, options);
     const point = (event) => {
+      this.pointed = true;
       const cell = this.layout.cellAt(event.offsetX, event.offsetY);
       if (cell?.row !== this.read?.row || cell?.column !== this.read?.column) this.show(cell);
     };
     on(this.canvas, "pointermove", (event) => event.pointerType !== "touch" && point(event));
     on(this.canvas, "click", point);
-    on(this.canvas, "pointerleave", (event) => event.pointerType !== "touch" && this.show(null));
+    // A page that moves under a resting pointer makes it leave, too: that takes away what the pointer read, no more.
+    on(this.canvas, "pointerleave", (event) => event.pointerType !== "touch" && this.pointed && this.show(null));
     on(this.canvas, "focus", () => this.canvas.matches(":focus-visible") && this.show(this.read ?? { row: 0, column: 0 }));
     on(this.canvas, "blur", () => this.show(null));
     on(this.canvas, "keydown", (event) => this.key(event));
@@ -340,6 +337,7 @@ class Heatmap {
       Escape: null,
     }[event.key];
     if (target === undefined) return;
+    this.pointed = false;
     this.show(target);
     event.preventDefault();
   }

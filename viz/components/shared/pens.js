@@ -1,4 +1,4 @@
-// What the components that draw pictures share: their data, pens, and pictures to keep.
+// What the components that draw pictures share: their data, their views, pens, and pictures to keep.
 //
 // A pen draws lines, boxes, dots and texts, on a canvas or into an SVG document, so that the screen and what is
 // saved show the same. Each component is this file and its own as one script.
@@ -14,6 +14,17 @@ function unpack(data) {
   const header = JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length)));
   return { ...header, weights: data.subarray(4 + length) };
 }
+
+// The view that draws in a root: made at the first run, kept over the later ones.
+const views = new WeakMap();
+function viewOf(root, View) {
+  if (!views.has(root)) views.set(root, new View(root));
+  return views.get(root);
+}
+
+// What Streamlit calls at a component's end. It calls it for a run that a newer one overtook, too, while the view is
+// still in use: only a root that has left the page is done with.
+const endOf = (root) => () => !root.isConnected && views.get(root)?.destroy();
 
 // Device pixels a CSS pixel: as many as wanted, as few as a canvas can bear.
 const sharpest = (wanted, width, height) =>
