@@ -75,6 +75,7 @@ def test_the_chosen_models_can_be_read(
     page: Page = visit(color_scheme=scheme).open(address(app_url, models, compare_view="tokens"))
     chip = page.locator(".stMultiSelect [data-tag]").first
     expect(chip).to_be_visible()
+    chip.evaluate("chip => Promise.all(chip.getAnimations({ subtree: true }).map((change) => change.finished))")
     colours = [
         chip.locator("[title]").evaluate("element => getComputedStyle(element).color"),
         chip.evaluate("element => getComputedStyle(element).backgroundColor"),

@@ -196,7 +196,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
         page.get_by_role("main").get_by_role("link", name="Masked words", exact=True).click()
         (masked,) = state.MASKED.default
         first = engine.encode(BERT, state.TEXT.default).tokens[masked]
-        expect(page.get_by_text(f"Mask 1: was “{first}”")).to_be_visible()
+        expect(page.get_by_role("paragraph").filter(has_text=f"Mask 1: was “{first}”")).to_be_visible()
     with step(here):
         page.get_by_role("button", name=first, exact=True).click()
         expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
@@ -531,7 +531,7 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
         expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
     with step(here):
         page.get_by_role("button", name="ball", exact=True).click()
-        expect(page.get_by_text("Mask 1: was “ball”")).to_be_visible()
+        expect(page.get_by_role("paragraph").filter(has_text="Mask 1: was “ball”")).to_be_visible()
         _expect_guesses(page, engine, text.replace("ball", "[MASK]"))
     with step(here):
         slider = page.get_by_role("slider", name="Guesses of each model")

@@ -23,7 +23,7 @@ def test_click_a_word_read_the_prediction_and_fill_it(visit: Callable[..., Any],
     page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masked=")
     expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
     page.get_by_role("button", name="cabinet", exact=True).click()
-    expect(page.get_by_text("Mask 1: was “cabinet”")).to_be_visible()
+    expect(page.get_by_role("paragraph").filter(has_text="Mask 1: was “cabinet”")).to_be_visible()
     expect(page.locator(".js-plotly-plot .ytick").first).to_have_text(best.token)
     expect(page.locator(".js-plotly-plot .bartext").first).to_have_text(f"{100 * best.probability:.2g}%")
     option = page.get_by_role("option", name=second.token, exact=True)
@@ -54,7 +54,7 @@ def test_words_are_masked_by_keyboard(visit: Callable[..., Any], app_url: str) -
     page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masked=")
     page.get_by_role("button", name="keys", exact=True).focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Mask 1: was “keys”")).to_be_visible()
+    expect(page.get_by_role("paragraph").filter(has_text="Mask 1: was “keys”")).to_be_visible()
 
 
 @pytest.mark.parametrize("view", ["predictions", "layers", "surprise", "training", "attention", "what if"])
