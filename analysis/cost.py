@@ -130,6 +130,10 @@ def _facts(cost: ModelCost) -> dict[str, object]:
         "mlm_accuracy": quality.mlm_accuracy,
         "mlm_loss": quality.mlm_loss,
         "masked_tokens": quality.n_masked,
+        "replaced_accuracy": quality.replaced_accuracy,
+        "replaced_tokens": quality.n_replaced,
+        "kept_accuracy": quality.kept_accuracy,
+        "kept_tokens": quality.n_kept,
         "nsp_accuracy": quality.nsp_accuracy,
         "pairs": quality.n_pairs,
     }

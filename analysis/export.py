@@ -15,8 +15,23 @@ import pandas as pd
 from analysis.filters import Filter, View
 from model_zoo.types import Encoding, ModelInfo, Part
 
-# What makes a spreadsheet take a cell for a formula (the wide forms too), behind any number of apostrophes.
-_FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")
+# What pandas.read_csv takes for a missing value unless it is told otherwise, in quotes or not; besides the empty cell.
+_MISSING = (
+    *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
+    *("NULL", "NaN", "None", "n/a", "nan", "null"),
+)
+# What may be read as a number or a truth value; a superset of what is.
+_NUMBER = r"\s*[+-]?(?:[\d._]+(?:[eE][+-]?\d*)?|inf(?:inity)?|true|false)\s*"
+# What a spreadsheet may take for a formula (the wide forms too). A lone sign, an arrow or a dash is none.
+_FORMULA = rf"(?!{_NUMBER}\Z)\s*[=+\-@＝＋－＠].*\w.*"
+_HARM = rf"{'|'.join(map(re.escape, _MISSING))}|{_FORMULA}"
+# Cells that get an apostrophe, and cells that have one: what begins with apostrophes gets one more, so that taking one
+# away is always right.
+_TO_MARK = re.compile(rf"'*(?-i:{_HARM})|'+{_NUMBER}", re.DOTALL | re.IGNORECASE)
+_MARKED = re.compile(rf"'+(?:(?-i:{_HARM})|{_NUMBER})", re.DOTALL | re.IGNORECASE)
+
+# What pages say beside a table to take away.
+CSV_NOTE = "An apostrophe stands before text that would be read as a formula, a missing value or a number."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +56,8 @@ def to_csv(view: View, origin: Origin) -> bytes:
     Columns: model, revision, part, layer, head, how, value_weighted, filter, query, query_token, key, key_token,
     weight. Layers, heads and positions (of a word: its first token) count from 1, as on the screen; where
     heads are put together, layer and head name all of them ("1 to 12"). ``filter`` is JSON without what is
-    at its default. Weights have nine digits, which gives the same float32 back. Text is escaped as in
-    ``table_to_csv``. Read with ``pandas.read_csv(file, keep_default_na=False, dtype={"query_token": str,
-    "key_token": str})``, or the word "null" turns into a missing value.
+    at its default. Weights have nine digits, which gives the same float32 back. Text is written as in
+    ``table_to_csv``; a plain ``pandas.read_csv(file)`` or ``read_table`` reads it.
     """
     matrices = view.weights if view.weights.ndim == 3 else view.weights[None]
     if origin.how == "each":
@@ -113,19 +127,54 @@ def to_npz(view: View, origin: Origin, encoding: Encoding, source: Encoding | No
 
 
 def table_to_csv(table: pd.DataFrame) -> bytes:
-    """A table as CSV that no spreadsheet executes: UTF-8 with a byte order mark.
+    """A table as CSV: UTF-8 with a byte order mark, which a plain ``pandas.read_csv(file)`` reads without losing a text
+    and from which no spreadsheet executes one.
 
-    A text cell or column name that begins with = + - @, a tab or a line break gets an apostrophe in front
-    (OWASP's advice on CSV injection). A cell that already has apostrophes before such a character gets one
-    more, so taking one away gives the original back. Floats have nine digits: the same float32 comes back.
+    Text is written as it is, but for what a reader would take for something else. That gets an apostrophe in front (as
+    OWASP advises against CSV injection): words that pandas takes for a missing value (null, NA, nan, None ...), what
+    may be a formula (= + - @, also behind white space, and then a letter or digit: not a lone "-"), and all cells of a
+    column in which pandas would turn texts into other numbers or truth values (nothing but "007" or "1e5"). What has
+    apostrophes before such a text gets one more: ``unmarked`` takes one away, ``read_table`` does so in a whole file.
+    An empty text is an empty cell, which pandas reads as missing. Floats have nine digits: the same float32 comes back.
     """
-    safe = table.map(lambda cell: _safe_cell(cell) if isinstance(cell, str) else cell).rename(columns=_safe_cell)
+    safe = table.copy()
+    safe.columns = [_marked(name) if isinstance(name, str) else name for name in table.columns]
+    for place in range(table.shape[1]):
+        cells = table.iloc[:, place]
+        distinct = cells.unique()
+        texts = {cell: _marked(cell) for cell in distinct if isinstance(cell, str) and cell}
+        if texts:
+            if _become_others(list(texts.values()), missing=len(texts) < len(distinct)):
+                texts = {text: f"'{text}" for text in texts}
+            safe.isetitem(place, [texts.get(cell, cell) if isinstance(cell, str) else cell for cell in cells])
     text = safe.to_csv(index=False, float_format="%.9g", lineterminator="\r\n")
     return text.encode("utf-8-sig")
 
 
-def _safe_cell(cell: str) -> str:
-    return f"'{cell}" if _FORMULA.match(cell) else cell
+def read_table(data: bytes) -> pd.DataFrame:
+    """What ``table_to_csv`` has written, read by pandas with nothing set, and without the apostrophes it has added."""
+    table = pd.read_csv(io.BytesIO(data))
+    plain = table.map(lambda cell: unmarked(cell) if isinstance(cell, str) else cell)
+    return plain.rename(columns=unmarked)
+
+
+def unmarked(text: str) -> str:
+    """A text cell without the apostrophe that ``table_to_csv`` has put in front, if it has."""
+    return text[1:] if _MARKED.fullmatch(text) else text
+
+
+def _marked(text: str) -> str:
+    return f"'{text}" if _TO_MARK.fullmatch(text) else text
+
+
+def _become_others(texts: Sequence[str], *, missing: bool) -> bool:
+    """Whether pandas, reading a column of these texts (and of empty cells where there are ``missing`` ones), turns them
+    into numbers or truth values that are written otherwise.
+    """
+    if not all(re.fullmatch(_NUMBER, text, re.IGNORECASE) for text in texts):
+        return False
+    column = pd.DataFrame({"text": [*texts, *[""] * missing], "other": 0}).to_csv(index=False)
+    return [str(cell) for cell in pd.read_csv(io.StringIO(column))["text"][: len(texts)]] != list(texts)
 
 
 def _filter_json(chosen: Filter) -> str:

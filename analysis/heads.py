@@ -1,6 +1,8 @@
 """Which head should I look at? Every head measured, set against a uniform head, and labelled by stated rules.
 
-A rule is one entry of ``RULES``. Labels describe where attention goes; they do not say what a head is for.
+A rule is one entry of ``RULES``. Labels describe where attention goes; they do not say what a head is for. On a short
+text a head without any preference fits a rule now and then, so a rule also has to be unlikely by chance: see
+``FALSE_ALARMS``.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import betainc, xlogy
 
 from analysis.words import word_units
 from model_zoo.errors import InvalidInput
@@ -20,10 +23,26 @@ Measured = npt.NDArray[np.float64]
 
 MIXED = "mixed"
 
+# The largest probability with which a head that has no preference gets any label. No preference about places: each
+# query's weights are shuffled among the keys that it may see, whatever they are. None for an even spread either: scores
+# of random queries and keys, which have variance 1 (Vaswani et al. 2017), or weights drawn evenly from all that sum to
+# 1. Queries count as independent: a head in which all of them look at one place, whatever it is, meets a special token
+# by chance as often as these are among the keys, and is called "delimiter" then, which it is on this text.
+FALSE_ALARMS = 0.05
+
+# Mean and standard deviation of the spread of a query's weights by chance, by the number of keys: of the two kinds
+# named above the larger, from 20,000 draws a number (4,000 from 100 keys on).
+_KEYS = np.log([2, 3, 4, 5, 6, 8, 12, 16, 32, 64, 128, 512])
+_SPREAD = np.array([0.735, 0.711, 0.699, 0.690, 0.683, 0.671, 0.661, 0.660, 0.658, 0.656, 0.656, 0.655])
+_SPREAD_DEVIATION = np.array([0.288, 0.213, 0.178, 0.166, 0.155, 0.144, 0.129, 0.118, 0.096, 0.077, 0.060, 0.034])
+
+# Tokens that stand for the whole text where they do not come first: XLNet's comes last.
+_CLASSIFICATION = ("[CLS]", "<cls>")
+
 # Measures that are shares of a query's attention: the name of the measure -> which keys count to it.
 SHARES = {
-    "first": "the first token, where that is [CLS] or <s> (or in a model without special tokens)",
-    "separator": "the other special tokens ([SEP], </s>)",
+    "first": "the token that stands for the whole text ([CLS], <s>, <cls>), or the first where none is special",
+    "separator": "the other special tokens ([SEP], </s>, <sep>)",
     "delimiter": "all special tokens, or the first token in a model without these",
     "itself": "the token itself",
     "previous": "the token before",
@@ -32,7 +51,7 @@ SHARES = {
     "pieces": "the other pieces of the same word",
     "own_sentence": "the words of the token's own sentence, where there are two",
     "other_sentence": "the words of the other sentence",
-    "rare": "the rarest token of the text",
+    "rare": "the rarest token of the text, where it is known how rare tokens are",
 }
 
 
@@ -73,13 +92,15 @@ class Rule:
     """A kind of head: its name, one sentence that explains it, where it comes from, and how it is recognized.
 
     ``score`` takes the measures of the heads and those of a uniform head on the same texts and gives one
-    number a head, 1 for a perfect example of its kind; the rule holds from ``threshold`` upwards.
+    number a head, 1 for a perfect example of its kind; the rule holds from ``threshold`` upwards, where the measure
+    ``tested`` is also larger than chance makes it.
     """
 
     name: str
     explanation: str
     source: str
     score: Callable[[Measures, Measures], Measured]
+    tested: str
     threshold: float
 
 
@@ -110,6 +131,7 @@ RULES = (
         "Positional: each token looks mostly at the token before it.",
         f"{_CLARK}; {_KOVALEVA} (diagonal)",
         _above_uniform("previous"),
+        "previous",
         0.5,
     ),
     Rule(
@@ -117,6 +139,7 @@ RULES = (
         "Positional: each token looks mostly at the token after it.",
         f"{_CLARK}; {_KOVALEVA} (diagonal)",
         _above_uniform("next"),
+        "next",
         0.5,
     ),
     Rule(
@@ -124,6 +147,7 @@ RULES = (
         "Most attention goes to special tokens, or to the first token of a model that has none.",
         f"{_CLARK}; {_KOVALEVA} (vertical)",
         _above_uniform("delimiter"),
+        "delimiter",
         0.5,
     ),
     Rule(
@@ -131,6 +155,7 @@ RULES = (
         "Each token looks mostly at itself.",
         f"{_CLARK}; {_KOVALEVA} (diagonal)",
         _above_uniform("itself"),
+        "itself",
         0.5,
     ),
     Rule(
@@ -138,6 +163,7 @@ RULES = (
         "Attention is spread almost evenly over the whole text.",
         f"{_CLARK} (high entropy)",
         lambda measured, _uniform: measured.spread,
+        "spread",
         0.65,
     ),
     Rule(
@@ -145,6 +171,7 @@ RULES = (
         "Each token spreads its attention over the words of its own sentence.",
         f"{_KOVALEVA} (block)",
         _block_score,
+        "own_sentence",
         0.4,
     ),
     Rule(
@@ -152,6 +179,7 @@ RULES = (
         "A word that occurs again looks mostly at its other occurrences.",
         "Wang et al. 2023 (duplicate token heads)",
         _above_uniform("same_word"),
+        "same_word",
         0.5,
     ),
     Rule(
@@ -159,6 +187,7 @@ RULES = (
         "Most attention goes to the rarest token of the text.",
         _VOITA,
         _above_uniform("rare"),
+        "rare",
         0.5,
     ),
 )
@@ -170,7 +199,9 @@ class HeadTable:
 
     ``layer`` and ``head`` count from 0. ``measures`` are those of the heads, ``uniform`` those of a head
     that spreads its attention evenly over the same texts (in the same layer). ``rule_scores`` is float64
-    (rules, heads) in the order of ``RULES``. ``labels`` holds the rule that is passed by most, as part of
+    (rules, heads) in the order of ``RULES``, and ``p_values`` (rules, heads) bound from above how often a head without
+    preference would reach what the rule tests. A rule holds from its threshold upwards where its p is at most
+    ``FALSE_ALARMS`` by the number of rules (Bonferroni). ``labels`` holds the rule that is passed by most, as part of
     the way from its threshold to 1, and ``scores`` its score; "mixed" and nan where no rule holds.
     ``n_queries`` query tokens of ``n_texts`` texts were measured.
     """
@@ -180,6 +211,7 @@ class HeadTable:
     labels: tuple[str, ...]
     scores: Measured
     rule_scores: Measured
+    p_values: Measured
     measures: Measures
     uniform: Measures
     n_queries: int
@@ -194,7 +226,10 @@ class HeadTable:
         return lift
 
     def frame(self) -> pd.DataFrame:
-        """One row a head: layer, head (from 0), label, score, the measures, ``<share>_lift`` of shares."""
+        """One row a head: layer, head (from 0), label, score, the measures, ``<share>_lift`` of shares.
+
+        Without the columns of "rare" where the table was made without the tokens' rarity.
+        """
         columns: dict[str, object] = {
             "layer": self.layer,
             "head": self.head,
@@ -203,16 +238,16 @@ class HeadTable:
         }
         columns |= {measure.name: getattr(self.measures, measure.name) for measure in fields(Measures)}
         columns |= {f"{share}_lift": self.lift(share) for share in SHARES}
+        if np.isnan(self.measures.rare).all():
+            del columns["rare"], columns["rare_lift"]
         return pd.DataFrame(columns)
 
 
 def head_table(runs: Iterable[AttentionRun], rarity: Sequence[float] | None = None) -> HeadTable:
     """Measure and label all heads of one model over one or more texts, every query token weighing the same.
 
-    ``rarity`` gives a number for every id of the vocabulary, higher for rarer tokens. Without it the id
-    itself is taken: vocabularies are mostly written down from frequent to rare (exactly so for BPE merges
-    and Unigram scores, roughly for BERT's WordPiece), so the highest id of a text stands for its rarest
-    token.
+    ``rarity`` gives a number for every id of the vocabulary, higher for rarer tokens, such as minus their counts in
+    a corpus. Without it nothing is said of rare tokens: ids follow frequency too loosely to stand for it.
 
     A key to which no head of a layer gives any weight counts as hidden (causal and sliding-window
     attention), so that shares and the uniform head cover only what a query may see. Runs are read one at a
@@ -246,7 +281,9 @@ def head_table(runs: Iterable[AttentionRun], rarity: Sequence[float] | None = No
     measures, uniform = _means(sums, counts), _means(base, counts)
     scores = np.array([rule.score(measures, uniform) for rule in RULES])
     thresholds = np.array([rule.threshold for rule in RULES])[:, None]
+    p_values = _p_values(measures, uniform, dict(zip(_NAMES, counts.T, strict=True)), _spreads_by_chance(totals))
     passed_by = np.nan_to_num((scores - thresholds) / (1 - thresholds), nan=-np.inf)
+    passed_by[p_values > FALSE_ALARMS / len(RULES)] = -np.inf
     best = passed_by.argmax(axis=0)
     heads = np.arange(len(best))
     holds = passed_by[best, heads] >= 0
@@ -256,6 +293,7 @@ def head_table(runs: Iterable[AttentionRun], rarity: Sequence[float] | None = No
         labels=tuple(RULES[rule].name if held else MIXED for rule, held in zip(best, holds, strict=True)),
         scores=np.where(holds, scores[best, heads], np.nan),
         rule_scores=scores,
+        p_values=p_values,
         measures=measures,
         uniform=uniform,
         n_queries=n_queries,
@@ -268,14 +306,17 @@ _NAMES = tuple(measure.name for measure in fields(Measures))
 
 @dataclass(frozen=True, slots=True)
 class _Totals:
-    """One layer: sums over queries (heads + 1, measures), last row a uniform head; counts (measures,)."""
+    """One layer: sums over queries (heads + 1, measures), last row a uniform head; counts (measures,); the sums of mean
+    and variance (2,) that the spread of a query's weights has by chance.
+    """
 
     sums: Measured
     counts: Measured
+    chance: Measured
 
     @classmethod
     def zeros(cls, n_heads: int) -> _Totals:
-        return cls(np.zeros((n_heads + 1, len(_NAMES))), np.zeros(len(_NAMES)))
+        return cls(np.zeros((n_heads + 1, len(_NAMES))), np.zeros(len(_NAMES)), np.zeros(2))
 
     def add(
         self, maps: FloatArray, targets: npt.NDArray[np.bool_], queries: npt.NDArray[np.int64], *, one_text: bool
@@ -315,6 +356,52 @@ class _Totals:
             values, defined = of_measure[name]
             self.sums[:, column] += values[:, defined].sum(axis=1, dtype=np.float64)
             self.counts[column] += defined.sum()
+        keys = np.log(n_visible[choice])
+        self.chance[0] += np.interp(keys, _KEYS, _SPREAD).sum()
+        self.chance[1] += (np.interp(keys, _KEYS, _SPREAD_DEVIATION) ** 2).sum()
+
+
+def _spreads_by_chance(totals: Sequence[_Totals]) -> tuple[Measured, Measured]:
+    """Mean and variance, each (heads of all layers,), that a head's mean spread has by chance; nan without a choice."""
+    n_heads = [len(total.sums) - 1 for total in totals]
+    n = np.repeat([total.counts[_NAMES.index("spread")] for total in totals], n_heads)
+    mean, variance = np.repeat([total.chance for total in totals], n_heads, axis=0).T
+    n = np.where(n > 0, n, np.nan)
+    return mean / n, variance / n**2
+
+
+def _p_values(
+    measures: Measures, uniform: Measures, counts: dict[str, Measured], spread: tuple[Measured, Measured]
+) -> Measured:
+    """How often at most a head without preference reaches what each rule tests: (rules, heads); nan where undefined."""
+    return np.array(
+        [
+            _spread_chance(measures.spread, *spread)
+            if rule.tested == "spread"
+            else _share_chance(getattr(measures, rule.tested), getattr(uniform, rule.tested), counts[rule.tested])
+            for rule in RULES
+        ]
+    )
+
+
+def _share_chance(share: Measured, expected: Measured, n: Measured) -> Measured:
+    """Bound on the probability that n independent shares, ``expected`` in the mean, reach ``share``: e^(-n KL), with KL
+    from a coin of the one to a coin of the other (Hoeffding 1963, theorem 1).
+
+    Shuffled among the keys, the weights that fall on a rule's keys are independent from query to query, between 0 and
+    1, and in the mean what a uniform head gives; the bound asks nothing else of them.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        divergence = xlogy(share, share / expected) + xlogy(1 - share, (1 - share) / (1 - expected))
+        bound: Measured = np.exp(-n * divergence)
+    return np.where(share > expected, bound, np.where(np.isnan(share), np.nan, 1.0))
+
+
+def _spread_chance(spread: Measured, mean: Measured, variance: Measured) -> Measured:
+    """The probability that a mean spread reaches ``spread``, by the beta distribution of this mean and variance."""
+    size = mean * (1 - mean) / variance - 1
+    # The far side of the distribution is the near side of the mirrored one.
+    return np.asarray(betainc((1 - mean) * size, mean * size, 1 - np.clip(spread, 0, 1)), dtype=np.float64)
 
 
 def _means(sums: Measured, counts: Measured) -> Measures:
@@ -337,11 +424,11 @@ def _targets(queries: Encoding, keys: Encoding, rarity: Sequence[float] | None) 
     numbers: dict[str, int] = {}
     query_type, query_word = _words(queries, numbers)
     key_type, key_word = _words(keys, numbers)
-    rank = np.array([id_ if rarity is None else rarity[id_] for id_ in keys.ids], dtype=np.float64)
+    rank = np.array([np.nan if rarity is None else rarity[id_] for id_ in keys.ids], dtype=np.float64)
     rank[special] = -np.inf
 
     first = np.zeros(len(keys), dtype=bool)
-    first[0] = special[0] or not special.any()
+    first[_first(keys)] = True
     itself = np.eye(*shape, dtype=bool) & one_text
     same_unit = (query_word[:, None] == key_word) & one_text
     same_segment = np.array(queries.segment_ids)[:, None] == segment
@@ -360,6 +447,32 @@ def _targets(queries: Encoding, keys: Encoding, rarity: Sequence[float] | None) 
         "rare": (rank == rank.max())[None] & ~special & ~itself,
     }
     return np.stack([np.broadcast_to(of_share[name], shape) for name in SHARES])
+
+
+def _first(encoding: Encoding) -> list[int]:
+    """The place of the token that stands for the whole text; of the first in a model without special tokens; none where
+    special tokens only end a text (T5).
+    """
+    if encoding.special[0] or not any(encoding.special):
+        return [0]
+    last = len(encoding) - 1
+    return [last] if encoding.special[last] and encoding.tokens[last] in _CLASSIFICATION else []
+
+
+def special_names(encoding: Encoding) -> dict[str, str]:
+    """What the keys of the shares "first" and "separator" are called in this text: ``{"first": "<cls>", "separator":
+    "<sep>"}`` for XLNet; without the shares that have no keys.
+    """
+    first = _first(encoding)
+    others = [
+        token
+        for place, (token, special) in enumerate(zip(encoding.tokens, encoding.special, strict=True))
+        if special and place not in first
+    ]
+    names = {"separator": " or ".join(dict.fromkeys(others))} if others else {}
+    if first:
+        names["first"] = encoding.tokens[first[0]] if encoding.special[first[0]] else "first token"
+    return names
 
 
 def _words(encoding: Encoding, numbers: dict[str, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -39,6 +40,16 @@ def whole(scores: TokenScores) -> Whole:
     """Pseudo-log-likelihood and pseudo-perplexity of a text."""
     logs = scores.log_probabilities.astype(np.float64)
     return Whole(float(np.nansum(logs)), int(np.isfinite(logs).sum()))
+
+
+def preferred(a: Whole, b: Whole, digits: int = 2) -> Literal["A", "B"] | None:
+    """Which of two texts has the higher pseudo-log-likelihood; None where they differ by less than ``digits`` decimals
+    can show, as a text and itself do.
+    """
+    difference = round(a.log_likelihood - b.log_likelihood, digits)
+    if difference == 0:
+        return None
+    return "A" if difference > 0 else "B"
 
 
 def unit_bits(scores: TokenScores, units: Sequence[Unit]) -> FloatArray:

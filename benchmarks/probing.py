@@ -1,7 +1,8 @@
 """Seconds for probing every layer of a model on all built-in tasks: encoding, probing, and the bare passes.
 
 ``python -m benchmarks.probing [--model ID] [--sentences 1000] [--mdl]`` prints the timings and the table of
-accuracies with intervals as Markdown, as they are quoted in the README.
+accuracies with intervals as Markdown, as they are quoted in the README: the best layer in bold, beside the best judge
+without a model and the best layer of random weights.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from analysis.probing import TASKS, Failed, Settings, TaskResult, run
 from model_zoo import DEFAULT_MODEL, Engine
+from model_zoo.sources import UNTRAINED
 from model_zoo.types import HiddenStates
 
 
@@ -79,14 +81,17 @@ def table(results: Sequence[TaskResult]) -> str:
     n_layers = max(len(result.layers) for result in results)
     names = ["embeddings", *(str(layer) for layer in range(1, n_layers))]
     lines = [
-        "| task | majority | word only | " + " | ".join(names) + " | expected layer |",
-        "|---" * (n_layers + 4) + "|",
+        "| task | majority | no model | " + " | ".join(names) + " | random weights | expected layer |",
+        "|---" * (n_layers + 5) + "|",
     ]
     for result in results:
         cells = [f"{percent(layer.accuracy)} ({percent(layer.low)}–{percent(layer.high)})" for layer in result.layers]
+        cells[result.best.layer] = f"**{cells[result.best.layer]}**"
+        without = max(judge.accuracy for judge in result.baselines)
+        by_chance = [layer.untrained_accuracy for layer in result.layers if layer.untrained_accuracy is not None]
         depth = "–" if result.expected_layer is None else f"{result.expected_layer:.1f}"
         title = TASKS[result.task].title
-        row = [title, percent(result.majority), percent(result.word_only), *cells, depth]
+        row = [title, percent(result.majority), percent(without), *cells, percent(max(by_chance, default=None)), depth]
         lines.append("| " + " | ".join(row) + " |")
     return "\n".join(lines)
 
@@ -98,7 +103,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mdl", action="store_true")
     arguments = parser.parse_args()
-    settings = Settings(sentences=arguments.sentences, seed=arguments.seed, mdl=arguments.mdl)
+    settings = Settings(sentences=arguments.sentences, seed=arguments.seed, mdl=arguments.mdl, untrained=True)
     engine = Engine()
     print(engine.info(arguments.model))
     bare, n_texts = bare_passes(engine, arguments.model, settings)
@@ -106,13 +111,14 @@ def main() -> int:
     encode = Timed(engine, arguments.model)
     results = []
     start = time.perf_counter()
-    for event in run(encode, TASKS.values(), settings):
+    random_weights = Timed(engine, f"{UNTRAINED}{arguments.model}")
+    for event in run(encode, TASKS.values(), settings, untrained=random_weights):
         if isinstance(event, TaskResult):
             results.append(event)
             print(f"{time.perf_counter() - start:7.1f} s  {event.task}", file=sys.stderr)
         elif isinstance(event, Failed):
             print(f"{event.task}: {event.reason}", file=sys.stderr)
-    total = time.perf_counter() - start
+    total = time.perf_counter() - start - random_weights.seconds
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     memory *= 1 if sys.platform == "darwin" else 1024  # bytes there, kibibytes elsewhere
     print(f"\n{n_texts:,} different sentences, {len(results)} tasks, seed {settings.seed}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_right
 from dataclasses import replace
 from typing import Any
@@ -19,13 +20,16 @@ def encode(tokenizer: Any, text: str, text_pair: str | None, max_tokens: int) ->
     options = {"return_offsets_mapping": True, "return_token_type_ids": True, "verbose": False}
     batch = tokenizer(text, text_pair, truncation=False, **options)
     n_all = len(batch["input_ids"])
+    starts = {(part, span[0]) for part, span in zip(batch.sequence_ids(0), batch["offset_mapping"], strict=True)}
     if n_all > max_tokens:
         batch = tokenizer(text, text_pair, truncation="longest_first", max_length=max_tokens, **options)
     ids = batch["input_ids"]
     segments = _segments(batch.sequence_ids(0))
     texts = (text, text_pair or "")
     spans = zip(segments, batch["offset_mapping"], strict=True)
-    offsets = [_without_spaces(texts[segment], *span) for segment, span in spans]
+    offsets = [
+        _with_marks(texts[segment], segment, *_without_spaces(texts[segment], *span), starts) for segment, span in spans
+    ]
     framing = _framing_ids(tokenizer)
     special = tuple(token_id in framing for token_id in ids)
     return Encoding(
@@ -76,6 +80,15 @@ def _without_spaces(text: str, start: int, end: int) -> tuple[int, int]:
     """Some tokenizers count the space before a word to the token; a word's label should not have it."""
     while start < end and text[start].isspace():
         start += 1
+    return start, end
+
+
+def _with_marks(text: str, segment: int, start: int, end: int, starts: set[tuple[int | None, int]]) -> tuple[int, int]:
+    """Uncased tokenizers drop combining marks, and the accent at the end of "cafe\\u0301" would belong to no token: it
+    goes to the letter that it stands on, unless another token begins there.
+    """
+    while start < end < len(text) and unicodedata.category(text[end]).startswith("M") and (segment, end) not in starts:
+        end += 1
     return start, end
 
 

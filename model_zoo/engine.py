@@ -19,10 +19,12 @@ from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
 from model_zoo.memory import ModelMemory
 from model_zoo.types import (
     COST_LENGTHS,
+    DTYPES,
     PARTS,
     AttentionRun,
     CostEvent,
     CostFailure,
+    DType,
     Encoding,
     FloatArray,
     HeldModel,
@@ -33,6 +35,7 @@ from model_zoo.types import (
     ModelStatus,
     Part,
     Quality,
+    Scheme,
     SentenceScore,
     Shift,
     TokenScores,
@@ -54,7 +57,10 @@ COST_REPEATS = 15
 class Engine:
     """Loads models, keeps them within a budget, runs them. Safe for many threads.
 
-    ``device`` is "cuda", "mps" or "cpu" (default: the first there is). ``model_bytes`` and ``result_bytes``
+    ``device`` is "cuda", "mps" or "cpu" (default: the first there is). ``dtype`` is the number format that models are
+    held in and run with: "float32", "bfloat16" or "float16" (default: half precision on a GPU, float32 on a CPU; see
+    ``ModelInfo.dtype`` for what a model has). Results are float32 in any case, but no more exact than this.
+    ``model_bytes`` and ``result_bytes``
     bound the memory for models and for results; the defaults follow the machine. A model on the hub is downloaded
     when it is first used; with ``ask_before_download`` every call for it raises NotDownloaded instead, until
     ``download`` has fetched it.
@@ -64,11 +70,15 @@ class Engine:
         self,
         device: str | None = None,
         *,
+        dtype: DType | None = None,
         model_bytes: int | None = None,
         result_bytes: int = RESULT_BYTES,
         ask_before_download: bool = False,
     ) -> None:
+        if dtype is not None and dtype not in DTYPES:
+            raise InvalidInput(f"There is no number format {dtype!r} here. Choose {', '.join(DTYPES)}.")
         self._device = device
+        self._dtype = dtype
         self._asks = ask_before_download
         self._downloads = Downloads(self._source)
         self._model_bytes = model_bytes
@@ -93,7 +103,7 @@ class Engine:
                 memory: ModelMemory[Source, LoadedModel] = ModelMemory(
                     self._model_bytes or loading.default_budget(device),
                     self._agreed_source,
-                    lambda source: loading.load(source, device),
+                    lambda source: loading.load(source, device, self._dtype),
                 )
                 self._started = device, memory
             return self._started
@@ -117,7 +127,7 @@ class Engine:
         from model_zoo import loading
 
         device, memory = self._start()
-        source = sources.find(model, loading.dtype_for(device).itemsize)
+        source = sources.find(model, loading.dtype_for(device, self._dtype).itemsize)
         if source.folder is None:
             memory.refuse_if_too_large(model, source.n_bytes)
             sources.refuse_without_disk(source)
@@ -190,6 +200,29 @@ class Engine:
             key = ("attend", model, loaded.info.revision, text, text_pair, max_tokens, part)
             return self._remembered(key, lambda: running.attend(loaded, text, text_pair, max_tokens, part))
 
+    def attend_many(self, model: str, texts: Sequence[str | tuple[str, str]]) -> list[AttentionRun]:
+        """``attend`` for many texts, or pairs of texts, in their order; a pair is a tuple of two.
+
+        They run in batches of similar length. A run holds its own tokens only, without padding, and what ``attend``
+        remembers is not run again, nor the other way round: the two differ by rounding, about 1e-6.
+        Raises as ``attend`` does.
+        """
+        from model_zoo import running
+
+        pairs = [_as_pair(number, text) for number, text in enumerate(texts, start=1)]
+        with self._memory.lease(model) as loaded:
+
+            def key(pair: tuple[str, str | None]) -> tuple[Any, ...]:
+                return ("attend", model, loaded.info.revision, *pair, None, "encoder")
+
+            with self._lock:
+                known = {pair: self._results.get(key(pair)) for pair in pairs}
+            found = {pair: run for pair, run in known.items() if run is not None}
+            missing = [pair for pair in known if pair not in found]
+            for index, run in running.attend_many(loaded, missing):
+                found[missing[index]] = self._kept(key(missing[index]), run)
+        return [found[pair] for pair in pairs]
+
     def hidden_states(self, model: str, texts: Sequence[str]) -> list[FloatArray]:
         """Per text the vectors after the embeddings and after every layer: float32 (layers + 1, n, width)."""
         states: list[FloatArray | None] = [None] * len(texts)
@@ -197,24 +230,37 @@ class Engine:
             states[index] = hidden.states
         return [state for state in states if state is not None]
 
-    def iter_hidden_states(self, model: str, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
-        """Like ``hidden_states``, but yields (index of the text, tokens and vectors) as batches are done."""
+    def encoded_states(
+        self, model: str, texts: Sequence[str | tuple[str, str]], *, layers: Sequence[int] | None = None
+    ) -> list[HiddenStates]:
+        """Tokens and vectors of many texts, or pairs of texts, in their order; a pair is a tuple of two.
+
+        ``layers`` are those wanted, in the order wanted: 0 is after the embeddings, k after the k-th layer; all of them
+        without it. Of an encoder-decoder the encoder's. Raises InvalidInput for text no tokenizer reads and for layers
+        that do not exist.
+        """
+        found = dict(self.iter_hidden_states(model, texts, layers=layers))
+        return [found[index] for index in range(len(texts))]
+
+    def iter_hidden_states(
+        self, model: str, texts: Sequence[str | tuple[str, str]], *, layers: Sequence[int] | None = None
+    ) -> Iterator[tuple[int, HiddenStates]]:
+        """Like ``encoded_states``, but yields (index of the text, tokens and vectors) as batches are done."""
         from model_zoo import running
 
-        for number, text in enumerate(texts, start=1):
-            texts_.check(text, f"Text {number}")
+        pairs = [_as_pair(number, text) for number, text in enumerate(texts, start=1)]
+        if layers is not None and not layers:
+            raise InvalidInput("No layer is chosen. Choose at least one, or leave the choice out for all of them.")
         with self._memory.lease(model) as loaded:
-            yield from running.hidden_states(loaded, texts)
+            yield from running.hidden_states(loaded, pairs, layers)
 
     def encode(self, model: str, text: str, text_pair: str | None = None) -> Encoding:
         """The tokens of a text, or a pair of texts, in which [MASK] stands for the model's own mask."""
-        from model_zoo import masked as masked_
-
         texts_.check(text, "The text" if text_pair is None else "The first text")
         if text_pair is not None:
             texts_.check(text_pair, "The second text")
         with self._memory.lease(model) as loaded:
-            return masked_.encode(loaded, text, text_pair)
+            return loaded.encode(text, text_pair)
 
     def vocabulary(self, model: str) -> Vocabulary:
         """The tokens a model knows, by id."""
@@ -256,14 +302,18 @@ class Engine:
         with self._memory.lease(model) as loaded:
             return masked_.restore(loaded, text, ids, positions, top_k)
 
-    def token_scores(self, model: str, text: str) -> TokenScores:
-        """ln P(token | rest) of every token, each masked in turn (pseudo-log-likelihood, Salazar et al. 2020)."""
+    def token_scores(self, model: str, text: str, *, scheme: Scheme = "original") -> TokenScores:
+        """ln P of every token, each masked in turn (pseudo-log-likelihood).
+
+        The ``scheme`` "original" is ln P(token | rest), of Salazar et al. 2020; "word l2r" masks what follows a token
+        in its word too, so that the scores of a word's pieces sum to the word's (Kauf & Ivanova 2023).
+        """
         from model_zoo import masked as masked_
 
         texts_.check(text)
         with self._memory.lease(model) as loaded:
-            key = ("token_scores", model, loaded.info.revision, text)
-            return self._remembered(key, lambda: masked_.token_scores(loaded, text))
+            key = ("token_scores", model, loaded.info.revision, text, scheme)
+            return self._remembered(key, lambda: masked_.token_scores(loaded, text, scheme))
 
     def mask_lens(self, model: str, text: str, top_k: int = 5, *, masked: Collection[int] = ()) -> tuple[MaskLens, ...]:
         """The masked-word head applied to each mask after every layer (logit lens)."""
@@ -377,11 +427,23 @@ class Engine:
             if key in self._results:
                 found: Result = self._results[key]
                 return found
-        result = compute()
+        return self._kept(key, compute())
+
+    def _kept(self, key: Any, result: Result) -> Result:
         # ValueError: a result larger than the whole memory for results is handed out, not kept.
         with self._lock, suppress(ValueError):
             self._results[key] = result
         return result
+
+
+def _as_pair(number: int, text: str | tuple[str, str]) -> tuple[str, str | None]:
+    """A text, or a pair, of a list of them, after the checks of single ones; ``number`` is its place, from 1."""
+    if isinstance(text, str):
+        return texts_.check(text, f"Text {number}"), None
+    first, second = text
+    return texts_.check(first, f"The first text of pair {number}"), texts_.check(
+        second, f"The second text of pair {number}"
+    )
 
 
 def _status(spec: registry.ModelSpec) -> ModelStatus:

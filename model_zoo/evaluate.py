@@ -1,8 +1,8 @@
 """Held-out figures of models: ``python -m model_zoo.evaluate [ID ...] [--corpus FILE.jsonl.xz]``.
 
-Prints one JSON object a model: id, parameters, mlm_loss (nats), mlm_accuracy, nsp_accuracy and
-tokens_per_second. What lies on disk is evaluated, in float32. All draws come from fixed seeds, so the same
-weights give the same figures. A model without a head has null for its figures.
+Prints one JSON object a model: id, parameters, mlm_loss (nats) and mlm_accuracy of the masked tokens,
+replaced_accuracy, kept_accuracy, nsp_accuracy and tokens_per_second. What lies on disk is evaluated, in float32. All
+draws come from fixed seeds, so the same weights give the same figures. A model without a head has null for its figures.
 """
 
 from __future__ import annotations
@@ -69,12 +69,14 @@ class EvaluationSet:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Loss (nats) and share right of the masked tokens, share right of the pairs, speed of inference."""
+    """Loss (nats) and shares right as in ``Quality``, tokens a second of inference."""
 
     id: str
     parameters: int
     mlm_loss: float | None
     mlm_accuracy: float | None
+    replaced_accuracy: float | None
+    kept_accuracy: float | None
     nsp_accuracy: float | None
     tokens_per_second: float
 
@@ -146,24 +148,52 @@ def written_set() -> EvaluationSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """After some of the texts: how many were read, how many tokens or pairs judged, and how many of these rightly.
+class Count:
+    """How many tokens or pairs were judged, and how many of these rightly.
 
-    ``loss`` is summed, in nats; pairs have none.
+    ``loss`` is summed, in nats; pairs have none. Shares and means of nothing are None.
     """
 
-    n_read: int
-    n_judged: int
-    n_right: int
+    n: int = 0
+    n_right: int = 0
     loss: float = 0.0
 
     @property
-    def accuracy(self) -> float:
-        return self.n_right / self.n_judged
+    def accuracy(self) -> float | None:
+        return self.n_right / self.n if self.n else None
 
     @property
-    def mean_loss(self) -> float:
-        return self.loss / self.n_judged
+    def mean_loss(self) -> float | None:
+        return self.loss / self.n if self.n else None
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.n + other.n, self.n_right + other.n_right, self.loss + other.loss)
+
+
+@dataclass(frozen=True, slots=True)
+class WordTally:
+    """After ``n_read`` of the texts: the chosen tokens by what the model saw in their place.
+
+    That is the mask, another token, or the token itself. The last kind is told apart because it asks for next to
+    nothing: the answer stands there.
+    """
+
+    n_read: int
+    masked: Count = Count()
+    replaced: Count = Count()
+    kept: Count = Count()
+
+    @property
+    def n_chosen(self) -> int:
+        return self.masked.n + self.replaced.n + self.kept.n
+
+
+@dataclass(frozen=True, slots=True)
+class PairTally:
+    """After ``n_read`` of the pairs, all of which were judged."""
+
+    n_read: int
+    judged: Count
 
 
 def _last(items: Iterator[Item]) -> Item:
@@ -202,13 +232,13 @@ def _scores(output: object, *names: str) -> torch.Tensor | None:
 @torch.no_grad()
 def iter_masked_words(
     model: PreTrainedModel, encode: Encode, special: SpecialTokens, texts: Sequence[str]
-) -> Iterator[Tally]:
+) -> Iterator[WordTally]:
     """What the model makes of the chosen 15% of the tokens, hidden 80/10/10 as in training; a tally a batch.
 
-    Raises InvalidInput where the texts hold no token that could be chosen.
+    Raises InvalidInput where no token of the texts was masked.
     """
     rng = np.random.default_rng(SEED)
-    loss, n_right, n_chosen = 0.0, 0, 0
+    tally = WordTally(0)
     for start in range(0, len(texts), BATCH_ROWS):
         batch = texts[start : start + BATCH_ROWS]
         inputs = encode(batch, None)
@@ -219,14 +249,26 @@ def iter_masked_words(
         if scores is None:
             raise BadCheckpoint(f"{type(model).__name__} gives no scores of words. Evaluate a model that fills masks.")
         chosen = torch.from_numpy(hidden.chosen).to(model.device)
-        targets = torch.from_numpy(ids[hidden.chosen]).to(model.device)
-        loss += float(functional.cross_entropy(scores[chosen].float(), targets, reduction="sum"))
-        n_right += int((scores[chosen].argmax(dim=-1) == targets).sum())
-        n_chosen += len(targets)
-        if n_chosen:
-            yield Tally(start + len(batch), n_chosen, n_right, loss)
-    if n_chosen == 0:
-        raise InvalidInput("The held-out texts are too short: no token was chosen. Give a larger corpus.")
+        before, seen = ids[hidden.chosen], hidden.ids[hidden.chosen]
+        targets = torch.from_numpy(before).to(model.device)
+        losses = functional.cross_entropy(scores[chosen].float(), targets, reduction="none").cpu().numpy()
+        right = (scores[chosen].argmax(dim=-1) == targets).cpu().numpy()
+        masked = seen == special.mask
+        kept = seen == before  # also a token that was replaced by itself: the model sees no difference
+        tally = WordTally(
+            start + len(batch),
+            tally.masked + _count(losses, right, masked),
+            tally.replaced + _count(losses, right, ~masked & ~kept),
+            tally.kept + _count(losses, right, kept),
+        )
+        if tally.n_chosen:
+            yield tally
+    if tally.masked.n == 0:
+        raise InvalidInput("The held-out texts are too short: no token was masked. Give a larger corpus.")
+
+
+def _count(losses: np.ndarray, right: np.ndarray, among: np.ndarray) -> Count:
+    return Count(int(among.sum()), int(right[among].sum()), float(losses[among].sum(dtype=np.float64)))
 
 
 def masked_words(
@@ -235,13 +277,13 @@ def masked_words(
     special: SpecialTokens,
     texts: Sequence[str],
 ) -> tuple[float, float]:
-    """Mean loss in nats and share right over the tokens of ``iter_masked_words``."""
-    tally = _last(iter_masked_words(model, encoder(model, tokenizer), special, texts))
-    return tally.mean_loss, tally.accuracy
+    """Mean loss in nats and share right over the tokens that ``iter_masked_words`` masks; others do not count."""
+    masked = _last(iter_masked_words(model, encoder(model, tokenizer), special, texts)).masked
+    return masked.loss / masked.n, masked.n_right / masked.n
 
 
 @torch.no_grad()
-def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[Pair]) -> Iterator[Tally]:
+def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[Pair]) -> Iterator[PairTally]:
     """For how many pairs the class with the higher score is right; class 0 is "is next". A tally a batch."""
     n_right = 0
     for start in range(0, len(pairs), BATCH_ROWS):
@@ -253,12 +295,13 @@ def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[
         guesses = scores.argmax(dim=-1).tolist()
         n_right += sum((guess == 0) == pair.is_next for guess, pair in zip(guesses, batch, strict=True))
         n_read = start + len(batch)
-        yield Tally(n_read, n_read, n_right)
+        yield PairTally(n_read, Count(n_read, n_right))
 
 
 def next_sentences(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, pairs: Sequence[Pair]) -> float:
     """Share of the pairs judged rightly."""
-    return _last(iter_next_sentences(model, encoder(model, tokenizer), pairs)).accuracy
+    judged = _last(iter_next_sentences(model, encoder(model, tokenizer), pairs)).judged
+    return judged.n_right / judged.n
 
 
 def quality(loaded: LoadedModel, held_out: EvaluationSet) -> Iterator[Quality]:
@@ -274,19 +317,26 @@ def quality(loaded: LoadedModel, held_out: EvaluationSet) -> Iterator[Quality]:
     found = Quality(n_total=len(texts) + len(pairs), no_mlm=no_mlm, no_nsp=no_nsp)
     yield found
     if texts:
-        for tally in iter_masked_words(loaded.model, encode, special_tokens(loaded.tokenizer), texts):
+        for words in iter_masked_words(loaded.model, encode, special_tokens(loaded.tokenizer), texts):
             found = replace(
                 found,
-                n_done=tally.n_read,
-                mlm_loss=tally.mean_loss,
-                mlm_accuracy=tally.accuracy,
-                n_masked=tally.n_judged,
+                n_done=words.n_read,
+                mlm_loss=words.masked.mean_loss,
+                mlm_accuracy=words.masked.accuracy,
+                n_masked=words.masked.n,
+                replaced_accuracy=words.replaced.accuracy,
+                n_replaced=words.replaced.n,
+                kept_accuracy=words.kept.accuracy,
+                n_kept=words.kept.n,
             )
             yield found
     if pairs:
         for tally in iter_next_sentences(loaded.model, encode, pairs):
             found = replace(
-                found, n_done=len(texts) + tally.n_read, nsp_accuracy=tally.accuracy, n_pairs=tally.n_judged
+                found,
+                n_done=len(texts) + tally.n_read,
+                nsp_accuracy=tally.judged.accuracy,
+                n_pairs=tally.judged.n,
             )
             yield found
 
@@ -334,13 +384,15 @@ def _finish(output: object) -> None:
 
 def evaluate(model_id: str, held_out: EvaluationSet, device: torch.device) -> Figures:
     """Load a model from disk and measure it. Raises as ``sources.find`` and ``loading.load`` do."""
-    loaded = loading.load(sources.find(model_id), device)
+    loaded = loading.load(sources.find(model_id), device, "float32")
     found = _last(quality(loaded, held_out))
     return Figures(
         id=model_id,
         parameters=loaded.info.parameters,
         mlm_loss=_rounded(found.mlm_loss),
         mlm_accuracy=_rounded(found.mlm_accuracy),
+        replaced_accuracy=_rounded(found.replaced_accuracy),
+        kept_accuracy=_rounded(found.kept_accuracy),
         nsp_accuracy=_rounded(found.nsp_accuracy),
         tokens_per_second=round(speed(loaded.model, loaded_encoder(loaded), held_out.texts), 1),
     )

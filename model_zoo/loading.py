@@ -6,7 +6,7 @@ import inspect
 import logging
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -35,7 +35,7 @@ from model_zoo.encoding import encode, shifted
 from model_zoo.errors import BadCheckpoint, NotSupported
 from model_zoo.families import Family, family_of
 from model_zoo.sources import Source
-from model_zoo.types import Encoding, FloatArray, ModelInfo, Part
+from model_zoo.types import DType, Encoding, FloatArray, ModelInfo, Part
 
 # transformers prints missing weights as a warning; here they decide which heads exist, and the page says so.
 logging.getLogger("transformers.modeling_utils").setLevel(logging.ERROR)
@@ -64,8 +64,11 @@ def best_device() -> torch.device:
     return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
-def dtype_for(device: torch.device) -> torch.dtype:
-    """Half precision on a GPU, float32 on a CPU."""
+def dtype_for(device: torch.device, asked: DType | None = None) -> torch.dtype:
+    """The number format that was asked for; without one half precision on a GPU, float32 on a CPU."""
+    if asked is not None:
+        dtype: torch.dtype = getattr(torch, asked)
+        return dtype
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
     return torch.float16 if device.type == "mps" else torch.float32
@@ -115,10 +118,16 @@ class LoadedModel:
         return base.get_encoder() if self.model.config.is_encoder_decoder else base
 
     def encode(self, text: str, text_pair: str | None = None, max_tokens: int | None = None) -> Encoding:
-        """Tokens of a text or a pair, cut at the model's limit, or at ``max_tokens`` if that is less."""
+        """Tokens of a text or a pair, cut at the model's limit, or at ``max_tokens`` if that is less.
+
+        [MASK] stands for the model's own mask, however that is written; the encoding holds the texts as they were read.
+        Every question to the model comes through here, so that all of them see the same tokens.
+        """
         limit = self.max_tokens if max_tokens is None else min(max_tokens, self.max_tokens)
+        own = self.tokenizer.mask_token or "[MASK]"
+        read, read_pair = (part and part.replace("[MASK]", own) for part in (text, text_pair))
         with self.tokenizer_lock:
-            return encode(self.tokenizer, text, text_pair, limit)
+            return encode(self.tokenizer, read or "", read_pair, limit)
 
     def written(self, text: str, text_pair: str | None, max_tokens: int | None = None) -> Encoding:
         """What the decoder is given while the encoder reads ``text``: see ``Engine.attend``."""
@@ -165,6 +174,13 @@ class LoadedModel:
             return False
         return self.family.type_ids or getattr(self.model.config, "type_vocab_size", 0) > 1
 
+    @cached_property
+    def final_norm(self) -> torch.nn.Module | None:
+        """The norm behind the encoder's last layer, which its output has passed through and the layers before have not;
+        None where the last layer ends in a norm of its own (BERT). Found by watching, so no family has to be named.
+        """
+        return _final_norm(self)
+
     def output_factors(self, part: Part) -> tuple[FloatArray | None, ...]:
         """See ``AttentionRun.output_factors``; found once by watching where attention's output goes."""
         with self._factors_lock:
@@ -187,11 +203,14 @@ def _leave_the_cores_to_torch() -> None:
     ThreadpoolController().select(internal_api="openblas").limit(limits=1)
 
 
-def load(source: Source, device: torch.device) -> LoadedModel:
-    """Read a source's files, after downloading them if need be. Raises BadCheckpoint if they are no model."""
+def load(source: Source, device: torch.device, dtype: DType | None = None) -> LoadedModel:
+    """Read a source's files, after downloading them if need be, into ``dtype``, or that of ``dtype_for``.
+
+    Raises BadCheckpoint if they are no model.
+    """
     _leave_the_cores_to_torch()
     if source.folder is None:
-        source = sources.download(source)
+        source = replace(sources.download(source), untrained=source.untrained)
     try:
         config = AutoConfig.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
         tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
@@ -206,13 +225,17 @@ def load(source: Source, device: torch.device) -> LoadedModel:
             "the text. Save one with AutoTokenizer(...).save_pretrained, or choose another checkpoint."
         )
     family = family_of(config.model_type)
-    model, missing = _load_network(source, config, family, device)
-    heads = _heads(model, family, missing, source.id)
+    if source.untrained:
+        model, missing = _untrained_network(source, config, family, device, dtype_for(device, dtype)), set[str]()
+        heads = set[str]()
+    else:
+        model, missing = _load_network(source, config, family, device, dtype_for(device, dtype))
+        heads = _heads(model, family, missing, source.id)
     eager = model.config._attn_implementation == "eager"
     max_tokens = _max_tokens(config, tokenizer, model)
     spec = registry.find(source.id)
     info = ModelInfo(
-        id=source.id,
+        id=f"{sources.UNTRAINED}{source.id}" if source.untrained else source.id,
         revision=source.revision,
         family=config.model_type,
         n_layers=getattr(config, "num_hidden_layers", 0),
@@ -238,11 +261,17 @@ def _unreadable(model: str, error: Exception) -> str:
     return f"“{model}” cannot be loaded: {first_line[:300]} Choose another checkpoint, or copy this one again."
 
 
-def _load_network(source: Source, config: Any, family: Family, device: torch.device) -> tuple[Any, set[str]]:
-    """The network in evaluation mode on the device, and the names of weights the checkpoint does not hold."""
+def _auto(config: Any, family: Family) -> Any:
+    """The Auto class that holds the family's heads, or the network alone where there is none."""
     auto = _AUTO.get(family.head, AutoModel)
-    if type(config) not in auto._model_mapping:
-        auto = AutoModel
+    return auto if type(config) in auto._model_mapping else AutoModel
+
+
+def _load_network(
+    source: Source, config: Any, family: Family, device: torch.device, dtype: torch.dtype
+) -> tuple[Any, set[str]]:
+    """The network in evaluation mode on the device, and the names of weights the checkpoint does not hold."""
+    auto = _auto(config, family)
     try:
         network = auto._model_mapping[type(config)]
         implementation = capture.IMPLEMENTATION if network._supports_sdpa else "eager"
@@ -250,7 +279,7 @@ def _load_network(source: Source, config: Any, family: Family, device: torch.dev
             model, report = network.from_pretrained(
                 source.folder,
                 config=config,
-                dtype=dtype_for(device),
+                dtype=dtype,
                 attn_implementation=implementation,
                 use_safetensors=True,
                 local_files_only=True,
@@ -260,6 +289,19 @@ def _load_network(source: Source, config: Any, family: Family, device: torch.dev
         raise BadCheckpoint(_unreadable(source.id, error)) from error
     missing = set(report["missing_keys"]) | {key for key, *_ in report["mismatched_keys"]}
     return model.eval().requires_grad_(False).to(device), missing
+
+
+def _untrained_network(source: Source, config: Any, family: Family, device: torch.device, dtype: torch.dtype) -> Any:
+    """A network without heads of the configured shape, its weights drawn as for training, always the same ones."""
+    auto = _auto(config, family)
+    try:
+        implementation = capture.IMPLEMENTATION if auto._model_mapping[type(config)]._supports_sdpa else "eager"
+        with _building, torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            model = auto.from_config(config, dtype=dtype, attn_implementation=implementation)
+    except Exception as error:
+        raise BadCheckpoint(_unreadable(source.id, error)) from error
+    return model.base_model.eval().requires_grad_(False).to(device)
 
 
 def _heads(model: Any, family: Family, missing: set[str], name: str) -> set[str]:
@@ -310,6 +352,30 @@ def _max_tokens(config: Any, tokenizer: Any, model: Any) -> int | None:
         limits.append(positions - offset)
     limit = min(limits)
     return int(limit) if limit < 10**6 else None
+
+
+def _final_norm(loaded: LoadedModel) -> torch.nn.Module | None:
+    """The norm outside the list of layers whose output is the encoder's."""
+    outputs: list[tuple[torch.nn.Module, torch.Tensor]] = []
+    own_thread = threading.get_ident()
+
+    def watch(module: torch.nn.Module, _: Any, output: torch.Tensor) -> None:
+        if threading.get_ident() == own_thread:  # somebody else's text may pass through the same module
+            outputs.append((module, output))
+
+    hooks = [
+        module.register_forward_hook(watch)
+        for name, module in loaded.encoder.named_modules()
+        # Layers are numbered: "final_norm" stands behind them, "encoder.layer.5.output.LayerNorm" is in one.
+        if type(module).__name__.endswith("Norm") and not any(part.isdigit() for part in name.split("."))
+    ]
+    try:
+        with torch.inference_mode():
+            last = loaded.forward(loaded.encode("a b c")).last_hidden_state
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return next((module for module, output in outputs if torch.equal(output, last)), None)
 
 
 def _output_factors(

@@ -18,10 +18,12 @@ from model_zoo import registry
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
 from model_zoo.types import (
+    SCHEMES,
     Encoding,
     MaskLens,
     MaskPrediction,
     Prediction,
+    Scheme,
     Shift,
     TokenScores,
     Vocabulary,
@@ -38,9 +40,6 @@ _HEAD_NUMBERS = 2**24
 _BATCH_TOKENS = 2048
 # Predictions of before and after among which the largest shift is looked for.
 _SHIFTED_AMONG = 50
-
-# Networks that normalize once more after their last layer; the lens does the same after the layers before.
-_FINAL_NORM = {"megatron-bert": "encoder.ln", "modernbert": "final_norm", "roberta-prelayernorm": "LayerNorm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +121,6 @@ def vocabulary(loaded: LoadedModel) -> Vocabulary:
         unknown_id=tokenizer.unk_token_id,
         special_ids=frozenset(tokenizer.all_special_ids),
     )
-
-
-def encode(loaded: LoadedModel, text: str, text_pair: str | None = None) -> Encoding:
-    """Tokens of a text or a pair in which [MASK] stands for the model's own mask, however that is written."""
-    own = loaded.tokenizer.mask_token or "[MASK]"
-    return loaded.encode(text.replace("[MASK]", own), text_pair and text_pair.replace("[MASK]", own))
 
 
 def _checked(encoding: Encoding, masked: Collection[int]) -> None:
@@ -249,7 +242,7 @@ def _predictions(
 def fill_mask(loaded: LoadedModel, text: str, top_k: int, masked: Collection[int]) -> tuple[MaskPrediction, ...]:
     """The best tokens for every mask of a text: those typed and those at the positions ``masked``."""
     refuse_without_head(loaded)
-    encoding = encode(loaded, text)
+    encoding = loaded.encode(text)
     hidden, positions = _hidden(loaded, encoding, masked)
     originals = [_original(loaded, encoding, position) for position in positions]
     return _predictions(loaded, hidden, positions, originals, top_k)
@@ -267,7 +260,7 @@ def restore(
     for.
     """
     refuse_without_head(loaded)
-    encoding = encode(loaded, text)
+    encoding = loaded.encode(text)
     _checked(encoding, positions)
     if len(ids) != len(encoding):
         raise InvalidInput(f"The text has {len(encoding)} tokens, and {len(ids)} ids were given. Give one a token.")
@@ -283,7 +276,7 @@ def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterato
     Every step runs the model again on what has been filled so far.
     """
     refuse_without_head(loaded)
-    encoding = encode(loaded, text)
+    encoding = loaded.encode(text)
     hidden, positions = _hidden(loaded, encoding, masked)
     while positions:
         originals = [_original(loaded, encoding, position) for position in positions]
@@ -296,12 +289,14 @@ def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterato
         hidden = replace(hidden, ids=tuple(ids))
 
 
-def token_scores(loaded: LoadedModel, text: str) -> TokenScores:
-    """ln P of every token given all others: as many copies of the text as it has tokens, each with one
-    mask.
+def token_scores(loaded: LoadedModel, text: str, scheme: Scheme = "original") -> TokenScores:
+    """ln P of every token: as many copies of the text as it has tokens, each with one of them masked, and by the scheme
+    "word l2r" what follows it in its word.
     """
+    if scheme not in SCHEMES:
+        raise InvalidInput(f"There is no scheme {scheme!r}. Choose {' or '.join(map(repr, SCHEMES))}.")
     refuse_without_head(loaded)
-    encoding = encode(loaded, text)
+    encoding = loaded.encode(text)
     mask = loaded.tokenizer.mask_token_id
     scored = [
         place
@@ -313,18 +308,28 @@ def token_scores(loaded: LoadedModel, text: str) -> TokenScores:
     rows_a_batch = max(1, _BATCH_TOKENS // len(encoding))
     for start in range(0, len(scored), rows_a_batch):
         places = scored[start : start + rows_a_batch]
-        copies = [replace(encoding, ids=(*encoding.ids[:place], mask, *encoding.ids[place + 1 :])) for place in places]
+        copies = [replace(encoding, ids=_hiding(encoding, place, mask, scheme)) for place in places]
         with torch.inference_mode():
             states = _states(loaded, copies)[torch.arange(len(places)), places]
             answers = _answers(loaded, states, [[encoding.ids[place]] for place in places], 1)
         for place, answer in zip(places, answers, strict=True):
             logs[place], guesses[place] = answer.log_probabilities[0], answer.best[0]
-    return TokenScores(encoding, loaded.info, logs, tuple(guesses))
+    return TokenScores(encoding, loaded.info, logs, tuple(guesses), scheme)
+
+
+def _hiding(encoding: Encoding, place: int, mask: int, scheme: Scheme) -> tuple[int, ...]:
+    """The ids with the mask at one place and, by "word l2r", at the places after it in its word."""
+    word = encoding.word_ids[place] if scheme == "word l2r" else None
+    return tuple(
+        mask if other == place or (word is not None and other > place and encoding.word_ids[other] == word) else token
+        for other, token in enumerate(encoding.ids)
+    )
 
 
 def mask_lens(loaded: LoadedModel, text: str, masked: Collection[int], top_k: int) -> tuple[MaskLens, ...]:
     """The head applied to each mask's hidden state after every layer (the logit lens: nostalgebraist 2020).
 
+    Where a norm stands behind the last layer, the layers before go through it too, or the head could not read them.
     The last layer gives the model's own answer. Raises NotSupported for an encoder-decoder, whose head reads
     the decoder, and for networks whose hidden states are not what the head reads.
     """
@@ -335,14 +340,13 @@ def mask_lens(loaded: LoadedModel, text: str, masked: Collection[int], top_k: in
             "guess cannot "
             "be followed through them. Choose an encoder such as BERT."
         )
-    hidden, positions = _hidden(loaded, encoding := encode(loaded, text), masked)
+    hidden, positions = _hidden(loaded, encoding := loaded.encode(text), masked)
     with torch.inference_mode():
         output = loaded.model.base_model(**loaded.inputs([hidden]), output_hidden_states=True)
         final = output[0][0, positions]  # (masks, width)
         layers = [states[0, positions] for states in output.hidden_states[:-1]]
-        norm = _FINAL_NORM.get(loaded.info.family)
-        if norm is not None:
-            layers = [loaded.model.base_model.get_submodule(norm)(states) for states in layers]
+        if loaded.final_norm is not None:
+            layers = [loaded.final_norm(states) for states in layers]
         if any(states.shape != final.shape for states in layers):
             raise NotSupported(
                 f"The layers of {loaded.info.id} differ in width from what its masked-word head reads, so "
@@ -383,7 +387,7 @@ def shifts(
     nothing. Raises InvalidInput when the texts have different numbers of masks.
     """
     refuse_without_head(loaded)
-    sides = [_hidden(loaded, encode(loaded, text), masked) for text, masked in (before, after)]
+    sides = [_hidden(loaded, loaded.encode(text), masked) for text, masked in (before, after)]
     if len(sides[0][1]) != len(sides[1][1]):
         raise InvalidInput(
             f"There are {len(sides[0][1])} masks before the change and {len(sides[1][1])} after it. Replace "
@@ -412,7 +416,7 @@ def shifts(
 def masked_text(loaded: LoadedModel, text: str, masked: Collection[int]) -> str:
     """The text with the masked tokens written as the model's mask, to be typed anywhere else."""
     refuse_without_head(loaded)
-    encoding = encode(loaded, text)
+    encoding = loaded.encode(text)
     _checked(encoding, masked)
     written, rest = encoding.text, len(encoding.text)
     for position in sorted(masked, reverse=True):
@@ -427,7 +431,7 @@ def put(loaded: LoadedModel, text: str, fills: Mapping[int, int]) -> str:
 
     A piece that continues a word ("##ing") joins the word before it.
     """
-    encoding = encode(loaded, text)
+    encoding = loaded.encode(text)
     _checked(encoding, fills)
     written, rest = encoding.text, len(encoding.text)
     for position, token in sorted(fills.items(), reverse=True):

@@ -298,7 +298,7 @@ _SPECS = (
         mlm=True,
         nsp=None,
         licence="Apache-2.0",
-        note="The half of ELECTRA that fills masks with plausible words to fool the other half.",
+        note="The half of ELECTRA that fills masks, trained on masked words; the other half learns to spot its words.",
     ),
     _on_the_hub(
         "google/electra-small-discriminator",

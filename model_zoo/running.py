@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
 
 from model_zoo import capture
 from model_zoo.capture import Call
-from model_zoo.errors import NotSupported
+from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.families import Maps
 from model_zoo.loading import LoadedModel
 from model_zoo.types import (
@@ -22,6 +25,9 @@ from model_zoo.types import (
     Part,
     QueryKeyLayer,
 )
+
+Texts = tuple[str, str | None]
+"""A text, or a pair of texts."""
 
 # Tokens in one padded batch: large enough to keep two cores busy, small enough for a laptop's memory.
 _BATCH_TOKENS = 2048
@@ -45,15 +51,16 @@ def attend(
         states = None if source is None else loaded.forward(source).last_hidden_state
         with capture.recording() as calls:
             if loaded.gives_maps:
-                layers = tuple(MapsLayer(_numpy(m[0])) for m in _maps(loaded, encoding, states, part))
+                output = loaded.forward(encoding, states, output_attentions=True)
+                layers = tuple(MapsLayer(_numpy(maps[0])) for maps in _maps(loaded, output, part))
             else:
                 loaded.forward(encoding, states)
                 # A layer of the decoder looks at its own text first, then at the encoder's.
                 wanted = {"encoder": calls, "decoder": calls[0::2], "cross": calls[1::2]}[part]
-                masks: dict[int, np.ndarray] = {}
+                masks: dict[int, np.ndarray | None] = {}
                 layers = tuple(_layer(call, masks) for call in wanted)
     if not layers:
-        raise NotSupported(f"{loaded.info.id} ({loaded.info.family}) has no attention to show. Choose another model.")
+        raise _without_attention(loaded)
     return AttentionRun(
         encoding=encoding,
         model=loaded.info,
@@ -64,9 +71,71 @@ def attend(
     )
 
 
-def _maps(loaded: LoadedModel, encoding: Encoding, states: torch.Tensor | None, part: Part) -> Maps:
-    """Finished attention of one part, (1, heads, queries, keys) a layer."""
-    output = loaded.forward(encoding, states, output_attentions=True)
+def attend_many(loaded: LoadedModel, texts: Sequence[Texts]) -> Iterator[tuple[int, AttentionRun]]:
+    """Runs of the encoder for many texts or pairs, batched by length; yields (index, run) as batches are done.
+
+    Each run holds copies of its own rows, without padding: the numbers of ``attend``, but for rounding.
+    """
+    encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
+    factors = None
+    for batch in _batches(_by_length(encodings), encodings):
+        inputs = loaded.inputs([encodings[index] for index in batch])
+        lengths = [len(encodings[index]) for index in batch]
+        with torch.inference_mode(), capture.recording() as calls:
+            if loaded.gives_maps:
+                output = loaded.encoder(**inputs, output_attentions=True)
+                of_layers = [_cut_maps(_numpy(maps), lengths) for maps in _maps(loaded, output, "encoder")]
+            else:
+                loaded.encoder(**inputs)
+                masks: list[dict[int, np.ndarray | None]] = [{} for _ in batch]
+                of_layers = [_cut_call(call, lengths, masks) for call in calls]
+        if not of_layers:
+            raise _without_attention(loaded)
+        if factors is None:
+            factors = loaded.output_factors("encoder")
+        for row, index in enumerate(batch):
+            layers = tuple(of_layer[row] for of_layer in of_layers)
+            yield (
+                index,
+                AttentionRun(encoding=encodings[index], model=loaded.info, layers=layers, output_factors=factors),
+            )
+
+
+def _without_attention(loaded: LoadedModel) -> NotSupported:
+    return NotSupported(f"{loaded.info.id} ({loaded.info.family}) has no attention to show. Choose another model.")
+
+
+def _cut_maps(maps: FloatArray, lengths: Sequence[int]) -> list[LayerAttention]:
+    """One layer's maps (batch, heads, longest, longest), a text each."""
+    return [MapsLayer(maps[row, :, :n, :n].copy()) for row, n in enumerate(lengths)]
+
+
+def _cut_call(
+    call: Call, lengths: Sequence[int], masks: Sequence[dict[int, np.ndarray | None]]
+) -> list[LayerAttention]:
+    """One layer of a batch, a text each; ``masks`` holds for each text those seen before, as in ``_layer``."""
+    query, key, value = _numpy(call.query), _numpy(call.key), _numpy(call.value)
+    layers: list[LayerAttention] = []
+    for row, n in enumerate(lengths):
+        mask = _mask(call, masks[row], row, n)
+        causal = call.causal
+        if mask is not None and mask.dtype == np.bool_ and np.array_equal(mask[0], np.tri(n, dtype=bool)):
+            mask, causal = None, True  # beside padding this is all that hides a key, and takes no memory
+        layers.append(
+            QueryKeyLayer(
+                query=query[row, :, :n].copy(),
+                key=key[row, :, :n].copy(),
+                value=value[row, :, :n].copy(),
+                scaling=call.scaling,
+                mask=mask,
+                causal=causal,
+            )
+        )
+    return layers
+
+
+def _maps(loaded: LoadedModel, output: Any, part: Part) -> Maps:
+    """Finished attention of one part, (batch, heads, queries, keys) a layer."""
     if part == "encoder":
         return loaded.family.maps(output.attentions or ())
     maps: Maps = (output.attentions if part == "decoder" else output.cross_attentions) or ()
@@ -78,7 +147,7 @@ def _numpy(tensor: torch.Tensor) -> FloatArray:
     return tensor.detach().float().cpu().numpy()
 
 
-def _layer(call: Call, masks: dict[int, np.ndarray]) -> QueryKeyLayer:
+def _layer(call: Call, masks: dict[int, np.ndarray | None]) -> QueryKeyLayer:
     """The first text of a batch. ``masks`` holds those seen before, since layers hand on one and the same."""
     return QueryKeyLayer(
         query=_numpy(call.query[0]),
@@ -99,18 +168,18 @@ def _own(value: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
     return value.clone() if storage.nbytes() > value.nbytes and not shared else value
 
 
-def _mask(call: Call, masks: dict[int, np.ndarray]) -> np.ndarray | None:
-    """Mask and position bias as one array (1 or heads, n, m), or None where every key may be seen and none is
-    favoured: T5's cross-attention has a bias of zeros.
+def _mask(call: Call, masks: dict[int, np.ndarray | None], row: int = 0, n: int | None = None) -> np.ndarray | None:
+    """Mask and position bias of a text as one array (1 or heads, n, m), or None where every key may be seen and none
+    is favoured: T5's cross-attention has a bias of zeros. ``n`` cuts padding off, and with it what only hides padding.
     """
     position_bias = call.position_bias if call.position_bias is not None and call.position_bias.any() else None
     if call.mask is None and position_bias is None:
         return None
     known = id(call.mask if position_bias is None else position_bias)
     if known not in masks:
-        mask = None if call.mask is None else call.mask[0].cpu()
+        mask = None if call.mask is None else _of_text(call.mask, row, n)
         if position_bias is not None:
-            bias = position_bias[0].float().cpu()
+            bias = _of_text(position_bias, row, n).float()
             if mask is None:
                 mask = bias
             elif mask.dtype == torch.bool:
@@ -118,25 +187,82 @@ def _mask(call: Call, masks: dict[int, np.ndarray]) -> np.ndarray | None:
             else:
                 mask = bias + mask
         assert mask is not None
-        masks[known] = mask.numpy() if mask.dtype == torch.bool else _numpy(mask)
+        masks[known] = None if n is not None and _hides_nothing(mask) else _as_array(mask, copied=n is not None)
     return masks[known]
 
 
-def hidden_states(loaded: LoadedModel, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
-    """Hidden states of many texts, batched by length; yields (index of the text, states) as batches are done.
+def _of_text(mask: torch.Tensor, row: int, n: int | None) -> torch.Tensor:
+    """One text's part of a mask (1 or batch, 1 or heads, longest, longest), on the CPU."""
+    return mask[min(row, len(mask) - 1), :, :n, :n].cpu()
 
-    Shorter texts come first. Padding is masked and cut off again.
+
+def _hides_nothing(mask: torch.Tensor) -> bool:
+    return bool(mask.all() if mask.dtype == torch.bool else not mask.any())
+
+
+def _as_array(mask: torch.Tensor, *, copied: bool) -> np.ndarray:
+    array = mask.numpy() if mask.dtype == torch.bool else _numpy(mask)
+    return array.copy() if copied else array
+
+
+def hidden_states(
+    loaded: LoadedModel, texts: Sequence[Texts], layers: Sequence[int] | None = None
+) -> Iterator[tuple[int, HiddenStates]]:
+    """Hidden states of many texts or pairs, batched by length; yields (index of the text, states) as batches are done.
+
+    Shorter texts come first. Padding is masked and cut off again. ``layers`` are those wanted, 0 after the embeddings;
+    all without it. Raises InvalidInput for one that does not exist.
     """
-    encodings = [loaded.encode(text) for text in texts]
-    order = sorted(range(len(texts)), key=lambda i: len(encodings[i]))
-    for batch in _batches(order, encodings):
+    encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
+    for batch in _batches(_by_length(encodings), encodings):
         inputs = loaded.inputs([encodings[i] for i in batch])
-        with torch.inference_mode():
+        with torch.inference_mode(), _given_to(loaded.final_norm) as given:
             states = loaded.encoder(**inputs, output_hidden_states=True).hidden_states
-        stacked = torch.stack(states, dim=1).float().cpu().numpy()  # (batch, layers + 1, n, width)
+        chosen = tuple(range(len(states)) if layers is None else layers)
+        for layer in chosen:
+            if not 0 <= layer < len(states):
+                raise InvalidInput(
+                    f"{loaded.info.id} has hidden states 0 (after the embeddings) to {len(states) - 1} (after the last "
+                    f"layer); {layer} does not exist. Choose one of these."
+                )
+        stacked = _numpy(torch.stack([states[layer] for layer in chosen], dim=1))  # (batch, layers, n, width)
+        last = _numpy(given[-1]) if given else None  # (batch, n, width)
         for row, index in enumerate(batch):
             encoding = encodings[index]
-            yield index, HiddenStates(encoding, np.ascontiguousarray(stacked[row, :, : len(encoding)]))
+            yield (
+                index,
+                HiddenStates(
+                    encoding,
+                    np.ascontiguousarray(stacked[row, :, : len(encoding)]),
+                    chosen,
+                    last_unnormed=None if last is None else last[row, : len(encoding)].copy(),
+                ),
+            )
+
+
+@contextmanager
+def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
+    """What this thread gives to a module inside the block; nothing where there is no module."""
+    given: list[torch.Tensor] = []
+    if module is None:
+        yield given
+        return
+    own_thread = threading.get_ident()
+
+    def keep(_: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+        if threading.get_ident() == own_thread:  # somebody else's text may pass through the same module
+            given.append(inputs[0])
+
+    hook = module.register_forward_pre_hook(keep)
+    try:
+        yield given
+    finally:
+        hook.remove()
+
+
+def _by_length(encodings: Sequence[Encoding]) -> list[int]:
+    """Their places, the shortest first."""
+    return sorted(range(len(encodings)), key=lambda index: len(encodings[index]))
 
 
 def _batches(order: Sequence[int], encodings: Sequence[Encoding]) -> Iterator[list[int]]:

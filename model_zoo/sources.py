@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -39,6 +39,9 @@ from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, UnknownMod
 
 WEIGHTS = Path(__file__).parent / "weights"
 
+# Before the id of a model it means a network of the same shape with random weights, always the same ones.
+UNTRAINED = "untrained:"
+
 _HUB_SECONDS = 10.0
 # Half a file that nobody has written to for so long belongs to a process that was killed.
 _ABANDONED_SECONDS = 3600.0
@@ -58,7 +61,7 @@ _NEEDED_FILES = [
 @dataclass(frozen=True, slots=True)
 class Source:
     """Files that can become a model. ``folder`` is None while they are still on the hub, and ``download_bytes`` of
-    them not here yet.
+    them not here yet. ``untrained`` takes all from them but the weights, which are drawn at random.
     """
 
     id: str
@@ -67,6 +70,7 @@ class Source:
     n_parameters: int
     bytes_per_parameter: int = 4
     download_bytes: int = 0
+    untrained: bool = False
 
     @property
     def n_bytes(self) -> int:
@@ -80,10 +84,12 @@ def embedded_folder(model: str) -> Path:
 
 
 def find(model: str, bytes_per_parameter: int = 4) -> Source:
-    """What ``model`` stands for: an id of the registry, a hub id or a local folder.
+    """What ``model`` stands for: an id of the registry, a hub id or a local folder, or one of these after UNTRAINED.
 
     Raises UnknownModel, HubUnreachable or BadCheckpoint with a message fit for the screen.
     """
+    if model.startswith(UNTRAINED):
+        return replace(find(model.removeprefix(UNTRAINED), bytes_per_parameter), untrained=True)
     spec = registry.find(model)
     if spec is not None and spec.hub_id is None:
         return _in_folder(model, embedded_folder(model), None, bytes_per_parameter)

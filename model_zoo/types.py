@@ -1,25 +1,63 @@
 """Typed results of the engine: what a text became, what each head attends to, which models there are.
 
-Imports numpy and the standard library only, so that ``analysis``, ``viz`` and their tests never load torch.
-All results are frozen. Shapes use n for the number of tokens, d for the width of one head.
+Imports numpy and the standard library only, so that ``analysis``, ``viz`` and their tests never load torch; pandas and
+xarray are imported where somebody asks for their tables.
+All results are frozen and their arrays read-only, since the engine hands one result to everybody who asks: ``copy()``
+gives an array to write into. Shapes use n for the number of tokens, d for the width of one head.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from model_zoo.errors import InvalidInput, NotSupported
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 FloatArray = npt.NDArray[np.float32]
+Array = TypeVar("Array", bound=npt.NDArray[Any])
+
+# In which number format weights are held and computed with.
+DType = Literal["float32", "bfloat16", "float16"]
+DTYPES: tuple[DType, ...] = get_args(DType)
 
 # Whose attention: a model of one stack (BERT, GPT-2) has the first alone. "cross" is how the decoder looks at what
 # the encoder has read.
 Part = Literal["encoder", "decoder", "cross"]
 PARTS: tuple[Part, ...] = get_args(Part)
+
+_SHOWN_CHARACTERS = 40  # of a text, in a result's line
+
+
+def read_only(array: Array) -> Array:
+    """The same numbers, not to be written to; no copy. Who has the array itself can still write."""
+    if not array.flags.writeable:
+        return array
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def _lock(result: object, *names: str) -> None:
+    """Make arrays of a frozen result read-only while it is being made."""
+    for name in names:
+        array = getattr(result, name)
+        if array is not None:
+            object.__setattr__(result, name, read_only(array))
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,17 +165,45 @@ class Encoding:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def __repr__(self) -> str:
+        return f"<Encoding {self._summary()}>"
+
+    def _summary(self) -> str:
+        pair = "" if self.text_pair is None else f" + {_quoted(self.text_pair)}"
+        dropped = f" ({self.n_dropped:,} fell off)" if self.n_dropped else ""
+        return f"{_number(len(self), 'token')}{dropped} of {_quoted(self.text)}{pair}"
+
 
 @dataclass(frozen=True, slots=True)
 class HiddenStates:
-    """One text's vectors after the embeddings and after every layer: float32 (layers + 1, n, width)."""
+    """One text's vectors after the embeddings and after every layer: float32 (layers + 1, n, width).
+
+    ``layers`` says where each is from: 0 is after the embeddings, k after the k-th layer. Where only some were asked
+    for there are as many states as these. The last layer's are the encoder's output. Where a norm stands behind it
+    (GPT-2, ModernBERT, T5), they have passed through it and those before have not; ``last_unnormed`` (n, width) is the
+    last layer's output before that norm, for who compares one layer with the next. None for models without such a norm
+    (BERT).
+    """
 
     encoding: Encoding
     states: FloatArray
+    layers: tuple[int, ...] = ()
+    last_unnormed: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if self.states.ndim != 3 or self.states.shape[1] != len(self.encoding):
             raise ValueError(f"states are (layers + 1, {len(self.encoding)}, width); got {self.states.shape}")
+        if not self.layers:
+            object.__setattr__(self, "layers", tuple(range(len(self.states))))
+        if len(self.layers) != len(self.states):
+            raise ValueError(f"{len(self.states)} states cannot be those of {len(self.layers)} layers")
+        if self.last_unnormed is not None and self.last_unnormed.shape != self.states.shape[1:]:
+            raise ValueError(f"last_unnormed is {self.states.shape[1:]}; got {self.last_unnormed.shape}")
+        _lock(self, "states", "last_unnormed")
+
+    def __repr__(self) -> str:
+        layers, _, width = self.states.shape
+        return f"<HiddenStates {_number(layers, 'layer')}, width {width}, {self.encoding._summary()}>"
 
 
 def softmax(scores: FloatArray) -> FloatArray:
@@ -179,6 +245,12 @@ class QueryKeyLayer:
     mask: npt.NDArray[np.bool_] | FloatArray | None = None
     causal: bool = False
 
+    def __post_init__(self) -> None:
+        _lock(self, "query", "key", "value", "mask")
+
+    def __repr__(self) -> str:
+        return f"<QueryKeyLayer {_number(self.n_heads, 'head')}, query {self.query.shape}, key {self.key.shape}>"
+
     @property
     def n_heads(self) -> int:
         return len(self.query)
@@ -218,6 +290,12 @@ class MapsLayer:
 
     maps: FloatArray
 
+    def __post_init__(self) -> None:
+        _lock(self, "maps")
+
+    def __repr__(self) -> str:
+        return f"<MapsLayer {_number(self.n_heads, 'head')}, maps {self.maps.shape}>"
+
     @property
     def n_heads(self) -> int:
         return len(self.maps)
@@ -251,6 +329,14 @@ class AttentionRun:
     def __post_init__(self) -> None:
         if (self.source is None) != (self.part == "encoder"):
             raise ValueError("a decoder's attention comes with what the encoder has read, an encoder's without")
+        factors = tuple(factor if factor is None else read_only(factor) for factor in self.output_factors)
+        object.__setattr__(self, "output_factors", factors)
+
+    def __repr__(self) -> str:
+        part = "" if self.part == "encoder" else f", {self.part}"
+        source = "" if self.source is None else f", encoder read {self.source._summary()}"
+        sizes = f"{_number(self.n_layers, 'layer')} × {_number(self.n_heads, 'head')}"
+        return f"<AttentionRun {self.model.id}{part}: {sizes}, {self.encoding._summary()}{source}>"
 
     @property
     def key_encoding(self) -> Encoding:
@@ -280,7 +366,7 @@ class AttentionRun:
     def n_bytes(self) -> int:
         """Bytes of the arrays this run holds; a mask that layers share counts once."""
         found = (getattr(layer, "mask", None) for layer in self.layers)
-        masks = {id(mask): mask.nbytes for mask in found if mask is not None}
+        masks = {mask.__array_interface__["data"]: mask.nbytes for mask in found if mask is not None}
         return sum(layer.n_bytes for layer in self.layers) + sum(masks.values())
 
     def _layer(self, layer: int) -> LayerAttention:
@@ -301,11 +387,11 @@ class AttentionRun:
 
     def head(self, layer: int, head: int) -> FloatArray:
         """Attention of one head, float32 (n, m): row i says how query token i divides its attention."""
-        return self._head(layer, head).weights(head)
+        return read_only(self._head(layer, head).weights(head))
 
     def layer(self, layer: int) -> FloatArray:
         """Attention of all heads of a layer, float32 (heads, n, m)."""
-        return self._layer(layer).weights(slice(None))
+        return read_only(self._layer(layer).weights(slice(None)))
 
     def _query_key_layer(self, layer: int, head: int) -> QueryKeyLayer:
         found = self._head(layer, head)
@@ -322,12 +408,12 @@ class AttentionRun:
         Raises NotSupported where a model cannot give them.
         """
         found = self._query_key_layer(layer, head)
-        return found.query[head], found.of_group(found.key)[head], found.scores(head)
+        return found.query[head], read_only(found.of_group(found.key)[head]), read_only(found.scores(head))
 
     def value(self, layer: int, head: int) -> FloatArray:
         """The value vectors v (m, d') of one head. Raises NotSupported as ``query_key`` does."""
         found = self._query_key_layer(layer, head)
-        return found.of_group(found.value)[head]
+        return read_only(found.of_group(found.value)[head])
 
     def value_norms(self, layer: int) -> FloatArray:
         """‖f(x_j)‖ (heads, m): the length of each token's value after the head's slice of the output projection.
@@ -342,7 +428,94 @@ class AttentionRun:
                 f"The output projection of {self.model.id} ({self.model.family}) was not found, so its attention "
                 "cannot be weighted by value norms. Look at the plain attention weights instead."
             )
-        return np.linalg.norm(found.of_group(found.value) @ factor, axis=-1).astype(np.float32, copy=False)
+        norms = np.linalg.norm(found.of_group(found.value) @ factor, axis=-1)
+        return read_only(norms.astype(np.float32, copy=False))
+
+    def _chosen(
+        self, layer: int | Sequence[int] | None, head: int | Sequence[int] | None
+    ) -> list[tuple[int, list[int]]]:
+        """Layers, each with those of the chosen heads; None is all there are. Raises InvalidInput as ``head`` does."""
+        layers = _as_list(layer, range(self.n_layers))
+        chosen = [(one, _as_list(head, range(self._layer(one).n_heads))) for one in layers]
+        for one, heads in chosen:
+            for number in heads:
+                self._head(one, number)
+        return chosen
+
+    def to_frame(
+        self, layer: int | Sequence[int] | None = None, head: int | Sequence[int] | None = None
+    ) -> pd.DataFrame:
+        """Attention as a table, one row a layer, head, query and key, in this order.
+
+        Columns: layer, head, query, key (all from 0), query_token, key_token, weight (float32). ``layer`` and ``head``
+        choose one or some of them; all of them are layers · heads · n · m rows. Raises InvalidInput for those that do
+        not exist.
+        """
+        import pandas as pd
+
+        chosen = self._chosen(layer, head)
+        shape = self.n_tokens, self.n_keys
+        pairs = np.array([(one, number) for one, heads in chosen for number in heads], dtype=np.int64).reshape(-1, 2)
+        places = np.indices((len(pairs), *shape)).reshape(3, -1)
+        weights = [self.layer(one)[heads].reshape(-1) for one, heads in chosen]
+        return pd.DataFrame(
+            {
+                "layer": pairs[places[0], 0],
+                "head": pairs[places[0], 1],
+                "query": places[1],
+                "key": places[2],
+                "query_token": np.array(self.encoding.tokens, dtype=object)[places[1]],
+                "key_token": np.array(self.key_encoding.tokens, dtype=object)[places[2]],
+                "weight": np.concatenate([np.empty(0, dtype=np.float32), *weights]),
+            }
+        )
+
+    def to_xarray(self, layer: int | Sequence[int] | None = None, head: int | Sequence[int] | None = None) -> Any:
+        """Attention as an ``xarray.DataArray`` with the dimensions layer, head, query, key, all counted from 0.
+
+        The tokens are coordinates (query_token, key_token), and what ran is in ``attrs``. ``layer`` and ``head`` choose
+        as in ``to_frame``; a layer with fewer heads than others has nan for those it lacks. Raises NotSupported where
+        the package xarray is not installed, which nothing else here needs.
+        """
+        try:
+            import xarray
+        except ImportError as error:
+            raise NotSupported(
+                "to_xarray needs the package xarray, which is not installed. Install it (pip install xarray), or use "
+                "to_frame, which needs pandas only."
+            ) from error
+        chosen = self._chosen(layer, head)
+        heads = list(dict.fromkeys(number for _, of_layer in chosen for number in of_layer))
+        weights = np.full((len(chosen), len(heads), self.n_tokens, self.n_keys), np.nan, dtype=np.float32)
+        for place, (one, of_layer) in enumerate(chosen):
+            weights[place, [heads.index(number) for number in of_layer]] = self.layer(one)[of_layer]
+        return xarray.DataArray(
+            weights,
+            dims=("layer", "head", "query", "key"),
+            coords={
+                "layer": [one for one, _ in chosen],
+                "head": heads,
+                "query": range(self.n_tokens),
+                "key": range(self.n_keys),
+                "query_token": ("query", list(self.encoding.tokens)),
+                "key_token": ("key", list(self.key_encoding.tokens)),
+            },
+            name="attention",
+            attrs={
+                "model": self.model.id,
+                "revision": self.model.revision,
+                "dtype": self.model.dtype,
+                "part": self.part,
+                "text": self.encoding.text,
+                "text_pair": self.encoding.text_pair or "",
+            },
+        )
+
+
+def _as_list(chosen: int | Sequence[int] | None, every: Sequence[int]) -> list[int]:
+    if chosen is None:
+        return list(every)
+    return [int(chosen)] if isinstance(chosen, int | np.integer) else [int(one) for one in chosen]
 
 
 class Prediction(NamedTuple):
@@ -369,6 +542,15 @@ class MaskPrediction:
     rank: int | None = None
     log_probability: float | None = None
 
+    def __repr__(self) -> str:
+        original = "" if self.original is None else f", was {self.original.token!r} (rank {self.rank:,})"
+        return f"<MaskPrediction at {self.position}: {_best(self.best)}{original}>"
+
+
+def _best(predictions: Sequence[Prediction]) -> str:
+    shown = ", ".join(f"{one.token!r} {one.probability:.3f}" for one in predictions[:3])
+    return f"{shown}, … {len(predictions) - 3:,} more" if len(predictions) > 3 else shown
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
@@ -380,14 +562,27 @@ class Vocabulary:
     unknown_id: int | None
     special_ids: frozenset[int]
 
+    def __repr__(self) -> str:
+        return f"<Vocabulary {_number(len(self.tokens), 'token')}, mask {self.mask_token!r}>"
+
     @property
     def n_bytes(self) -> int:
         return 64 * len(self.tokens)
 
 
+# What a token of a word in pieces is guessed from, see ``TokenScores``.
+Scheme = Literal["original", "word l2r"]
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+
+
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """ln P(token | all others) of every token, each masked in turn (Salazar et al. 2020).
+    """ln P of every token, each masked in turn: a text's pseudo-log-likelihood, token by token.
+
+    With the ``scheme`` "original" a token is guessed from all others (Salazar et al. 2020): the rest of its own word
+    gives it away, and the sum over a word's pieces is the probability of no whole word. With "word l2r" the pieces
+    after it in its word are masked too (Kauf & Ivanova 2023), so that the sum over a word is ln P(word | all other
+    words), left to right within it. Words of one piece have the same score by both.
 
     ``log_probabilities`` is float32 (n,), nan for special tokens and typed masks; ``guesses`` holds what the
     model would have put there, None at the same places.
@@ -397,6 +592,14 @@ class TokenScores:
     model: ModelInfo
     log_probabilities: FloatArray
     guesses: tuple[Prediction | None, ...]
+    scheme: Scheme = "original"
+
+    def __post_init__(self) -> None:
+        _lock(self, "log_probabilities")
+
+    def __repr__(self) -> str:
+        total = float(np.nansum(self.log_probabilities))
+        return f"<TokenScores {self.model.id}: sum of ln P {total:.2f}, {self.encoding._summary()}>"
 
     @property
     def n_bytes(self) -> int:
@@ -418,6 +621,10 @@ class MaskLens:
     ranks: tuple[int, ...]
     log_probabilities: tuple[float, ...]
     original_ranks: tuple[int, ...] | None
+
+    def __repr__(self) -> str:
+        ranks = ", ".join(f"{rank:,}" for rank in self.ranks)
+        return f"<MaskLens at {self.position}: {self.answer.token!r}, rank by layer {ranks}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,6 +653,9 @@ class SentenceScore:
     kind: Literal["NSP", "SOP"]
     encoding: Encoding
     model: ModelInfo
+
+    def __repr__(self) -> str:
+        return f"<SentenceScore {self.model.id}: {self.kind} {self.p_next:.4f}, {self.encoding._summary()}>"
 
 
 COST_LENGTHS = (16, 32, 64, 128, 256, 512)
@@ -500,9 +710,11 @@ CostEvent = CostSubject | CostSample | CostFailure
 class Quality:
     """How well a model does on the built-in held-out sentences, after ``n_done`` of ``n_total`` texts and pairs.
 
-    ``mlm_loss`` (nats) and ``mlm_accuracy`` are over ``n_masked`` hidden tokens, ``nsp_accuracy`` over ``n_pairs``
-    pairs, half of them random. A figure is None before its turn, or where ``no_mlm`` or ``no_nsp`` says why the
-    model has none.
+    Of the tokens, 15% are chosen; 80% of these are masked, 10% replaced and 10% kept (Devlin et al. 2019).
+    ``mlm_loss`` (mean, nats) and ``mlm_accuracy`` are over the ``n_masked`` masked ones alone. ``replaced_accuracy`` is
+    the share of the ``n_replaced`` replaced ones that are put back, ``kept_accuracy`` that of the ``n_kept`` visible
+    ones that are left as they are. ``nsp_accuracy`` is over ``n_pairs`` pairs, half of them random. A figure is None
+    before its turn, where nothing was judged, or where ``no_mlm`` or ``no_nsp`` says why the model has none.
     """
 
     n_done: int = 0
@@ -510,6 +722,10 @@ class Quality:
     mlm_loss: float | None = None
     mlm_accuracy: float | None = None
     n_masked: int = 0
+    replaced_accuracy: float | None = None
+    n_replaced: int = 0
+    kept_accuracy: float | None = None
+    n_kept: int = 0
     nsp_accuracy: float | None = None
     n_pairs: int = 0
     no_mlm: str | None = None

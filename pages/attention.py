@@ -31,8 +31,8 @@ def heads(model: str, text: str, pair: str | None, part: Part, name: str, chosen
 
 begin(
     "Attention",
-    "In every layer, each **head** lets every token look at all tokens: it divides 100% of its attention among them. "
-    "Open a head and read it row by row.",
+    "In every layer, each **head** lets every token look at the tokens that it may see, in BERT at all of them: it "
+    "divides 100% of its attention among them. Open a head and read it row by row.",
     state.ATTENTION,
 )
 text, pair = controls.texts(examples.ATTENTION)

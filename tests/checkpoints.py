@@ -138,6 +138,13 @@ FAMILIES: dict[str, Family] = {
         sizes=_ROBERTA_SIZES,
         mlm=True,
     ),
+    "xlm-roberta-xl": Family(
+        model_type="xlm-roberta-xl",
+        head="XLMRobertaXLForMaskedLM",
+        tokenizer="XLMRobertaTokenizer",
+        sizes=_ROBERTA_SIZES,
+        mlm=True,
+    ),
     "camembert": Family(
         model_type="camembert",
         head="CamembertForMaskedLM",

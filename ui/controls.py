@@ -84,7 +84,7 @@ def choice(label: str, options: Mapping[Option, str], field: state.Field) -> Opt
 
 _PARTS: dict[Part, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
 _ABOUT_PARTS: dict[Part, str] = {
-    "encoder": "The encoder reads both texts at once; every token sees all others.",
+    "encoder": "The encoder reads both texts at once, and its tokens look to both sides.",
     "decoder": "The decoder writes one token after the other, and looks back at what it has written so far. "
     "It is given the second text as in training: a start token first, and every token one place later.",
     "cross": "While the decoder writes (rows), it looks at the first text, which the encoder has read (columns). "

@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from analysis.export import Origin, to_csv, to_npz
+from analysis.export import CSV_NOTE, Origin, to_csv, to_npz
 from analysis.filters import View
 from ui.attention.scene import Scene
 
@@ -37,7 +37,7 @@ def numbers(
         on_click="ignore",
         icon=":material/table:",
         disabled=too_large,
-        help="More than a million cells: take the NPZ." if too_large else None,
+        help="More than a million cells: take the NPZ." if too_large else CSV_NOTE,
         width="stretch",
     )
     npz.download_button(

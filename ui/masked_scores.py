@@ -5,15 +5,16 @@ training.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 
 from analysis import corruption, scoring
-from analysis.export import table_to_csv
+from analysis.export import CSV_NOTE, table_to_csv
 from analysis.words import token_units, word_units
-from model_zoo.types import MaskPrediction, TokenScores
-from ui import notes, state, token_line
+from model_zoo.types import MaskPrediction, Scheme, TokenScores
+from ui import controls, notes, state, token_line
 from ui.engine import engine
 from ui.masked_words import Playground
 from ui.messages import as_text
@@ -23,6 +24,13 @@ from viz.surprisal import surprisal
 from viz.token_line import Line
 
 _LONG = 128  # tokens; beyond, scoring takes seconds and waits to be asked for
+_SCHEMES: Mapping[Scheme, str] = {"word l2r": "Piece after piece", "original": "Each beside the others"}
+_SAID: Mapping[Scheme, str] = {
+    "word l2r": "Of a word in pieces, the sum over its pieces, each guessed from those before it in the word and from "
+    "all other words (PLL-word-l2r, Kauf & Ivanova 2023).",
+    "original": "Of a word in pieces, the sum over its pieces, each guessed with the word's other pieces in view. They "
+    "give it away, so the sum is no surprisal of the word (the original score, Salazar et al. 2020).",
+}
 
 
 def view_surprise(playground: Playground) -> None:
@@ -38,16 +46,18 @@ def view_surprise(playground: Playground) -> None:
     ):
         return
     texts = [playground.text, *([against] if against.strip() else [])]
+    encodings = [engine().encode(playground.model, text) for text in texts]
+    scheme = state.PIECES_SCORED.value
+    if any(unit.stop - unit.start > 1 for encoding in encodings for unit in word_units(encoding)):
+        scheme = controls.choice("Words in pieces", _SCHEMES, state.PIECES_SCORED)
     with st.spinner("Masking every token in turn …", show_time=True):
-        scores = [engine().token_scores(playground.model, text) for text in texts]
+        scores = [engine().token_scores(playground.model, text, scheme=scheme) for text in texts]
     notes.beyond_training({playground.model: max(len(score.encoding) for score in scores)}, said=n)
     labels = ["A", "B"] if len(scores) == 2 else [""]
     lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
     st.caption(
-        "Under each word its surprisal in bits, −log₂ P(word | all others): 0 is certain, each bit halves "
-        "the "
-        "probability. Of a word in pieces, the sum over its pieces, each guessed with the other pieces in "
-        "view. Each word has its turn, whatever is masked above."
+        "Under each word its surprisal in bits, −log₂ P(word | all others): 0 is certain, each bit halves the "
+        f"probability. {_SAID[scheme]} Each word has its turn, whatever is masked above."
     )
     token_line.draw(lines, key="surprisal")
     wholes = [scoring.whole(score) for score in scores]
@@ -63,7 +73,7 @@ def view_surprise(playground: Playground) -> None:
         token_line.download(lines, "Surprisal", caption, scores[0].model)
         st.download_button(
             "CSV", table_to_csv(_table(scores)), "surprisal.csv", "text/csv",
-            icon=":material/download:", on_click="ignore",
+            icon=":material/download:", help=CSV_NOTE, on_click="ignore",
         )  # fmt: skip
 
 
@@ -78,15 +88,18 @@ def _line(score: TokenScores, label: str) -> Line:
 
 
 def _verdict(a: scoring.Whole, b: scoring.Whole) -> None:
-    difference = a.log_likelihood - b.log_likelihood
-    better = "A" if difference > 0 else "B"
+    better = scoring.preferred(a, b)
     unequal = (
         ""
         if a.n_tokens == b.n_tokens
         else f" They have {a.n_tokens} and {b.n_tokens} tokens, and longer sentences score lower: "
         "compare the pseudo-perplexities too."
     )
-    st.markdown(f"The model finds **{better}** more natural, by {abs(difference):.2f} nats.{unequal}")
+    if better is None:
+        st.markdown(f"The model finds **A** and **B** equally natural.{unequal}")
+    else:
+        difference = abs(a.log_likelihood - b.log_likelihood)
+        st.markdown(f"The model finds **{better}** more natural, by {difference:.2f} nats.{unequal}")
 
 
 def _table(scores: list[TokenScores]) -> pd.DataFrame:
@@ -102,6 +115,7 @@ def _table(scores: list[TokenScores]) -> pd.DataFrame:
                 "surprisal_bits": scoring.bits(log),
                 "guess": guess.token if guess else "",
                 "guess_probability": guess.probability if guess else math.nan,
+                "scheme": score.scheme,
             }
             for score in scores
             for place, (token, log, guess) in enumerate(

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import corruption, focus, scoring
-from analysis.export import table_to_csv
+from analysis.export import CSV_NOTE, table_to_csv
 from analysis.words import Unit, token_units, word_units
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, MaskPrediction, Vocabulary
@@ -221,6 +221,7 @@ def view_predictions(playground: Playground) -> None:
         "predictions.csv",
         "text/csv",
         icon=":material/download:",
+        help=CSV_NOTE,
         on_click="ignore",
     )
 

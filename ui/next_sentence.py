@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis import controls as random_sentences
 from analysis import focus, sentences
-from analysis.export import table_to_csv
+from analysis.export import CSV_NOTE, table_to_csv
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, SentenceScore
 from ui import controls, examples, figures, notes, state, token_line
@@ -108,7 +108,13 @@ def _against_controls(drawn: tuple[str, ...], scores: list[SentenceScore], score
     below = sum(p < score.p_next for p in in_place_of_b)
     st.markdown(f"B gets more than **{below} of {len(drawn)}** random sentences in its place.")
     st.download_button(
-        "CSV", table_to_csv(table), "controls.csv", "text/csv", icon=":material/download:", on_click="ignore"
+        "CSV",
+        table_to_csv(table),
+        "controls.csv",
+        "text/csv",
+        icon=":material/download:",
+        help=CSV_NOTE,
+        on_click="ignore",
     )
 
 
@@ -186,5 +192,11 @@ def view_text(model: str) -> None:
     with st.container(horizontal=True):
         token_line.download(lines, "Sentence by sentence", "P(each sentence follows the one before).", scores[0].model)
         st.download_button(
-            "CSV", table_to_csv(table), "sentences.csv", "text/csv", icon=":material/download:", on_click="ignore"
+            "CSV",
+            table_to_csv(table),
+            "sentences.csv",
+            "text/csv",
+            icon=":material/download:",
+            help=CSV_NOTE,
+            on_click="ignore",
         )

@@ -11,6 +11,8 @@ from model_zoo.types import AttentionRun, ModelInfo
 from ui import browser, state
 from ui.messages import as_text, enumerated
 
+_DIGITS = {"bfloat16": "2", "float16": "3"}  # decimal ones: 8 and 11 bits
+
 
 def complaints(sentences: Sequence[str]) -> None:
     """What in the address could not be used."""
@@ -86,16 +88,25 @@ def about_run(run: AttentionRun) -> None:
 
 
 def about_model(info: ModelInfo, n_tokens: int) -> str:
-    """One line: the model's name and sizes, the device, the revision, the length of the text."""
+    """One line: the model's name and sizes, the device, the revision, the length of the text, and whether its numbers
+    are rounded more than those of the other devices.
+    """
     spec = registry.find(info.id)
     name = spec.name if spec else info.id
     limit = f" of at most {info.max_tokens:,}" if info.max_tokens else ""
     if spec is not None and spec.trained_tokens is not None:
         limit += f" (trained on up to {spec.trained_tokens:,})"
+    digits = _DIGITS.get(info.dtype)
+    rounded = (
+        f" It runs in {info.dtype} here, which keeps about {digits} digits of every number, so weights and "
+        "probabilities differ a little from those in float32."
+        if digits
+        else ""
+    )
     return as_text(
         f"{name}: {info.n_layers} layers × {info.n_heads} heads, width {info.width}, "
         f"{info.parameters / 1e6:.1f} M parameters, {info.dtype} on {info.device}, revision {info.revision[:14]}. "
-        f"{n_tokens} tokens{limit}."
+        f"{n_tokens} tokens{limit}.{rounded}"
     )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import pairs
-from analysis.export import table_to_csv
+from analysis.export import CSV_NOTE, table_to_csv
 from ui import figures, notes, state
 from ui.engine import engine
 from ui.theme import is_dark
@@ -123,7 +123,7 @@ def _show(batch: Batch) -> None:
     )
     st.download_button(
         "Results as CSV", table_to_csv(judged_pairs), "pairs.csv", "text/csv",
-        icon=":material/download:", on_click="ignore",
+        icon=":material/download:", help=CSV_NOTE, on_click="ignore",
     )  # fmt: skip
     if labels is None:
         return

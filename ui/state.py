@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis.filters import COMBINATIONS, QUADRANTS
 from model_zoo import DEFAULT_MODEL, registry
-from model_zoo.types import PARTS
+from model_zoo.types import PARTS, SCHEMES
 
 _DRAWN = "pages on which the widgets of fields were drawn last"
 _ANCHORS = "texts on which masks were drawn last"
@@ -236,9 +236,10 @@ REPLACED = Field("replaced", None, _or_none(_within("the replaced word", 0, 9999
 REPLACEMENT = Field("replacement", "")
 SHOWN_MASKS = Field("shown", (0, 1, 2), _places)
 WORKED = Field("worked", 0, _within("the worked token", 0, 9999))
+PIECES_SCORED = Field("pieces_scored", "word l2r", _one_of("how pieces are scored", SCHEMES))
 LONG_TOO = Field("long", False, _switch)  # do on a long text what takes a while
 MASK_FIELDS = (
-    SHOWN_MASKS, WORKED, LONG_TOO,
+    SHOWN_MASKS, WORKED, LONG_TOO, PIECES_SCORED,
     WHICH_MASK, MASK_HEAD, REPLACED, REPLACEMENT,
     MASKED, MASK_WORDS, MASKED_VIEW, PREDICTIONS, AGAINST, RATE, RATE_MASKED, RATE_RANDOM, SEED,
 )  # fmt: skip
@@ -272,7 +273,10 @@ PROBE_SENTENCES = Field("sentences", 400, _within("the number of sentences", 20,
 PROBE_SEED = Field("probe_seed", 0, _within("the seed", 0, 999_999))
 POOLING = Field("pooling", "mean", _one_of("pooling", ("mean", "cls", "max")))
 PIECES = Field("pieces", "mean", _one_of("the vector of a word", ("mean", "first")))
+PROBE_KIND = Field("probe", "linear", _one_of("the probe", ("linear", "mlp")))
+PROBE_SEEDS = Field("probe_seeds", 1, _within("the number of seeds", 1, 20))
 CONTROL_TASK = Field("control_task", True, _switch)
+UNTRAINED = Field("untrained", True, _switch)
 MDL = Field("mdl", False, _switch)
 OWN_FORMAT = Field("own_format", "table", _one_of("the format", ("table", "senteval", "conllu")))
 OWN_TARGET = Field("own_target", "upos", _one_of("the target", ("upos", "deprel", "head_distance")))
@@ -282,7 +286,8 @@ PROBED_TASK = Field("probed_task", "")
 PROBED_LAYER = Field("probed_layer", 0, _within("the layer", 0, 999))
 MEASURE = Field("measure", "cosine", _one_of("the measure", ("cosine", "relative")))
 LAYERS_FIELDS = (
-    PROBE_TASKS, PROBE_SENTENCES, PROBE_SEED, POOLING, PIECES, CONTROL_TASK, MDL, OWN_FORMAT, OWN_TARGET, OWN_DATA,
+    PROBE_TASKS, PROBE_SENTENCES, PROBE_SEED, PROBE_SEEDS, POOLING, PIECES, PROBE_KIND, CONTROL_TASK, UNTRAINED, MDL,
+    OWN_FORMAT, OWN_TARGET, OWN_DATA,
     LAYERS_VIEW, PROBED_TASK, PROBED_LAYER, MEASURE,
 )  # fmt: skip
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FloatArray
+from viz.layout import clipped
 from viz.palette import theme
 
 View = Literal["head", "model"]
@@ -114,7 +115,7 @@ def _stacked(layers: Sequence[FloatArray], n: int) -> FloatArray:
 def _shown(token: str, longest: int) -> str:
     """The token without the marks of its tokenizer, as BertViz shows it by default, and cut to its column."""
     plain = token.replace("Ġ", " ").replace("▁", " ").replace("</w>", "")
-    return plain if len(plain) <= longest else plain[: longest - 1] + "…"
+    return clipped(plain, longest)
 
 
 def _filters(n: int, b: int | None) -> list[dict[str, Any]]:

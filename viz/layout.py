@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
+import regex
 
 from viz.palette import Colorscale, Theme, sequential, theme
 
@@ -34,9 +35,17 @@ def token_text(token: str, longest: int | None = None) -> str:
     Plotly reads a subset of HTML, ``%{...}`` and TeX between dollar signs in labels; these come out as typed.
     """
     visible = visible_text(token)
-    if longest is not None and len(visible) > longest:
-        visible = visible[: longest - 1] + "…"
+    if longest is not None:
+        visible = clipped(visible, longest)
     return "".join(f"&#{ord(character)};" if character in "&<>$%{}" else character for character in visible)
+
+
+def clipped(text: str, longest: int) -> str:
+    """A text of at most ``longest`` graphemes, cut with … where it has more: an accent stays with its letter."""
+    if len(text) <= longest:  # a grapheme is one code point or more
+        return text
+    graphemes = regex.findall(r"\X", text)
+    return text if len(graphemes) <= longest else "".join(graphemes[: longest - 1]) + "…"
 
 
 def _visible(character: str, *, alone: bool) -> str:

@@ -27,14 +27,14 @@ def layer_names(n_layers: int) -> list[str]:
 def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dark: bool = False) -> go.Figure:
     """Accuracy of every task at every layer, with its interval, beside the baselines.
 
-    The first columns are the majority baseline and, where a task is about words, the baseline that sees the word
-    alone. A cell says the accuracy and the 95 % interval in per cent; its colour is how far the layer gets
-    from the majority (0) to no mistakes (1), so that tasks with different baselines compare. Cells of layers
-    a model does not have stay empty.
+    The first columns are the majority baseline and the best judge that has no vectors. A cell says the accuracy and the
+    95 % interval in per cent; its colour is how far the layer gets from the majority (0) to no mistakes (1), so that
+    tasks with different baselines compare. Cells of layers a model does not have stay empty. The best layer, chosen on
+    the development items, is written in bold.
     """
     colours = theme(dark)
     n_layers = max((len(result.layers) for result in results), default=1)
-    baselines = ["majority", *(["word only"] if any(result.word_only is not None for result in results) else [])]
+    baselines = ["majority", "no model"]
     columns = [*baselines, *layer_names(n_layers)]
     small = 10 if len(columns) <= 16 else 8  # px: what an interval may take in a narrow cell
     shades = np.full((len(results), len(columns)), np.nan, dtype=np.float32)
@@ -42,24 +42,31 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
     hover = [["" for _ in columns] for _ in results]
     for row, result in enumerate(results):
         name = token_text(titles[row])
-        for column, (what, value) in enumerate(zip(baselines, (result.majority, result.word_only), strict=False)):
-            if value is not None:
-                shades[row, column] = _gain(value, result.majority)
-                cells[row][column] = f"{100 * value:.0f}"
-                hover[row][column] = f"{name}<br>{what}: {100 * value:.1f} %"
+        judges = [f"{judge.name}: {100 * judge.accuracy:.1f} %" for judge in result.baselines]
+        highest = max(judge.accuracy for judge in result.baselines)
+        for column, (value, lines) in enumerate([(result.majority, judges[:1]), (highest, judges)]):
+            shades[row, column] = _gain(value, result.majority)
+            cells[row][column] = f"{100 * value:.0f}"
+            hover[row][column] = "<br>".join([name, *lines])
         for layer in result.layers:
             column = len(baselines) + layer.layer
             shades[row, column] = _gain(layer.accuracy, result.majority)
             ends = dict.fromkeys((f"{100 * layer.low:.0f}", f"{100 * layer.high:.0f}"))
-            cells[row][column] = (
-                f"{100 * layer.accuracy:.0f}<br><span style='font-size:{small}px'>{'–'.join(ends)}</span>"
-            )
+            right = f"{100 * layer.accuracy:.0f}"
+            if layer.layer == result.best.layer:
+                right = f"<b>{right}</b>"
+            cells[row][column] = f"{right}<br><span style='font-size:{small}px'>{'–'.join(ends)}</span>"
             lines = [
                 name,
                 f"{columns[column] if layer.layer == 0 else 'layer ' + columns[column]}",
                 f"accuracy {100 * layer.accuracy:.1f} % ({100 * layer.low:.1f}–{100 * layer.high:.1f})",
-                f"majority {100 * result.majority:.1f} %",
+                f"majority {100 * result.majority:.1f} %, best without a model {100 * highest:.1f} %",
             ]
+            if layer.untrained_accuracy is not None:
+                lines += [f"random weights {100 * layer.untrained_accuracy:.1f} %"]
+            if len(result.accuracies) > 1:
+                seeds = [row[layer.layer] for row in result.accuracies]
+                lines += [f"{len(seeds)} seeds: {100 * min(seeds):.1f}–{100 * max(seeds):.1f} %"]
             if layer.control_accuracy is not None:
                 lines += [
                     f"control task {100 * layer.control_accuracy:.1f} %, "
@@ -143,12 +150,28 @@ def _gain(accuracy: float, majority: float) -> float:
 
 
 def curve(result: TaskResult, title: str, *, dark: bool = False) -> go.Figure:
-    """One task's accuracy over the layers with its intervals, the baselines and the control task."""
+    """One task's accuracy over the layers with its intervals, the baselines, the control task and random weights; with
+    several seeds, the band that they span.
+    """
     colours = theme(dark)
-    real, word, control = categorical(3, dark)
+    judges = result.baselines[1:]
+    real, untrained, control, *others = categorical(3 + len(judges), dark)
     x = [layer.layer for layer in result.layers]
     accuracy = np.array([layer.accuracy for layer in result.layers])
-    figure = go.Figure(
+    figure = go.Figure()
+    if len(result.accuracies) > 1:
+        seeds = np.array(result.accuracies)
+        figure.add_scatter(
+            x=[*x, *reversed(x)],
+            y=[*seeds.max(axis=0), *seeds.min(axis=0)[::-1]],
+            name=f"{len(seeds)} seeds",
+            mode="lines",
+            line={"width": 0},
+            fill="toself",
+            fillcolor=_faint(real),
+            hoverinfo="skip",
+        )
+    figure.add_trace(
         go.Scatter(
             x=x,
             y=accuracy,
@@ -166,26 +189,29 @@ def curve(result: TaskResult, title: str, *, dark: bool = False) -> go.Figure:
             hovertemplate="%{y:.1%}<extra>accuracy</extra>",
         )
     )
-    baselines = [("majority", result.majority, colours.muted), ("word only", result.word_only, word)]
-    for name, value, colour in baselines:
-        if value is not None:
+    for judge, colour in zip(result.baselines, [colours.muted, *others], strict=True):
+        figure.add_scatter(
+            x=[x[0], x[-1]],
+            y=[judge.accuracy, judge.accuracy],
+            name=judge.name,
+            mode="lines",
+            line={"color": colour, "dash": "dash", "width": 1.5},
+            hovertemplate=f"%{{y:.1%}}<extra>{judge.name}</extra>",
+        )
+    series = [
+        ("random weights", [layer.untrained_accuracy for layer in result.layers], untrained),
+        ("control task", [layer.control_accuracy for layer in result.layers], control),
+    ]
+    for name, values, colour in series:
+        if all(value is not None for value in values):
             figure.add_scatter(
-                x=[x[0], x[-1]],
-                y=[value, value],
+                x=x,
+                y=values,
                 name=name,
-                mode="lines",
-                line={"color": colour, "dash": "dash", "width": 1.5},
+                mode="lines+markers",
+                line={"color": colour, "dash": "dot", "width": 1.5},
                 hovertemplate=f"%{{y:.1%}}<extra>{name}</extra>",
             )
-    if all(layer.control_accuracy is not None for layer in result.layers):
-        figure.add_scatter(
-            x=x,
-            y=[layer.control_accuracy for layer in result.layers],
-            name="control task",
-            mode="lines+markers",
-            line={"color": control, "dash": "dot", "width": 1.5},
-            hovertemplate="%{y:.1%}<extra>control task</extra>",
-        )
     axis = axis_style(colours)
     figure.update_layout(
         base_layout(
@@ -213,6 +239,12 @@ def curve(result: TaskResult, title: str, *, dark: bool = False) -> go.Figure:
     )
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.2})
     return figure
+
+
+def _faint(colour: str) -> str:
+    """A colour "#rrggbb" that lets what is behind it through."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.15)"
 
 
 def plane(found: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure:

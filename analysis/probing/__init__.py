@@ -4,6 +4,7 @@
 tells as it goes.
 """
 
+from analysis.probing.baselines import Baseline
 from analysis.probing.data import Dataset, Task
 from analysis.probing.study import (
     Event,
@@ -22,6 +23,7 @@ from analysis.probing.tasks import TASKS
 
 __all__ = [
     "TASKS",
+    "Baseline",
     "Dataset",
     "Event",
     "Failed",

@@ -1,4 +1,5 @@
-"""The probe itself: multinomial logistic regression on standardized vectors, its accuracy and its interval.
+"""The probe itself: multinomial logistic regression on standardized vectors, or a network with one hidden layer; its
+accuracy, its interval, and tests between two of them.
 
 scikit-learn fits whatever fits into ``FIT_BYTES``; more examples are fitted by the same objective summed
 block by block, so that memory does not grow with them.
@@ -10,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +19,24 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 from threadpoolctl import ThreadpoolController
 
 from analysis.probing.data import IntArray
 from analysis.probing.features import Vectors
+from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray
 
 DoubleArray = npt.NDArray[np.float64]
+ProbeKind = Literal["linear", "mlp"]
 
 FIT_BYTES = 24 * 2**20
-TOLERANCE = 1e-3  # largest component of the mean loss's gradient at which fitting stops
-MAX_ITERATIONS = 500
-
+TOLERANCE = 1e-4  # largest component of the mean loss's gradient at which fitting stops: scikit-learn's default
+MAX_ITERATIONS = 5000  # far more than fitting takes; scikit-learn's 100 are too few for many a layer
+HIDDEN = 64  # units of the network's hidden layer
+NETWORK_BYTES = 256 * 2**20  # vectors that a network is trained on are held in memory
+EPOCHS = 100
+STRENGTHS = (0.01, 0.1, 1.0)  # values of C to choose from: the smaller, the smaller the weights
 
 _BLAS = ThreadpoolController()
 
@@ -42,10 +50,29 @@ def one_thread() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def many_labels() -> Iterator[None]:
+    """No warning of more labels than half the examples, which small data has, nor of a network that could go on: so
+    many epochs are the setting.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The number of unique classes")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+class Probe(Protocol):
+    """What was fitted on vectors and their labels."""
+
+    def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
+        """Natural log of each label's probability, float32 (rows, classes); -inf for labels not seen in training."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
-    """A fitted probe: log p = log softmax(weights · (x - mean) / scale + intercept) over ``n_classes``
-    labels.
+class LinearProbe:
+    """log p = log softmax(weights · (x - mean) / scale + intercept) over
+    ``n_classes`` labels.
 
     ``seen`` are the numbers of the labels it was trained on; weights (seen, width), intercept (seen,). A
     label it has not seen has probability 0.
@@ -59,7 +86,6 @@ class Probe:
     scale: FloatArray
 
     def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
-        """Natural log of each label's probability, float32 (rows, classes)."""
         result = np.full((len(rows), self.n_classes), -np.inf, dtype=np.float32)
         start = 0
         # (x - mean) / scale · w = x · (w / scale) - mean · (w / scale)
@@ -71,27 +97,66 @@ class Probe:
         return result
 
 
-def fit(vectors: Vectors, rows: IntArray, labels: IntArray, n_classes: int, *, fit_bytes: int = FIT_BYTES) -> Probe:
+@dataclass(frozen=True, slots=True)
+class NetworkProbe:
+    """A network of one hidden layer; ``mean`` and ``scale`` (width,) standardize what it reads."""
+
+    n_classes: int
+    network: MLPClassifier
+    mean: FloatArray
+    scale: FloatArray
+
+    def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
+        result = np.full((len(rows), self.n_classes), -np.inf, dtype=np.float32)
+        start = 0
+        for block in vectors.blocks(rows):
+            found = self.network.predict_log_proba((block - self.mean) / self.scale)
+            result[start : start + len(block), self.network.classes_] = found
+            start += len(block)
+        return result
+
+
+def fit(
+    vectors: Vectors,
+    rows: IntArray,
+    labels: IntArray,
+    n_classes: int,
+    *,
+    c: float = 1.0,
+    kind: ProbeKind = "linear",
+    seed: int = 0,
+    fit_bytes: int = FIT_BYTES,
+) -> Probe:
     """Train on these rows with labels 0 .. n_classes - 1 (not all need occur), one a row.
 
-    Minimizes Σ -log p + ‖weights‖² / 2, that is C = 1, by L-BFGS on features of mean 0 and variance 1 in the
-    training rows. With two labels it is the binary case: one weight vector.
+    Minimizes Σ -log p + ‖weights‖² / (2 C) on features of mean 0 and variance 1 in the training rows: with L-BFGS to
+    scikit-learn's default tolerance if the probe is "linear" (one weight vector for two labels); with Adam, starting
+    from ``seed``, if it is an "mlp". Raises InvalidInput for more vectors than a network takes.
     """
     seen, codes = np.unique(labels, return_inverse=True)
     mean, scale = _moments(vectors, rows)
+    n_bytes = 4 * len(rows) * vectors.width
+    if kind == "mlp" and len(seen) > 1:
+        if n_bytes > NETWORK_BYTES:
+            raise InvalidInput(
+                f"A network as a probe takes at most {NETWORK_BYTES // (4 * vectors.width):,} examples of this model's "
+                f"vectors, and there are {len(rows):,}. Use fewer sentences, or the linear probe."
+            )
+        network = MLPClassifier((HIDDEN,), alpha=1 / c, max_iter=EPOCHS, random_state=seed)
+        with many_labels():
+            network.fit((np.concatenate(list(vectors.blocks(rows))) - mean) / scale, labels)
+        return NetworkProbe(n_classes, network, mean, scale)
     if len(seen) == 1:  # nothing to tell apart
         weights, intercept = np.zeros((1, vectors.width), np.float32), np.zeros(1, np.float32)
-    elif 4 * len(rows) * vectors.width <= fit_bytes:
+    elif n_bytes <= fit_bytes:
         features = (np.concatenate(list(vectors.blocks(rows))) - mean) / scale
-        model = LogisticRegression(C=1.0, solver="lbfgs", tol=TOLERANCE, max_iter=MAX_ITERATIONS)
-        with warnings.catch_warnings():
-            # Not reaching the tolerance means labels the vectors do not settle; accuracy is measured anyway.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        model = LogisticRegression(C=c, solver="lbfgs", tol=TOLERANCE, max_iter=MAX_ITERATIONS)
+        with many_labels():
             model.fit(features, codes)
         weights, intercept = _both(model.coef_, model.intercept_)
     else:
-        weights, intercept = _fit_blocks(vectors, rows, codes, len(seen), mean, scale)
-    return Probe(
+        weights, intercept = _fit_blocks(vectors, rows, codes, len(seen), mean, scale, c)
+    return LinearProbe(
         n_classes=n_classes,
         seen=seen.astype(np.int64),
         weights=weights,
@@ -126,7 +191,7 @@ def _moments(vectors: Vectors, rows: IntArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _fit_blocks(
-    vectors: Vectors, rows: IntArray, codes: IntArray, n_classes: int, mean: FloatArray, scale: FloatArray
+    vectors: Vectors, rows: IntArray, codes: IntArray, n_classes: int, mean: FloatArray, scale: FloatArray, c: float
 ) -> tuple[FloatArray, FloatArray]:
     """The same minimum as scikit-learn's, with loss and gradient summed over blocks of rows."""
     n_vectors = 1 if n_classes == 2 else n_classes
@@ -135,9 +200,9 @@ def _fit_blocks(
     def loss(flat: DoubleArray) -> tuple[float, DoubleArray]:
         parameters = flat.reshape(n_vectors, width + 1)
         weights, intercept = parameters[:, :-1].astype(np.float32), parameters[:, -1].astype(np.float32)
-        total = 0.5 * float(np.square(parameters[:, :-1]).sum())
+        total = 0.5 / c * float(np.square(parameters[:, :-1]).sum())
         gradient = np.zeros_like(parameters)
-        gradient[:, :-1] = parameters[:, :-1]
+        gradient[:, :-1] = parameters[:, :-1] / c
         start = 0
         for block in vectors.blocks(rows):
             features = (block - mean) / scale
@@ -186,19 +251,18 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
-def majority_accuracy(train: IntArray, test: IntArray) -> float:
-    """Accuracy of always giving the label most frequent in training (the smallest number among equals)."""
-    return float((test == np.bincount(train).argmax()).mean())
+def paired_p(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_], group: IntArray, *, draws: int, seed: int) -> float:
+    """Two-sided p of equal accuracies of two judges of the same items: a paired randomization test (Fisher, Pitman).
 
-
-def word_accuracy(train_words: list[str], train: IntArray, test_words: list[str], test: IntArray) -> float:
-    """Accuracy of a judge that sees only the word: its most frequent label in training, without context.
-
-    A word not met in training gets the label most frequent overall.
+    Under equality the difference of each text (``group``: its number, one an item) is as likely of either sign. The
+    words of a text change sign together. With the share of ``draws`` of random signs whose sum is as far from 0 as the
+    sum found, that sum itself included, p is never 0.
     """
-    overall = int(np.bincount(train).argmax())
-    by_word: dict[str, list[int]] = {}
-    for word, label in zip(train_words, train, strict=True):
-        by_word.setdefault(word, []).append(int(label))
-    best = {word: int(np.bincount(labels).argmax()) for word, labels in by_word.items()}
-    return float(np.mean([best.get(word, overall) == label for word, label in zip(test_words, test, strict=True)]))
+    _, place = np.unique(group, return_inverse=True)
+    difference = np.bincount(place, weights=a.astype(np.float64) - b.astype(np.float64))
+    difference = difference[difference != 0]
+    if not len(difference):
+        return 1.0
+    signs = np.random.default_rng(seed).integers(0, 2, size=(draws, len(difference)), dtype=np.int8) * 2 - 1
+    reached = np.abs(signs @ difference) >= abs(difference.sum()) - 1e-9
+    return float((1 + reached.sum()) / (1 + draws))

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.probing.data import BoolArray, Dataset, IntArray
+from analysis.probing.data import Dataset, IntArray
 
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class ControlTask:
-    """Labels (one an item) that depend on the word type alone, and a split (True for test, one an item)."""
+    """Labels (one an item) that depend on the word type alone, and the part of each item."""
 
     labels: IntArray
-    in_test: BoolArray
+    part: IntArray
 
 
 def control_word(dataset: Dataset, item: int) -> str:
@@ -40,7 +40,7 @@ def control_word(dataset: Dataset, item: int) -> str:
 def control_task(dataset: Dataset, labels: IntArray, seed: int) -> ControlTask:
     """The control task of a data set whose labels are these numbers.
 
-    Its split is random by text, as large as the real one: where training and test sentences have different
+    Its split is random by text, as large as the real one: where training and held-out sentences have different
     words, a word of the test part would have no control label to be learned, and every probe would seem
     selective.
     """
@@ -49,8 +49,8 @@ def control_task(dataset: Dataset, labels: IntArray, seed: int) -> ControlTask:
     types = {word: i for i, word in enumerate(sorted(set(words)))}
     frequencies = np.bincount(labels) / len(labels)
     label_of_type = rng.choice(len(frequencies), size=len(types), p=frequencies)
-    in_test = rng.permutation(dataset.in_test)
+    part = rng.permutation(dataset.part)
     return ControlTask(
         labels=label_of_type[np.array([types[word] for word in words])].astype(np.int64),
-        in_test=in_test[dataset.text_of],
+        part=part[dataset.text_of],
     )

@@ -6,6 +6,7 @@ An item is a whole text (sentence level) or a span of characters in it (token le
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,31 +21,37 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 Level = Literal["sentence", "token"]
 
+# What a text is for: probes are trained on the first part; layers and the strength of regularization are chosen on the
+# second; every accuracy that is shown is the third's.
+TRAIN, DEV, TEST = 0, 1, 2
+DEV_SHARE, TEST_SHARE = 0.1, 0.3
+
 MIN_SENTENCES = 20
 MAX_CLASSES = 1000
-TEST_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
     """Labelled items in different texts; parallel arrays with one entry an item unless said otherwise.
 
-    ``texts`` (one a text) are pairwise different, ``in_test`` (one a text) is the split: an item goes where
-    its text goes. ``spans`` (items, 2) are characters [start, end) of the judged word, None at sentence
-    level. ``notes`` say in words what was left out while the data was read.
+    ``texts`` (one a text) are pairwise different, ``part`` (one a text) is the split, TRAIN, DEV or TEST: an item
+    goes where its text goes. ``own_split`` tells that the split came with the data, so that no other may be drawn.
+    ``spans`` (items, 2) are characters [start, end) of the judged word, None at sentence level. ``notes`` say in words
+    what was left out while the data was read.
     """
 
     name: str
     level: Level
     texts: tuple[str, ...]
-    in_test: BoolArray
+    part: IntArray
     text_of: IntArray
     labels: tuple[str, ...]
     spans: IntArray | None = None
+    own_split: bool = False
     notes: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        if len(self.labels) != len(self.text_of) or len(self.texts) != len(self.in_test):
+        if len(self.labels) != len(self.text_of) or len(self.texts) != len(self.part):
             raise ValueError("a Dataset needs one label an item and one split mark a text")
         if (self.level == "token") != (self.spans is not None):
             raise ValueError("token level needs spans, sentence level has none")
@@ -53,9 +60,9 @@ class Dataset:
         return len(self.labels)
 
     @property
-    def item_in_test(self) -> BoolArray:
-        """The split, one mark an item."""
-        return self.in_test[self.text_of]
+    def item_part(self) -> IntArray:
+        """The split, one part an item."""
+        return self.part[self.text_of]
 
     def word(self, item: int) -> str | None:
         """The judged word as it is written, None at sentence level."""
@@ -73,7 +80,7 @@ class Dataset:
         return replace(
             self,
             texts=tuple(self.texts[i] for i in used),
-            in_test=self.in_test[used],
+            part=self.part[used],
             text_of=place[self.text_of[kept]],
             labels=tuple(self.labels[i] for i in np.flatnonzero(kept)),
             spans=None if self.spans is None else self.spans[kept],
@@ -85,7 +92,7 @@ class Task:
     """A built-in question to the layers. ``build(sentences, seed)`` makes its data, gold by construction.
 
     ``kind`` is the sort of knowledge asked for. ``shared_words`` are the words beside function words that
-    training and test sentences have in common; all other words occur on one side only.
+    training and held-out sentences have in common; all other words occur on one side only.
     """
 
     name: str
@@ -100,8 +107,7 @@ class Task:
 def checked(dataset: Dataset) -> Dataset:
     """The dataset if it can be probed, without labels that occur once only.
 
-    Raises InvalidInput for fewer than two labels, too few texts, too many labels, or an empty side of the
-    split.
+    Raises InvalidInput for fewer than two labels, too few texts, too many labels, or an empty part of the split.
     """
     if len(dataset.texts) < MIN_SENTENCES:
         raise InvalidInput(
@@ -131,42 +137,74 @@ def checked(dataset: Dataset) -> Dataset:
             f"(found: {', '.join(f'{label!r} × {n}' for label, n in counts.most_common(5))}). "
             "A probe needs at least two kinds of examples."
         )
-    test = dataset.item_in_test
-    if test.all() or not test.any():
-        raise InvalidInput(f"{dataset.name} has no {'training' if test.all() else 'test'} examples. Give both.")
-    if len({label for label, held_out in zip(dataset.labels, test, strict=True) if not held_out}) < 2:
+    part = dataset.item_part
+    for needed, named in ((TRAIN, "training"), (DEV, "development"), (TEST, "test")):
+        if not (part == needed).any():
+            raise InvalidInput(f"{dataset.name} has no {named} examples. Give some to every part.")
+    if len({label for label, of in zip(dataset.labels, part, strict=True) if of == TRAIN}) < 2:
         raise InvalidInput(
             f"{dataset.name} has one label only among its training examples. Mix the labels over the split."
         )
     return dataset
 
 
-def random_split(label_of_text: Sequence[str], seed: int) -> BoolArray:
-    """True for the texts of the test part: a share of TEST_SHARE of each label's texts, at random.
+def likeness(text: str) -> str:
+    """What texts that differ in case, spaces or the form of their characters only have in common."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
-    A label with two texts or more is on both sides.
+
+def random_split(texts: Sequence[str], labels: Sequence[str], seed: int) -> IntArray:
+    """The part of each text (with a label each): a share of TEST_SHARE of each label's texts for test and of DEV_SHARE
+    for development.
+
+    Texts that are alike but for case and spaces go together, with the first one's label: an uncased model reads them as
+    the same. A label with two such groups or more is in training and in test, and one of ten or more in development;
+    without such a label, some training texts are taken for it, whatever their labels.
     """
     rng = np.random.default_rng(seed)
-    labels = np.asarray(label_of_text, dtype=object)
-    in_test = np.zeros(len(labels), dtype=bool)
-    for label in sorted(set(label_of_text)):
-        members = rng.permutation(np.flatnonzero(labels == label))
+    group_of = {likeness(text): i for i, text in reversed(list(enumerate(texts)))}  # the first of each
+    first = np.array(sorted(group_of.values()), dtype=np.int64)
+    label_of = np.array([labels[i] for i in first], dtype=object)
+    part = np.full(len(texts), TRAIN, dtype=np.int64)
+    for label in sorted(set(label_of)):
+        members = rng.permutation(first[label_of == label])
         n_test = round(TEST_SHARE * len(members))
         if len(members) >= 2:
             n_test = min(max(n_test, 1), len(members) - 1)
-        in_test[members[:n_test]] = True
-    return in_test
+        part[members[:n_test]] = TEST
+        part[members[n_test : n_test + int(DEV_SHARE * len(members))]] = DEV
+    part = part[[group_of[likeness(text)] for text in texts]]
+    return part if (part == DEV).any() else with_development(texts, part, rng)
+
+
+def with_development(texts: Sequence[str], part: IntArray, rng: np.random.Generator) -> IntArray:
+    """A split of training and test with a development part taken out of its training texts at random, like texts
+    together.
+    """
+    keys = np.array([likeness(text) for text in texts], dtype=object)
+    train = rng.permutation(sorted(set(keys[part == TRAIN])))
+    taken = set(train[: max(1, round(DEV_SHARE / (1 - TEST_SHARE) * len(train)))])
+    return np.where((part == TRAIN) & [key in taken for key in keys], DEV, part)
+
+
+def resplit(dataset: Dataset, seed: int) -> Dataset:
+    """The same data split anew by the seed, at sentence level in proportion to the labels; as it is where the split
+    is the data's own.
+    """
+    if dataset.own_split:
+        return dataset
+    by_text = dataset.labels if dataset.level == "sentence" else ("all",) * len(dataset.texts)
+    return replace(dataset, part=random_split(dataset.texts, by_text, seed))
 
 
 def sample(dataset: Dataset, sentences: int, seed: int) -> Dataset:
-    """At most ``sentences`` of the texts, drawn at random with both sides of the split in proportion."""
+    """At most ``sentences`` of the texts, drawn at random with the parts of the split in proportion."""
     total = len(dataset.texts)
     if total <= sentences:
         return dataset
     rng = np.random.default_rng(seed)
     keep = np.zeros(total, dtype=bool)
-    test_share = dataset.in_test.mean()
-    n_test = round(sentences * test_share)
-    keep[rng.permutation(np.flatnonzero(dataset.in_test))[:n_test]] = True
-    keep[rng.permutation(np.flatnonzero(~dataset.in_test))[: sentences - n_test]] = True
+    for part in (TRAIN, DEV, TEST):
+        members = rng.permutation(np.flatnonzero(dataset.part == part))
+        keep[members[: max(1, round(sentences * len(members) / total))]] = True
     return dataset.select(keep)

@@ -27,10 +27,8 @@ Encode = Callable[[Sequence[str]], Iterable[tuple[int, HiddenStates]]]
 
 RAM_BYTES = 64 * 2**20
 BLOCK_BYTES = 8 * 2**20
-CHUNK_TEXTS, CHUNK_ROWS = (
-    512,
-    1024,
-)  # what is handed to the encoder at a time: at most so many texts, or vectors
+CHUNK_TEXTS = 512  # what is handed to the encoder at a time
+CHUNK_ROWS = 1024  # vectors that are written together
 _CLASSIFIERS = ("[CLS]", "<cls>", "<s>")
 
 
@@ -196,44 +194,32 @@ def of_span(hidden: HiddenStates, span: tuple[int, int], pieces: Pieces) -> Floa
 
 
 class Plan:
-    """Which vectors a group of data sets needs: each different text once, each different span of it once.
+    """Which vectors data sets of the same texts need: each text once, each different span of it once.
 
-    Rows lie in the order of the texts' lengths, so that texts run together are about equally long.
+    Texts are run in an order, and in chunks, that depend on nothing but the texts: batches of other texts would round
+    vectors otherwise, and a task's numbers would depend on which tasks were asked for beside it. Rows lie in the order
+    of the texts, the shortest first, so that texts run together are about equally long.
     """
 
     def __init__(self, datasets: Sequence[Dataset]) -> None:
-        number: dict[str, int] = {}
-        for dataset in datasets:
-            for text in dataset.texts:
-                number.setdefault(text, len(number))
-        ordered = sorted(number, key=len)
-        self.texts: list[str] = ordered
-        place = np.empty(len(ordered), dtype=np.int64)
-        for i, text in enumerate(ordered):
-            place[number[text]] = i
+        self.texts: list[str] = sorted(datasets[0].texts, key=lambda text: (len(text), text))
+        number = {text: i for i, text in enumerate(self.texts)}
         keys = []
         for dataset in datasets:
-            text_place = place[np.array([number[text] for text in dataset.texts], dtype=np.int64)]
+            if set(dataset.texts) != number.keys():
+                raise ValueError("the data sets of a plan have the same texts")
+            place = np.array([number[text] for text in dataset.texts], dtype=np.int64)
             spans = dataset.spans if dataset.spans is not None else np.full((len(dataset), 2), -1)
-            keys.append(np.column_stack([text_place[dataset.text_of], spans]))
+            keys.append(np.column_stack([place[dataset.text_of], spans]))
         self._rows, inverse = np.unique(np.concatenate(keys), axis=0, return_inverse=True)
         ends = np.cumsum([len(key) for key in keys])
         # For each data set, the row of each of its items.
         self.rows_of: list[IntArray] = np.split(inverse.reshape(-1).astype(np.int64), ends[:-1])
-        self._first_row = np.searchsorted(self._rows[:, 0], np.arange(len(ordered) + 1))
+        self._first_row = np.searchsorted(self._rows[:, 0], np.arange(len(self.texts) + 1))
 
     @property
     def n_rows(self) -> int:
         return len(self._rows)
-
-    def _chunks(self) -> Iterator[tuple[int, int]]:
-        """Runs of texts [start, stop) to be encoded together."""
-        start = 0
-        while start < len(self.texts):
-            enough = int(np.searchsorted(self._first_row, self._first_row[start] + CHUNK_ROWS, side="right")) - 1
-            stop = min(max(enough, start + 1), start + CHUNK_TEXTS, len(self.texts))
-            yield start, stop
-            start = stop
 
     def fill(
         self, encode: Encode, pooling: Pooling, pieces: Pieces
@@ -244,28 +230,29 @@ class Plan:
         """
         store: VectorStore | None = None
         n_tokens = np.zeros(self.n_rows, dtype=np.int64)
+        rows: list[int] = []
+        vectors: list[FloatArray] = []
         try:
-            for start, stop in self._chunks():
-                chunk = self.texts[start:stop]
-                base, end = self._first_row[start], self._first_row[stop]
-                block: FloatArray | None = None
+            for start in range(0, len(self.texts), CHUNK_TEXTS):
+                chunk = self.texts[start : start + CHUNK_TEXTS]
                 for index, hidden in encode(chunk):
-                    if block is None:
-                        block = np.zeros((len(hidden.states), end - base, hidden.states.shape[2]), np.float32)
+                    if store is None:
+                        store = VectorStore(self.n_rows, len(hidden.states), hidden.states.shape[2], RAM_BYTES)
                     for row in range(self._first_row[start + index], self._first_row[start + index + 1]):
                         _, first, last = self._rows[row]
                         vector = (
                             pooled(hidden, pooling) if first < 0 else of_span(hidden, (int(first), int(last)), pieces)
                         )
                         if vector is not None:
-                            block[:, row - base] = vector
+                            rows.append(row)
+                            vectors.append(np.ascontiguousarray(vector))
                             n_tokens[row] = len(hidden.encoding)
-                if block is None:
-                    raise InvalidInput("The model gave no vectors for the texts. Choose another model.")
+                    if len(rows) >= CHUNK_ROWS:
+                        _write(store, rows, vectors)
                 if store is None:
-                    store = VectorStore(self.n_rows, block.shape[0], block.shape[2], RAM_BYTES)
-                store.write(np.arange(base, end), block)
-                yield stop
+                    raise InvalidInput("The model gave no vectors for the texts. Choose another model.")
+                _write(store, rows, vectors)
+                yield start + len(chunk)
         except BaseException:
             if store is not None:
                 store.__exit__(None, None, None)
@@ -274,20 +261,17 @@ class Plan:
         return store, n_tokens
 
 
+def _write(store: VectorStore, rows: list[int], vectors: list[FloatArray]) -> None:
+    """Put the vectors (layers + 1, width) into their rows, and forget them."""
+    if rows:
+        store.write(np.array(rows, dtype=np.int64), np.stack(vectors, axis=1))
+    rows.clear()
+    vectors.clear()
+
+
 def groups(datasets: Sequence[Dataset]) -> list[list[int]]:
-    """The data sets that share texts, put together: lists of their places, in order of first appearance."""
-    group_of_text: dict[str, int] = {}
-    members: dict[int, list[int]] = {}
+    """The data sets of the same texts, put together: lists of their places, in order of first appearance."""
+    members: dict[frozenset[str], list[int]] = {}
     for place, dataset in enumerate(datasets):
-        joined = sorted({group_of_text[text] for text in dataset.texts if text in group_of_text})
-        target = joined[0] if joined else place
-        members.setdefault(target, [])
-        for other in joined[1:]:
-            members[target] += members.pop(other)
-            for text, group in group_of_text.items():
-                if group == other:
-                    group_of_text[text] = target
-        members[target].append(place)
-        for text in dataset.texts:
-            group_of_text[text] = target
-    return [sorted(found) for _, found in sorted(members.items())]
+        members.setdefault(frozenset(dataset.texts), []).append(place)
+    return list(members.values())

@@ -1,7 +1,7 @@
 """Word lists and sentence building for the built-in tasks, written for this project.
 
-Every open-class list is cut in two: two words of three belong to the training sentences, the third to the
-test sentences, so that a probe cannot pass by having met the words.
+Every open-class list is cut in two: two words of three belong to the training sentences, the third to those of
+development and test, so that a probe cannot pass by having met the words.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from analysis.probing.data import TEST_SHARE, Dataset
+from analysis.probing.data import DEV, DEV_SHARE, TEST, TEST_SHARE, TRAIN, Dataset, IntArray
 from model_zoo.errors import InvalidInput
 
 T = TypeVar("T")
@@ -115,12 +115,12 @@ FUNCTION_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The words of one side of the split: training (two of three) or test (each third)."""
+    """The words of one side of the split: training (two of three) or held out (each third)."""
 
-    in_test: bool
+    held_out: bool
 
     def words(self, words: Sequence[T]) -> tuple[T, ...]:
-        return tuple(word for i, word in enumerate(words) if (i % 3 == 2) == self.in_test)
+        return tuple(word for i, word in enumerate(words) if (i % 3 == 2) == self.held_out)
 
 
 def pick(rng: np.random.Generator, words: Sequence[T]) -> T:
@@ -163,20 +163,21 @@ def corpus(
     seed: int,
     factors: Mapping[str, Sequence[str]],
     make: Callable[[np.random.Generator, Side, dict[str, str]], Sentence],
-) -> tuple[list[str], np.ndarray, dict[str, list[str]], list[list[tuple[tuple[int, int], str]]]]:
-    """Different sentences in which each factor is balanced and independent of the others, on both sides.
+) -> tuple[list[str], IntArray, dict[str, list[str]], list[list[tuple[tuple[int, int], str]]]]:
+    """Different sentences in which each factor is balanced and independent of the others, in every part.
 
-    Returns texts, the split (True for test), each factor's value a text, and a text's marked spans with
+    Returns texts, the part of each, each factor's value a text, and a text's marked spans with
     labels. Tasks that ask for different things in the same corpus get the same texts, which are then
     encoded once. Raises InvalidInput where the grammar has not so many different sentences.
     """
     rng = np.random.default_rng(seed)
-    n_test = round(TEST_SHARE * sentences)
+    n_dev, n_test = (round(share * sentences) for share in (DEV_SHARE, TEST_SHARE))
+    counts = {TRAIN: sentences - n_dev - n_test, DEV: n_dev, TEST: n_test}
     texts: dict[str, None] = {}
-    in_test: list[bool] = []
     values: dict[str, list[str]] = {name: [] for name in factors}
     marked: list[list[tuple[tuple[int, int], str]]] = []
-    for side, count in ((Side(False), sentences - n_test), (Side(True), n_test)):
+    for part, count in counts.items():
+        side = Side(held_out=part != TRAIN)
         drawn = {name: balanced(rng, labels, count) for name, labels in factors.items()}
         for i in range(count):
             wanted = {name: labels[i] for name, labels in drawn.items()}
@@ -190,11 +191,10 @@ def corpus(
                     f"This task has no {sentences:,} different sentences. Ask for fewer (2,000 always work)."
                 )
             texts[text] = None
-            in_test.append(side.in_test)
             for name, label in wanted.items():
                 values[name].append(label)
             marked.append([(spans[place], label) for place, label in sorted(sentence.marked.items())])
-    return list(texts), np.array(in_test, dtype=bool), values, marked
+    return list(texts), np.repeat(list(counts), list(counts.values())), values, marked
 
 
 def tagged_sentence(rng: np.random.Generator, side: Side, length: int, animal: str | None) -> list[tuple[str, str]]:
@@ -247,20 +247,20 @@ def tagged_sentence(rng: np.random.Generator, side: Side, length: int, animal: s
     return words + after
 
 
-def sentence_dataset(name: str, texts: list[str], in_test: np.ndarray, labels: list[str]) -> Dataset:
+def sentence_dataset(name: str, texts: list[str], part: IntArray, labels: list[str]) -> Dataset:
     """One item a text."""
     return Dataset(
         name=name,
         level="sentence",
         texts=tuple(texts),
-        in_test=in_test,
+        part=part,
         text_of=np.arange(len(texts)),
         labels=tuple(labels),
     )
 
 
 def token_dataset(
-    name: str, texts: list[str], in_test: np.ndarray, marked: list[list[tuple[tuple[int, int], str]]]
+    name: str, texts: list[str], part: IntArray, marked: list[list[tuple[tuple[int, int], str]]]
 ) -> Dataset:
     """One item a marked word."""
     items = [(i, span, label) for i, found in enumerate(marked) for span, label in found]
@@ -268,7 +268,7 @@ def token_dataset(
         name=name,
         level="token",
         texts=tuple(texts),
-        in_test=in_test,
+        part=part,
         text_of=np.array([i for i, _, _ in items]),
         labels=tuple(label for _, _, label in items),
         spans=np.array([span for _, span, _ in items]),

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from analysis.probing.classifier import fit
+from analysis.probing.classifier import ProbeKind, fit
 from analysis.probing.data import IntArray
 from analysis.probing.features import Vectors
 from model_zoo.types import FloatArray
@@ -52,8 +52,17 @@ def block_ends(n: int) -> list[int]:
     return sorted({min(max(round(share * n), 2), n) for share in SHARES})
 
 
-def description_length(vectors: Vectors, rows: IntArray, labels: IntArray, n_classes: int, seed: int) -> CodeLength:
-    """Online code of the labels (one a row), in an order drawn by the seed.
+def description_length(
+    vectors: Vectors,
+    rows: IntArray,
+    labels: IntArray,
+    n_classes: int,
+    seed: int,
+    *,
+    c: float = 1.0,
+    kind: ProbeKind = "linear",
+) -> CodeLength:
+    """Online code of the labels (one a row), in an order drawn by the seed, by probes of this ``kind`` and C.
 
     u labels that t examples have not shown share the probability u / (t + u) equally, the others are scaled
     by t / (t + u): without this the first new label would cost infinitely many bits.
@@ -63,12 +72,13 @@ def description_length(vectors: Vectors, rows: IntArray, labels: IntArray, n_cla
     ends = block_ends(len(rows))
     coded = []
     for end, following in pairwise(ends):
-        probe = fit(vectors, rows[:end], labels[:end], n_classes)
+        probe = fit(vectors, rows[:end], labels[:end], n_classes, c=c, kind=kind, seed=seed)
         block = slice(end, following)
         log_p = probe.log_probabilities(vectors, rows[block])
-        unseen = n_classes - len(probe.seen)
+        seen = np.unique(labels[:end])
+        unseen = n_classes - len(seen)
         if unseen:
-            known = np.isin(labels[block], probe.seen)
+            known = np.isin(labels[block], seen)
             true = np.where(
                 known,
                 log_p[np.arange(len(log_p)), labels[block]] + np.log(end / (end + unseen)),

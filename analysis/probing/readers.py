@@ -17,7 +17,17 @@ from typing import Literal
 import numpy as np
 
 from analysis.files import decoded, lines
-from analysis.probing.data import MAX_CLASSES, Dataset, checked, random_split
+from analysis.probing.data import (
+    DEV,
+    MAX_CLASSES,
+    TEST,
+    TRAIN,
+    Dataset,
+    checked,
+    likeness,
+    random_split,
+    with_development,
+)
 from model_zoo.errors import InvalidInput
 
 MAX_BYTES = 20 * 10**6
@@ -25,7 +35,7 @@ HEAD_DISTANCE_LIMIT = 5
 CoNLLTarget = Literal["upos", "deprel", "head_distance"]
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-_SPLITS = {"tr": False, "va": False, "te": True}
+_SPLITS = {"tr": TRAIN, "va": DEV, "te": TEST}
 _ID = re.compile(r"(\d+)(?:([-.])(\d+))?")
 
 
@@ -71,11 +81,11 @@ def read_table(data: bytes, name: str, *, seed: int = 0) -> Dataset:
 def read_senteval(data: bytes, name: str, *, seed: int = 0) -> Dataset:
     """The SentEval probing format, a line ``split<TAB>label<TAB>text`` with split tr, va or te.
 
-    te is the test part, tr and va train the probe. Raises InvalidInput.
+    Without any va, part of tr is for development. Raises InvalidInput.
     """
     text, notes = decoded(data, name, MAX_BYTES)
     rows: list[tuple[str, str]] = []
-    in_test: list[bool] = []
+    parts: list[int] = []
     skipped: list[int] = []
     for number, line in enumerate(lines(text), start=1):
         if not line.strip():
@@ -92,8 +102,8 @@ def read_senteval(data: bytes, name: str, *, seed: int = 0) -> Dataset:
             skipped.append(number)
             continue
         rows.append((sentence, label))
-        in_test.append(_SPLITS[split])
-    return _sentences(name, rows, in_test, notes + _skipped_note(skipped), seed)
+        parts.append(_SPLITS[split])
+    return _sentences(name, rows, parts, notes + _skipped_note(skipped), seed)
 
 
 def read_conllu(data: bytes, name: str, target: CoNLLTarget, *, seed: int = 0) -> Dataset:
@@ -132,13 +142,14 @@ def read_conllu(data: bytes, name: str, target: CoNLLTarget, *, seed: int = 0) -
         notes += (f"Left out {unlabelled} words without a label (“_”).",)
     if repeated:
         notes += (f"Left out {repeated} sentences that occur more than once.",)
+    notes += _alike_note(list(number))
     if not labels:
         raise InvalidInput(f"{name} has no words with a label for {target}. Choose another file or target.")
     dataset = Dataset(
         name=name,
         level="token",
         texts=tuple(number),
-        in_test=random_split(["all"] * len(number), seed),
+        part=random_split(list(number), ["all"] * len(number), seed),
         text_of=np.array(text_of, dtype=np.int64),
         labels=tuple(labels),
         spans=np.array(spans, dtype=np.int64),
@@ -269,7 +280,7 @@ def _skipped_note(numbers: Sequence[int]) -> tuple[str, ...]:
 
 
 def _sentences(
-    name: str, rows: list[tuple[str, str]], in_test: list[bool] | None, notes: tuple[str, ...], seed: int
+    name: str, rows: list[tuple[str, str]], parts: list[int] | None, notes: tuple[str, ...], seed: int
 ) -> Dataset:
     """Different texts with a label each, split as given or at random."""
     if not rows:
@@ -294,26 +305,43 @@ def _sentences(
         )
     if numbers == different and different > 1:
         notes += ("The labels are numbers; they are taken as names, without an order.",)
-    if in_test is None:
-        split = random_split(labels, seed)
+    if parts is None:
+        split = random_split(texts, labels, seed)
+        notes += _alike_note(texts)
     else:
-        train_texts = {s for (s, _), test in zip(rows, in_test, strict=True) if not test}
-        test_texts = {s for (s, _), test in zip(rows, in_test, strict=True) if test}
-        both = len((train_texts & test_texts) - conflicting)
-        if both:
-            notes += (f"{both} sentences are in training and in test; they are kept in test only.",)
-        split = np.array([text in test_texts for text in texts], dtype=bool)
+        # What is held out must not be in training as well, be it in other capitals.
+        parts_of: dict[str, set[int]] = {}
+        for (sentence, _), part in zip(rows, parts, strict=True):
+            parts_of.setdefault(likeness(sentence), set()).add(part)
+        split = np.array([max(parts_of[likeness(text)]) for text in texts], dtype=np.int64)
+        several = sum(len(parts_of[likeness(text)]) > 1 for text in texts)
+        if several:
+            notes += (
+                f"{several} sentences are in more than one part, if only in other case or spaces; they are kept in the "
+                "one that is held out.",
+            )
+        if not (split == DEV).any():
+            split = with_development(texts, split, np.random.default_rng(seed))
+            notes += ("The file has no development part (va): a seventh of its training part takes its place.",)
     return checked(
         Dataset(
             name=name,
             level="sentence",
             texts=tuple(texts),
-            in_test=split,
+            part=split,
             text_of=np.arange(len(texts)),
             labels=tuple(labels),
+            own_split=parts is not None,
             notes=notes,
         )
     )
+
+
+def _alike_note(texts: Sequence[str]) -> tuple[str, ...]:
+    twins = len(texts) - len({likeness(text) for text in texts})
+    if not twins:
+        return ()
+    return (f"{twins} sentences differ from another in case or spaces only; such sentences stay in one part.",)
 
 
 def _is_number(label: str) -> bool:

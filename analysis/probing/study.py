@@ -7,22 +7,29 @@ the same for one task, for notebooks.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from analysis.probing.baselines import Baseline, baselines
 from analysis.probing.cka import cka_matrix_of
-from analysis.probing.classifier import (
-    bootstrap_interval,
-    fit,
-    majority_accuracy,
-    one_thread,
-    word_accuracy,
-)
+from analysis.probing.classifier import STRENGTHS, Probe, ProbeKind, bootstrap_interval, fit, one_thread, paired_p
 from analysis.probing.control import control_task
-from analysis.probing.data import BoolArray, Dataset, IntArray, Level, Task, checked, sample
+from analysis.probing.data import (
+    DEV,
+    TEST,
+    TRAIN,
+    BoolArray,
+    Dataset,
+    IntArray,
+    Level,
+    Task,
+    checked,
+    resplit,
+    sample,
+)
 from analysis.probing.features import Encode, Pieces, Plan, Pooling, Vectors, VectorStore, groups
 from analysis.probing.layers import centre_of_gravity, expected_layer
 from analysis.probing.mdl import description_length
@@ -32,23 +39,32 @@ from model_zoo.types import FloatArray
 
 Stage = Literal["encoding", "probing"]
 
+SIGNIFICANT = 0.05  # p below which a difference is called one
+PAIRED_DRAWS = 2000
+LEAST_LOG_P = -20.0  # of a development label that training has not shown
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How to probe; all of it, with the seed, goes into the link and the table, so that a run can be
     repeated.
 
-    ``sentences`` a task (training and test together). ``pooling`` makes a sentence's vector, ``pieces`` a
-    word's. ``control`` and ``mdl`` add the control task and the description length, ``wrong`` that many
-    wrongly judged examples a layer, ``map_items`` that many test items in the picture of a layer.
+    ``sentences`` a task (all parts together). ``pooling`` makes a sentence's vector, ``pieces`` a word's. ``kind`` is
+    the probe's. ``control`` and ``mdl`` add the control task and the description length, ``untrained`` the same probes
+    on a model of the same shape with random weights. ``seeds`` repeats all with other sentences, or another split, from
+    the seeds ``seed``, ``seed`` + 1 and so on. ``wrong`` is the number of wrongly judged examples a layer,
+    ``map_items`` that of test items in the picture of a layer.
     """
 
     sentences: int = 1000
     pooling: Pooling = "mean"
     pieces: Pieces = "mean"
+    kind: ProbeKind = "linear"
     control: bool = True
     mdl: bool = False
+    untrained: bool = False
     seed: int = 0
+    seeds: int = 1
     bootstrap_draws: int = 1000
     wrong: int = 10
     map_items: int = 300
@@ -58,6 +74,10 @@ class Settings:
             raise InvalidInput('Pooling is "mean", "cls" or "max", pieces are "first" or "mean".')
         if self.sentences < 1 or self.bootstrap_draws < 1 or self.map_items < 2 or self.wrong < 0:
             raise InvalidInput("Sentences, bootstrap draws and examples must be positive numbers.")
+        if self.kind not in ("linear", "mlp"):
+            raise InvalidInput('A probe is "linear" or an "mlp".')
+        if not 1 <= self.seeds <= 20:
+            raise InvalidInput("Between 1 and 20 seeds can be run.")
         if self.seed < 0:
             raise InvalidInput("The seed must be a whole number from 0 up.")
 
@@ -77,8 +97,10 @@ class WrongExample:
 class LayerResult:
     """One probe: a task at a layer (0 are the embeddings). Accuracies are shares in [0, 1] of the test items.
 
-    ``low`` and ``high`` are the 95 % bootstrap interval. ``selectivity`` is accuracy - control_accuracy; bits
-    are the description length, ``compression`` how many times shorter than the uniform code. None: not asked.
+    ``low`` and ``high`` are the 95 % bootstrap interval. ``c`` was chosen by ``development_accuracy``, that on the
+    development items. ``untrained_accuracy`` is had from random weights. ``selectivity`` is accuracy -
+    control_accuracy; bits are the description length, ``compression`` how many times shorter than the uniform code.
+    None: not asked.
     """
 
     task: str
@@ -86,6 +108,9 @@ class LayerResult:
     accuracy: float
     low: float
     high: float
+    development_accuracy: float
+    c: float
+    untrained_accuracy: float | None
     control_accuracy: float | None
     selectivity: float | None
     bits: float | None
@@ -97,8 +122,10 @@ class LayerResult:
 class TaskResult:
     """All layers of a task, and what they are measured against.
 
-    ``majority`` is the accuracy of always giving the most frequent label, ``word_only`` of a judge that sees
-    only the word (None at sentence level). ``skipped`` items had no vector (beyond the model's limit). The longest text
+    ``baselines`` are judges without vectors, the majority first. ``expected_layer`` and ``centre_of_gravity`` are None
+    unless the best layer is better than the embeddings, or the majority, beyond chance (``paired_p``). ``p`` holds,
+    layer by layer, the p of equal accuracy with every layer. ``accuracies`` are those of all seeds (seeds, layers + 1),
+    the first row being that of ``layers``. ``skipped`` items had no vector (beyond the model's limit). The longest text
     was read as ``longest`` tokens.
     """
 
@@ -106,37 +133,70 @@ class TaskResult:
     level: Level
     labels: tuple[str, ...]
     n_train: int
+    n_development: int
     n_test: int
-    majority: float
-    word_only: float | None
+    baselines: tuple[Baseline, ...]
     expected_layer: float | None
     centre_of_gravity: float | None
     layers: tuple[LayerResult, ...]
+    p: tuple[tuple[float, ...], ...]
+    accuracies: tuple[tuple[float, ...], ...]
     skipped: int
     longest: int
     notes: tuple[str, ...]
     settings: Settings
 
     @property
+    def majority(self) -> float:
+        """The accuracy of always giving the label most frequent in training."""
+        return self.baselines[0].accuracy
+
+    @property
     def best(self) -> LayerResult:
-        """The layer of the highest accuracy, the lowest among equals."""
-        return max(self.layers, key=lambda layer: (layer.accuracy, -layer.layer))
+        """The layer best on the development items, the lowest among equals: chosen without the test items, so that its
+        accuracy on them is not the luckiest of many.
+        """
+        return max(self.layers, key=lambda layer: (layer.development_accuracy, -layer.layer))
+
+    @property
+    def as_good(self) -> tuple[int, ...]:
+        """The layers whose accuracy does not differ from the best one's beyond chance (Holm 1979 over the others)."""
+        best = self.best.layer
+        others = sorted((p, layer) for layer, p in enumerate(self.p[best]) if layer != best)
+        different: list[int] = []
+        for place, (p, layer) in enumerate(others):
+            if p * (len(others) - place) >= SIGNIFICANT:
+                break
+            different.append(layer)
+        return tuple(layer for layer in range(len(self.layers)) if layer not in different)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a layer, with the baselines and the settings in each row."""
+        """One row a layer, with the baselines and the settings in each row; with several seeds their mean, lowest and
+        highest accuracy.
+        """
         shared = {
             "level": self.level,
             "classes": len(self.labels),
             "n_train": self.n_train,
+            "n_development": self.n_development,
             "n_test": self.n_test,
-            "majority": self.majority,
-            "word_only": self.word_only,
+            **{baseline.name.replace(" ", "_"): baseline.accuracy for baseline in self.baselines},
+            "best_layer": self.best.layer,
             "expected_layer": self.expected_layer,
             "centre_of_gravity": self.centre_of_gravity,
         }
         numbers = [field.name for field in fields(LayerResult) if field.name != "wrong"]
+        seeds = np.array(self.accuracies)
         rows = [
-            {**{name: getattr(layer, name) for name in numbers}, **shared, **asdict(self.settings)}
+            {
+                **{name: getattr(layer, name) for name in numbers},
+                "p_best": self.p[self.best.layer][layer.layer],
+                "mean_of_seeds": seeds[:, layer.layer].mean(),
+                "lowest_of_seeds": seeds[:, layer.layer].min(),
+                "highest_of_seeds": seeds[:, layer.layer].max(),
+                **shared,
+                **asdict(self.settings),
+            }
             for layer in self.layers
         ]
         return pd.DataFrame(rows)
@@ -144,13 +204,16 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a stage is: ``done`` of ``total`` sentences of these tasks encoded, or layers of the task
-    probed."""
+    """How far a stage is: ``done`` of ``total`` sentences of these tasks encoded, or layers of the task probed.
+
+    ``of`` says which of several rounds: "" for the trained model and the first seed, else "random weights" or "seed 3".
+    """
 
     tasks: tuple[str, ...]
     stage: Stage
     done: int
     total: int
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,27 +244,39 @@ class Failed:
 Event = Progress | TaskMap | LayerResult | TaskResult | Failed
 
 
-def run(encode: Encode, tasks: Iterable[Task | Dataset], settings: Settings | None = None) -> Iterator[Event]:
+def run(
+    encode: Encode,
+    tasks: Iterable[Task | Dataset],
+    settings: Settings | None = None,
+    *,
+    untrained: Encode | None = None,
+) -> Iterator[Event]:
     """Probe every layer for every task; yields what is done as it is done.
 
     ``encode`` maps texts to (index, HiddenStates) pairs, for the engine ``functools.partial(
-    engine.iter_hidden_states, model)``. Tasks that share texts are encoded together; vectors of one such
-    group are held at a time. For each task come its map, then a ``LayerResult`` a layer, then the
-    ``TaskResult``; ``Failed`` instead where its data or the model do not allow it. Stopping early removes
-    temporary files.
+    engine.iter_hidden_states, model)``; ``untrained`` does so with random weights, where the settings ask for them.
+    Tasks of the same texts are encoded together; vectors of one such group are held at a time. For each task come its
+    map, then a ``LayerResult`` a layer, then the ``TaskResult``; ``Failed`` instead where its data or the model do not
+    allow it. Stopping early removes temporary files. A task's numbers depend on its own data, the model and the
+    settings, not on the other tasks.
     """
     settings = settings or Settings()
+    given: list[Task | Dataset] = []
     datasets: list[Dataset] = []
     for task in tasks:
         try:
-            datasets.append(_prepared(task, settings))
+            datasets.append(_prepared(task, settings, 0))
+            given.append(task)
         except ModelZooError as error:
             yield Failed(task.name, str(error))
     for members in groups(datasets):
-        yield from _run_group(encode, [datasets[i] for i in members], settings)
+        study = _Study(encode, untrained, settings, [given[i] for i in members])
+        yield from study.run([datasets[i] for i in members])
 
 
-def probe(encode: Encode, task: Task | Dataset, **settings: object) -> TaskResult:
+def probe(
+    encode: Encode, task: Task | Dataset, *, untrained_encode: Encode | None = None, **settings: object
+) -> TaskResult:
     """Probe every layer for one task; ``settings`` are the fields of ``Settings``. Raises InvalidInput.
 
     >>> from functools import partial
@@ -217,7 +292,8 @@ def probe(encode: Encode, task: Task | Dataset, **settings: object) -> TaskResul
     1  word_content      1       20      60
     """
     chosen = Settings(**settings)  # type: ignore[arg-type]
-    for event in _run_group(encode, [_prepared(task, chosen)], chosen, reraise=True):
+    study = _Study(encode, untrained_encode, chosen, [task], reraise=True)
+    for event in study.run([_prepared(task, chosen, 0)]):
         if isinstance(event, TaskResult):
             return event
     raise AssertionError("a group of one task ends with its result or an error")
@@ -228,78 +304,54 @@ def frame(results: Sequence[TaskResult]) -> pd.DataFrame:
     return pd.concat([result.to_frame() for result in results], ignore_index=True)
 
 
-def _prepared(task: Task | Dataset, settings: Settings) -> Dataset:
+def _prepared(task: Task | Dataset, settings: Settings, repeat: int) -> Dataset:
+    """The data of a task for one of the seeds: other sentences, or another split of the same ones."""
+    seed = settings.seed + repeat
     if isinstance(task, Task):
-        return checked(task.build(settings.sentences, settings.seed))
-    return checked(sample(task, settings.sentences, settings.seed))
-
-
-def _run_group(
-    encode: Encode, datasets: Sequence[Dataset], settings: Settings, *, reraise: bool = False
-) -> Iterator[Event]:
-    """Encode the texts these data sets share, then probe one after the other."""
-    names = tuple(dataset.name for dataset in datasets)
-    plan = Plan(datasets)
-    try:
-        store, n_tokens = yield from _encoded(plan, encode, names, settings)
-    except ModelZooError as error:
-        if reraise:
-            raise
-        yield from (Failed(name, str(error)) for name in names)
-        return
-    with store:
-        for dataset, rows in zip(datasets, plan.rows_of, strict=True):
-            try:
-                yield from _run_task(dataset, rows, n_tokens, store, settings)
-            except ModelZooError as error:
-                if reraise:
-                    raise
-                yield Failed(dataset.name, str(error))
-
-
-def _encoded(
-    plan: Plan, encode: Encode, names: tuple[str, ...], settings: Settings
-) -> Generator[Event, None, tuple[VectorStore, IntArray]]:
-    """Fill the plan's store, telling the progress."""
-    filling = plan.fill(encode, settings.pooling, settings.pieces)
-    yield Progress(names, "encoding", 0, len(plan.texts))
-    try:
-        while True:
-            try:
-                done = next(filling)
-            except StopIteration as end:
-                found: tuple[VectorStore, IntArray] = end.value
-                return found
-            yield Progress(names, "encoding", done, len(plan.texts))
-    finally:
-        filling.close()
+        return checked(task.build(settings.sentences, seed))
+    return checked(sample(resplit(task, seed) if repeat else task, settings.sentences, seed))
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A split with label numbers: rows of the store and labels, for training and test, and test items."""
+    """Rows of the store and label numbers of each part, and the test items' numbers."""
 
     train_rows: IntArray
     train: IntArray
+    development_rows: IntArray
+    development: IntArray
     test_rows: IntArray
     test: IntArray
     test_items: IntArray
 
 
-def _split(rows: IntArray, labels: IntArray, in_test: BoolArray) -> _Judged:
-    items = np.arange(len(rows))
-    return _Judged(rows[~in_test], labels[~in_test], rows[in_test], labels[in_test], items[in_test])
+def _split(rows: IntArray, labels: IntArray, part: IntArray) -> _Judged:
+    train, development, test = (part == of for of in (TRAIN, DEV, TEST))
+    return _Judged(
+        rows[train], labels[train], rows[development], labels[development], rows[test], labels[test],
+        np.flatnonzero(test),
+    )  # fmt: skip
 
 
-def _run_task(
-    dataset: Dataset, rows: IntArray, n_tokens: IntArray, store: VectorStore, settings: Settings
-) -> Iterator[Event]:
-    """Map, layers and result of one task whose items' vectors lie in these rows of the store; ``n_tokens`` are those of
-    each row's text, 0 where it has no vector.
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A task about to be probed: items that have vectors, their label numbers and rows; ``names`` of the labels."""
+
+    dataset: Dataset
+    names: tuple[str, ...]
+    labels: IntArray
+    rows: IntArray
+    real: _Judged
+    skipped: int
+    longest: int
+
+
+def _subject(dataset: Dataset, rows: IntArray, n_tokens: IntArray) -> _Subject:
+    """The items whose vectors lie in these rows of the store; ``n_tokens`` are those of each row's text, 0 where it has
+    no vector. Raises InvalidInput where too few are left.
     """
     has_vector = n_tokens[rows] > 0
     skipped = int((~has_vector).sum())
-    notes = dataset.notes
     if skipped:
         dataset = checked(dataset.select(np.ones(len(dataset.texts), dtype=bool), has_vector))
         rows = rows[has_vector]
@@ -308,77 +360,191 @@ def _run_task(
                 f"{skipped} items of {dataset.name} lie beyond the model's limit of tokens, and too few of a "
                 "label are left. Use shorter sentences."
             )
-        notes = (*dataset.notes, f"{skipped} items had no vector: the model's limit of tokens cut them off.")
+        note = f"{skipped} items had no vector: the model's limit of tokens cut them off."
+        dataset = replace(dataset, notes=(*dataset.notes, note))
     names = tuple(sorted(set(dataset.labels)))
     number = {label: i for i, label in enumerate(names)}
     labels = np.array([number[label] for label in dataset.labels], dtype=np.int64)
-    real = _split(rows, labels, dataset.item_in_test)
-    with one_thread():
-        picture = _map(dataset, real, store, settings)
-    yield picture
+    real = _split(rows, labels, dataset.item_part)
+    return _Subject(dataset, names, labels, rows, real, skipped, int(n_tokens[rows].max()))
 
-    control = None
-    if settings.control:
-        task = control_task(dataset, labels, settings.seed)
-        control = _split(rows, task.labels, task.in_test)
-    word_only = None
-    if dataset.level == "token":
-        words = [(dataset.word(i) or "").lower() for i in range(len(dataset))]
-        train_items = np.flatnonzero(~dataset.item_in_test)
-        word_only = word_accuracy(
-            [words[i] for i in train_items], real.train, [words[i] for i in real.test_items], real.test
-        )
-    results = []
-    for layer in range(store.n_layers):
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """The probe whose C did best on the development items; among equals, whose labels had the higher probability."""
+
+    probe: Probe
+    c: float
+    development_accuracy: float
+    log_p: FloatArray  # (test items, labels)
+    correct: BoolArray
+
+
+def _fitted(vectors: Vectors, judged: _Judged, n_classes: int, settings: Settings, seed: int) -> _Fitted:
+    tried = []
+    for c in STRENGTHS:
+        probe = fit(vectors, judged.train_rows, judged.train, n_classes, c=c, kind=settings.kind, seed=seed)
+        log_p = probe.log_probabilities(vectors, judged.development_rows)
+        accuracy = float((log_p.argmax(axis=1) == judged.development).mean())
+        of_labels = log_p[np.arange(len(log_p)), judged.development]
+        tried.append((accuracy, float(np.maximum(of_labels, LEAST_LOG_P).mean()), c, probe))
+    accuracy, _, c, probe = max(tried, key=lambda one: one[:2])
+    log_p = probe.log_probabilities(vectors, judged.test_rows)
+    return _Fitted(probe, c, accuracy, log_p, log_p.argmax(axis=1) == judged.test)
+
+
+class _Study:
+    """One group of tasks on the same texts: with random weights, as it is, and with the other seeds."""
+
+    def __init__(
+        self,
+        encode: Encode,
+        untrained: Encode | None,
+        settings: Settings,
+        tasks: Sequence[Task | Dataset],
+        *,
+        reraise: bool = False,
+    ) -> None:
+        if settings.untrained and untrained is None:
+            raise ValueError("random weights are asked for, and nothing encodes with them")
+        self.encode, self.untrained, self.settings = encode, untrained, settings
+        self.tasks, self.reraise = tasks, reraise
+        self.failed: set[str] = set()
+        self.by_chance: dict[str, list[float]] = {}  # accuracies a layer with random weights
+        self.results: dict[str, TaskResult] = {}
+
+    def run(self, datasets: Sequence[Dataset]) -> Iterator[Event]:
+        """All rounds; a task that fails in one of them is left out of the others."""
+        if self.settings.untrained and self.untrained is not None:
+            yield from self._round(self.untrained, datasets, "random weights", 0)
+        yield from self._round(self.encode, self._left(datasets), "", 0)
+        if self.settings.seeds > 1:
+            yield from self._repeats()
+        yield from self.results.values()
+
+    def _left(self, datasets: Sequence[Dataset]) -> list[Dataset]:
+        return [dataset for dataset in datasets if dataset.name not in self.failed]
+
+    def _fail(self, name: str, error: ModelZooError) -> Failed:
+        if self.reraise:
+            raise error
+        self.failed.add(name)
+        self.results.pop(name, None)
+        return Failed(name, str(error))
+
+    def _repeats(self) -> Iterator[Event]:
+        for repeat in range(1, self.settings.seeds):
+            datasets = []
+            for task in self.tasks:
+                if task.name not in self.failed:
+                    try:
+                        datasets.append(_prepared(task, self.settings, repeat))
+                    except ModelZooError as error:
+                        yield self._fail(task.name, error)
+            for members in groups(datasets):
+                which = f"seed {self.settings.seed + repeat}"
+                yield from self._round(self.encode, [datasets[i] for i in members], which, repeat)
+
+    def _round(self, encode: Encode, datasets: Sequence[Dataset], of: str, repeat: int) -> Iterator[Event]:
+        """Encode the texts these data sets share, then probe one after the other."""
+        if not datasets:
+            return
+        names = tuple(dataset.name for dataset in datasets)
+        plan = Plan(datasets)
+        try:
+            store, n_tokens = yield from self._encoded(plan, encode, names, of)
+        except ModelZooError as error:
+            for name in names:
+                yield self._fail(name, error)
+            return
+        with store:
+            for dataset, rows in zip(datasets, plan.rows_of, strict=True):
+                try:
+                    subject = _subject(dataset, rows, n_tokens)
+                    if of:
+                        yield from self._again(subject, store, of, repeat)
+                    else:
+                        yield from self._task(subject, store)
+                except ModelZooError as error:
+                    yield self._fail(dataset.name, error)
+
+    def _encoded(
+        self, plan: Plan, encode: Encode, names: tuple[str, ...], of: str
+    ) -> Generator[Event, None, tuple[VectorStore, IntArray]]:
+        """Fill the plan's store, telling the progress."""
+        filling = plan.fill(encode, self.settings.pooling, self.settings.pieces)
+        yield Progress(names, "encoding", 0, len(plan.texts), of)
+        try:
+            while True:
+                try:
+                    done = next(filling)
+                except StopIteration as end:
+                    found: tuple[VectorStore, IntArray] = end.value
+                    return found
+                yield Progress(names, "encoding", done, len(plan.texts), of)
+        finally:
+            filling.close()
+
+    def _again(self, subject: _Subject, store: VectorStore, of: str, repeat: int) -> Iterator[Event]:
+        """The accuracies a layer of a round beside the first."""
+        name, found = subject.dataset.name, []
+        for layer in range(store.n_layers):
+            with one_thread():
+                fitted = _fitted(
+                    store.layer(layer), subject.real, len(subject.names), self.settings, self.settings.seed + repeat
+                )
+            found.append(float(fitted.correct.mean()))
+            yield Progress((name,), "probing", layer + 1, store.n_layers, of)
+        if repeat:
+            result = self.results[name]
+            self.results[name] = replace(result, accuracies=(*result.accuracies, tuple(found)))
+        else:
+            self.by_chance[name] = found
+
+    def _task(self, subject: _Subject, store: VectorStore) -> Iterator[Event]:
+        """Map, layers and result of one task, the result kept until the other seeds are done."""
+        settings, dataset, real = self.settings, subject.dataset, subject.real
         with one_thread():
-            result = _probe_layer(dataset, names, real, control, store.layer(layer), layer, settings)
-        results.append(result)
-        yield result
-        yield Progress((dataset.name,), "probing", layer + 1, store.n_layers)
-    majority = majority_accuracy(real.train, real.test)
-    scores = [result.accuracy for result in results]
-    yield TaskResult(
-        task=dataset.name,
-        level=dataset.level,
-        labels=names,
-        n_train=len(real.train),
-        n_test=len(real.test),
-        majority=majority,
-        word_only=word_only,
-        expected_layer=expected_layer(scores),
-        centre_of_gravity=centre_of_gravity(scores, majority),
-        layers=tuple(results),
-        skipped=skipped,
-        longest=int(n_tokens[rows].max()),
-        notes=notes,
-        settings=settings,
-    )
+            picture = _map(dataset, real, store, settings)
+        yield picture
+        control = None
+        if settings.control:
+            task = control_task(dataset, subject.labels, settings.seed)
+            control = _split(subject.rows, task.labels, task.part)
+        by_chance = self.by_chance.get(dataset.name)
+        layers, correct = [], []
+        for layer in range(store.n_layers):
+            with one_thread():
+                fitted = _fitted(store.layer(layer), real, len(subject.names), settings, settings.seed)
+                result = _layer_result(subject, control, store.layer(layer), layer, fitted, settings)
+            result = replace(result, untrained_accuracy=by_chance[layer] if by_chance else None)
+            layers.append(result)
+            correct.append(fitted.correct)
+            yield result
+            yield Progress((dataset.name,), "probing", layer + 1, store.n_layers)
+        with one_thread():
+            judges = baselines(dataset, subject.labels, draws=settings.bootstrap_draws, seed=settings.seed)
+        self.results[dataset.name] = _task_result(subject, layers, correct, judges, settings)
 
 
-def _probe_layer(
-    dataset: Dataset,
-    names: Sequence[str],
-    real: _Judged,
-    control: _Judged | None,
-    vectors: Vectors,
-    layer: int,
-    settings: Settings,
+def _layer_result(
+    subject: _Subject, control: _Judged | None, vectors: Vectors, layer: int, fitted: _Fitted, settings: Settings
 ) -> LayerResult:
-    fitted = fit(vectors, real.train_rows, real.train, len(names))
-    log_p = fitted.log_probabilities(vectors, real.test_rows)
+    dataset, names, real = subject.dataset, subject.names, subject.real
+    correct, log_p = fitted.correct, fitted.log_p
     predicted = log_p.argmax(axis=1)
-    correct = predicted == real.test
-    groups_of_items = dataset.text_of[real.test_items]
-    low, high = bootstrap_interval(correct, groups_of_items, draws=settings.bootstrap_draws, seed=settings.seed)
+    group = dataset.text_of[real.test_items]
+    low, high = bootstrap_interval(correct, group, draws=settings.bootstrap_draws, seed=settings.seed)
     accuracy = float(correct.mean())
+    c, kind, seed = fitted.c, settings.kind, settings.seed
     control_accuracy = None
     if control is not None:
-        memorized = fit(vectors, control.train_rows, control.train, len(names))
+        memorized = fit(vectors, control.train_rows, control.train, len(names), c=c, kind=kind, seed=seed)
         guessed = memorized.log_probabilities(vectors, control.test_rows).argmax(axis=1)
         control_accuracy = float((guessed == control.test).mean())
     code = None
     if settings.mdl:
-        code = description_length(vectors, real.train_rows, real.train, len(names), settings.seed)
+        code = description_length(vectors, real.train_rows, real.train, len(names), seed, c=c, kind=kind)
     certainty = np.where(correct, -np.inf, log_p.max(axis=1))
     worst = np.argsort(-certainty, kind="stable")[: min(settings.wrong, int((~correct).sum()))]
     return LayerResult(
@@ -387,6 +553,9 @@ def _probe_layer(
         accuracy=accuracy,
         low=low,
         high=high,
+        development_accuracy=fitted.development_accuracy,
+        c=fitted.c,
+        untrained_accuracy=None,
         control_accuracy=control_accuracy,
         selectivity=None if control_accuracy is None else accuracy - control_accuracy,
         bits=None if code is None else code.bits,
@@ -401,6 +570,54 @@ def _probe_layer(
             )
             for i in worst
         ),
+    )
+
+
+def _task_result(
+    subject: _Subject,
+    layers: Sequence[LayerResult],
+    correct: Sequence[BoolArray],
+    judges: tuple[Baseline, ...],
+    settings: Settings,
+) -> TaskResult:
+    dataset, real = subject.dataset, subject.real
+    group = dataset.text_of[real.test_items]
+
+    def p_of(a: BoolArray, b: BoolArray) -> float:
+        return paired_p(a, b, group, draws=PAIRED_DRAWS, seed=settings.seed)
+
+    n = len(layers)
+    p = np.ones((n, n))
+    for i in range(n):
+        for j in range(i):
+            p[i, j] = p[j, i] = p_of(correct[i], correct[j])
+    scores = tuple(layer.accuracy for layer in layers)
+    result = TaskResult(
+        task=dataset.name,
+        level=dataset.level,
+        labels=subject.names,
+        n_train=len(real.train),
+        n_development=len(real.development),
+        n_test=len(real.test),
+        baselines=judges,
+        expected_layer=None,
+        centre_of_gravity=None,
+        layers=tuple(layers),
+        p=tuple(map(tuple, p.tolist())),
+        accuracies=(scores,),
+        skipped=subject.skipped,
+        longest=subject.longest,
+        notes=dataset.notes,
+        settings=settings,
+    )
+    best = result.best.layer
+    always = np.bincount(real.train).argmax() == real.test
+    above_majority = scores[best] > judges[0].accuracy and p_of(correct[best], always) < SIGNIFICANT
+    above_embeddings = scores[best] > scores[0] and p[best, 0] < SIGNIFICANT
+    return replace(
+        result,
+        expected_layer=expected_layer(scores) if above_majority and above_embeddings else None,
+        centre_of_gravity=centre_of_gravity(scores, judges[0].accuracy) if above_majority else None,
     )
 
 

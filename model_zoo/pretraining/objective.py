@@ -18,7 +18,11 @@ from model_zoo.pretraining.recipes import Distillation
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One step's input on the device; ``input_ids`` with hidden tokens, ``targets`` (k,) the chosen ones."""
+    """One step's input on the device; ``input_ids`` with hidden tokens, ``targets`` (k,) the chosen ones.
+
+    Chosen are the masked, the replaced and the kept tokens: BERT is trained on all three. What is said to be right of
+    "masked tokens" counts the first kind alone, see ``model_zoo.evaluate``.
+    """
 
     input_ids: torch.Tensor
     segments: torch.Tensor
@@ -112,7 +116,8 @@ class Objective(nn.Module):
             self.projections = nn.ModuleList(nn.Linear(student_width, teacher.config.hidden_size) for _ in self.layers)
 
     def forward(self, model: PreTrainedModel, batch: Batch, step: int = 0) -> dict[str, torch.Tensor]:
-        """``loss`` is the sum to minimize; ``mlm`` and ``nsp`` (where there is a head) its parts in nats.
+        """``loss`` is the sum to minimize; ``mlm`` (nats a chosen token, masked or not) and ``nsp`` (nats a pair, where
+        there is a head) its parts.
 
         The teacher is asked at the steps that its recipe names.
         """

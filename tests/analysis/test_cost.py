@@ -97,7 +97,16 @@ def subject(model: str = "a") -> CostSubject:
 
 
 def test_the_table_has_a_row_a_model_and_length() -> None:
-    quality = Quality(n_done=2, n_total=2, mlm_loss=1.5, mlm_accuracy=0.25, n_masked=8, no_nsp="no head")
+    quality = Quality(
+        n_done=2,
+        n_total=2,
+        mlm_loss=1.5,
+        mlm_accuracy=0.25,
+        n_masked=8,
+        kept_accuracy=0.5,
+        n_kept=2,
+        no_nsp="no head",
+    )
     costs = [
         ModelCost(subject("a"), (at(16, 0.001), at(32, 0.002)), quality),
         ModelCost(subject("b"), (at(16, 0.004),), None),
@@ -112,6 +121,9 @@ def test_the_table_has_a_row_a_model_and_length() -> None:
     np.testing.assert_allclose(table["time_factor_per_doubling"], [2.0, 2.0, np.nan])
     np.testing.assert_allclose(table["mlm_accuracy"].astype(float), [0.25, 0.25, np.nan])
     assert table["nsp_accuracy"].isna().all()
+    np.testing.assert_allclose(table["kept_accuracy"].astype(float), [0.5, 0.5, np.nan])
+    assert list(table["kept_tokens"]) == [2, 2, 0]
+    assert table["replaced_accuracy"].isna().all()
     assert list(table["weights_bytes"]) == [4000] * 3
     assert costs[0].at(32) == at(32, 0.002)
     assert costs[1].at(32) is None

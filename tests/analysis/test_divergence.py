@@ -110,8 +110,9 @@ def test_a_model_and_itself() -> None:
 
 
 def test_heads_of_different_models_are_numbered_by_their_own_layers() -> None:
-    a, b = run(maps(2, 3, 8, 8, seed=1)), run(maps(4, 2, 8, 8, seed=2))
-    b.layers[3].weights(1)[:] = a.head(1, 0)  # the last head of B does what head (1, 0) of A does
+    of_a, of_b = maps(2, 3, 8, 8, seed=1), maps(4, 2, 8, 8, seed=2)
+    of_b[3][1] = of_a[1][0]  # the last head of B does what head (1, 0) of A does
+    a, b = run(of_a), run(of_b)
     alignment = align([a.encoding, b.encoding])
     found = head_matrix(a, b, alignment)
     assert found.shape == (6, 8)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from analysis.heads import MIXED, RULES, SHARES, head_table
+from analysis.heads import FALSE_ALARMS, MIXED, RULES, SHARES, head_table, special_names
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, Encoding, FloatArray, MapsLayer, ModelInfo
 
@@ -73,6 +73,8 @@ def random_maps(seed: int, heads: int, n: int) -> FloatArray:
     return np.random.default_rng(seed).dirichlet(np.full(n, 0.3), (heads, n)).astype(np.float32)
 
 
+BY_ALPHABET = range(100)  # as rarity: the last token of the alphabet is the rarest
+
 # [CLS] a b [SEP]; only the rows of a and b count.
 BY_HAND = np.array(
     [
@@ -83,7 +85,7 @@ BY_HAND = np.array(
 
 
 def test_measures_by_hand() -> None:
-    table = head_table([make_run(make_encoding("a b"), BY_HAND)])
+    table = head_table([make_run(make_encoding("a b"), BY_HAND)], BY_ALPHABET)
     assert (table.n_queries, table.n_texts, len(table)) == (2, 1, 2)
     measured = {
         "entropy": (1.5 + 1) / 2,
@@ -107,6 +109,16 @@ def test_measures_by_hand() -> None:
     for name in ("same_word", "pieces", "own_sentence", "other_sentence", "own_evenness"):
         assert np.isnan(getattr(table.measures, name)).all(), name
     assert table.lift("next") == pytest.approx([1.5, 1])
+
+
+def test_nothing_is_said_of_rare_tokens_by_their_ids() -> None:
+    """Ids follow frequency too loosely: without frequencies there is no share of the rarest token, and no label."""
+    maps = np.stack([constructed(rule.name) for rule in RULES])
+    table = head_table([make_run(TEXT, maps)])
+    assert np.isnan(table.measures.rare).all()
+    assert "rare token" not in table.labels
+    assert not {"rare", "rare_lift"} & set(table.frame().columns)
+    assert {"rare", "rare_lift"} <= set(head_table([make_run(TEXT, maps)], BY_ALPHABET).frame().columns)
 
 
 def test_rarity_can_be_given() -> None:
@@ -140,18 +152,40 @@ def test_pieces_words_and_sentences_by_hand() -> None:
 
 
 def test_a_causal_model_is_measured_by_what_it_may_see() -> None:
-    encoding = make_encoding("a b c d", special=False)
-    even = np.tril(np.ones((4, 4)))
+    encoding = make_encoding("a b c d e f", special=False)
+    even = np.tril(np.ones((6, 6)))
     even /= even.sum(axis=1, keepdims=True)
-    sink = np.zeros((4, 4))
+    sink = np.zeros((6, 6))
     sink[:, 0] = 1
     table = head_table([make_run(encoding, np.stack([even, sink]))])
     assert np.isnan(table.measures.next).all()
-    assert table.uniform.previous == pytest.approx([(1 / 2 + 1 / 3 + 1 / 4) / 3] * 2)
+    assert table.uniform.previous == pytest.approx([(1 / 2 + 1 / 3 + 1 / 4 + 1 / 5 + 1 / 6) / 5] * 2)
     assert table.measures.relative_entropy == pytest.approx([1, 0], abs=1e-6)
     assert table.measures.first[1] == 1
     assert np.isnan(table.measures.separator).all()
     assert table.labels == ("broad", "delimiter")
+
+
+def test_attention_to_the_token_that_stands_for_the_text_is_not_called_a_separators() -> None:
+    """XLNet ends a text with <sep> <cls>."""
+    bert = make_encoding("a b")
+    xlnet = replace(
+        bert,
+        tokens=("a", "b", "<sep>", "<cls>"),
+        ids=(0, 1, 2, 3),
+        word_ids=(0, 1, None, None),
+        special=(False, False, True, True),
+    )
+    to_cls = np.tile([0.1, 0.1, 0.2, 0.6], (1, 4, 1))
+    table = head_table([make_run(xlnet, to_cls)])
+    assert table.measures.first == pytest.approx([0.6])
+    assert table.measures.separator == pytest.approx([0.2])
+    assert table.measures.delimiter == pytest.approx([0.8])
+    assert special_names(xlnet) == {"first": "<cls>", "separator": "<sep>"}
+    assert special_names(bert) == {"first": "[CLS]", "separator": "[SEP]"}
+    assert special_names(make_encoding("a b", special=False)) == {"first": "first token"}
+    t5 = replace(xlnet, tokens=("a", "b", "c", "</s>"), word_ids=(0, 1, 2, None), special=(False, False, False, True))
+    assert special_names(t5) == {"separator": "</s>"}
 
 
 def test_a_model_without_a_token_in_front_has_no_first() -> None:
@@ -175,7 +209,7 @@ def test_measures_equal_a_slow_loop(first: list[str], second: list[str], seed: i
     encoding = make_encoding(" ".join(first), " ".join(second))
     n = len(encoding)
     maps = random_maps(seed, 2, n)
-    table = head_table([make_run(encoding, np.concatenate([maps, np.full((1, n, n), 1 / n)]))])
+    table = head_table([make_run(encoding, np.concatenate([maps, np.full((1, n, n), 1 / n)]))], BY_ALPHABET)
     queries = [i for i in range(n) if not encoding.special[i]]
     rarest = max(encoding.ids[i] for i in queries)
     counts_to = {
@@ -275,7 +309,7 @@ def constructed(rule: str) -> FloatArray:
 
 def test_each_rule_fires_on_its_head_and_on_no_other() -> None:
     maps = np.stack([constructed(rule.name) for rule in RULES])
-    table = head_table([make_run(TEXT, maps)])
+    table = head_table([make_run(TEXT, maps)], BY_ALPHABET)
     thresholds = np.array([[rule.threshold] for rule in RULES])
     fires = table.rule_scores >= thresholds
     np.testing.assert_array_equal(fires, np.eye(len(RULES), dtype=bool))
@@ -311,6 +345,86 @@ def test_a_short_text_makes_no_label_out_of_an_even_head(text: str) -> None:
     assert np.nan_to_num(above) == pytest.approx(0, abs=1e-6)
 
 
+# --- Labels by chance.
+
+LENGTHS = {
+    "3 tokens": ("a", None),
+    "4 tokens": ("a b", None),
+    "Hi there.": ("hi there .", None),
+    "6 tokens": ("a b c d", None),
+    "a word again": ("a b a c", None),
+    "two short sentences": ("a b", "c d"),
+    "9 tokens": ("the cat saw the old dog .", None),
+    "two sentences": ("the cat saw the old dog today", "a bird ate a zebra"),
+    "34 tokens": ("a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f", None),
+}
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def without_preference(kind: str, rng: np.random.Generator, n: int, heads: int = 1000) -> FloatArray:
+    """Attention (heads, n, n) that knows nothing of the text."""
+    if kind == "weights drawn evenly":
+        return rng.dirichlet(np.ones(n), (heads, n))
+    if kind == "random queries and keys":  # of one head each, 32 dimensions
+        query, key = rng.normal(size=(2, heads, n, 32))
+        return softmax(query @ key.transpose(0, 2, 1) / np.sqrt(32))
+    if kind == "one key a query":
+        return 0.99 * np.eye(n)[rng.integers(n, size=(heads, n))] + 0.01 / n
+    return softmax(float(kind.removeprefix("scores of deviation ")) * rng.normal(size=(heads, n, n)))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("scores of deviation 1", "scores of deviation 2", "scores of deviation 4"),
+        *("weights drawn evenly", "random queries and keys", "one key a query"),
+    ],
+)
+@pytest.mark.parametrize("length", LENGTHS)
+def test_heads_without_preference_get_a_label_in_less_than_one_of_twenty(length: str, kind: str) -> None:
+    encoding = make_encoding(*LENGTHS[length])
+    maps = without_preference(kind, np.random.default_rng(0), len(encoding))
+    table = head_table([make_run(encoding, maps)], BY_ALPHABET)
+    assert np.mean([label != MIXED for label in table.labels]) < FALSE_ALARMS
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_head_whose_weights_are_shuffled_loses_its_label(length: str) -> None:
+    """Every row looks at one token or at two, which ones is shuffled: 1,000 heads each. An even spread stays one."""
+    encoding, rng = make_encoding(*LENGTHS[length]), np.random.default_rng(0)
+    n = len(encoding)
+    to_one = np.full((1000, n, n), 0.03 / (n - 1))
+    to_one[..., 0] = 0.97
+    to_two = np.full((1000, n, n), 0.04 / max(n - 2, 1))
+    to_two[..., :2] = 0.48
+    for maps in (to_one, to_two):
+        table = head_table([make_run(encoding, rng.permuted(maps, axis=-1))], BY_ALPHABET)
+        assert np.mean([label not in (MIXED, "broad") for label in table.labels]) < FALSE_ALARMS
+
+
+def test_the_bound_on_chance_is_one() -> None:
+    """What shuffling gives, counted: at most the p-value that is told, in every rule about a share."""
+    encoding, rng = make_encoding("a b a c d"), np.random.default_rng(0)
+    table = head_table([make_run(encoding, without_preference("one key a query", rng, len(encoding), 20_000))])
+    for rule, p_values in zip(RULES, table.p_values, strict=True):
+        if rule.tested != "spread" and not np.isnan(p_values).all():
+            for level in (0.2, 0.05, 0.01):
+                assert (p_values <= level).mean() <= level, rule.name
+
+
+def test_several_texts_find_what_one_short_text_cannot() -> None:
+    encoding = make_encoding("a b c")
+    back = np.eye(5, k=-1)[None]
+    back[0, 0, 0] = 1
+    run = make_run(encoding, np.concatenate([0.9 * back + 0.02, np.full((1, 5, 5), 0.2)]))
+    assert head_table([run]).labels[0] == MIXED
+    assert head_table([run] * 3).labels[0] == "previous token"
+
+
 def test_the_table_as_a_data_frame() -> None:
     table = head_table([make_run(TEXT, random_maps(1, 4, N), random_maps(2, 4, N))])
     frame = table.frame()
@@ -319,7 +433,7 @@ def test_the_table_as_a_data_frame() -> None:
     assert tuple(frame["label"]) == table.labels
     np.testing.assert_array_equal(frame["separator"], table.measures.separator)
     np.testing.assert_array_equal(frame["separator_lift"], table.lift("separator"))
-    assert {f"{share}_lift" for share in SHARES} <= set(frame.columns)
+    assert {f"{share}_lift" for share in SHARES if share != "rare"} <= set(frame.columns)
 
 
 def cross_run(first: str, second: str, *maps: FloatArray) -> AttentionRun:
@@ -354,10 +468,11 @@ def test_cross_attention_has_the_measures_that_mean_something_by_hand() -> None:
 
 
 def test_a_head_that_looks_at_the_same_word_in_the_other_text_is_found() -> None:
-    maps = np.zeros((2, 4, 5))
-    maps[1] = 0.2
-    maps[0, 0, 0] = maps[0, 1, 3] = maps[0, 2, 1] = maps[0, 3, 2] = 1  # [CLS] c a b at [CLS] a b c [SEP]
-    assert head_table([cross_run("a b c", "c a b", maps)]).labels == ("repeated token", "broad")
+    maps = np.zeros((2, 6, 7))
+    maps[1] = 1 / 7
+    for query, key in enumerate((0, 3, 1, 2, 5, 4)):  # [CLS] c a b e d at [CLS] a b c d e [SEP]
+        maps[0, query, key] = 1
+    assert head_table([cross_run("a b c d e", "c a b e d", maps)]).labels == ("repeated token", "broad")
 
 
 def test_two_parts_of_a_model_are_not_mixed() -> None:

@@ -39,6 +39,14 @@ def test_a_certain_text_has_perplexity_one_and_an_empty_one_none() -> None:
     assert math.isnan(scoring.whole(scores([math.nan])).perplexity)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "better"),
+    [(-3.0, -3.0, None), (-3.004, -3.0, None), (-3.0, -3.006, "A"), (-3.006, -3.0, "B"), (-1.0, -9.0, "A")],
+)
+def test_texts_that_differ_by_less_than_is_shown_are_a_tie(a: float, b: float, better: str | None) -> None:
+    assert scoring.preferred(scoring.Whole(a, 4), scoring.Whole(b, 4)) == better
+
+
 def test_bits_of_words_are_sums_over_pieces() -> None:
     units = [Unit("a", 0, 1, 0, False), Unit("bc", 1, 3, 0, False), Unit("[SEP]", 3, 4, 0, True)]
     found = scoring.unit_bits(scores([0.5, 0.25, 0.125, math.nan]), units)

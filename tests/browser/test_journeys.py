@@ -450,16 +450,20 @@ def test_run_three_tasks_and_open_the_worst_mistakes(visit: Callable[..., Any], 
 
 
 def _expect_accuracies(page: Page, results: dict[str, TaskResult]) -> None:
-    """The picture has a row a task: the majority, the embeddings, six layers."""
+    """The picture has a row a task: the majority, the best judge without a model, the embeddings, six layers."""
     wanted = [
         f"{100 * share:.0f}"
         for result in results.values()
-        for share in (result.majority, *(layer.accuracy for layer in result.layers))
+        for share in (
+            result.majority,
+            max(judge.accuracy for judge in result.baselines),
+            *(layer.accuracy for layer in result.layers),
+        )
     ]
     page.wait_for_function(
         """n => document.querySelector('.js-plotly-plot')?._fullLayout?.annotations?.length === n""", arg=len(wanted)
     )
-    assert [re.split(r"\D", text, maxsplit=1)[0] for text in cells(page)] == wanted
+    assert [re.findall(r"\d+", text)[0] for text in cells(page)] == wanted
 
 
 def _expect_mistakes(page: Page, result: TaskResult, layer: int) -> None:

@@ -35,7 +35,7 @@ def test_a_run_shows_what_is_done_and_can_be_stopped(visit: Callable[..., Any], 
     here = visit(height=1400)
     page = run_it(here, f"{app_url}/layers?tasks=word_content&sentences=20")
     before = cells(page)
-    assert len(before) == 8  # the majority, the embeddings, six layers
+    assert len(before) == 9  # the majority, the best judge without a model, the embeddings, six layers
 
     page.get_by_role("spinbutton", name="Sentences a task").fill("5000")
     page.get_by_role("spinbutton", name="Sentences a task").press("Enter")

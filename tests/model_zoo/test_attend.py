@@ -38,7 +38,7 @@ def test_scores_through_softmax_are_the_weights(name: str, engine: Engine, check
     q, k, scores = run.query_key(1, 2)
     width = FAMILIES[name].sizes.get("intra_bottleneck_size", checkpoints.WIDTH)
     assert q.shape == k.shape == (run.n_tokens, width // checkpoints.N_HEADS)
-    weights = torch.from_numpy(scores).softmax(-1).numpy()
+    weights = torch.from_numpy(scores.copy()).softmax(-1).numpy()
     np.testing.assert_allclose(run.head(1, 2), weights, atol=1e-6)
     if run.layers[1].mask is None and not run.layers[1].causal:  # type: ignore[attr-defined]
         scaling = run.layers[1].scaling  # type: ignore[attr-defined]
@@ -84,7 +84,7 @@ def test_the_decoder_equals_eager(name: str, part: Part, engine: Engine, checkpo
         np.testing.assert_allclose(run.layer(layer).sum(-1), 1, atol=1e-5)
     q, k, scores = run.query_key(1, 2)
     assert (len(q), len(k)) == scores.shape == run.head(1, 2).shape == (run.n_tokens, run.n_keys)
-    np.testing.assert_allclose(torch.from_numpy(scores).softmax(-1).numpy(), run.head(1, 2), atol=1e-6)
+    np.testing.assert_allclose(torch.from_numpy(scores.copy()).softmax(-1).numpy(), run.head(1, 2), atol=1e-6)
     assert run.value(1, 2).shape[0] == run.n_keys
 
 
@@ -322,3 +322,54 @@ def test_hidden_states_of_every_family_do_not_depend_on_the_batch(
     alone = [engine.hidden_states(folder, [text])[0] for text in (TEXT, TEXT_PAIR)]
     for left, right in zip(together, alone, strict=True):
         np.testing.assert_allclose(left, right, atol=1e-4)
+
+
+# Where the norm behind the last layer is; all other families have none.
+FINAL_NORM = {
+    "gpt2": "ln_f",
+    "modernbert": "final_norm",
+    "t5": "final_layer_norm",
+    "xlm-roberta-xl": "encoder.LayerNorm",
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_last_layer_is_known_before_the_final_norm(
+    name: str, engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
+    """Against what the last layer's own module gives, one text at a time; two texts share a padded batch here."""
+    folder = checkpoint(name)
+    found = dict(engine.iter_hidden_states(str(folder), [TEXT, TEXT_PAIR]))
+    if name not in FINAL_NORM:
+        assert [hidden.last_unnormed for hidden in found.values()] == [None, None]
+        return
+    model = AutoModel.from_pretrained(folder).eval()
+    model = model.get_encoder() if model.config.is_encoder_decoder else model
+    norm = model.get_submodule(FINAL_NORM[name])
+    layers = next(m for m in model.modules() if isinstance(m, torch.nn.ModuleList) and len(m) == checkpoints.N_LAYERS)
+    outputs: list[torch.Tensor] = []
+    layers[-1].register_forward_hook(lambda *given: outputs.append(given[2]))
+    for hidden in found.values():
+        with torch.no_grad():
+            model(input_ids=torch.tensor([hidden.encoding.ids]))
+        last = outputs[-1][0] if isinstance(outputs[-1], tuple) else outputs[-1]
+        np.testing.assert_allclose(hidden.last_unnormed, last[0].numpy(), atol=1e-4)
+        with torch.no_grad():
+            normed = norm(torch.from_numpy(hidden.last_unnormed))
+        np.testing.assert_allclose(hidden.states[-1], normed.numpy(), atol=1e-4)
+
+
+def test_two_threads_do_not_mix_up_their_last_layers(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+    folder = str(checkpoint("gpt2"))
+    texts = [TEXT, TEXT_PAIR, "The dog barked.", "cat"]
+
+    def last(text: str) -> np.ndarray:
+        ((_, hidden),) = engine.iter_hidden_states(folder, [text])
+        assert hidden.last_unnormed is not None
+        return hidden.last_unnormed
+
+    alone = [last(text) for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(last, texts * 8))
+    for place, found in enumerate(together):
+        np.testing.assert_allclose(found, alone[place % len(texts)], atol=1e-5)

@@ -23,6 +23,7 @@ AROUND_PAIR = {
     "roberta": (["<s>"], ["</s>", "</s>"], ["</s>"]),
     "roberta_headless": (["<s>"], ["</s>", "</s>"], ["</s>"]),
     "xlm-roberta": (["<s>"], ["</s>", "</s>"], ["</s>"]),
+    "xlm-roberta-xl": (["<s>"], ["</s>", "</s>"], ["</s>"]),
     "camembert": (["<s>"], ["</s>", "</s>"], ["</s>"]),
     "distilbert": (["[CLS]"], ["[SEP]"], ["[SEP]"]),
     "albert": (["[CLS]"], ["[SEP]"], ["[SEP]"]),

@@ -274,6 +274,9 @@ def test_quality_is_what_the_evaluator_prints(engine, checkpoint, capsys):
     printed = json.loads(capsys.readouterr().out)
     assert printed["mlm_loss"] == round(last.mlm_loss, 4)
     assert printed["mlm_accuracy"] == round(last.mlm_accuracy, 4)
+    assert printed["replaced_accuracy"] == round(last.replaced_accuracy, 4)
+    assert printed["kept_accuracy"] == round(last.kept_accuracy, 4)
+    assert 0.7 < last.n_masked / (last.n_masked + last.n_replaced + last.n_kept) < 0.9
     assert printed["nsp_accuracy"] == round(last.nsp_accuracy, 4)
 
 

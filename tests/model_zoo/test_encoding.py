@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
+from analysis.words import word_units
 from model_zoo import loading, sources
 from model_zoo.encoding import encode
 from model_zoo.types import Encoding
@@ -119,6 +120,34 @@ def test_typed_mask_is_a_word_of_its_own(name: str, tokenizer_of: Callable[[str]
     word = encoding.word_ids[mask]
     assert word == 3  # the, cat, (, mask
     assert [i for i, other in enumerate(encoding.word_ids) if other == word] == [mask]
+
+
+@pytest.mark.parametrize("name", [WORDPIECE, BYTE_BPE, UNIGRAM])
+def test_an_accent_of_its_own_belongs_to_the_letter_below_it(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+    """A combining acute (U+0301), which an uncased tokenizer drops, at the end of words and of the text."""
+    text = "a cafe\u0301, a cafe\u0301"
+    encoding = encode(tokenizer_of(name), text, text, 99)
+    for segment in (0, 1):
+        spans = [
+            span
+            for span, part, special in zip(encoding.offsets, encoding.segment_ids, encoding.special, strict=True)
+            if part == segment and not special
+        ]
+        assert {place for span in spans for place in range(*span)} == set(range(len(text))) - {1, 8, 10}
+    assert [unit.label for unit in word_units(encoding) if not unit.special] == [
+        "a",
+        "cafe\u0301",
+        ",",
+        "a",
+        "cafe\u0301",
+    ] * 2
+
+
+def test_an_accent_that_was_cut_off_is_not_counted_to_the_token_before(tokenizer_of: Callable[[str], Any]) -> None:
+    """Byte-level: the letter and the two bytes of its accent are three tokens, of which one is left."""
+    encoding = encode(tokenizer_of(BYTE_BPE), "e\u0301", None, 3)
+    assert encoding.n_dropped == 2
+    assert encoding.offsets[1] == (0, 1)
 
 
 def test_typed_separator_is_what_the_model_takes_it_for(tokenizer_of: Callable[[str], Any]) -> None:

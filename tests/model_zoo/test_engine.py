@@ -16,6 +16,7 @@ from checkpoints import N_HEADS, N_LAYERS, POSITIONS, TEXT, TEXT_PAIR, WIDTH
 
 from model_zoo import DEFAULT_MODEL, Engine, registry, sources
 from model_zoo.errors import BadCheckpoint, InvalidInput, NotSupported, OutOfMemory, UnknownModel
+from model_zoo.types import DTYPES, DType
 
 ROOT = Path(__file__).parents[2]
 
@@ -183,7 +184,60 @@ def test_bad_text_is_refused_by_name(text: str, engine: Engine) -> None:
 def test_odd_text_runs(text: str, name: str | None, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     run = engine.attend(str(checkpoint(name)) if name else DEFAULT_MODEL, text)
     np.testing.assert_allclose(run.layer(0).sum(-1), 1, atol=1e-5)
-    assert run.encoding.text == text
+    mask = engine.vocabulary(run.model.id).mask_token or "[MASK]"
+    assert run.encoding.text == text.replace("[MASK]", mask)
+
+
+@pytest.mark.parametrize("name", ["roberta", "mpnet", "xlm-roberta", "bert", "gpt2"])
+def test_a_typed_mask_is_the_models_own_for_every_question(
+    name: str, engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
+    """[MASK] is one token for a model that writes it otherwise, and letters only where there is no mask at all."""
+    model = str(checkpoint(name))
+    text, pair = "The [MASK] sat.", "A [MASK]."
+    expected = engine.encode(model, text, pair)
+    mask = engine.vocabulary(model).mask_id
+    assert (expected.ids.count(mask) == 2) == (name != "gpt2")
+    assert engine.attend(model, text, pair).encoding == expected
+    assert engine.attend_many(model, [(text, pair)])[0].encoding == expected
+    ((_, hidden),) = engine.iter_hidden_states(model, [text])
+    assert hidden.encoding == engine.encode(model, text)
+
+
+def test_what_one_reader_writes_into_a_result_nobody_else_sees(
+    engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
+    for name in ("bert", "mpnet"):
+        run = engine.attend(str(checkpoint(name)), TEXT)
+        with pytest.raises(ValueError, match="read-only"):
+            run.layer(0)[:] = 0
+        np.testing.assert_allclose(engine.attend(str(checkpoint(name)), TEXT).layer(0).sum(-1), 1, atol=1e-5)
+    scores = engine.token_scores(str(checkpoint("bert")), TEXT)
+    with pytest.raises(ValueError, match="read-only"):
+        scores.log_probabilities[:] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        engine.hidden_states(str(checkpoint("bert")), [TEXT])[0][:] = 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_number_format_can_be_chosen(dtype: DType, checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint("bert"))
+    exact, chosen = Engine("cpu"), Engine("cpu", dtype=dtype)
+    run, expected = chosen.attend(model, TEXT), exact.attend(model, TEXT)
+    assert run.model.dtype == chosen.held()[0].info.dtype == dtype
+    assert run.head(0, 0).dtype == np.float32
+    size = 4 if dtype == "float32" else 2
+    assert chosen._source(model).n_bytes == size * chosen._source(model).n_parameters
+    of_weights = [engine.held()[0].n_bytes for engine in (chosen, exact)]
+    assert of_weights[0] == pytest.approx(of_weights[1] * size / 4, rel=0.05)
+    moved = max(float(np.abs(run.layer(layer) - expected.layer(layer)).max()) for layer in range(N_LAYERS))
+    assert (moved == 0) == (dtype == "float32")
+    assert moved < 0.1
+
+
+def test_a_number_format_that_there_is_not_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"'float64' here\. Choose float32, bfloat16, float16"):
+        Engine("cpu", dtype="float64")  # type: ignore[arg-type]
 
 
 def test_100_000_characters_are_cut(engine: Engine) -> None:

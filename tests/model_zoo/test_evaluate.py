@@ -6,6 +6,7 @@ import lzma
 import math
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,11 +16,15 @@ from model_zoo import evaluate as evaluate_module
 from model_zoo.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
 from model_zoo.errors import InvalidInput
 from model_zoo.evaluate import (
+    Count,
     EvaluationSet,
     Pair,
+    WordTally,
     corpus_set,
+    encoder,
     evaluate,
     half_random,
+    iter_masked_words,
     main,
     masked_words,
     next_sentences,
@@ -62,9 +67,41 @@ def test_masked_words_of_a_known_distribution(tokenizer):
     loss, right = masked_words(model, tokenizer, special, ["dog the sees dog"] * 100)
     assert (loss, right) == (pytest.approx(math.log(16), rel=1e-5), 0.0)
     mixed = masked_words(model, tokenizer, special, ["cat dog"] * 200)
-    # With a share r of cats among the chosen tokens the loss is r ln 2 + (1 - r) ln 16, and r are right.
+    # With a share r of cats among the masked tokens the loss is r ln 2 + (1 - r) ln 16, and r are right.
     assert 0 < mixed[1] < 1
     assert mixed[0] == pytest.approx(mixed[1] * math.log(2) + (1 - mixed[1]) * math.log(16), rel=1e-5)
+
+
+class _Copier(torch.nn.Module):
+    """Answers every token with itself, and a mask with "cat": what a model gets that has learned nothing."""
+
+    device = CPU
+
+    def forward(self, input_ids, **_):
+        answers = torch.where(input_ids == VOCABULARY.index("[MASK]"), VOCABULARY.index("cat"), input_ids)
+        return SimpleNamespace(logits=10.0 * torch.nn.functional.one_hot(answers, len(VOCABULARY)))
+
+
+def test_a_copier_gets_every_kept_token_and_no_masked_one(tokenizer):
+    """Its 10% of tokens left visible are no masked words, though they are chosen and every one is right."""
+    texts = ["dog the sees dog the sees"] * 200
+    special = special_tokens(tokenizer)
+    *_, tally = iter_masked_words(_Copier(), encoder(_Copier(), tokenizer), special, texts)
+    assert (tally.masked.accuracy, tally.replaced.accuracy, tally.kept.accuracy) == (0.0, 0.0, 1.0)
+    assert tally.n_read == 200
+    shares = [count.n / tally.n_chosen for count in (tally.masked, tally.replaced, tally.kept)]
+    # One in four random tokens is the token itself, which then counts as kept: 7.5% and 12.5%.
+    assert shares == pytest.approx([0.8, 0.075, 0.125], abs=0.05)
+    loss, right = masked_words(_Copier(), tokenizer, special, texts)
+    wrong = math.log(math.exp(10) + len(VOCABULARY) - 1)
+    assert (loss, right) == (pytest.approx(wrong, rel=1e-5), 0.0)
+    assert tally.kept.mean_loss == pytest.approx(wrong - 10, rel=1e-3)
+
+
+def test_shares_of_nothing_are_none():
+    assert (Count().accuracy, Count().mean_loss) == (None, None)
+    assert Count(2, 1, 3.0) + Count(2, 2, 1.0) == Count(4, 3, 4.0)
+    assert WordTally(1, Count(3, 1, 2.0), kept=Count(2, 2, 0.0)).n_chosen == 5
 
 
 def test_masked_words_do_not_change_between_calls(tokenizer):
@@ -212,7 +249,16 @@ def test_speed_counts_real_tokens_by_the_clock(tokenizer, monkeypatch):
 def test_the_command_prints_one_object_a_model(folder: Path, capsys):
     assert main([str(folder), str(folder)]) == 0
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
-    assert list(first) == ["id", "parameters", "mlm_loss", "mlm_accuracy", "nsp_accuracy", "tokens_per_second"]
+    assert list(first) == [
+        "id",
+        "parameters",
+        "mlm_loss",
+        "mlm_accuracy",
+        "replaced_accuracy",
+        "kept_accuracy",
+        "nsp_accuracy",
+        "tokens_per_second",
+    ]
     assert first["nsp_accuracy"] == 0.5  # it says "next" to every pair, and half of them are
     assert {key: first[key] for key in first if key != "tokens_per_second"} == {
         key: second[key] for key in second if key != "tokens_per_second"

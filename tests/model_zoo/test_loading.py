@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -15,7 +16,7 @@ from checkpoints import FAMILIES, N_HEADS, N_LAYERS, WIDTH
 from safetensors.torch import load_file, save_file
 
 from model_zoo import Engine, loading, running, sources
-from model_zoo.errors import BadCheckpoint
+from model_zoo.errors import BadCheckpoint, NotSupported, UnknownModel
 from model_zoo.loading import LoadedModel
 
 CPU = torch.device("cpu")
@@ -285,3 +286,38 @@ def test_device_and_number_format() -> None:
     assert loading.dtype_for(torch.device("mps")) == torch.float16
     assert loading.best_device().type in {"cpu", "cuda", "mps"}
     assert 0 < loading.default_budget(CPU) <= 0.4 * loading._memory_limit()
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "bart", "deberta"])
+def test_random_weights_have_the_model_s_shape_and_nothing_it_learned(
+    name: str, checkpoint: Callable[[str], Path]
+) -> None:
+    engine = Engine("cpu")
+    model, state = str(checkpoint(name)), torch.random.get_rng_state()
+    (trained,) = engine.hidden_states(model, ["The cat sat."])
+    (random,) = engine.hidden_states(f"untrained:{model}", ["The cat sat."])
+    assert random.shape == trained.shape
+    assert not np.allclose(random, trained, atol=0.1)
+    assert torch.equal(torch.random.get_rng_state(), state)  # nobody else's numbers have moved
+    (again,) = Engine("cpu").hidden_states(f"untrained:{model}", ["The cat sat."])
+    np.testing.assert_array_equal(random, again)
+    info, of_trained = engine.info(f"untrained:{model}"), engine.info(model)
+    assert (info.n_layers, info.width, info.max_tokens) == (
+        of_trained.n_layers,
+        of_trained.width,
+        of_trained.max_tokens,
+    )
+    assert not info.mlm
+    assert info.nsp is None
+    with pytest.raises(NotSupported):
+        engine.fill_mask(f"untrained:{model}", "The [MASK] sat.")
+
+
+def test_random_weights_of_every_embedded_model() -> None:
+    engine = Engine("cpu")
+    for model in ("embedded/bert", "embedded/modernbert", "embedded/bilstm"):
+        (states,) = engine.hidden_states(f"untrained:{model}", ["The cat sat."])
+        assert np.isfinite(states).all()
+        assert states.std() > 0.01
+    with pytest.raises(UnknownModel):
+        engine.hidden_states("untrained:no such model!", ["The cat sat."])

@@ -53,6 +53,12 @@ def test_a_masked_position_is_a_typed_mask(engine: Engine, checkpoint: Checkpoin
     assert clicked.rank == 1 + int((logs > logs[encoding.ids[position]]).sum())
 
 
+def test_a_mask_takes_the_accent_of_the_word_along(engine: Engine) -> None:
+    """ "cafe" and a combining acute, which the tokenizer drops: it is no part of what stays."""
+    text = "The cafe\u0301 is big."
+    assert engine.masked_text("embedded/bert", text, [2]) == "The [MASK] is big."
+
+
 def test_log_total_gives_the_logits_back(engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint("roberta")
     model, tokenizer = slow_model(folder)
@@ -81,6 +87,41 @@ def test_token_scores_equal_one_mask_at_a_time(name: str, engine: Engine, checkp
         guess = scores.guesses[place]
         assert guess is not None
         assert guess.probability == pytest.approx(float(np.exp(logs.max())), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "modernbert"])
+def test_a_word_in_pieces_is_scored_piece_after_piece(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    """PLL-word-l2r by its definition: what follows a piece in its word is masked as well."""
+    folder = checkpoint(name)
+    text = "Unbelievably unhappy catfish walked."
+    scores, original = (engine.token_scores(str(folder), text, scheme=s) for s in ("word l2r", "original"))  # type: ignore[arg-type]
+    encoding, mask = scores.encoding, engine.vocabulary(str(folder)).mask_id
+    assert (scores.scheme, original.scheme) == ("word l2r", "original")
+    words = [word for word in encoding.word_ids if word is not None]
+    assert len(set(words)) < len(words)  # some word is in pieces
+    for place, (word, special) in enumerate(zip(encoding.word_ids, encoding.special, strict=True)):
+        if special:
+            continue
+        later = [p for p in range(place, len(encoding)) if p == place or encoding.word_ids[p] == word]
+        hidden = [mask if p in later else token for p, token in enumerate(encoding.ids)]
+        logs = slow_log_probabilities(folder, hidden)[place]  # type: ignore[arg-type]
+        assert scores.log_probabilities[place] == pytest.approx(logs[encoding.ids[place]], abs=1e-4)
+        if len(later) == 1:  # the last piece of a word sees what the original score lets it see
+            assert scores.log_probabilities[place] == pytest.approx(original.log_probabilities[place], abs=1e-5)
+    with pytest.raises(InvalidInput, match="no scheme 'backwards'"):
+        engine.token_scores(str(folder), text, scheme="backwards")  # type: ignore[arg-type]
+
+
+def test_a_word_that_its_own_pieces_give_away(engine: Engine) -> None:
+    """The case that was shown wrong: the surprisal of "clavichord" came out nine bits too small."""
+    text = "She played the clavichord in the hall."
+    bits = {}
+    for scheme in ("word l2r", "original"):
+        scores = engine.token_scores("embedded/bert", text, scheme=scheme)  # type: ignore[arg-type]
+        pieces = [i for i, word in enumerate(scores.encoding.word_ids) if word == 3]
+        bits[scheme] = -scores.log_probabilities[pieces].sum() / np.log(2)
+    assert len(pieces) > 1
+    assert bits["word l2r"] > bits["original"] + 3
 
 
 def test_batches_do_not_change_scores(engine: Engine, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,6 +184,25 @@ def test_the_lens_of_modernbert_normalizes_early_layers(engine: Engine, checkpoi
     lens = engine.mask_lens(str(folder), text, 3)[0]
     assert [p.id for p in lens.layers[1]] == early.topk(3).indices.tolist()
     assert lens.layers[1][0].probability == pytest.approx(float(early.max().exp()), abs=1e-5)
+
+
+def test_the_lens_of_xlm_roberta_xl_normalizes_early_layers(engine: Engine, checkpoint: Checkpoint) -> None:
+    """At the last layer the model's own logits; before it, the layer's vectors through the norm behind the encoder."""
+    folder = checkpoint("xlm-roberta-xl")
+    model, tokenizer = slow_model(folder)
+    text = "The cat <mask> on the mat."
+    inputs = tokenizer(text, return_tensors="pt")
+    place = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    with torch.no_grad():
+        output = model(**inputs, output_hidden_states=True)
+        early = model.lm_head(model.roberta.encoder.LayerNorm(output.hidden_states[-2][0, place]))
+        skipped = model.lm_head(output.hidden_states[-2][0, place])
+    lens = engine.mask_lens(str(folder), text, 3)[0]
+    for layer, logits in ((-1, output.logits[0, place]), (-2, early)):
+        expected = logits.softmax(dim=-1).topk(3)
+        assert [p.id for p in lens.layers[layer]] == expected.indices.tolist()
+        assert [p.probability for p in lens.layers[layer]] == pytest.approx(expected.values.tolist(), abs=1e-5)
+    assert lens.layers[-2][0].probability != pytest.approx(float(skipped.softmax(dim=-1).max()), abs=1e-3)
 
 
 def test_the_lens_needs_a_head_that_reads_the_encoder(engine: Engine, checkpoint: Checkpoint) -> None:

@@ -371,3 +371,10 @@ def test_embedded_weights_are_those_of_the_entry(spec: ModelSpec) -> None:
     assert {name: shape for name, shape in shapes.items() if name not in tied} == {
         name: shape for name, shape in stored.items() if name not in tied
     }
+
+
+def test_electras_generator_is_not_said_to_fool_anybody() -> None:
+    """It is trained by likelihood, not against the discriminator (Clark et al. 2020)."""
+    (generator,) = [spec for spec in MODELS.values() if spec.name == "ELECTRA small, generator"]
+    assert "fool" not in generator.note
+    assert "trained on masked words" in generator.note

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
+import types
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.types import AttentionRun, Encoding, HiddenStates, MapsLayer, ModelInfo, QueryKeyLayer, softmax
+from model_zoo.types import (
+    AttentionRun,
+    Encoding,
+    HiddenStates,
+    MapsLayer,
+    MaskLens,
+    MaskPrediction,
+    ModelInfo,
+    Prediction,
+    QueryKeyLayer,
+    SentenceScore,
+    TokenScores,
+    Vocabulary,
+    softmax,
+)
+
+ROOT = Path(__file__).parents[2]
 
 ENCODING: dict[str, Any] = {
     "text": "a b",
@@ -77,6 +97,11 @@ def test_hidden_states_have_one_vector_a_token(shape: tuple[int, ...]) -> None:
     assert HiddenStates(encoding, np.zeros((3, 2, 4), np.float32)).states.shape == (3, 2, 4)
     with pytest.raises(ValueError, match=r"states are \(layers \+ 1, 2, width\)"):
         HiddenStates(encoding, np.zeros(shape, np.float32))
+
+
+def test_the_unnormed_last_layer_has_the_shape_of_a_layer() -> None:
+    with pytest.raises(ValueError, match=r"last_unnormed is \(2, 4\)"):
+        HiddenStates(Encoding(**ENCODING), np.zeros((3, 2, 4), np.float32), last_unnormed=np.zeros((3, 4), np.float32))
 
 
 def test_softmax_by_hand() -> None:
@@ -221,3 +246,150 @@ def test_queries_and_keys_of_other_lengths_by_hand() -> None:
     key = array([[[np.log(2), 0], [0, 0], [0, np.log(2)]]])
     layer = two_tokens(key=key, value=array([[[1, 0], [0, 1], [1, 1]]]))
     np.testing.assert_allclose(layer.weights(0), [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]], atol=1e-6)
+
+
+PREDICTIONS = tuple(Prediction(token, place, 0.5 / (place + 1)) for place, token in enumerate("abcde"))
+RESULTS: dict[str, tuple[Any, str]] = {
+    "encoding": (Encoding(**ENCODING), "<Encoding 2 tokens of 'a b'>"),
+    "pair": (
+        Encoding(**(ENCODING | {"text": "a\n" + "b" * 99, "text_pair": "c", "n_dropped": 7})),
+        f"<Encoding 2 tokens (7 fell off) of 'a\\n{'b' * 37}…' + 'c'>",
+    ),
+    "states": (
+        HiddenStates(Encoding(**ENCODING), np.zeros((3, 2, 4), np.float32)),
+        "<HiddenStates 3 layers, width 4, 2 tokens of 'a b'>",
+    ),
+    "run": (
+        run_of(two_tokens(), two_tokens()),
+        "<AttentionRun tiny: 2 layers × 1 head, 2 tokens of 'a b'>",
+    ),
+    "cross": (
+        dataclasses.replace(run_of(MapsLayer(np.zeros((2, 2, 2)))), part="cross", source=Encoding(**ENCODING)),
+        "<AttentionRun tiny, cross: 1 layer × 2 heads, 2 tokens of 'a b', encoder read 2 tokens of 'a b'>",
+    ),
+    "layer": (two_tokens(), "<QueryKeyLayer 1 head, query (1, 2, 2), key (1, 2, 2)>"),
+    "maps": (MapsLayer(np.zeros((2, 2, 2))), "<MapsLayer 2 heads, maps (2, 2, 2)>"),
+    "scores": (
+        TokenScores(Encoding(**ENCODING), INFO, np.array([-1.25, np.nan], np.float32), (None, None)),
+        "<TokenScores tiny: sum of ln P -1.25, 2 tokens of 'a b'>",
+    ),
+    "mask": (
+        MaskPrediction(4, PREDICTIONS, 1.0, PREDICTIONS[4], 1500, -2.3),
+        "<MaskPrediction at 4: 'a' 0.500, 'b' 0.250, 'c' 0.167, … 2 more, was 'e' (rank 1,500)>",
+    ),
+    "typed mask": (MaskPrediction(4, PREDICTIONS[:1], 1.0), "<MaskPrediction at 4: 'a' 0.500>"),
+    "lens": (
+        MaskLens(4, (PREDICTIONS,) * 2, PREDICTIONS[0], (1200, 1), (-9.0, -0.1), None),
+        "<MaskLens at 4: 'a', rank by layer 1,200, 1>",
+    ),
+    "vocabulary": (
+        Vocabulary(tuple("abc") * 10_000, 0, "[MASK]", None, frozenset()),
+        "<Vocabulary 30,000 tokens, mask '[MASK]'>",
+    ),
+    "sentences": (
+        SentenceScore(0.98765, (2.0, -2.0), "NSP", Encoding(**ENCODING), INFO),
+        "<SentenceScore tiny: NSP 0.9877, 2 tokens of 'a b'>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_shows_itself_in_one_short_line(name: str) -> None:
+    result, line = RESULTS[name]
+    assert repr(result) == line
+
+
+def test_arrays_that_are_handed_out_cannot_be_written_to() -> None:
+    """The engine gives one result to everybody who asks. What made it is not locked."""
+    query, key = array([[[2, 0], [0, 2]]]), array([[[1, 0], [0, 1]]])
+    layer = two_tokens(query=query, key=key, mask=np.ones((1, 2, 2), dtype=bool))
+    run = run_of(layer, MapsLayer(np.full((2, 2, 2), 0.5, np.float32)), factors=(array([np.eye(2)]), None))
+    handed_out = [
+        *(getattr(layer, name) for name in ("query", "key", "value", "mask")),
+        *(run.head(number, 0) for number in (0, 1)),
+        *(run.layer(number) for number in (0, 1)),
+        *run.query_key(0, 0),
+        run.value(0, 0),
+        run.value_norms(0),
+        run.output_factors[0],
+        HiddenStates(Encoding(**ENCODING), np.zeros((3, 2, 4), np.float32)).states,
+        RESULTS["scores"][0].log_probabilities,
+    ]
+    for number, found in enumerate(handed_out):
+        with pytest.raises(ValueError, match="read-only"):
+            found[...] = 0
+        assert found.copy().flags.writeable, number
+    query[0, 0, 0] = 2
+    assert query.flags.writeable
+
+
+def test_hidden_states_know_their_layers() -> None:
+    states = np.zeros((2, 2, 4), np.float32)
+    assert HiddenStates(Encoding(**ENCODING), states).layers == (0, 1)
+    assert HiddenStates(Encoding(**ENCODING), states, (4, 1)).layers == (4, 1)
+    with pytest.raises(ValueError, match="2 states cannot be those of 1 layers"):
+        HiddenStates(Encoding(**ENCODING), states, (4,))
+
+
+def test_a_run_becomes_a_table_by_hand() -> None:
+    other = MapsLayer(array([[[1, 0], [0.5, 0.5]], [[0, 1], [0.25, 0.75]]]))
+    run = run_of(two_tokens(), other)
+    table = run.to_frame()
+    assert list(table.columns) == ["layer", "head", "query", "key", "query_token", "key_token", "weight"]
+    assert list(zip(table["layer"], table["head"], strict=True)) == [(0, 0)] * 4 + [(1, 0)] * 4 + [(1, 1)] * 4
+    assert list(table["query"]) == [0, 0, 1, 1] * 3
+    assert list(table["key"]) == [0, 1] * 6
+    assert list(table["query_token"]) == ["a", "a", "b", "b"] * 3
+    assert list(table["key_token"]) == ["a", "b"] * 6
+    assert table["weight"].dtype == np.float32
+    np.testing.assert_allclose(table["weight"], [0.75, 0.25, 0.25, 0.75, 1, 0, 0.5, 0.5, 0, 1, 0.25, 0.75], rtol=1e-6)
+    chosen = run.to_frame(layer=1, head=[1])
+    assert list(chosen["weight"]) == [0, 1, 0.25, 0.75]
+    assert len(run.to_frame(layer=[], head=0)) == 0
+    with pytest.raises(InvalidInput, match="head 2 does not exist"):
+        run.to_frame(head=1)
+    with pytest.raises(InvalidInput, match="layer 3 does not exist"):
+        run.to_frame(layer=2)
+
+
+def test_cross_attention_as_a_table_names_the_tokens_of_both_sides() -> None:
+    source = Encoding(**{name: value * 2 if isinstance(value, tuple) else value for name, value in ENCODING.items()})
+    run = dataclasses.replace(run_of(MapsLayer(np.full((1, 2, 4), 0.25, np.float32))), part="cross", source=source)
+    table = run.to_frame()
+    assert list(table["query_token"]) == ["a"] * 4 + ["b"] * 4
+    assert list(table["key_token"]) == ["a", "b", "a", "b"] * 2
+
+
+class _DataArray:
+    """What is asked of xarray, where it is not installed."""
+
+    def __init__(self, values: np.ndarray, **parts: Any) -> None:
+        self.values, self.parts = values, parts
+
+
+def test_a_run_becomes_an_xarray_with_tokens_as_coordinates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xarray", types.SimpleNamespace(DataArray=_DataArray))  # type: ignore[arg-type]
+    other = MapsLayer(array([[[1, 0], [0.5, 0.5]], [[0, 1], [0.25, 0.75]]]))
+    found = run_of(two_tokens(), other).to_xarray()
+    assert found.parts["dims"] == ("layer", "head", "query", "key")
+    assert (found.parts["coords"]["layer"], found.parts["coords"]["head"]) == ([0, 1], [0, 1])
+    assert found.parts["coords"]["key_token"] == ("key", ["a", "b"])
+    assert found.parts["attrs"]["model"] == "tiny"
+    np.testing.assert_allclose(found.values[0, 0], [[0.75, 0.25], [0.25, 0.75]], rtol=1e-6)
+    assert np.isnan(found.values[0, 1]).all()  # the first layer has one head
+    np.testing.assert_array_equal(found.values[1], other.maps)
+    assert run_of(two_tokens(), other).to_xarray(layer=1, head=1).values.tolist() == [[[[0, 1], [0.25, 0.75]]]]
+
+
+def test_without_xarray_its_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(NotSupported, match=r"needs the package xarray, which is not installed\. Install it \(pip"):
+        run_of(two_tokens()).to_xarray()
+
+
+def test_importing_the_types_loads_no_table_package() -> None:
+    code = (
+        "import sys, model_zoo.types; heavy = {'pandas', 'xarray', 'torch'} & set(sys.modules); assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -156,8 +156,8 @@ def test_heads_of_cross_attention_leave_out_what_means_nothing(
 ) -> None:
     app = open_page(PAGE, model=str(checkpoint("bart")), text=TEXT, pair=PAIR, attention="cross", view="heads")
     columns = set(app.dataframe[0].value.columns)
-    assert {"label", "entropy", "first", "separator", "same_word", "rare"} <= columns
-    assert not columns & {"itself", "previous", "next", "distance", "other_sentence"}
+    assert {"label", "entropy", "first", "separator", "same_word"} <= columns
+    assert not columns & {"rare", "itself", "previous", "next", "distance", "other_sentence"}
     several = open_page(
         PAGE, model=str(checkpoint("bart")), text=TEXT, attention="cross", view="heads", texts=f"{TEXT}\n{PAIR}"
     )

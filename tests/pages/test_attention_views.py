@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -112,6 +115,46 @@ def test_choosing_filters_and_views_never_runs_the_model(
         app.segmented_control(key="view").set_value(name).run()
         assert not app.exception
     assert runs == ["Run me once, and only once."]
+
+
+def read(app: AppTest) -> str:
+    return " ".join(element.value for kind in ("markdown", "caption") for element in app.main.get(kind)).replace(
+        "\\", ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("xlnet", {"on <cls>", "on <sep>"}),
+        ("t5", {"on </s>"}),
+        ("gpt2", {"on first token"}),
+        ("bert", {"on [CLS]", "on [SEP]"}),
+    ],
+)
+def test_special_tokens_are_called_as_the_model_calls_them(
+    name: str, titles: set[str], open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
+    app = open_page(PAGE, view="heads", text=TEXT, model=str(checkpoint(name)))
+    columns = json.loads(app.dataframe[0].proto.columns)
+    shown = {columns[column]["label"] for column in ("first", "separator") if column in columns}
+    assert shown == titles
+
+
+def test_labels_are_counted_and_chance_is_told(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, view="heads", text=TEXT)
+    counts = app.dataframe[0].value["label"].value_counts()
+    assert len(counts) > 1
+    for label, n in counts.items():
+        assert re.search(rf"\b{n} (are )?“{label}”", read(app))
+    assert "most heads" not in read(app)
+    assert "fewer than 5% get a label" in read(app)
+    assert "rare" not in read(app)
+
+
+def test_the_page_does_not_say_that_every_token_sees_all(open_page: Callable[..., AppTest]) -> None:
+    """GPT-2 looks back only, Longformer and ModernBERT into windows."""
+    assert "look at the tokens that it may see" in read(open_page(PAGE, text=TEXT))
 
 
 def test_the_table_of_heads_on_several_texts(open_page: Callable[..., AppTest]) -> None:

@@ -396,7 +396,7 @@ def test_surprisal_on_common_words(two: tuple[str, str], open_page: Open, engine
     from analysis.scoring import unit_bits
 
     app = open_page(PAGE, models=",".join(two), text=TEXT, compare_view="predictions")
-    scores = [engine.token_scores(model, TEXT) for model in two]
+    scores = [engine.token_scores(model, TEXT, scheme="word l2r") for model in two]
     alignment = align([score.encoding for score in scores])
     [component] = [element for element in app.main.get("bidi_component") if "compared surprisal" in str(element.proto)]
     for score, units in zip(scores, alignment.units, strict=True):

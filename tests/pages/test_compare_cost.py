@@ -113,7 +113,7 @@ def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], e
         stored = json.loads(precomputed.file_of(model).read_text(encoding="utf-8"))
         quality = stored["quality"]
         assert stored["model"]["revision"] == engine.info(model).revision
-        assert row["MLM right"] == pytest.approx(100 * quality["mlm_accuracy"])
+        assert row["masked right"] == pytest.approx(100 * quality["mlm_accuracy"])
         assert 1 <= row["pieces/word"] < 1.2
         if registry.MODELS[model].nsp:
             assert row["NSP right"] == pytest.approx(100 * quality["nsp_accuracy"])
@@ -149,7 +149,7 @@ def test_quality_of_other_weights_is_not_shown(
     app = open_page(PAGE, compare_view="cost", models="embedded/bert,embedded/bilstm")
     table = app.dataframe[-1].value
     assert table["parameters, M"].notna().all()
-    assert table["MLM right"].notna().tolist() == [False, True]
+    assert table["masked right"].notna().tolist() == [False, True]
     assert table["NSP right"].isna().all()
 
 
@@ -158,7 +158,7 @@ def test_a_model_of_another_place_opens_without_quality(open_view: Callable[...,
     table = app.dataframe[-1].value.set_index("model")
     assert list(table.index) == [called("bert"), called("t5")]
     assert table[["weights, MB", "pieces/word"]].notna().all().all()
-    assert table[[*TIMES, "MLM right", "NSP right"]].isna().all().all()
+    assert table[[*TIMES, "masked right", "NSP right"]].isna().all().all()
     assert "came with the app" not in said(app)
 
 
@@ -234,11 +234,13 @@ def test_curves_and_table_show_what_was_measured(
 
     *_, quality = engine.quality(bert.subject.model)
     assert bert.quality == quality
-    assert table.loc[names[0], "MLM right"] == pytest.approx(100 * quality.mlm_accuracy)
+    assert table.loc[names[0], "masked right"] == pytest.approx(100 * quality.mlm_accuracy)
     assert table.loc[names[0], "NSP right"] == pytest.approx(100 * quality.nsp_accuracy)
+    assert table.loc[names[0], "replaced right"] == pytest.approx(100 * quality.replaced_accuracy)
+    assert table.loc[names[0], "kept right"] == pytest.approx(100 * quality.kept_accuracy)
     low, high = interval(quality.nsp_accuracy, quality.n_pairs)
     assert table.loc[names[0], "NSP right, 95%"] == f"{100 * low:.1f}–{100 * high:.1f}"
-    assert table.loc[names[1], ["MLM right", "NSP right"]].isna().all()
+    assert table.loc[names[1], ["masked right", "NSP right"]].isna().all()
     assert "cannot fill masks" in said(app)
     assert "float32 on cpu" in said(app)
     assert any(b.label == "Everything measured (CSV)" for b in app.get("download_button"))
@@ -318,7 +320,7 @@ def test_stop_keeps_what_is_done(
     assert not app.exception
     assert not app.error
     table = app.dataframe[-1].value
-    assert table["MLM right"].iloc[0] == 60
+    assert table["masked right"].iloc[0] == 60
     assert f"{called('bert')} read 75 of 100 held-out texts and pairs" in said(app)
     assert f"{called('t5')} did not get to the held-out sentences" in said(app)
     assert "Stopped." in said(app)

@@ -145,6 +145,32 @@ def test_surprise_sets_two_sentences_against_each_other(open_page: Open, engine:
     assert f"by {abs(a - b):.2f} nats" in said(app)
 
 
+def test_a_word_in_pieces_is_scored_as_a_word_and_the_other_way_is_named(open_page: Open, engine: Engine) -> None:
+    text = "She played the clavichord."
+    app = open_page(PAGE, text=text, masked="", masked_view="surprise")
+    assert "PLL-word-l2r" in said(app)
+    for scheme in ("word l2r", "original"):
+        app.session_state["pieces_scored"] = scheme
+        app.run()
+        total = float(np.nansum(engine.token_scores("embedded/bert", text, scheme=scheme).log_probabilities))  # type: ignore[arg-type]
+        assert app.metric[0].value == f"{total:.2f} nats"
+    assert "give it away" in said(app)
+    plain = open_page(PAGE, text="The dog sat.", masked="", masked_view="surprise")
+    assert "pieces_scored" not in [radio.key for radio in plain.radio]
+
+
+def test_the_button_of_a_table_says_how_its_texts_are_written(open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, masked_view="surprise")
+    (button,) = [b for b in app.get("download_button") if b.proto.label == "CSV"]
+    assert "apostrophe" in button.proto.help
+
+
+def test_a_sentence_set_against_itself_is_equally_natural(open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, masked_view="surprise", against=TEXT)
+    assert "finds **A** and **B** equally natural" in said(app)
+    assert "more natural" not in said(app)
+
+
 def test_again_draws_anew_and_shares_that_make_no_sense_say_so(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, masked_view="training", rate="50")
     app.button[[b.label for b in app.button].index("Again")].click().run()

@@ -50,3 +50,11 @@ def test_markup_in_a_token_is_shown_as_typed(token: str) -> None:
 )
 def test_what_cannot_be_seen_is_named(token: str, shown: str) -> None:
     assert visible_text(token) == token_text(token) == shown
+
+
+def test_a_label_is_cut_between_letters_and_not_below_an_accent() -> None:
+    cafe = "cafe\u0301"
+    assert token_text(cafe, 4) == cafe  # four letters
+    assert token_text(cafe + "s or tea", 5) == cafe + "…"
+    assert token_text("👨\u200d👩\u200d👧 family", 2) == "👨\u200d👩\u200d👧…"
+    assert token_text("abcdef", 4) == "abc…"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.probing import LayerResult, Settings, TaskMap, TaskResult
+from analysis.probing import Baseline, LayerResult, Settings, TaskMap, TaskResult
 from viz import probing
 
 
-def result(accuracies: list[float], word_only: float | None = None) -> TaskResult:
+def result(accuracies: list[float], words: float | None = None, *, seeds: tuple[float, ...] = ()) -> TaskResult:
     layers = tuple(
         LayerResult(
             task="t",
@@ -17,6 +17,9 @@ def result(accuracies: list[float], word_only: float | None = None) -> TaskResul
             accuracy=a,
             low=a - 0.1,
             high=a + 0.05,
+            development_accuracy=a,
+            c=0.1,
+            untrained_accuracy=0.45,
             control_accuracy=0.5,
             selectivity=a - 0.5,
             bits=None,
@@ -27,15 +30,20 @@ def result(accuracies: list[float], word_only: float | None = None) -> TaskResul
     )
     return TaskResult(
         task="t",
-        level="sentence" if word_only is None else "token",
+        level="sentence",
         labels=("a", "b"),
         n_train=70,
+        n_development=10,
         n_test=30,
-        majority=0.5,
-        word_only=word_only,
+        baselines=(
+            Baseline("majority", 0.5, 0.4, 0.6),
+            *([Baseline("bag of words", words, words - 0.1, words + 0.1)] if words is not None else []),
+        ),
         expected_layer=None,
         centre_of_gravity=None,
         layers=layers,
+        p=((1.0,) * len(layers),) * len(layers),
+        accuracies=(tuple(accuracies), *((seed,) * len(layers) for seed in seeds)),
         skipped=0,
         longest=12,
         notes=(),
@@ -47,31 +55,36 @@ def result(accuracies: list[float], word_only: float | None = None) -> TaskResul
 def test_picture_shows_accuracy_interval_and_both_baselines(dark: bool) -> None:
     figure = probing.layers_by_tasks([result([0.5, 0.75]), result([0.8], 0.6)], ["One", "<b>Two"], dark=dark)
     shades = figure.data[0].z
-    # majority, word only, embeddings, layer 1: (accuracy - 0.5) / 0.5
-    np.testing.assert_allclose(shades[0], [0, np.nan, 0, 0.5], atol=1e-6)
+    # majority, best without a model, embeddings, layer 1: (accuracy - 0.5) / 0.5
+    np.testing.assert_allclose(shades[0], [0, 0, 0, 0.5], atol=1e-6)
     np.testing.assert_allclose(shades[1], [0, 0.2, 0.6, np.nan], atol=1e-6)
     texts = {(a.x, a.y): a.text for a in figure.layout.annotations}
     assert texts[(0, 0)] == "50"
     assert texts[(1, 1)] == "60"
-    assert texts[(3, 0)].startswith("75<br>")
+    assert texts[(3, 0)].startswith("<b>75</b><br>")  # the best layer
+    assert texts[(2, 0)].startswith("50<br>")
     assert "65–80" in texts[(3, 0)]
-    assert (1, 0) not in texts
-    assert figure.layout.xaxis.ticktext == ("majority", "word only", "embeddings", "1")
+    assert "bag of words: 60.0 %" in figure.data[0].text[1][1]
+    assert "random weights 45.0 %" in figure.data[0].text[0][3]
+    assert figure.layout.xaxis.ticktext == ("majority", "no model", "embeddings", "1")
     assert figure.layout.yaxis.ticktext == ("One", "&#60;b&#62;Two")
 
 
 def test_empty_picture_is_a_figure() -> None:
-    assert probing.layers_by_tasks([], []).data[0].z.shape == (0, 2)
+    assert probing.layers_by_tasks([], []).data[0].z.shape == (0, 3)
 
 
 def test_curve_has_interval_baselines_and_control() -> None:
-    figure = probing.curve(result([0.5, 0.75], 0.6), "One")
+    figure = probing.curve(result([0.5, 0.75], 0.6, seeds=(0.55, 0.7)), "One")
     traces = {trace.name: trace for trace in figure.data}
-    assert set(traces) == {"accuracy", "majority", "word only", "control task"}
+    assert set(traces) == {"3 seeds", "accuracy", "majority", "bag of words", "random weights", "control task"}
+    assert tuple(traces["3 seeds"].y) == (0.7, 0.75, 0.55, 0.5)  # along the highest, back along the lowest
+    assert tuple(traces["random weights"].y) == (0.45, 0.45)
+    assert len({trace.line.color for trace in figure.data[1:]}) == 5
     np.testing.assert_allclose(traces["accuracy"].error_y.array, [0.05, 0.05])
     np.testing.assert_allclose(traces["accuracy"].error_y.arrayminus, [0.1, 0.1])
     assert tuple(traces["majority"].y) == (0.5, 0.5)
-    assert tuple(traces["word only"].y) == (0.6, 0.6)
+    assert tuple(traces["bag of words"].y) == (0.6, 0.6)
 
 
 def test_plane_has_one_frame_a_layer_and_one_trace_a_label() -> None:

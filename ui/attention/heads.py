@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import streamlit as st
 
 from analysis import files
-from analysis.export import table_to_csv
-from analysis.heads import RULES, SHARES, HeadTable, head_table
+from analysis.export import CSV_NOTE, table_to_csv
+from analysis.heads import FALSE_ALARMS, MIXED, RULES, SHARES, HeadTable, head_table, special_names
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun
 from ui import notes, state
@@ -24,13 +25,12 @@ _OPENED = "a head was opened from the table"
 _TITLES = {
     "entropy": "entropy (bits)",
     "distance": "distance (tokens)",
-    "first": "on [CLS]",
-    "separator": "on [SEP]",
+    "first": "on {first}",
+    "separator": "on {separator}",
     "itself": "on itself",
     "previous": "on previous",
     "next": "on next",
     "same_word": "on same word",
-    "rare": "on rare token",
     "other_sentence": "on other text",
 }
 
@@ -40,25 +40,38 @@ def draw(scene: Scene) -> None:
     table = head_table(_runs(scene, texts) if texts else [scene.run])
     st.caption(
         f"Measured on {table.n_queries:,} tokens of {table.n_texts} text{'s' if table.n_texts > 1 else ''}. Sort by "
-        "any column; select a row to open that head. A label is a rule that fits, not an explanation; most heads are "
-        "“mixed”, which is normal. Special tokens are not counted as looking."
+        "any column; select a row to open that head. A label is a rule that fits, not an explanation. "
+        f"{_counted(table)} Special tokens are not counted as looking."
     )
     if scene.run.part == "cross":
         st.caption(
             "Between two texts there is no “itself”, “previous” or “next” and no distance, so these are left out, and "
             "no rule about them can fit. “On same word” is the same word in the text that the encoder has read."
         )
-    _table(table)
+    _table(table, special_names(scene.run.key_encoding))
     with st.expander("The rules, and where they come from", icon=":material/rule:"):
         for rule in RULES:
+            if rule.tested == "rare":
+                continue  # how rare a token is cannot be seen from a model
             said = as_text(f"from {rule.threshold:g}: {rule.explanation} {rule.source}.")
             st.markdown(f"**{rule.name}**, {said}")
         st.caption(
             as_text(
                 "A rule about a share scores (share − uniform) / (1 − uniform), where uniform is what a head that "
-                "spreads its attention evenly over the same text would give: short texts get no label by chance."
+                "spreads its attention evenly over the same text would give. What a rule tests must be unlikely by "
+                "chance, too: of heads with random scores (normal, variance 1 or more), or whose weights are shuffled "
+                f"among the tokens that may be seen, fewer than {FALSE_ALARMS:.0%} get a label, however short the text "
+                "(“broad” is not about places, so shuffling leaves it; that all tokens look at one and the same place "
+                "does not count as chance). Very short texts therefore give few labels or none: measure on several."
             )
         )
+
+
+def _counted(table: HeadTable) -> str:
+    """How many heads have which label, the most frequent first: “Of 72 heads 45 are “delimiter”, 27 “mixed”; …”"""
+    counts = Counter(table.labels).most_common()
+    said = ", ".join(f"{n} {'are ' if place == 0 else ''}“{label}”" for place, (label, n) in enumerate(counts))
+    return f"Of {len(table)} heads {said}; “{MIXED}” is one that no rule fits."
 
 
 def _texts() -> list[str]:
@@ -91,10 +104,14 @@ def _runs(scene: Scene, texts: list[str]) -> Iterator[AttentionRun]:
     notes.beyond_training({scene.run.model.id: longest}, said=scene.run.n_tokens)
 
 
-def _table(table: HeadTable) -> None:
+def _table(table: HeadTable, names: dict[str, str]) -> None:
     frame = table.frame()
     frame[["layer", "head"]] += 1
-    defined = [name for name in _TITLES if frame[name].notna().any()]
+    titles = {
+        name: title.format(**{"first": "first token", "separator": "special tokens"} | names)
+        for name, title in _TITLES.items()
+    }
+    defined = [name for name in titles if frame[name].notna().any()]
     shown = frame[["layer", "head", "label", "score", *defined]]
 
     def open_head() -> None:
@@ -116,17 +133,17 @@ def _table(table: HeadTable) -> None:
         on_select=open_head,
         selection_mode="single-row",
         column_config={
-            name: st.column_config.ProgressColumn(_TITLES[name], min_value=0, max_value=1, format="%.3f", help=help_)
+            name: st.column_config.ProgressColumn(titles[name], min_value=0, max_value=1, format="%.3f", help=help_)
             for name, help_ in SHARES.items()
             if name in shares
         }
         | {
             "score": st.column_config.NumberColumn(format="%.2f"),
             "entropy": st.column_config.NumberColumn(
-                _TITLES["entropy"], format="%.2f", help="Spread of a token's attention, mean over tokens."
+                titles["entropy"], format="%.2f", help="Spread of a token's attention, mean over tokens."
             ),
             "distance": st.column_config.NumberColumn(
-                _TITLES["distance"], format="%.2f", help="How far away a token looks, weighted mean over tokens."
+                titles["distance"], format="%.2f", help="How far away a token looks, weighted mean over tokens."
             ),
         },
     )
@@ -135,6 +152,7 @@ def _table(table: HeadTable) -> None:
         lambda: table_to_csv(frame),
         "heads.csv",
         "text/csv",
+        help=CSV_NOTE,
         on_click="ignore",
         icon=":material/table:",
     )

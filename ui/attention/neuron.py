@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from analysis.export import table_to_csv
+from analysis.export import CSV_NOTE, table_to_csv
 from analysis.neuron import neuron_table, query_numbers
 from model_zoo.types import QueryKeyLayer
 from ui import controls, figures, state
@@ -42,6 +42,7 @@ def draw(scene: Scene) -> None:
         lambda: table_to_csv(neuron_table(numbers, key_tokens)),
         "attention-query-key.csv",
         "text/csv",
+        help=CSV_NOTE,
         on_click="ignore",
         icon=":material/table:",
     )

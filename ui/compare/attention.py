@@ -72,10 +72,7 @@ def draw(scene: Scene) -> None:
 
 def _run(scene: Scene, model: str) -> AttentionRun:
     """The engine remembers its runs; [MASK] in the text is each model's own mask."""
-    own = engine().vocabulary(model).mask_token or "[MASK]"
-    text, pair = (part and part.replace("[MASK]", own) for part in (scene.text, scene.pair))
-    assert text is not None
-    return engine().attend(model, text, pair, max_tokens=LONGEST)
+    return engine().attend(model, scene.text, scene.pair, max_tokens=LONGEST)
 
 
 class _Heads:

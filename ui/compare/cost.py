@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.cost import ModelCost, doubling, frame, interval, spread
-from analysis.export import table_to_csv
+from analysis.export import CSV_NOTE, table_to_csv
 from model_zoo.types import CostSubject, Quality
 from ui import controls, figures, precomputed, state
 from ui.compare.measuring import Desk, Measurement
@@ -39,14 +39,17 @@ _METHOD = """
   visitors' models, makes them larger and the spread wider.
 - **Tokens are not alike.** Vocabularies cut words into more or fewer pieces, so tokens a second of two models do not
   compare directly. Words a second do; punctuation marks count as words.
-- **Growth.** Attention compares every token with every other: its work grows with the square of the length. An LSTM
-  reads token by token, which is a line. In a usual layer of width *d* the rest of the work, which grows with the length
-  alone, is the larger part up to about 6 *d* tokens, so that curves bend upwards late; short texts are mostly overhead.
+- **Growth.** Full attention compares every token with every other: its work grows with the square of the length. An
+  LSTM reads token by token, which is a line. In a usual layer of width *d* the rest of the work, which grows with the
+  length alone, is the larger part up to about 6 *d* tokens, so that curves bend upwards late; short texts are mostly
+  overhead.
 - **Memory.** The bytes of all weights as loaded, heads and decoders included.
 - **Quality.** On 300 pairs of sentences written for this app, which no embedded model was trained on. *MLM*: of the
-  tokens, 15% are chosen and hidden as in BERT's training; right is a token put back exactly. Pieces are easier than
-  whole words, so look at pieces a word, too. *NSP*: does the second sentence follow the first? Half of the pairs are
-  random, so guessing gives 50%. Intervals are 95% (Wilson). `python -m model_zoo.evaluate` prints the same figures.
+  tokens, 15% are chosen and hidden as in BERT's training, and right is the token of the text exactly. *Masked* counts
+  those that the mask stands for, 80% of the chosen. *Replaced* are the 10% in whose place another token stands, *kept*
+  the 10% that stay: there the answer is in the text. Pieces are easier than whole words, so look at pieces a word, too.
+  *NSP*: does the second sentence follow the first? Half of the pairs are random, so guessing gives 50%. Intervals are
+  95% (Wilson). `python -m model_zoo.evaluate` prints the same figures.
 """
 
 
@@ -136,7 +139,7 @@ def _before_timing(scene: Scene) -> None:
     ]
     if any(cost.quality is not None for cost in costs):
         lines.append(
-            "MLM and NSP right of the embedded models came with the app: measured with these weights on all of the "
+            "Masked and NSP right of the embedded models came with the app: measured with these weights on all of the "
             "held-out pairs, in float32 on a CPU."
         )
     st.caption("  \n".join(as_text(line) for line in lines))
@@ -198,7 +201,13 @@ def _table(costs: Sequence[ModelCost], names: Mapping[str, str]) -> pd.DataFrame
                 format="%.2f",
                 help="Time by which the longest texts grow when their length doubles: 2 a line, 4 a square.",
             ),
-            "MLM right": st.column_config.NumberColumn(format="%.1f%%"),
+            "masked right": st.column_config.NumberColumn(format="%.1f%%", help="MLM: masked tokens put back exactly."),
+            "replaced right": st.column_config.NumberColumn(
+                format="%.1f%%", help="MLM: tokens put back where another one stood in their place."
+            ),
+            "kept right": st.column_config.NumberColumn(
+                format="%.1f%%", help="MLM: tokens left as they are. They stand in the text, so this is easy."
+            ),
             "NSP right": st.column_config.NumberColumn(format="%.1f%%"),
         },
     )
@@ -212,6 +221,7 @@ def _download(label: str, make_table: Callable[[], pd.DataFrame]) -> None:
         "cost.csv",
         "text/csv",
         key="csv cost",
+        help=CSV_NOTE,
         on_click="ignore",
         icon=":material/table:",
     )
@@ -226,16 +236,22 @@ def _row(cost: ModelCost, name: str, length: int | None) -> dict[str, object]:
         "weights, MB": cost.subject.n_bytes / 1e6,
         _PEAK: None if here is None or here.peak_bytes is None else here.peak_bytes / 1e6,
         "time, ms": None if here is None else 1000 * here.median,
-        "MLM right": None if quality.mlm_accuracy is None else 100 * quality.mlm_accuracy,
-        "NSP right": None if quality.nsp_accuracy is None else 100 * quality.nsp_accuracy,
+        "masked right": _percent(quality.mlm_accuracy),
+        "NSP right": _percent(quality.nsp_accuracy),
         "tokens/s": None if here is None else here.tokens_per_second,
         "words/s": None if here is None else here.words_per_second,
         "pieces/word": cost.subject.pieces_per_word,
         "× a doubling": doubling(cost.curve),
         "middle half, ms": None if here is None else f"{1000 * here.low:.2f}–{1000 * here.high:.2f}",
-        "MLM right, 95%": _ends(quality.mlm_accuracy, quality.n_masked),
+        "masked right, 95%": _ends(quality.mlm_accuracy, quality.n_masked),
         "NSP right, 95%": _ends(quality.nsp_accuracy, quality.n_pairs),
+        "replaced right": _percent(quality.replaced_accuracy),
+        "kept right": _percent(quality.kept_accuracy),
     }
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def _ends(share: float | None, n: int) -> str | None:

@@ -226,7 +226,7 @@ def _surprisal(scene: Scene) -> None:
     ):
         return
     score = engine().token_scores
-    found = gather(scene.models, lambda model: score(model, text), "masking every token in turn")
+    found = gather(scene.models, lambda model: score(model, text, scheme="word l2r"), "masking every token in turn")
     scores = good(found)
     if scores:
         _lines(scene, scores)
@@ -247,8 +247,8 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
     ]
     st.caption(
         "Under each word its surprisal in bits, −log₂ P(word | all others): 0 is certain, each bit halves the "
-        "probability. Of a word in pieces, the sum over its pieces, each guessed with the other pieces in view: that "
-        "makes words in many pieces look easy."
+        "probability. Of a word in pieces, the sum over its pieces, each guessed from those before it in the word and "
+        "from all other words (PLL-word-l2r, Kauf & Ivanova 2023)."
     )
     token_line.draw(lines, key="compared surprisal")
     table = pd.DataFrame({"word": alignment.labels} | {f"{scene.name(model)} (bits)": bits[model] for model in scores})

@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.alignment import Alignment, align
-from analysis.export import table_to_csv
+from analysis.export import CSV_NOTE, table_to_csv
 from model_zoo import registry
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput, NotDownloaded, NotSupported, OutOfMemory
@@ -236,6 +236,7 @@ def csv(label: str, make_table: Callable[[], pd.DataFrame], file: str) -> None:
         f"{file}.csv",
         "text/csv",
         key=f"csv {file}",
+        help=CSV_NOTE,
         on_click="ignore",
         icon=":material/table:",
     )

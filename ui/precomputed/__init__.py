@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import streamlit as st
 
-from analysis.probing import TASKS, Dataset, LayerResult, Settings, TaskMap, TaskResult, WrongExample
+from analysis.probing import TASKS, Baseline, Dataset, LayerResult, Settings, TaskMap, TaskResult, WrongExample
 from model_zoo import heldout, sources
 from model_zoo.errors import ModelZooError
 from model_zoo.types import ModelInfo, Quality
@@ -26,7 +26,7 @@ from ui.state import EMBEDDED
 FOLDER = Path(__file__).parent
 PARTS: Final = {
     kind.__name__: [field.name for field in fields(kind)]
-    for kind in (ModelInfo, Quality, Settings, TaskResult, LayerResult, WrongExample, TaskMap)
+    for kind in (ModelInfo, Quality, Settings, TaskResult, Baseline, LayerResult, WrongExample, TaskMap)
 }
 """What a file is made of. Results made of other parts are those of another version of the app."""
 DIGITS: Final = 4  # of what is drawn only: points, likeness, probabilities
@@ -55,7 +55,7 @@ def file_of(model: str) -> Path:
 def data_fingerprint(dataset: Dataset) -> str:
     """Tells a task's sentences, labels and split from any others."""
     spans = None if dataset.spans is None else dataset.spans.tolist()
-    items = [dataset.level, dataset.texts, dataset.in_test.tolist(), dataset.text_of.tolist(), dataset.labels, spans]
+    items = [dataset.level, dataset.texts, dataset.part.tolist(), dataset.text_of.tolist(), dataset.labels, spans]
     return _fingerprint(json.dumps(items).encode())
 
 
@@ -142,7 +142,9 @@ def _result(stored: Mapping[str, Any], settings: Settings, texts: Sequence[str])
         )
         for layer in stored["layers"]
     )
-    tuples = {"labels": tuple(stored["labels"]), "notes": tuple(stored["notes"])}
+    tuples = {name: tuple(stored[name]) for name in ("labels", "notes")}
+    tuples |= {name: tuple(map(tuple, stored[name])) for name in ("p", "accuracies")}
+    tuples["baselines"] = tuple(Baseline(**baseline) for baseline in stored["baselines"])
     return TaskResult(**{**stored, **tuples, "layers": layers, "settings": settings})
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.probing import TASKS, Dataset, Settings, Task
+from analysis.probing.classifier import ProbeKind
 from analysis.probing.features import Pieces, Pooling
 from ui import controls, notes, state
 from ui.messages import as_text
@@ -21,6 +22,7 @@ POOLING: Mapping[Pooling, str] = {
     "max": "Maximum of its tokens",
 }
 PIECES: Mapping[Pieces, str] = {"mean": "Mean of its pieces", "first": "First piece"}
+KINDS: Mapping[ProbeKind, str] = {"linear": "Linear", "mlp": "With a hidden layer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,36 +37,48 @@ class Choice:
 
 def draw() -> Choice:
     """All controls of the page; what they ask for."""
-    model_place, sentences_place, seed_place = st.columns([3, 1, 1])
+    model_place, sentences_place, seed_place, seeds_place = st.columns([3, 1, 1, 1])
     with model_place:
         model = controls.model()
     sentences = sentences_place.number_input(
         "Sentences a task", 20, 100_000, step=100, **state.PROBE_SENTENCES.bound,
-        help="Training and test together; 30% are held out for the test. More sentences, narrower intervals.",
+        help="All together: 60% train the probe, 10% choose its strength and the best layer, 30% are held out for "
+        "the test. More sentences, narrower intervals.",
     )  # fmt: skip
     seed = seed_place.number_input(
         "Seed", 0, 999_999, **state.PROBE_SEED.bound,
-        help="Draws the sentences, the split and the bootstrap. The same seed gives the same numbers.",
+        help="Draws the sentences, the split and the bootstrap. A task's numbers depend on its own sentences, the "
+        "model, the settings and the seed, not on the tasks beside it.",
+    )  # fmt: skip
+    seeds = seeds_place.number_input(
+        "Seeds", 1, 20, **state.PROBE_SEEDS.bound,
+        help="Repeats all with the next seeds, on other sentences or another split, and shows the band they span.",
     )  # fmt: skip
     chosen = _tasks()
     with st.expander("What the tasks ask", icon=":material/quiz:"):
         _explain_tasks()
-    with st.expander("Vectors and controls", icon=":material/tune:"):
+    with st.expander("Vectors, probe and controls", icon=":material/tune:"):
         left, right = st.columns(2, gap="large")
         with left:
             pooling = controls.choice("The vector of a sentence", POOLING, state.POOLING)
             pieces = controls.choice("The vector of a word", PIECES, state.PIECES)
+            kind = controls.choice("The probe", KINDS, state.PROBE_KIND)
         control = right.toggle(
             "Control task and selectivity", **state.CONTROL_TASK.bound,
             help="The same probe on labels given to words at random (Hewitt & Liang 2019).",
+        )  # fmt: skip
+        untrained = right.toggle(
+            "Random weights", **state.UNTRAINED.bound,
+            help="The same probes on a model of the same shape that was never trained. Takes twice as long.",
         )  # fmt: skip
         mdl = right.toggle(
             "Description length (MDL)", **state.MDL.bound,
             help="How many bits the labels cost when they are learned on the way (Voita & Titov 2020). Takes longer.",
         )  # fmt: skip
     settings = Settings(
-        sentences=int(sentences), pooling=pooling, pieces=pieces, control=control, mdl=mdl, seed=int(seed)
-    )
+        sentences=int(sentences), pooling=pooling, pieces=pieces, kind=kind, control=control, mdl=mdl,
+        untrained=untrained, seed=int(seed), seeds=int(seeds),
+    )  # fmt: skip
     tasks: dict[Key, Task | Dataset] = {Key(model, name, settings): TASKS[name] for name in chosen}
     titles = {name: task.title for name, task in TASKS.items()}
     own = own_data.draw(int(seed))
@@ -105,6 +119,7 @@ def _explain_tasks() -> None:
     st.caption(
         as_text(
             "The sentences are made by grammars of this project, so every label is right by construction; labels are "
-            "balanced, and training and test sentences have different content words where the task allows it."
+            "balanced, and training and test sentences have different content words where the task allows it. Where "
+            "single words or pairs of words give a label away, the baselines in the results say how far."
         )
     )

@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-MEANING: Final = (
-    "**What it means.** Each cell is the share of unseen sentences (or words) whose label a linear probe reads off the "
-    "vectors of that layer: above the majority baseline, the layer holds that information in linear form."
-)
-NOT_MEANING: Final = (
-    "**What it does not mean.** It does not say that the model *uses* the information, and a low number does not say "
-    "that it is missing: it may be there in a form no linear probe can read."
-)
+from analysis.probing.classifier import ProbeKind
+
+_PROBES: Final[Mapping[ProbeKind, tuple[str, str]]] = {
+    "linear": ("a linear probe", "in linear form"),
+    "mlp": ("a probe with a hidden layer", "in a form such a probe can read"),
+}
+
+
+def meaning(kind: ProbeKind) -> str:
+    """What a number on the page says and what it does not, for a probe of this kind."""
+    probe, form = _PROBES[kind]
+    return (
+        f"**What it means.** Each cell is the share of unseen sentences (or words) whose label {probe} reads off the "
+        f"vectors of that layer: above the baselines, the layer holds that information {form}.\n\n"
+        "**What it does not mean.** It does not say that the model *uses* the information, and a low number does not "
+        f"say that it is missing: it may be there in a form {probe} cannot read."
+    )
+
 
 METHOD: Final = """
-**The probe** is a multinomial logistic regression (L2, C = 1) on each layer's standardized vectors, from the embeddings
-up; the model itself is not changed. 30% of the sentences are held out and judge it. The idea of probing sentence
-vectors with such tasks is that of Conneau et al. 2018; that surface features lie low, syntax in the middle and meaning
-high in BERT was found by Jawahar et al. 2019 and Tenney et al. 2019.
+**The probe** is a multinomial logistic regression with an L2 penalty on each layer's standardized vectors, from the
+embeddings up; the model itself is not changed. 60% of the sentences train it, 10% choose its strength (C = 0.01, 0.1 or
+1), and the 30% that are left judge it. *With a hidden layer* it is a small network of 64 units, which can read out
+more, and learn more by itself. The idea of probing sentence vectors with such tasks is that of Conneau et al. 2018;
+that surface features lie low, syntax in the middle and meaning high in BERT was found by Jawahar et al. 2019 and Tenney
+et al. 2019.
+
+**The best layer** is the one that is best on the sentences that also choose the strength. Chosen on the test it would
+be the luckiest of many. A paired randomization test on the test items says which other layers are not set apart from
+it, at 5% over all layers (Holm).
 
 **The interval** is a 95% bootstrap over the held-out sentences, whole sentences at a time. It says how much the test
-sample matters, not how much another training sample would. An accuracy of exactly 100% gets an interval of width
-zero, which is too narrow: no draw from the test set can hold a mistake.
+sample matters, not how much another training sample would: for that, run several seeds. An accuracy of exactly 100%
+gets an interval of width zero, which is too narrow: no draw from the test set can hold a mistake.
 
-**The baselines.** *Majority* always gives the label most frequent in training. *Word only*, for tasks about words,
-gives each word its most frequent label in training and sees no context.
+**The baselines** need no model. *Majority* always gives the label most frequent in training. *Word only*, for tasks
+about words, gives each word its most frequent label in training; where no word of the test occurs in training there is
+no such baseline. *Bag of words*, *word bigrams* (of a word: its neighbours) and *position* are logistic regressions on
+counts of words, on pairs of neighbours, and on a word's place. *Random weights* is a model of the same shape that was
+never trained, with the same probes: what it reaches comes from the shape and the tokens alone.
 
 **The built-in sentences** are made by grammars. *Tense* and *negation* ask about the main clause, while the other
-clause always has the opposite, so that no word gives the answer away. The sentences of *clause depth* all use the same
-kinds and numbers of words; only their arrangement differs.
+clause always has the opposite. The sentences of *clause depth* all use the same kinds and numbers of words; only their
+arrangement differs. In these, in *coordination inversion* and in the tasks about the subject, words and pairs of words
+stay near the majority. They do not for *sentence length*, *word content*, *bigram shift* and *part of speech*, where
+what is asked for can be seen in them.
 
 **The control task** (Hewitt & Liang 2019) gives each word a label at random and asks the same probe to learn it;
 selectivity is the accuracy minus the accuracy on that control. In a sentence the word is its longest one. Control
@@ -40,8 +62,9 @@ is coded by a probe trained on the portions before it. *Times shorter* compares 
 log2(number of labels) on each.
 
 **Depth as one number.** The expected layer weighs the gains of the best single layer so far, with the embeddings as
-baseline. The centre of gravity weighs each layer by its accuracy above the majority. Both follow Tenney et al. 2019 in
-spirit, but neither is their trained mix of layers.
+baseline. The centre of gravity weighs each layer by its accuracy above the majority. Both are empty unless the best
+layer is better than that baseline beyond chance (paired test, 5%). Both follow Tenney et al. 2019 in spirit, but
+neither is their trained mix of layers.
 
 **Likeness of layers** is linear CKA (Kornblith et al. 2019): 1 for the same vectors up to rotation, shift and scale.
 With fewer vectors than dimensions it comes out too high, also for layers that have nothing in common.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from analysis.probing import Dataset, readers
+from analysis.probing.data import TEST
 from ui import controls, state
 from ui.messages import as_text, failures_as_messages
 
@@ -20,10 +21,10 @@ _FORMATS = {"table": "Table", "senteval": "SentEval", "conllu": "CoNLL-U"}
 _ABOUT = {
     "table": "CSV or TSV. The first line names the columns `text` and `label`; the seed splits the sentences at "
     "random. Comma, semicolon, tab or bar between the columns.",
-    "senteval": "A line is `split`, `label`, `text` with tabs between; the split is tr, va (both train the probe) "
-    "or te (judges it).",
-    "conllu": "Treebank files with ten columns. Words are judged, by the vector chosen under “Vectors and controls”: "
-    "the mean of a word's pieces or its first piece. The split is by sentence.",
+    "senteval": "A line is `split`, `label`, `text` with tabs between; the split is tr (trains the probe), va (chooses "
+    "its strength and the best layer) or te (judges it).",
+    "conllu": "Treebank files with ten columns. Words are judged, by the vector chosen under “Vectors, probe and "
+    "controls”: the mean of a word's pieces or its first piece. The split is by sentence.",
 }
 _TARGETS: Mapping[readers.CoNLLTarget, str] = {
     "upos": "Part of speech",
@@ -126,7 +127,7 @@ def _read(file: File, format_: str, target: readers.CoNLLTarget, seed: int) -> O
 
 
 def _describe(dataset: Dataset) -> None:
-    n_test = int(dataset.in_test.sum())
+    n_test = int((dataset.part == TEST).sum())
     items = f", {len(dataset):,} words" if dataset.level == "token" else ""
     st.success(
         as_text(

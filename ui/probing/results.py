@@ -9,16 +9,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.export import table_to_csv
-from analysis.probing import LayerResult, frame
+from analysis.export import CSV_NOTE, table_to_csv
+from analysis.probing import LayerResult, Settings, TaskResult, frame
+from analysis.probing.baselines import JUDGES
 from analysis.probing.movement import Measure, movement
 from model_zoo.types import FloatArray
 from ui import controls, examples, figures, notes, state
 from ui.engine import engine
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text, enumerated, failures_as_messages
 from ui.probing import running
 from ui.probing.choice import PIECES, POOLING, Choice
-from ui.probing.method import MEANING, METHOD, NOT_MEANING
+from ui.probing.method import METHOD, meaning
 from ui.probing.study import Finished
 from ui.theme import is_dark
 from viz import probing
@@ -34,7 +35,11 @@ _VIEWS = {
 }
 _SHARE = st.column_config.NumberColumn(format="%.1f%%")
 _COLUMNS = {
-    **dict.fromkeys(("right", "right there", "majority", "word only", "control task"), _SHARE),
+    **dict.fromkeys(
+        ("right", "right there", "development", "random weights", "control task", "lowest seed", "highest seed"), _SHARE
+    ),
+    **dict.fromkeys(("majority", "word only", *JUDGES), _SHARE),
+    "p against the best": st.column_config.NumberColumn(format="%.4f"),
     "selectivity": st.column_config.NumberColumn("selectivity, points", format="%+.1f"),
     "bits": st.column_config.NumberColumn("description length, bits", format="%.0f"),
     "times shorter": st.column_config.NumberColumn("times shorter than uniform", format="%.2f"),
@@ -89,10 +94,12 @@ def _picture(found: Sequence[Finished]) -> None:
     )
     st.caption(
         "Per cent of the held-out items judged rightly, and under it the 95% interval. Colour runs from the majority "
-        "baseline of each task to no mistakes, so that tasks compare."
+        "baseline of each task to no mistakes, so that tasks compare. *No model* is the best of the judges that see "
+        "words, pairs of words or a place only: a layer that is no better need not know more. Bold is the best layer, "
+        "chosen on other items than these."
     )
-    st.markdown(f"{MEANING}\n\n{NOT_MEANING}")
     settings, model = results[0].settings, found[0].model
+    st.markdown(meaning(settings.kind))
     vectors = []
     if any(result.level == "sentence" for result in results):
         vectors.append(f"Vector of a sentence: {POOLING[settings.pooling].lower()}.")
@@ -101,13 +108,19 @@ def _picture(found: Sequence[Finished]) -> None:
     st.caption(
         as_text(
             f"{model.id}, revision {model.revision[:14]}, {model.n_layers} layers of width {model.width}. "
-            f"{settings.sentences:,} sentences a task. {' '.join(vectors)} Seed {settings.seed}.{_came_with_app(found)}"
+            f"{settings.sentences:,} sentences a task. {' '.join(vectors)} {_seeds(settings)}.{_came_with_app(found)}"
         )
     )
     for one in found:
         for note in one.result.notes:
             st.caption(as_text(f"{one.title}: {note}"))
     _download("All results (CSV)", "layers", lambda: table_of(found))
+
+
+def _seeds(settings: Settings) -> str:
+    if settings.seeds == 1:
+        return f"Seed {settings.seed}"
+    return f"Seeds {settings.seed} to {settings.seed + settings.seeds - 1}"
 
 
 def _came_with_app(found: Sequence[Finished]) -> str:
@@ -134,6 +147,7 @@ def _download(label: str, name: str, table: Callable[[], pd.DataFrame]) -> None:
         f"{name}.csv",
         "text/csv",
         key=f"csv {name}",
+        help=CSV_NOTE,
         on_click="ignore",
         icon=":material/table:",
     )
@@ -166,13 +180,33 @@ def _curve(one: Finished) -> None:
             "layer": probing.layer_names(len(result.layers)),
             "right": [_per_cent(layer.accuracy) for layer in result.layers],
             "95% interval": [_interval(layer) for layer in result.layers],
+            "p against the best": result.p[result.best.layer],
+            "development": [_per_cent(layer.development_accuracy) for layer in result.layers],
+            "C": [layer.c for layer in result.layers],
+            "random weights": [_per_cent(layer.untrained_accuracy) for layer in result.layers],
             "selectivity": [_per_cent(layer.selectivity) for layer in result.layers],
             "control task": [_per_cent(layer.control_accuracy) for layer in result.layers],
             "bits": [layer.bits for layer in result.layers],
             "times shorter": [layer.compression for layer in result.layers],
         }
     ).dropna(axis="columns", how="all")
+    if len(result.accuracies) > 1:
+        seeds = 100 * np.array(result.accuracies)
+        table = table.assign(**{"lowest seed": seeds.min(axis=0), "highest seed": seeds.max(axis=0)})
+    st.caption(f"Best on the development items: {_told(result)}")
     st.dataframe(table, hide_index=True, column_config=_COLUMNS)
+
+
+def _told(result: TaskResult) -> str:
+    """The best layer, and those that the test items do not set apart from it."""
+    names = [
+        name if layer == 0 else f"layer {name}" for layer, name in enumerate(probing.layer_names(len(result.layers)))
+    ]
+    best = names[result.best.layer]
+    alike = [names[layer] for layer in result.as_good if layer != result.best.layer]
+    if not alike:
+        return f"{best}; the test items set it apart from all others (paired test, Holm, 5%)."
+    return f"{best}. On the test items it is not set apart from {enumerated(alike)} (paired test, Holm, 5%)."
 
 
 def _per_cent(share: float | None) -> float | None:
@@ -188,14 +222,18 @@ def _summary(found: Sequence[Finished]) -> None:
     rows = []
     for one in found:
         result, best = one.result, one.result.best
+        layer_names = probing.layer_names(len(result.layers))
         rows.append(
             {
                 "task": one.title,
-                "best layer": probing.layer_names(len(result.layers))[best.layer],
+                "best layer": layer_names[best.layer],
                 "right there": _per_cent(best.accuracy),
                 "95% interval": _interval(best),
-                "majority": _per_cent(result.majority),
-                "word only": _per_cent(result.word_only),
+                "not set apart from it": ", ".join(
+                    layer_names[layer] for layer in result.as_good if layer != best.layer
+                ),
+                **{judge.name: _per_cent(judge.accuracy) for judge in result.baselines},
+                "random weights": _per_cent(best.untrained_accuracy),
                 "expected layer": result.expected_layer,
                 "centre of gravity": result.centre_of_gravity,
                 "selectivity": _per_cent(best.selectivity),
@@ -204,6 +242,7 @@ def _summary(found: Sequence[Finished]) -> None:
                 "times shorter": best.compression,
                 "labels": len(result.labels),
                 "training items": result.n_train,
+                "development items": result.n_development,
                 "test items": result.n_test,
             }
         )
@@ -219,8 +258,9 @@ def _summary(found: Sequence[Finished]) -> None:
         },
     )
     st.caption(
-        "Controls and description length are those of the best layer, the lowest among equals. Depth counts layers, "
-        "the embeddings as 0; it is empty where no layer beats the embeddings, or the majority."
+        "Controls and description length are those of the best layer, chosen on the development items, the lowest "
+        "among equals. Depth counts layers, the embeddings as 0; it is empty unless the best layer beats the "
+        "embeddings (or the majority, for the centre of gravity) beyond chance."
     )
 
 
@@ -316,6 +356,7 @@ def _movement(model: str) -> None:
             if measure == "cosine"
             else "the length of the step by the length of the vector before it."
         )
+        + (" The last layer's vectors are taken before the model's final norm." if followed.final_norm else "")
     )
     what = "1 − cosine" if measure == "cosine" else "step / length"
     moved = followed.moved[measure]
@@ -338,11 +379,12 @@ def _movement(model: str) -> None:
 
 @dataclass(frozen=True)
 class _Followed:
-    """Each token's movement, (layers, n) a measure."""
+    """Each token's movement, (layers, n) a measure, and whether the model has a norm behind its last layer."""
 
     tokens: tuple[str, ...]
     n_dropped: int
     moved: Mapping[Measure, FloatArray]
+    final_norm: bool
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
@@ -352,5 +394,6 @@ def _follow(model: str, revision: str, text: str) -> _Followed:  # noqa: ARG001 
     return _Followed(
         hidden.encoding.tokens,
         hidden.encoding.n_dropped,
-        {measure: movement(hidden.states, measure) for measure in measures},
+        {measure: movement(hidden.states, measure, last_unnormed=hidden.last_unnormed) for measure in measures},
+        hidden.last_unnormed is not None,
     )

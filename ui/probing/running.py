@@ -91,8 +91,15 @@ def draw(choice: Choice) -> None:
             except NotDownloaded:
                 done = False  # the run begins by itself when the download has ended
                 raise
-            encode = functools.partial(engine().iter_hidden_states, choice.model)
-            mine.start(info, encode, choice.tasks, choice.titles, choice.settings, given if missing else ())
+            mine.start(
+                info,
+                functools.partial(engine().iter_hidden_states, choice.model),
+                functools.partial(engine().iter_hidden_states, f"{sources.UNTRAINED}{choice.model}"),
+                choice.tasks,
+                choice.titles,
+                choice.settings,
+                given if missing else (),
+            )
         if done:
             st.session_state[_ASKED] = None
         if mine.running:
@@ -111,7 +118,7 @@ def _must_be_run(choice: Choice, missing: Sequence[Key]) -> str:
         takes = f"how long running {task} takes depends on the model"
     else:
         weights = 12 * spec.layers * spec.width**2  # of a usual layer: four matrices of attention, two of four widths
-        sentences = choice.settings.sentences * len(missing)
+        sentences = choice.settings.sentences * len(missing) * (choice.settings.seeds + choice.settings.untrained)
         seconds = sentences * (_SECONDS_A_SENTENCE + _SECONDS_A_SENTENCE_AND_WEIGHT * weights)
         takes = f"running {task} takes {_in_words(seconds)} on two processor cores"
         if spec.hub_id is not None and sources.downloaded(spec.hub_id) is None:

@@ -6,6 +6,7 @@ processors than one, and a short run does not wait for a long one to end.
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -73,13 +74,15 @@ class _Stopped(Exception):
 class Study(BackgroundWork):
     """One run over some tasks; finished tasks are put into ``results`` as they are done.
 
-    ``titles`` is what the screen calls the tasks, by name. ``failed`` says of tasks why they could not be done.
+    ``untrained`` encodes with random weights, where the settings ask for them. ``titles`` is what the screen calls the
+    tasks, by name. ``failed`` says of tasks why they could not be done.
     """
 
     def __init__(
         self,
         model: ModelInfo,
         encode: Encode,
+        untrained: Encode,
         tasks: Mapping[Key, Task | Dataset],
         titles: Mapping[str, str],
         settings: Settings,
@@ -90,13 +93,20 @@ class Study(BackgroundWork):
         self.failed: dict[str, str] = {}
         self._began = time.monotonic()
         self._keys = {task.name: key for key, task in tasks.items()}
-        self._encode, self._results = encode, results
+        self._results = results
         self._making: str | None = None  # the task whose sentences are drawn
         self._encoded = 0  # sentences since the last event
         self._last: dict[str, Progress] = {}
         self._layers: dict[str, list[LayerResult]] = {name: [] for name in self._keys}
         self._pictures: dict[str, TaskMap] = {}
-        self._events: Iterator[Event] = run(self._watched, self._handed_out(tasks.values()), settings)
+        self._rounds = settings.seeds + settings.untrained  # each encodes and probes
+        self._begun: dict[str, set[str]] = {name: set() for name in self._keys}
+        self._events: Iterator[Event] = run(
+            functools.partial(self._watched, encode),
+            self._handed_out(tasks.values()),
+            settings,
+            untrained=functools.partial(self._watched, untrained),
+        )
 
     def start(self) -> None:
         _RUNNING.add(self)
@@ -137,9 +147,12 @@ class Study(BackgroundWork):
             words = f"encoding, {done:,} of {last.total:,} sentences"
             if done == last.total:
                 words = "encoded"
-            return Standing(words, _ENCODING_SHARE * done / max(last.total, 1), layers)
-        words = f"probing, {last.done} of {last.total} layers"
-        return Standing(words, _ENCODING_SHARE + (1 - _ENCODING_SHARE) * last.done / last.total, layers)
+            share = _ENCODING_SHARE * done / max(last.total, 1)
+        else:
+            words = f"probing, {last.done} of {last.total} layers"
+            share = _ENCODING_SHARE + (1 - _ENCODING_SHARE) * last.done / last.total
+        before = len(self._begun[task]) - 1
+        return Standing(f"{last.of}: {words}" if last.of else words, (before + share) / self._rounds, layers)
 
     def _handed_out(self, tasks: Iterable[Task | Dataset]) -> Iterator[Task | Dataset]:
         """The tasks, as the run asks for one after the other to draw their sentences."""
@@ -150,9 +163,9 @@ class Study(BackgroundWork):
             yield task
         self._making = None
 
-    def _watched(self, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
-        """The encoder, counted and left as soon as the run is stopped."""
-        for found in self._encode(texts):
+    def _watched(self, encode: Encode, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        """An encoder, counted and left as soon as the run is stopped."""
+        for found in encode(texts):
             if self.stopping:
                 raise _Stopped
             self._encoded += 1
@@ -188,6 +201,7 @@ class Study(BackgroundWork):
                 self._encoded = 0
                 for task in event.tasks:
                     self._last[task] = event
+                    self._begun[task].add(event.of)
             case TaskMap():
                 self._pictures[event.task] = event
             case LayerResult():
@@ -216,6 +230,7 @@ class Desk:
         self,
         model: ModelInfo,
         encode: Encode,
+        untrained: Encode,
         tasks: Mapping[Key, Task | Dataset],
         titles: Mapping[str, str],
         settings: Settings,
@@ -224,7 +239,7 @@ class Desk:
         """Run those of the tasks whose results are neither there yet nor ``known`` from elsewhere."""
         self.keys = tuple(tasks)
         missing = {key: task for key, task in tasks.items() if key not in self.results and key not in known}
-        self.study = Study(model, encode, missing, titles, settings, self.results)
+        self.study = Study(model, encode, untrained, missing, titles, settings, self.results)
         self.study.start()
 
     def __del__(self) -> None:

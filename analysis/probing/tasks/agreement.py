@@ -60,10 +60,10 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
 
 def _build(name: str, factor: str | None, sentences: int, seed: int) -> Dataset:
     factors = {"number": NUMBERS, "animacy": ANIMACIES}
-    texts, in_test, values, marked = corpus(sentences, seed, factors, _make)
+    texts, part, values, marked = corpus(sentences, seed, factors, _make)
     if factor is None:
-        return token_dataset(name, texts, in_test, marked)
-    return sentence_dataset(name, texts, in_test, values[factor])
+        return token_dataset(name, texts, part, marked)
+    return sentence_dataset(name, texts, part, values[factor])
 
 
 FAMILY = (

@@ -30,8 +30,8 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
 
 
 def _build(sentences: int, seed: int) -> Dataset:
-    texts, in_test, values, _ = corpus(sentences, seed, {"order": LABELS}, _make)
-    return sentence_dataset("bigram_shift", texts, in_test, values["order"])
+    texts, part, values, _ = corpus(sentences, seed, {"order": LABELS}, _make)
+    return sentence_dataset("bigram_shift", texts, part, values["order"])
 
 
 FAMILY = (

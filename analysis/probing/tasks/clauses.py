@@ -1,7 +1,8 @@
 """Tense and negation of the main clause, beside a second clause that always has the other tense and polarity.
 
 Each sentence has one verb in the past, one in the present and one negation; only the structure says which is
-where, so no word and no ending gives a label away.
+where, so no word and no ending gives a label away. Content words stand before and after every verb group, so that
+no pair of function words tells which clause it belongs to.
 """
 
 from __future__ import annotations
@@ -46,30 +47,29 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     first, second = (["the", noun.form(number)] for noun, number in zip(people, numbers, strict=True))
 
     def main(number: str) -> list[str]:
-        return _predicate(verbs[0], main_tense, number, main_negation)
+        return [*_predicate(verbs[0], main_tense, number, main_negation), "the", objects[0]]
 
     def subordinate(number: str) -> list[str]:
-        return [*_predicate(verbs[1], second_tense, number, second_negation), "the", objects[1]]
+        return _predicate(verbs[1], second_tense, number, second_negation)
 
-    object_phrase = ["the", objects[0]]
     frame = int(rng.integers(4))
-    if frame == 0:  # a relative clause inside the subject: the main verb comes last
-        words = [*first, "who", *subordinate(numbers[0]), *main(numbers[0]), *object_phrase]
+    if frame == 0:  # a relative clause at the subject: the main verb comes last
+        words = [*first, "that", *second, *subordinate(numbers[1]), *main(numbers[0])]
     elif frame == 1:  # a relative clause at the object: the main verb comes first
-        words = [*first, *main(numbers[0]), *second, "who", *subordinate(numbers[1])]
+        words = [*first, *main(numbers[0]), "that", *second, *subordinate(numbers[1])]
     elif frame == 2:
         opening = pick(rng, ("when", "because"))
-        words = [opening, *first, *subordinate(numbers[0]), ",", *second, *main(numbers[1]), *object_phrase]
+        words = [opening, *first, *subordinate(numbers[0]), "the", objects[1], ",", *second, *main(numbers[1])]
     else:
         joint = pick(rng, ("when", "because"))
-        words = [*first, *main(numbers[0]), *object_phrase, joint, *second, *subordinate(numbers[1])]
+        words = [*first, *main(numbers[0]), joint, *second, *subordinate(numbers[1]), "the", objects[1]]
     return Sentence(tuple(words), {})
 
 
 def _build(name: str, factor: str, sentences: int, seed: int) -> Dataset:
     factors = {"tense": TENSES, "polarity": POLARITIES}
-    texts, in_test, values, _ = corpus(sentences, seed, factors, _make)
-    return sentence_dataset(name, texts, in_test, values[factor])
+    texts, part, values, _ = corpus(sentences, seed, factors, _make)
+    return sentence_dataset(name, texts, part, values[factor])
 
 
 FAMILY = (

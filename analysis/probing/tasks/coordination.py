@@ -1,7 +1,8 @@
 """Coordination inversion: do the two halves of the sentence stand in their natural order?
 
-The second half takes up what the first has introduced ("a nurse … the nurse", "a lamp … it"). Turned round,
-the sentence has the same words and mentions things before they are introduced.
+The second half takes up what the first has introduced ("this lamp … it", "two nurses … the nurses"). Turned round,
+the sentence has the same words, and the same pairs of neighbours but for content words at the seam, and mentions
+things before they are introduced.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ DID_TO_THEM = listed("thanked greeted hugged paid blamed warned admired ignored 
 
 
 def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:
-    one, two = pick_different(rng, side.words(PEOPLE), 2)
+    one, two, three = pick_different(rng, side.words(PEOPLE), 3)
     thing = pick(rng, side.words(THINGS))
     adjective = pick(rng, side.words(ADJECTIVES))
-    where = ["in", "the", pick(rng, side.words(PLACES))] if rng.random() < 0.5 else []
+    somewhere, elsewhere = (["in", "the", place] for place in pick_different(rng, side.words(PLACES), 2))
     frame = int(rng.integers(3))
     if frame == 0:
         first = ["the", one.singular, pick(rng, side.words(OBTAINED)), "this", adjective, thing.singular]
@@ -43,17 +44,18 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
         first = ["the", one.singular, pick(rng, side.words(OBTAINED)), "two", adjective, thing.plural]
         second = ["the", two.singular, pick(rng, side.words(DID_TO_IT)), "them"]
     else:
-        first = ["two", adjective, one.plural, pick(rng, side.words(MET)), "two", two.plural]
-        second = ["the", two.plural, pick(rng, side.words(DID_TO_THEM)), "the", one.plural]
-    first += where
+        first = ["the", one.singular, pick(rng, side.words(MET)), "two", adjective, two.plural]
+        second = ["the", three.singular, pick(rng, side.words(DID_TO_THEM)), "the", two.plural]
+    # Both halves begin with "the" and end with a place: which is first cannot be told at the seam.
+    halves = [first + somewhere, second + elsewhere]
     if wanted["order"] == "inverted":
-        first, second = second, first
-    return Sentence((*first, ",", pick(rng, ("and", "but")), *second), {})
+        halves.reverse()
+    return Sentence((*halves[0], ",", pick(rng, ("and", "but")), *halves[1]), {})
 
 
 def _build(sentences: int, seed: int) -> Dataset:
-    texts, in_test, values, _ = corpus(sentences, seed, {"order": LABELS}, _make)
-    return sentence_dataset("coordination_inversion", texts, in_test, values["order"])
+    texts, part, values, _ = corpus(sentences, seed, {"order": LABELS}, _make)
+    return sentence_dataset("coordination_inversion", texts, part, values["order"])
 
 
 FAMILY = (

@@ -1,7 +1,9 @@
 """Clause depth: how deep the deepest complement clause is nested.
 
-Every sentence has the same building blocks: four clauses, three times "that", one "and", one comma, an
-opening adverb and two adjectives. Only their arrangement, nested or side by side, makes the depth.
+Every sentence has the same building blocks in three branches: six clauses, three times "that", one "when", two commas,
+one "but" and two adjectives. "That" follows a verb and stands before "the" wherever it is, so that single words and
+pairs of function words are the same in all of them: only their arrangement, nested in one branch or spread over all,
+makes the depth.
 """
 
 from __future__ import annotations
@@ -21,9 +23,13 @@ from analysis.probing.grammar import (
     sentence_dataset,
 )
 
-DEPTHS = ("1", "2", "3")
-OPENINGS = ("yesterday", "today", "later", "once", "afterwards")
-# Verbs that can stand alone as well as before "that": all four clauses use the same ones.
+# How many complement clauses hang in each of the three branches, one in the other.
+BRANCHES = {
+    "1": ((1, 1, 1),),
+    "2": ((2, 1, 0), (2, 0, 1), (1, 2, 0), (0, 2, 1), (1, 0, 2), (0, 1, 2)),
+    "3": ((3, 0, 0), (0, 3, 0), (0, 0, 3)),
+}
+# Verbs that can stand alone as well as before "that": all clauses use the same ones.
 SAYING = listed(
     "complained agreed insisted forgot knew worried boasted objected guessed promised remembered swore "
     "understood argued protested joked replied answered confessed dreamed prayed noticed shouted whispered "
@@ -32,31 +38,27 @@ SAYING = listed(
 
 
 def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sentence:
-    depth = wanted["depth"]
-    people = [noun.singular for noun in pick_different(rng, side.words(PEOPLE), 4)]
-    verbs = pick_different(rng, side.words(SAYING), 4)
-    one, two = pick_different(rng, side.words(ADJECTIVES), 2)
-    if depth == "3":  # the one "and" joins the adjectives, in the other depths it joins clauses
-        adjectives = {int(rng.integers(4)): [one, "and", two]}
-    else:
-        first, second = pick_different(rng, range(4), 2)
-        adjectives = {first: [one], second: [two]}
-    clauses = [["the", *adjectives.get(i, []), people[i], verbs[i]] for i in range(4)]
-    opening = [pick(rng, OPENINGS)]
-    if depth == "1":
-        joints = [["that"], [",", "that"], ["and", "that"]]
-    else:
-        opening.append(",")
-        joints = [["that"], ["that"], ["and", "that"] if depth == "2" else ["that"]]
-    words = opening + clauses[0]
-    for joint, clause in zip(joints, clauses[1:], strict=True):
-        words += joint + clause
+    branches = pick(rng, BRANCHES[wanted["depth"]])
+    n_clauses = len(branches) + sum(branches)
+    people = iter(noun.singular for noun in pick_different(rng, side.words(PEOPLE), n_clauses))
+    verbs = iter(pick_different(rng, side.words(SAYING), n_clauses))
+    adjectives = iter(pick_different(rng, side.words(ADJECTIVES), 2))
+    described = set(pick_different(rng, range(n_clauses), 2))
+
+    words: list[str] = []
+    clause = 0
+    for opening, depth in zip((["when"], [","], [",", "but"]), branches, strict=True):
+        words += opening
+        for level in range(depth + 1):
+            words += ["that"] if level else []
+            words += ["the", *([next(adjectives)] if clause in described else []), next(people), next(verbs)]
+            clause += 1
     return Sentence(tuple(words), {})
 
 
 def _build(sentences: int, seed: int) -> Dataset:
-    texts, in_test, values, _ = corpus(sentences, seed, {"depth": DEPTHS}, _make)
-    return sentence_dataset("clause_depth", texts, in_test, values["depth"])
+    texts, part, values, _ = corpus(sentences, seed, {"depth": tuple(BRANCHES)}, _make)
+    return sentence_dataset("clause_depth", texts, part, values["depth"])
 
 
 FAMILY = (
@@ -65,7 +67,7 @@ FAMILY = (
         title="Clause depth",
         level="sentence",
         kind="syntax",
-        question="How deep are the clauses nested: one, two or three? All sentences have four clauses.",
+        question="How deep are the clauses nested: one, two or three? All sentences have six clauses.",
         build=_build,
     ),
 )

@@ -28,8 +28,8 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
 
 def _build(name: str, factor: str, sentences: int, seed: int) -> Dataset:
     factors = {"length": tuple(LENGTHS), "animal": TARGETS}
-    texts, in_test, values, _ = corpus(sentences, seed, factors, _make)
-    return sentence_dataset(name, texts, in_test, values[factor])
+    texts, part, values, _ = corpus(sentences, seed, factors, _make)
+    return sentence_dataset(name, texts, part, values[factor])
 
 
 FAMILY = (

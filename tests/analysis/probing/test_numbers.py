@@ -11,9 +11,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from analysis.probing import Dataset
+from analysis.probing.baselines import bag_of_words, baselines, position, word_bigrams
 from analysis.probing.cka import cka_matrix_of, cross_cka, linear_cka
-from analysis.probing.classifier import bootstrap_interval, fit, majority_accuracy, word_accuracy
+from analysis.probing.classifier import LinearProbe, bootstrap_interval, fit, paired_p
 from analysis.probing.control import control_task, control_word
+from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import ArrayVectors, FileVectors, VectorStore
 from analysis.probing.layers import centre_of_gravity, expected_layer
 from analysis.probing.mdl import block_ends, description_length, online_code
@@ -25,17 +27,18 @@ def noise(n: int, width: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, width)).astype(np.float32)
 
 
+@pytest.mark.parametrize("c", [0.01, 1.0])
 @pytest.mark.parametrize("n_classes", [2, 5])
 @pytest.mark.parametrize("fit_bytes", [10**9, 0])
-def test_probe_is_scikit_learns_on_standardized_features(n_classes: int, fit_bytes: int) -> None:
+def test_probe_is_scikit_learns_on_standardized_features(n_classes: int, fit_bytes: int, c: float) -> None:
     x = noise(400, 20) * np.linspace(0.1, 50, 20, dtype=np.float32) + 3
     z = (x - x.mean(axis=0)) / x.std(axis=0)
     y = (z[:, :n_classes] + 0.5 * noise(400, n_classes, 1)).argmax(axis=1)
-    probe = fit(ArrayVectors(x), np.arange(300), y[:300], n_classes, fit_bytes=fit_bytes)
+    probe = fit(ArrayVectors(x), np.arange(300), y[:300], n_classes, c=c, fit_bytes=fit_bytes)
     log_p = probe.log_probabilities(ArrayVectors(x), np.arange(300, 400))
     scaler = StandardScaler().fit(x[:300].astype(np.float64))
-    expected = LogisticRegression(tol=1e-8, max_iter=5000).fit(scaler.transform(x[:300]), y[:300])
-    np.testing.assert_allclose(np.exp(log_p), expected.predict_proba(scaler.transform(x[300:])), atol=0.02)
+    expected = LogisticRegression(C=c, tol=1e-8, max_iter=5000).fit(scaler.transform(x[:300]), y[:300])
+    np.testing.assert_allclose(np.exp(log_p), expected.predict_proba(scaler.transform(x[300:])), atol=0.002)
 
 
 def test_constant_features_and_a_single_label_do_no_harm() -> None:
@@ -62,7 +65,9 @@ def test_file_and_memory_give_the_same_vectors(monkeypatch: pytest.MonkeyPatch) 
         labels = (vectors[2, :, 0] > 0).astype(np.int64)
         from_file = fit(layer, np.arange(100), labels, 2, fit_bytes=0)
         from_memory = fit(ArrayVectors(vectors[2]), np.arange(100), labels, 2)
-        np.testing.assert_allclose(from_file.weights, from_memory.weights, atol=0.02)
+        assert isinstance(from_file, LinearProbe)
+        assert isinstance(from_memory, LinearProbe)
+        np.testing.assert_allclose(from_file.weights, from_memory.weights, atol=0.002)
     assert not path.exists()
 
 
@@ -86,40 +91,95 @@ def test_bootstrap_draws_whole_sentences() -> None:
     assert high - low < 0.5 * (clustered[1] - clustered[0])
 
 
-def test_baselines_by_hand() -> None:
-    train, test = np.array([0, 0, 1, 1, 1]), np.array([0, 1, 0])
-    assert majority_accuracy(train, test) == pytest.approx(1 / 3)
-    # "a" is mostly 0, "b" always 1, "c" is new and gets the majority, 1.
-    assert word_accuracy(["a", "a", "a", "b", "b"], train, ["a", "b", "c"], test) == pytest.approx(2 / 3)
-
-
-def words_dataset(words: list[str], labels: list[str], in_test: list[bool]) -> Dataset:
+def words_dataset(words: list[str], labels: list[str], part: list[int]) -> Dataset:
     texts = tuple(f"x{i} {word}" for i, word in enumerate(words))
     spans = np.array([[len(text) - len(word), len(text)] for text, word in zip(texts, words, strict=True)])
     return Dataset(
         name="own",
         level="token",
         texts=texts,
-        in_test=np.array(in_test),
+        part=np.array(part),
         text_of=np.arange(len(words)),
         labels=tuple(labels),
         spans=spans,
     )
 
 
+def test_baselines_by_hand() -> None:
+    # "a" is mostly A, "b" always B, "c" is new and gets the majority, B; words stand alone in their texts.
+    words = ["a", "a", "a", "b", "b", "a", "b", "a", "b", "c"]
+    labels = ["A", "A", "B", "B", "B", "A", "B", "A", "A", "B"]
+    data = words_dataset(words, labels, [TRAIN] * 5 + [DEV] * 2 + [TEST] * 3)
+    numbers = np.array(["AB".index(label) for label in labels])
+    found = {judge.name: judge for judge in baselines(data, numbers, draws=50, seed=0)}
+    assert list(found) == ["majority", "word only", "bag of words", "word bigrams", "position"]
+    assert found["majority"].accuracy == pytest.approx(1 / 3)
+    assert found["word only"].accuracy == pytest.approx(2 / 3)
+    assert found["word only"].low <= 2 / 3 <= found["word only"].high
+    new = words_dataset([*words[:7], "d", "e", "f"], labels, [TRAIN] * 5 + [DEV] * 2 + [TEST] * 3)
+    assert "word only" not in [judge.name for judge in baselines(new, np.arange(10) % 2, draws=50, seed=0)]
+
+
+def test_what_baselines_see_by_hand() -> None:
+    text = "She, too, ran."
+    whole = Dataset(
+        name="own", level="sentence", texts=(text,), part=np.array([0]), text_of=np.array([0]), labels=("a",)
+    )
+    assert bag_of_words(whole) == [{"she": 1, ",": 2, "too": 1, "ran": 1, ".": 1}]
+    pairs = {"¶ she": 1, "she ,": 1, ", too": 1, "too ,": 1, ", ran": 1, "ran .": 1, ". ¶": 1}
+    assert word_bigrams(whole) == [bag_of_words(whole)[0] | pairs]
+    word = Dataset(
+        name="own", level="token", texts=(text,), part=np.array([0]), text_of=np.array([0, 0]), labels=("a", "b"),
+        spans=np.array([[0, 3], [10, 13]]),
+    )  # fmt: skip
+    assert word_bigrams(word)[1] == dict.fromkeys(["ran", ", …", "… .", ", ran …", "… ran ."], 1)
+    assert position(word) == [
+        {"from the start 0": 1, "from the end 6": 1},
+        {"from the start 4": 1, "from the end 2": 1},
+    ]
+    assert bag_of_words(word)[0] == bag_of_words(word)[1] == bag_of_words(whole)[0]
+
+
+def test_a_network_finds_what_no_line_parts() -> None:
+    x = noise(600, 4)
+    y = ((x[:, 0] > 0) ^ (x[:, 1] > 0)).astype(np.int64)
+    vectors, train, test = ArrayVectors(x), np.arange(400), np.arange(400, 600)
+    right = {}
+    for kind in ("linear", "mlp"):
+        log_p = fit(vectors, train, y[:400], 3, kind=kind).log_probabilities(vectors, test)
+        np.testing.assert_allclose(np.exp(log_p).sum(axis=1), 1, rtol=1e-4)
+        assert (log_p[:, 2] == -np.inf).all()  # a label that training has not shown
+        right[kind] = (log_p.argmax(axis=1) == y[400:]).mean()
+    assert right["linear"] < 0.65
+    assert right["mlp"] > 0.85
+
+
+def test_paired_p_by_hand_and_at_its_rate() -> None:
+    a, b = np.array([True] * 5 + [False] * 5), np.array([False] * 5 + [False] * 5)
+    # Five differences of one sign: as extreme are 2 of 32 ways to sign them.
+    assert paired_p(a, b, np.arange(10), draws=20000, seed=0) == pytest.approx(2 / 32, abs=0.006)
+    assert paired_p(a, b, np.zeros(10, dtype=np.int64), draws=100, seed=0) == 1  # one text with ten words
+    assert paired_p(a, a, np.arange(10), draws=100, seed=0) == 1
+    rng = np.random.default_rng(0)
+    found = [
+        paired_p(rng.random(200) < 0.6, rng.random(200) < 0.6, np.arange(200), draws=400, seed=i) for i in range(400)
+    ]
+    assert 0.02 < np.mean(np.array(found) < 0.05) < 0.08
+
+
 def test_control_task_is_a_random_function_of_the_word() -> None:
     words = [f"word{i % 50}" for i in range(1000)]
     labels = np.array([0] * 750 + [1] * 250)
-    data = words_dataset(words, [str(label) for label in labels], [i % 10 < 3 for i in range(1000)])
+    data = words_dataset(words, [str(label) for label in labels], [TEST if i % 10 < 3 else TRAIN for i in range(1000)])
     control = control_task(data, labels, seed=1)
     by_word = {word: set(control.labels[[w == word for w in words]].tolist()) for word in set(words)}
     assert all(len(found) == 1 for found in by_word.values())
     assert 0.55 < (control.labels == 0).mean() < 0.92  # three of four in the mean over 50 word types
-    assert control.in_test.sum() == 300
+    assert (control.part == TEST).sum() == 300
     # Vectors that are the word and nothing else: the control task is learned by heart, the real one is not.
     types = np.array([int(word[4:]) for word in words])
     vectors = ArrayVectors(np.eye(50, dtype=np.float32)[types])
-    train, test = np.flatnonzero(~control.in_test), np.flatnonzero(control.in_test)
+    train, test = np.flatnonzero(control.part == TRAIN), np.flatnonzero(control.part == TEST)
     probe = fit(vectors, train, control.labels[train], 2)
     assert (probe.log_probabilities(vectors, test).argmax(axis=1) == control.labels[test]).mean() == 1.0
 
@@ -129,7 +189,7 @@ def test_control_word_of_a_sentence_is_its_longest() -> None:
         name="own",
         level="sentence",
         texts=("The Farmer walks home.",),
-        in_test=np.array([False]),
+        part=np.array([TRAIN]),
         text_of=np.array([0]),
         labels=("a",),
     )
@@ -219,3 +279,11 @@ def test_movement_by_hand() -> None:
     states = np.array([[[1, 0], [2, 0], [0, 0]], [[0, 1], [4, 0], [1, 1]]], dtype=np.float32)
     np.testing.assert_allclose(movement(states), [[1, 0, 0]], atol=1e-7)
     np.testing.assert_allclose(movement(states, "relative"), [[np.sqrt(2), 1, 0]], atol=1e-6)
+
+
+def test_the_last_step_can_be_taken_before_the_final_norm() -> None:
+    states = np.array([[[1, 0]], [[1, 1]], [[5, -5]]], dtype=np.float32)
+    moved = movement(states, last_unnormed=np.array([[2, 2]], dtype=np.float32))
+    np.testing.assert_allclose(moved, [[1 - np.sqrt(0.5)], [0]], atol=1e-7)
+    np.testing.assert_allclose(movement(states)[1], [1], atol=1e-7)
+    assert states[2].tolist() == [[5, -5]]  # what was given stays as it is

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from analysis.probing import readers
+from analysis.probing.data import DEV, TEST, TRAIN, resplit
 from model_zoo.errors import InvalidInput
 
 
@@ -22,7 +24,8 @@ ROWS = [(f"sentence {i}", "ab"[i % 2]) for i in range(40)]
 def test_every_separator(separator: str) -> None:
     data = readers.read_table(table(ROWS, separator), "own")
     assert dict(zip(data.texts, data.labels, strict=True)) == dict(ROWS)
-    assert data.in_test.sum() == 12
+    assert np.bincount(data.part).tolist() == [24, 4, 12]
+    assert not data.own_split
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
@@ -83,9 +86,41 @@ def test_senteval_split_and_duplicates() -> None:
     lines = [f"{'te' if i >= 30 else 'va' if i >= 25 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(40)]
     lines.append("te\tA\tsentence 2")
     data = readers.read_senteval("\n".join(lines).encode(), "own")
-    assert data.in_test.sum() == 11
-    assert data.in_test[data.texts.index("sentence 2")]
-    assert any(note.startswith("1 sentences are in training and in test") for note in data.notes)
+    assert np.bincount(data.part).tolist() == [24, 5, 11]
+    assert data.part[data.texts.index("sentence 2")] == TEST
+    assert any(note.startswith("1 sentences are in more than one part") for note in data.notes)
+    assert data.own_split
+
+
+def test_senteval_without_a_development_part_gets_one_of_its_training_part() -> None:
+    lines = [f"{'te' if i >= 30 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(44)]
+    data = readers.read_senteval("\n".join(lines).encode(), "own")
+    assert np.bincount(data.part).tolist() == [26, 4, 14]
+    assert any("no development part" in note for note in data.notes)
+
+
+def test_texts_that_differ_in_case_or_spaces_only_stay_in_one_part() -> None:
+    variants = [(f.format(i), "ab"[i % 2]) for i in range(30) for f in ("It is {}", "it  IS {}", " It is {} ")]
+    data = readers.read_table(table(variants), "own")
+    assert len(data.texts) == 90
+    parts_of: dict[str, set[int]] = {}
+    for text, part in zip(data.texts, data.part, strict=True):
+        parts_of.setdefault(text.split()[-1], set()).add(int(part))
+    assert all(len(parts) == 1 for parts in parts_of.values())
+    assert set(data.part.tolist()) == {TRAIN, DEV, TEST}
+    assert any(note.startswith("60 sentences differ from another in case or spaces only") for note in data.notes)
+    lines = [f"{'te' if i >= 30 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(40)] + ["te\tA\tSENTENCE  2"]
+    given = readers.read_senteval("\n".join(lines).encode(), "own")
+    assert given.part[given.texts.index("sentence 2")] == given.part[given.texts.index("SENTENCE  2")] == TEST
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_another_split_keeps_twins_together_and_the_shares(seed: int) -> None:
+    variants = [(f.format(i), "ab"[i % 2]) for i in range(100) for f in ("It is {}", "IT IS {}")]
+    data = resplit(readers.read_table(table(variants), "own"), seed)
+    pairs = data.part.reshape(-1, 2)
+    assert (pairs[:, 0] == pairs[:, 1]).all()
+    assert np.bincount(pairs[:, 0]).tolist() == [60, 10, 30]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import doctest
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from analysis.probing import (
     probe,
     run,
 )
+from analysis.probing.data import DEV, TEST, TRAIN
 from model_zoo.errors import InvalidInput, OutOfMemory
 from model_zoo.types import Encoding, HiddenStates
 
@@ -48,7 +51,7 @@ class Knowing:
                 offsets += [(start, start + cut)] + ([(start + cut, start + len(word))] if len(word) > cut else [])
                 start += len(word) + 1
             n = len(offsets) + 2
-            states = np.random.default_rng(abs(hash(text)) % 2**32).normal(size=(4, n, WIDTH)).astype(np.float32)
+            states = np.random.default_rng(crc32(text.encode())).normal(size=(4, n, WIDTH)).astype(np.float32)
             states[self.since :, 1:-1, 3] += 60 * self.labels.get(text, 0)
             yield (
                 index,
@@ -75,7 +78,7 @@ def balanced(n: int = 200, name: str = "own") -> tuple[Dataset, dict[str, int]]:
         name=name,
         level="sentence",
         texts=texts,
-        in_test=np.arange(n) % 10 < 4,
+        part=np.array([TEST] * 4 + [DEV] * 2 + [TRAIN] * 4)[np.arange(n) % 10],
         text_of=np.arange(n),
         labels=labels,
     )
@@ -90,7 +93,7 @@ def test_a_label_known_from_layer_two_on_gives_its_step_there(pooling: str) -> N
     assert accuracy[2:] == [1.0, 1.0]
     assert all(0.3 < a < 0.7 for a in accuracy[:2])
     assert found.majority == 0.5
-    assert (found.n_train, found.n_test) == (120, 80)
+    assert (found.n_train, found.n_development, found.n_test) == (80, 40, 80)
     assert found.longest == 7  # [CLS] word|100 and anot|her [SEP]
     assert found.best.layer == 2
     assert found.layers[2].wrong == ()
@@ -114,7 +117,7 @@ def test_words_are_found_by_their_characters(pieces: str) -> None:
         name="own",
         level="token",
         texts=texts,
-        in_test=np.arange(100) % 3 == 0,
+        part=np.array([TEST, DEV, TRAIN, TRAIN])[np.arange(100) % 4],
         text_of=np.repeat(np.arange(100), 2),
         labels=("N", "V") * 100,
         spans=np.array([[[0, t.index(" ")], [t.index(" ") + 1, t.rindex(" ")]] for t in texts]).reshape(-1, 2),
@@ -124,12 +127,13 @@ def test_words_are_found_by_their_characters(pieces: str) -> None:
         for index, hidden in Knowing({})(wanted):
             # Only the first piece of the second word carries anything.
             place = hidden.encoding.offsets.index((wanted[index].index(" ") + 1, wanted[index].index(" ") + 5))
-            hidden.states[:, place, 5] += 60
-            yield index, hidden
+            states = hidden.states.copy()
+            states[:, place, 5] += 60
+            yield index, HiddenStates(hidden.encoding, states)
 
     found = probe(encode, data, pieces=pieces)
     assert [layer.accuracy for layer in found.layers] == [1.0] * 4
-    assert found.word_only == 0.5  # no word of the test part was met in training
+    assert "word only" not in [judge.name for judge in found.baselines]  # no word of the test part is in training
     assert probe(Knowing({}, limit=1), data_with_first_words(data), pieces=pieces).skipped == 100
 
 
@@ -140,7 +144,7 @@ def data_with_first_words(data: Dataset) -> Dataset:
         name="own",
         level="token",
         texts=data.texts,
-        in_test=data.in_test,
+        part=data.part,
         text_of=data.text_of,
         labels=labels,
         spans=data.spans,
@@ -170,7 +174,7 @@ def test_a_run_is_repeated_by_its_seed() -> None:
     once, again = (probe(Knowing(labels), data, sentences=100, mdl=True, seed=7) for _ in range(2))
     assert once == again
     assert once != probe(Knowing(labels), data, sentences=100, mdl=True, seed=8)
-    assert (once.layers[3].bits or 0) < 0.5 * (once.layers[0].bits or 0)
+    assert (once.layers[3].bits or 0) < 0.7 * (once.layers[0].bits or 0)
 
 
 def test_many_vectors_go_through_files_and_give_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -207,7 +211,119 @@ def test_a_bad_task_and_a_lost_model_leave_the_rest_alone() -> None:
         probe(knowing, bad)
 
 
-@pytest.mark.parametrize("wrong", [{"pooling": "sum"}, {"pieces": "last"}, {"sentences": 0}, {"seed": -1}])
+class Rounding(Knowing):
+    """Vectors differ a little with the batch that a text is run in, as a real model's do."""
+
+    def __call__(self, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        noise = np.float32(len(texts) + len(texts[-1])) / 50
+        for index, hidden in super().__call__(texts):
+            yield index, HiddenStates(hidden.encoding, hidden.states * (1 + noise * hidden.states))
+
+
+class Noise(Knowing):
+    """An encoder of seven layers that knows nothing, another one for each seed."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__({})
+        self.seed = seed
+
+    def __call__(self, texts: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
+        rng = np.random.default_rng(self.seed)
+        for index, hidden in super().__call__(texts):
+            shape = (7, *hidden.states.shape[1:])
+            yield index, HiddenStates(hidden.encoding, rng.normal(size=shape).astype(np.float32))
+
+
+def on_noise(seed: int) -> TaskResult:
+    """A study where nothing is to be found."""
+    data, _ = balanced(120)
+    labels = tuple(np.random.default_rng(seed).permutation(data.labels).tolist())
+    settings = {"control": False, "bootstrap_draws": 10, "wrong": 0, "map_items": 2}
+    return probe(Noise(seed), replace(data, labels=labels), **settings)
+
+
+def test_a_task_has_the_same_numbers_alone_and_beside_others() -> None:
+    # subject_number and verb_number have the same sentences; the token task has other and more vectors of them.
+    names = ["subject_number", "verb_number", "tense", "word_content"]
+    settings = Settings(sentences=700, control=False)
+
+    def results(wanted: list[str]) -> dict[str, TaskResult]:
+        events = run(Rounding({}), [TASKS[name] for name in wanted], settings)
+        return {event.task: event for event in events if isinstance(event, TaskResult)}
+
+    together = results(names)
+    assert all(results([name]) == {name: together[name]} for name in names)
+
+
+def test_noise_has_no_expected_layer_and_the_best_layer_is_not_the_luckiest() -> None:
+    found = [on_noise(seed) for seed in range(40)]
+    told = sum(one.expected_layer is not None or one.centre_of_gravity is not None for one in found)
+    assert told <= 4
+    assert sum(len(one.as_good) < len(one.layers) for one in found) <= 5
+    luckiest = np.mean([max(layer.accuracy for layer in one.layers) for one in found])
+    assert luckiest > 0.57
+    assert abs(np.mean([one.best.accuracy for one in found]) - 0.5) < 0.03
+
+
+def test_layers_that_know_are_set_apart_from_those_that_do_not() -> None:
+    data, labels = balanced()
+    found = probe(Knowing(labels), data)
+    assert found.best.layer == 2
+    assert found.as_good == (2, 3)
+    assert found.p[0][2] == found.p[2][0] < 0.001
+    assert found.p[2][3] == 1
+    table = found.to_frame()
+    assert table["best_layer"].tolist() == [2] * 4
+    assert table["p_best"].tolist() == list(found.p[2])
+
+
+def test_more_seeds_make_a_band_and_random_weights_a_baseline() -> None:
+    data, labels = balanced()
+    found = probe(
+        Knowing(labels, since=3),
+        data,
+        seeds=3,
+        untrained=True,
+        untrained_encode=Knowing(labels, since=4),
+        control=False,
+    )
+    assert np.shape(found.accuracies) == (3, 4)
+    assert found.accuracies[0] == tuple(layer.accuracy for layer in found.layers)
+    assert len(set(found.accuracies)) == 3  # another split each
+    assert [row[3] for row in found.accuracies] == [1.0] * 3
+    assert all(layer.untrained_accuracy is not None and layer.untrained_accuracy < 0.7 for layer in found.layers)
+    table = found.to_frame()
+    assert table["highest_of_seeds"].tolist() == np.max(found.accuracies, axis=0).tolist()
+    assert table["untrained_accuracy"].max() < 0.7
+    fixed = probe(Knowing(labels), replace(data, own_split=True), seeds=2, control=False)
+    assert fixed.accuracies[0] == fixed.accuracies[1]
+    built = probe(Knowing({}), TASKS["tense"], sentences=60, seeds=2, control=False)
+    assert built.accuracies[0] != built.accuracies[1]
+    with pytest.raises(ValueError, match="random weights"):
+        probe(Knowing(labels), data, untrained=True)
+
+
+def test_rounds_tell_which_they_are() -> None:
+    data, labels = balanced()
+    settings = Settings(seeds=2, untrained=True, control=False)
+    events = list(run(Knowing(labels), [data], settings, untrained=Knowing({})))
+    rounds = list(dict.fromkeys(event.of for event in events if isinstance(event, Progress)))
+    assert rounds == ["random weights", "", "seed 1"]
+    assert isinstance(events[-1], TaskResult)
+
+
+def test_a_network_as_a_probe_goes_through_a_whole_study() -> None:
+    data, labels = balanced()
+    found = probe(Knowing(labels), data, kind="mlp", mdl=True)
+    assert all(layer.accuracy > 0.9 for layer in found.layers[2:])
+    assert all(layer.accuracy < 0.7 for layer in found.layers[:2])
+    assert (found.layers[3].bits or 0) < 0.9 * (found.layers[0].bits or 0)
+    assert found == probe(Knowing(labels), data, kind="mlp", mdl=True)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"pooling": "sum"}, {"pieces": "last"}, {"sentences": 0}, {"seed": -1}, {"seeds": 0}, {"kind": "tree"}]
+)
 def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         Settings(**wrong)  # type: ignore[arg-type]

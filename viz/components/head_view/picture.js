@@ -43,7 +43,7 @@ class Picture {
       let text = printable(label);
       let width = this.measure(text, this.view.size);
       while (width > LONGEST_LABEL) {
-        const characters = [...text.replace(/…$/, "")];
+        const characters = graphemes(text.replace(/…$/, ""));
         text = `${characters.slice(0, Math.floor((characters.length * LONGEST_LABEL) / width - 0.5)).join("")}…`;
         width = this.measure(text, this.view.size);
       }

@@ -85,7 +85,7 @@ class Layout {
 
   label(tokens) {
     return tokens.map((token) => {
-      const characters = [...printable(token)];
+      const characters = graphemes(printable(token));
       const long = characters.length > LONGEST_LABEL;
       const text = long ? `${characters.slice(0, LONGEST_LABEL - 1).join("")}…` : characters.join("");
       return { text, width: this.context.measureText(text).width };
@@ -181,7 +181,7 @@ class Layout {
   }
 
   shortened(text, width, room) {
-    const characters = [...text];
+    const characters = graphemes(text);
     return `${characters.slice(0, Math.max(1, Math.floor((characters.length * room) / width) - 1)).join("")}…`;
   }
 

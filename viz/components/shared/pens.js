@@ -204,6 +204,10 @@ class SvgPen {
 const printable = (text) =>
   text.replace(/\s/g, " ").replace(/[^\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD");
 
+// A text in what readers take for characters: an accent stays with its letter where a label is cut.
+const segmenter = new Intl.Segmenter();
+const graphemes = (text) => Array.from(segmenter.segment(text), ({ segment }) => segment);
+
 // What a picture (width, height, font, draw(pen)) shows, as a file: SVG or PNG. Null where memory does not suffice.
 async function pictureFile(picture, kind, namespace) {
   const { width, height, font } = picture;

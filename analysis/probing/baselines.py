@@ -1,0 +1,152 @@
+"""What can be had without a model: judges that see words, pairs of words or a place, and no vector.
+
+Where a probe is no better than these, it may have found nothing that the text does not show openly. They are trained
+and judged on the same items as the probes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from analysis.probing.classifier import MAX_ITERATIONS, STRENGTHS, bootstrap_interval, many_labels
+from analysis.probing.data import DEV, TEST, TRAIN, Dataset, IntArray
+
+Features = dict[str, float]
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+_EDGE = "¶"  # stands before the first word and after the last
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Accuracy on the test items, with its 95 % bootstrap interval, of a judge without vectors."""
+
+    name: str
+    accuracy: float
+    low: float
+    high: float
+
+
+def bag_of_words(dataset: Dataset) -> list[Features]:
+    """How often each word and mark is in an item's text, lower case."""
+    return [_counted(words) for words, _ in _words(dataset)]
+
+
+def word_bigrams(dataset: Dataset) -> list[Features]:
+    """The words of an item's text and its pairs of neighbours; for a judged word only those that it is part of: the
+    word, the one before it, the one after it, and both pairs.
+    """
+    found = []
+    for words, place in _words(dataset):
+        framed = [_EDGE, *words, _EDGE]
+        if place is None:
+            found.append(_counted([*words, *(f"{a} {b}" for a, b in pairwise(framed))]))
+        else:
+            before, word, after = framed[place : place + 3]
+            found.append(_counted([word, f"{before} …", f"… {after}", f"{before} {word} …", f"… {word} {after}"]))
+    return found
+
+
+def position(dataset: Dataset) -> list[Features]:
+    """The place of a judged word, counted in words from the start and from the end."""
+    return [
+        _counted([f"from the start {place}", f"from the end {len(words) - place}"])
+        for words, place in _words(dataset)
+        if place is not None
+    ]
+
+
+# By the name that the screen and the table use, for whole texts and for words.
+JUDGES: dict[str, Callable[[Dataset], list[Features]]] = {
+    "bag of words": bag_of_words,
+    "word bigrams": word_bigrams,
+    "position": position,
+}
+
+
+def baselines(dataset: Dataset, labels: IntArray, *, draws: int, seed: int) -> tuple[Baseline, ...]:
+    """The majority first, then "word only" where a judged word of the test part occurs in training at all (elsewhere it
+    would be the majority by construction), then those of ``JUDGES`` that there are at this level.
+
+    ``labels`` are numbers, one an item. The judges are logistic regressions, whose C is chosen on the development part.
+    """
+    part = dataset.item_part
+    train, test = labels[part == TRAIN], labels[part == TEST]
+    group = dataset.text_of[part == TEST]
+
+    def judged(name: str, predicted: IntArray) -> Baseline:
+        correct = predicted == test
+        return Baseline(name, float(correct.mean()), *bootstrap_interval(correct, group, draws=draws, seed=seed))
+
+    majority = int(np.bincount(train).argmax())
+    found = [judged("majority", np.full(len(test), majority))]
+    by_word = _by_word(dataset, labels)
+    if by_word is not None:
+        found.append(judged("word only", by_word))
+    for name, features in JUDGES.items():
+        if name != "position" or dataset.level == "token":
+            found.append(judged(name, _regression(features(dataset), labels, part)))
+    return tuple(found)
+
+
+def _words(dataset: Dataset) -> list[tuple[list[str], int | None]]:
+    """Each item's text in words, lower case, and the place of the judged one (None at sentence level)."""
+    cut = [list(_WORD.finditer(text)) for text in dataset.texts]
+    words = [[match[0].lower() for match in matches] for matches in cut]
+    if dataset.spans is None:
+        return [(words[i], None) for i in dataset.text_of]
+    starts = [np.array([match.start() for match in matches]) for matches in cut]
+    # The last word that begins at the span's start or before it.
+    return [
+        (words[i], max(int(np.searchsorted(starts[i], start, side="right")) - 1, 0))
+        for i, (start, _) in zip(dataset.text_of, dataset.spans, strict=True)
+    ]
+
+
+def _counted(found: Sequence[str]) -> Features:
+    counts: Features = {}
+    for feature in found:
+        counts[feature] = counts.get(feature, 0.0) + 1.0
+    return counts
+
+
+def _by_word(dataset: Dataset, labels: IntArray) -> IntArray | None:
+    """The label that each test item's word has most often in training, the most frequent one of all for a new word;
+    None at sentence level, or where all are new.
+    """
+    if dataset.level == "sentence":
+        return None
+    part = dataset.item_part
+    words = np.array([(dataset.word(i) or "").lower() for i in range(len(dataset))], dtype=object)
+    overall = int(np.bincount(labels[part == TRAIN]).argmax())
+    by_word: dict[str, list[int]] = {}
+    for word, label in zip(words[part == TRAIN], labels[part == TRAIN], strict=True):
+        by_word.setdefault(word, []).append(int(label))
+    if not any(word in by_word for word in words[part == TEST]):
+        return None
+    best = {word: int(np.bincount(seen).argmax()) for word, seen in by_word.items()}
+    return np.array([best.get(word, overall) for word in words[part == TEST]], dtype=np.int64)
+
+
+def _regression(features: list[Features], labels: IntArray, part: IntArray) -> IntArray:
+    """What a logistic regression on these features, one dictionary an item, says of the test items."""
+    rows = {of: np.flatnonzero(part == of) for of in (TRAIN, DEV, TEST)}
+    vectorizer = DictVectorizer()
+    train = vectorizer.fit_transform([features[i] for i in rows[TRAIN]])
+    dev, test = (vectorizer.transform([features[i] for i in rows[of]]) for of in (DEV, TEST))
+    # Counts are not standardized, so weights may be larger than a probe's.
+    with many_labels():
+        fitted = [
+            LogisticRegression(C=10 * strength, max_iter=MAX_ITERATIONS).fit(train, labels[rows[TRAIN]])
+            for strength in STRENGTHS
+        ]
+    best = max(fitted, key=lambda model: model.score(dev, labels[rows[DEV]]))
+    predicted: IntArray = best.predict(test)
+    return predicted

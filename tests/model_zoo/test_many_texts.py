@@ -1,0 +1,138 @@
+"""Many texts at once give what each gives alone: attention and hidden states, in order, without padding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from checkpoints import FAMILIES, N_LAYERS, TEXT, TEXT_PAIR, WIDTH
+
+from model_zoo import Engine, running
+from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.types import AttentionRun, QueryKeyLayer
+
+LSTM = "embedded/bilstm"
+TEXTS: list[str | tuple[str, str]] = [TEXT, "cat", (TEXT_PAIR, "The dog was waiting."), TEXT_PAIR, "cat", "A [MASK]."]
+
+# Their tiny checkpoints make rounding grow from layer to layer, XLNet's by wide weights, MobileBERT's by normalizing
+# little.
+ROUNDING = {"xlnet": 2e-5, "mobilebert": 2e-5}
+
+
+def alone(engine: Engine, model: str, text: str | tuple[str, str]) -> AttentionRun:
+    return engine.attend(model, text) if isinstance(text, str) else engine.attend(model, *text)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_attention_of_many_texts_is_that_of_each_alone(name: str, checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint(name))
+    together, single = Engine("cpu"), Engine("cpu")
+    runs = together.attend_many(model, TEXTS)
+    assert len(runs) == len(TEXTS)
+    for text, run in zip(TEXTS, runs, strict=True):
+        expected = alone(single, model, text)
+        assert run.encoding == expected.encoding
+        assert (run.n_layers, run.n_heads, run.part) == (expected.n_layers, expected.n_heads, "encoder")
+        for layer in range(run.n_layers):
+            np.testing.assert_allclose(
+                run.layer(layer), expected.layer(layer), atol=ROUNDING.get(name, 3e-6), rtol=5e-6
+            )
+            if FAMILIES[name].interface:
+                q, k, scores = run.query_key(layer, 1)
+                for mine, theirs in zip((q, k), expected.query_key(layer, 1)[:2], strict=True):
+                    np.testing.assert_allclose(mine, theirs, atol=1e-4)
+                assert scores.shape == (run.n_tokens, run.n_tokens)
+                np.testing.assert_allclose(run.value_norms(layer), expected.value_norms(layer), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+def test_a_run_of_many_holds_its_own_tokens_only(name: str, checkpoint: Callable[[str], Path]) -> None:
+    """What padding took is not kept alive, and a mask that only hid padding is gone."""
+    model = str(checkpoint(name))
+    together, single = Engine("cpu"), Engine("cpu")
+    for text, run in zip(TEXTS, together.attend_many(model, TEXTS), strict=True):
+        assert run.n_bytes == alone(single, model, text).n_bytes
+        for layer in run.layers:
+            assert isinstance(layer, QueryKeyLayer)
+            assert (layer.mask is None) == (name != "t5")  # T5 adds a bias by distance
+            assert layer.causal == (name == "gpt2")
+            for array in (layer.query, layer.key, layer.value):
+                owner = array
+                while owner.base is not None:
+                    owner = owner.base
+                assert owner.nbytes == array.nbytes
+
+
+def test_many_texts_run_in_batches_within_the_limit(
+    checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = str(checkpoint("bert"))
+    engine = Engine("cpu")
+    shapes = []
+    engine.info(model)
+    with engine._memory.lease(model) as loaded:
+        inputs = loaded.inputs
+        monkeypatch.setattr(loaded, "inputs", lambda encodings: shapes.append(len(encodings)) or inputs(encodings))
+        monkeypatch.setattr(running, "_BATCH_TOKENS", 12)
+        runs = engine.attend_many(model, ["cat", TEXT, "the cat", "dog", "mat"])
+    assert [run.encoding.text for run in runs] == ["cat", TEXT, "the cat", "dog", "mat"]
+    assert shapes[:1] == [3]  # three texts of three tokens; a fourth would make it 12 by the longest, 4 · 4
+    assert sum(shapes) >= 5
+
+
+def test_single_runs_and_runs_of_many_are_remembered_alike(
+    checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = str(checkpoint("bert"))
+    engine = Engine("cpu")
+    first = engine.attend(model, TEXT, TEXT_PAIR)
+    runs = engine.attend_many(model, [(TEXT, TEXT_PAIR), "cat", "cat"])
+    assert runs[0] is first
+    assert runs[1] is runs[2]
+    monkeypatch.setattr(running, "attend", lambda *_: pytest.fail("it was run again"))
+    assert engine.attend(model, "cat") is runs[1]
+    assert engine.attend_many(model, []) == []
+
+
+def test_what_cannot_be_read_in_a_list_is_named(engine: Engine) -> None:
+    for ask in (engine.attend_many, engine.encoded_states):
+        with pytest.raises(InvalidInput, match="Text 2 is empty"):
+            ask(LSTM, ["cat", " "])
+        with pytest.raises(InvalidInput, match="The second text of pair 1 is empty"):
+            ask(LSTM, [("cat", "")])
+    with pytest.raises(NotSupported, match="has no attention to show"):
+        engine.attend_many(LSTM, ["cat"])
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "t5", "xlnet"])
+def test_encoded_states_are_in_order_for_pairs_and_for_chosen_layers(
+    name: str, engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
+    model = str(checkpoint(name))
+    found = engine.encoded_states(model, TEXTS)
+    for text, hidden in zip(TEXTS, found, strict=True):
+        expected = alone(engine, model, text)
+        assert hidden.encoding == expected.encoding
+        assert hidden.layers == tuple(range(N_LAYERS + 1))
+        assert hidden.states.shape == (N_LAYERS + 1, expected.n_tokens, WIDTH)
+        (single,) = engine.encoded_states(model, [text])
+        np.testing.assert_allclose(hidden.states, single.states, atol=2e-4)
+    some = engine.encoded_states(model, TEXTS, layers=[3, 0])
+    for all_layers, two in zip(found, some, strict=True):
+        assert two.layers == (3, 0)
+        np.testing.assert_array_equal(two.states, all_layers.states[[3, 0]])
+    strings = [text for text in TEXTS if isinstance(text, str)]
+    states = engine.hidden_states(model, strings)
+    assert all(type(array) is np.ndarray for array in states)
+    np.testing.assert_allclose(states[0], found[0].states, atol=2e-4)
+
+
+def test_layers_that_do_not_exist_are_refused(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint("bert"))
+    for layer in (-1, N_LAYERS + 1):
+        with pytest.raises(InvalidInput, match=rf"{layer} does not exist\. Choose one of these"):
+            engine.encoded_states(model, ["cat"], layers=[layer])
+    with pytest.raises(InvalidInput, match="No layer is chosen"):
+        engine.encoded_states(model, ["cat"], layers=[])
