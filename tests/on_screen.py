@@ -15,8 +15,9 @@ from model_zoo.types import FloatArray
 NO_PICTURES = ("browser", "copy_link")  # components that draw nothing of the page's numbers
 
 
-# In a page of ``visit``: the server has answered what was asked, the script has run, and nothing is being redrawn.
-SETTLED = """window.asked <= window.answered
+# In a page of ``visit``: the server has answered what was asked and been silent for a moment, which the page needs to
+# notice; the script has run, and nothing is being redrawn.
+SETTLED = """window.asked <= window.answered && performance.now() - window.answered > 100
     && document.querySelector('[data-test-script-state]')?.dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-stale="true"]')"""
 

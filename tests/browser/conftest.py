@@ -36,7 +36,8 @@ ROOT = Path(__file__).parents[2]
 # How long a page may take on a busy machine; a page that is done is seen at once.
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
-# A page knows that a run has begun when the server says so, which a busy one does late: what was asked is noted here.
+# A page knows that a run has begun when the server says so, which a busy one does late: here it is noted when something
+# was asked, and when the server said something last.
 WATCH_THE_SERVER = """(() => {
     window.asked = window.answered = 0;
     const send = WebSocket.prototype.send;

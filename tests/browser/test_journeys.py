@@ -431,7 +431,7 @@ def test_run_three_tasks_and_open_the_worst_mistakes(visit: Callable[..., Any], 
             expect(cell(page, 0, row)).to_have_text(TASKS[result.task].title)
             best = result.best.layer
             expect(cell(page, 1, row)).to_have_text(str(best) if best else "embeddings")
-            expect_number(page, 2, row, 100 * max(layer.accuracy for layer in result.layers))
+            expect_number(page, 2, row, 100 * result.best.accuracy)
     with step(here):
         page.go_back()
         expect_view(page, "Wrongly judged")

@@ -81,7 +81,7 @@ def test_a_link_repeats_the_run_in_a_fresh_browser(visit: Callable[..., Any], ap
     here = visit()
     first = run_it(here, f"{app_url}/layers?{SMALL}&probe_seed=4")
     again = run_it(visit(), first.url)
-    expect(again.get_by_role("spinbutton", name="Seed")).to_have_value("4")
+    expect(again.get_by_role("spinbutton", name="Seed", exact=True)).to_have_value("4")
     assert cells(again) == cells(first)
 
 

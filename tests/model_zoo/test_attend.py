@@ -355,7 +355,7 @@ def test_the_last_layer_is_known_before_the_final_norm(
         last = outputs[-1][0] if isinstance(outputs[-1], tuple) else outputs[-1]
         np.testing.assert_allclose(hidden.last_unnormed, last[0].numpy(), atol=1e-4)
         with torch.no_grad():
-            normed = norm(torch.from_numpy(hidden.last_unnormed))
+            normed = norm(torch.from_numpy(hidden.last_unnormed.copy()))
         np.testing.assert_allclose(hidden.states[-1], normed.numpy(), atol=1e-4)
 
 
