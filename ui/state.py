@@ -53,6 +53,12 @@ class Field:
         if self.name not in st.session_state or st.session_state[self.name] != value:
             st.session_state[self.name] = value
 
+    def tell(self) -> None:
+        """Set the same value again, for a widget on screen whose options have other names now: the browser knows what
+        is chosen by its name.
+        """
+        st.session_state[self.name] = self.value
+
     @property
     def bound(self) -> dict[str, Any]:
         """What ties the widget that is drawn next to this field: ``st.toggle("Words", **WORDS.bound)``.

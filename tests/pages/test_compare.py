@@ -392,6 +392,17 @@ def test_a_clicked_word_stays_masked_when_the_text_is_edited(two: tuple[str, str
     assert app.session_state["masked_words"] == ()
 
 
+def test_b_is_told_anew_where_another_model_has_its_place(open_page: Open) -> None:
+    """The list on screen would go on naming the model that stood there; values alone do not show that."""
+    app = open_page(PAGE, compare_view="attention")
+    app.run()
+    assert not app.selectbox(key="beside").proto.set_value
+    app.multiselect(key="models").set_value(["embedded/bert", "embedded/modernbert"]).run()
+    beside = app.selectbox(key="beside")
+    assert beside.proto.set_value
+    assert beside.proto.options[beside.value - 1].startswith("ModernBERT")
+
+
 def test_surprisal_on_common_words(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
     from analysis.scoring import unit_bits
 

@@ -44,6 +44,9 @@ def models(with_b: bool) -> tuple[tuple[str, ...], int]:
         state.BESIDE.value = 2
     if not with_b:
         return tuple(chosen), state.BESIDE.value
+    if st.session_state.get(_OFFERED) != chosen:
+        st.session_state[_OFFERED] = list(chosen)
+        state.BESIDE.tell()  # B is a place, at which another model may stand now
     beside = columns[2].selectbox(
         "B, compared with A",
         range(1, len(chosen) + 1),
@@ -55,6 +58,7 @@ def models(with_b: bool) -> tuple[tuple[str, ...], int]:
 
 
 _REFERENCE = "reference model"
+_OFFERED = "models offered as B"
 
 
 def _reorder() -> None:
