@@ -87,11 +87,17 @@ def table(results: Sequence[TaskResult]) -> str:
     for result in results:
         cells = [f"{percent(layer.accuracy)} ({percent(layer.low)}–{percent(layer.high)})" for layer in result.layers]
         cells[result.best.layer] = f"**{cells[result.best.layer]}**"
-        without = max(judge.accuracy for judge in result.baselines)
         by_chance = [layer.untrained_accuracy for layer in result.layers if layer.untrained_accuracy is not None]
         depth = "–" if result.expected_layer is None else f"{result.expected_layer:.1f}"
         title = TASKS[result.task].title
-        row = [title, percent(result.majority), percent(without), *cells, percent(max(by_chance, default=None)), depth]
+        row = [
+            title,
+            percent(result.majority),
+            percent(result.without_model.accuracy),
+            *cells,
+            percent(max(by_chance, default=None)),
+            depth,
+        ]
         lines.append("| " + " | ".join(row) + " |")
     return "\n".join(lines)
 

@@ -6,7 +6,8 @@ each call also notes its queries, keys and values, without copying them on the C
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,6 +19,19 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
 IMPLEMENTATION = "look_inside"
+
+
+def of_this_thread(hook: Callable[..., None]) -> Callable[..., None]:
+    """A module's hook that acts on the passes of the thread that made it: somebody else's text may pass through the
+    same module.
+    """
+    own_thread = threading.get_ident()
+
+    def guarded(*given: Any) -> None:
+        if threading.get_ident() == own_thread:
+            hook(*given)
+
+    return guarded
 
 
 @dataclass(frozen=True, slots=True)

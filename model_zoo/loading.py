@@ -357,14 +357,12 @@ def _max_tokens(config: Any, tokenizer: Any, model: Any) -> int | None:
 def _final_norm(loaded: LoadedModel) -> torch.nn.Module | None:
     """The norm outside the list of layers whose output is the encoder's."""
     outputs: list[tuple[torch.nn.Module, torch.Tensor]] = []
-    own_thread = threading.get_ident()
 
     def watch(module: torch.nn.Module, _: Any, output: torch.Tensor) -> None:
-        if threading.get_ident() == own_thread:  # somebody else's text may pass through the same module
-            outputs.append((module, output))
+        outputs.append((module, output))
 
     hooks = [
-        module.register_forward_hook(watch)
+        module.register_forward_hook(capture.of_this_thread(watch))
         for name, module in loaded.encoder.named_modules()
         # Layers are numbered: "final_norm" stands behind them, "encoder.layer.5.output.LayerNorm" is in one.
         if type(module).__name__.endswith("Norm") and not any(part.isdigit() for part in name.split("."))
@@ -386,12 +384,9 @@ def _output_factors(
     The output projection is the first linear module whose input equals attention's output.
     """
     projections: list[Any] = []
-    own_thread = threading.get_ident()
     with capture.recording() as calls:
 
         def watch(module: Any, inputs: tuple[Any, ...]) -> None:
-            if threading.get_ident() != own_thread:
-                return  # somebody else's text passes through the same module
             if len(projections) < len(calls) and inputs and isinstance(inputs[0], torch.Tensor):
                 output = calls[-1].output
                 given = inputs[0]
@@ -400,7 +395,7 @@ def _output_factors(
                     projections.append(module)
 
         linear = [m for m in loaded.model.modules() if isinstance(m, torch.nn.Linear | Conv1D)]
-        hooks = [module.register_forward_pre_hook(watch) for module in linear]
+        hooks = [module.register_forward_pre_hook(capture.of_this_thread(watch)) for module in linear]
         try:
             with torch.inference_mode():
                 loaded.forward(encoding, states)

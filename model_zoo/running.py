@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -247,13 +246,11 @@ def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
     if module is None:
         yield given
         return
-    own_thread = threading.get_ident()
 
     def keep(_: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
-        if threading.get_ident() == own_thread:  # somebody else's text may pass through the same module
-            given.append(inputs[0])
+        given.append(inputs[0])
 
-    hook = module.register_forward_pre_hook(keep)
+    hook = module.register_forward_pre_hook(capture.of_this_thread(keep))
     try:
         yield given
     finally:

@@ -43,7 +43,7 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
     for row, result in enumerate(results):
         name = token_text(titles[row])
         judges = [f"{judge.name}: {100 * judge.accuracy:.1f} %" for judge in result.baselines]
-        highest = max(judge.accuracy for judge in result.baselines)
+        highest = result.without_model.accuracy
         for column, (value, lines) in enumerate([(result.majority, judges[:1]), (highest, judges)]):
             shades[row, column] = _gain(value, result.majority)
             cells[row][column] = f"{100 * value:.0f}"

@@ -8,7 +8,7 @@ block by block, so that memory does not grow with them.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -86,15 +86,11 @@ class LinearProbe:
     scale: FloatArray
 
     def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
-        result = np.full((len(rows), self.n_classes), -np.inf, dtype=np.float32)
-        start = 0
         # (x - mean) / scale · w = x · (w / scale) - mean · (w / scale)
         weights = (self.weights / self.scale).T
         intercept = self.intercept - self.mean @ weights
-        for block in vectors.blocks(rows):
-            result[start : start + len(block), self.seen] = log_softmax(block @ weights + intercept, axis=1)
-            start += len(block)
-        return result
+        judged = (log_softmax(block @ weights + intercept, axis=1) for block in vectors.blocks(rows))
+        return _in_columns(judged, self.seen, (len(rows), self.n_classes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +103,19 @@ class NetworkProbe:
     scale: FloatArray
 
     def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
-        result = np.full((len(rows), self.n_classes), -np.inf, dtype=np.float32)
-        start = 0
-        for block in vectors.blocks(rows):
-            found = self.network.predict_log_proba((block - self.mean) / self.scale)
-            result[start : start + len(block), self.network.classes_] = found
-            start += len(block)
-        return result
+        standardized = ((block - self.mean) / self.scale for block in vectors.blocks(rows))
+        judged = (self.network.predict_log_proba(block) for block in standardized)
+        return _in_columns(judged, self.network.classes_, (len(rows), self.n_classes))
+
+
+def _in_columns(blocks: Iterable[FloatArray], seen: IntArray, shape: tuple[int, int]) -> FloatArray:
+    """Blocks of (some rows, labels seen) as one float32 (rows, classes), -inf for labels not seen."""
+    result = np.full(shape, -np.inf, dtype=np.float32)
+    start = 0
+    for block in blocks:
+        result[start : start + len(block), seen] = block
+        start += len(block)
+    return result
 
 
 def fit(

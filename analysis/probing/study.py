@@ -152,6 +152,11 @@ class TaskResult:
         return self.baselines[0].accuracy
 
     @property
+    def without_model(self) -> Baseline:
+        """The best of the judges without vectors, the majority among them."""
+        return max(self.baselines, key=lambda judge: judge.accuracy)
+
+    @property
     def best(self) -> LayerResult:
         """The layer best on the development items, the lowest among equals: chosen without the test items, so that its
         accuracy on them is not the luckiest of many.

@@ -153,13 +153,18 @@ def test_the_last_layer_of_the_lens_is_the_output(name: str, engine: Engine, che
         assert lens.original_ranks[-1] == output.rank
 
 
+def slow_mask(folder: Path, text: str) -> tuple[Any, Any, int]:
+    """The model, what it is given for a text with a mask, and the mask's position."""
+    model, tokenizer = slow_model(folder)
+    inputs = tokenizer(text, return_tensors="pt")
+    return model, inputs, inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+
+
 def test_the_lens_applies_the_head_to_hidden_states(engine: Engine, checkpoint: Checkpoint) -> None:
     """BERT's head, written out from its own modules."""
     folder = checkpoint("bert")
-    model, tokenizer = slow_model(folder)
     text = "The cat [MASK] on the mat."
-    inputs = tokenizer(text, return_tensors="pt")
-    place = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    model, inputs, place = slow_mask(folder, text)
     with torch.no_grad():
         states = model.bert(**inputs, output_hidden_states=True).hidden_states
         logs = [model.cls.predictions(s[0, place]).log_softmax(dim=-1) for s in states]
@@ -174,10 +179,8 @@ def test_the_lens_applies_the_head_to_hidden_states(engine: Engine, checkpoint: 
 
 def test_the_lens_of_modernbert_normalizes_early_layers(engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint("modernbert")
-    model, tokenizer = slow_model(folder)
     text = "The cat [MASK] on the mat."
-    inputs = tokenizer(text, return_tensors="pt")
-    place = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    model, inputs, place = slow_mask(folder, text)
     with torch.no_grad():
         states = model.model(**inputs, output_hidden_states=True).hidden_states
         early = model.decoder(model.head(model.model.final_norm(states[1][0, place]))).log_softmax(dim=-1)
@@ -189,10 +192,8 @@ def test_the_lens_of_modernbert_normalizes_early_layers(engine: Engine, checkpoi
 def test_the_lens_of_xlm_roberta_xl_normalizes_early_layers(engine: Engine, checkpoint: Checkpoint) -> None:
     """At the last layer the model's own logits; before it, the layer's vectors through the norm behind the encoder."""
     folder = checkpoint("xlm-roberta-xl")
-    model, tokenizer = slow_model(folder)
     text = "The cat <mask> on the mat."
-    inputs = tokenizer(text, return_tensors="pt")
-    place = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    model, inputs, place = slow_mask(folder, text)
     with torch.no_grad():
         output = model(**inputs, output_hidden_states=True)
         early = model.lm_head(model.roberta.encoder.LayerNorm(output.hidden_states[-2][0, place]))
