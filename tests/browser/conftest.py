@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from on_screen import SETTLED
+from on_screen import PREPARED, SETTLED
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -129,6 +129,7 @@ class Visit:
 
     def open(self, url: str) -> Page:
         self.page.goto(url)
+        self.page.wait_for_function(PREPARED)
         self.settled()
         return self.page
 
