@@ -28,7 +28,8 @@ from model_zoo.types import (
 Texts = tuple[str, str | None]
 """A text, or a pair of texts."""
 
-# Tokens in one padded batch: large enough to keep two cores busy, small enough for a laptop's memory.
+# Tokens in one padded batch: large enough to keep two cores busy, small enough for a laptop's memory and to be stopped
+# after a second or two.
 _BATCH_TOKENS = 2048
 
 
@@ -77,7 +78,7 @@ def attend_many(loaded: LoadedModel, texts: Sequence[Texts]) -> Iterator[tuple[i
     """
     encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
     factors = None
-    for batch in _batches(_by_length(encodings), encodings):
+    for batch in batches(encodings):
         inputs = loaded.inputs([encodings[index] for index in batch])
         lengths = [len(encodings[index]) for index in batch]
         with torch.inference_mode(), capture.recording() as calls:
@@ -213,7 +214,7 @@ def hidden_states(
     all without it. Raises InvalidInput for one that does not exist.
     """
     encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
-    for batch in _batches(_by_length(encodings), encodings):
+    for batch in batches(encodings):
         inputs = loaded.inputs([encodings[i] for i in batch])
         with torch.inference_mode(), _given_to(loaded.final_norm) as given:
             states = loaded.encoder(**inputs, output_hidden_states=True).hidden_states
@@ -257,15 +258,10 @@ def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
         hook.remove()
 
 
-def _by_length(encodings: Sequence[Encoding]) -> list[int]:
-    """Their places, the shortest first."""
-    return sorted(range(len(encodings)), key=lambda index: len(encodings[index]))
-
-
-def _batches(order: Sequence[int], encodings: Sequence[Encoding]) -> Iterator[list[int]]:
-    """Runs of similar length whose padded size stays within ``_BATCH_TOKENS``; ``order`` is shortest first."""
+def batches(encodings: Sequence[Encoding]) -> Iterator[list[int]]:
+    """Their places, shortest first, in batches whose padded size stays within ``_BATCH_TOKENS``."""
     batch: list[int] = []
-    for index in order:
+    for index in sorted(range(len(encodings)), key=lambda place: len(encodings[place])):
         if batch and (len(batch) + 1) * len(encodings[index]) > _BATCH_TOKENS:
             yield batch
             batch = []

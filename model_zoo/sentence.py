@@ -11,10 +11,9 @@ import torch
 from model_zoo import registry
 from model_zoo.errors import NotSupported
 from model_zoo.loading import LoadedModel
+from model_zoo.running import batches
 from model_zoo.types import Encoding, SentenceScore
 
-# Tokens in one padded batch: keeps two cores busy and lets a long list be stopped after a second or two.
-_BATCH_TOKENS = 2048
 # Pairs that are tokenized, sorted by length and run before the next ones are looked at.
 _WINDOW = 256
 
@@ -60,14 +59,10 @@ def next_sentences(loaded: LoadedModel, pairs: Sequence[tuple[str, str]]) -> Ite
     refuse_without_head(loaded)
     for first in range(0, len(pairs), _WINDOW):
         window = range(first, min(first + _WINDOW, len(pairs)))
-        encodings = {index: loaded.encode(*pairs[index]) for index in window}
-        batch: list[int] = []
-        for index in sorted(window, key=lambda i: len(encodings[i])):
-            if batch and (len(batch) + 1) * len(encodings[index]) > _BATCH_TOKENS:
-                yield from zip(batch, _scored(loaded, [encodings[i] for i in batch]), strict=True)
-                batch = []
-            batch.append(index)
-        yield from zip(batch, _scored(loaded, [encodings[i] for i in batch]), strict=True)
+        encodings = [loaded.encode(*pairs[index]) for index in window]
+        for batch in batches(encodings):
+            scores = _scored(loaded, [encodings[place] for place in batch])
+            yield from zip((window[place] for place in batch), scores, strict=True)
 
 
 def _scored(loaded: LoadedModel, encodings: Sequence[Encoding]) -> list[SentenceScore]:

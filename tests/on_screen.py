@@ -15,7 +15,8 @@ from model_zoo.types import FloatArray
 NO_PICTURES = ("browser", "copy_link")  # components that draw nothing of the page's numbers
 
 
-# The page's own script (ui/browser) is fetched beside the first run and can come after it: until then Enter breaks lines.
+# The page's own script (ui/browser) is fetched beside the first run and can come after it: until then Enter breaks a
+# line.
 PREPARED = "window[Symbol.for('look inside BERT: the browser is prepared')]"
 # In a page of ``visit``: the server has answered what was asked and been silent for a moment, which the page needs to
 # notice; the script has run, and nothing is being redrawn.

@@ -71,8 +71,7 @@ class Probe(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearProbe:
-    """log p = log softmax(weights · (x - mean) / scale + intercept) over
-    ``n_classes`` labels.
+    """log p = log softmax(weights · (x - mean) / scale + intercept) over ``n_classes`` labels.
 
     ``seen`` are the numbers of the labels it was trained on; weights (seen, width), intercept (seen,). A
     label it has not seen has probability 0.

@@ -32,7 +32,7 @@ def test_batches_do_not_change_scores(
     together = dict(engine.next_sentences(model, PAIRS))
     assert [together[place].p_next for place in range(len(PAIRS))] == pytest.approx(alone, abs=1e-4)
     monkeypatch.setattr("model_zoo.sentence._WINDOW", 2)
-    monkeypatch.setattr("model_zoo.sentence._BATCH_TOKENS", 1)
+    monkeypatch.setattr("model_zoo.running._BATCH_TOKENS", 1)
     apart = dict(engine.next_sentences(model, PAIRS))
     assert [apart[place].p_next for place in range(len(PAIRS))] == pytest.approx(alone, abs=1e-4)
 
