@@ -1,13 +1,10 @@
-"""Numbers from a masked-word model's answers: surprisal, pseudo-perplexity, cross-entropy, softmax step by
-step.
-"""
+"""Numbers from a model's answers: surprisal, perplexity, cross-entropy, softmax step by step."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -20,36 +17,12 @@ def bits(log_probability: float) -> float:
     return -log_probability / math.log(2)
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """A text's scores: pseudo-log-likelihood Σ ln P(token | rest) in nats, the number of tokens in the sum,
-    and
-    pseudo-perplexity exp(-PLL / n), nan for a text without tokens to score (Salazar et al. 2020, eq. 1 and
-    2).
+def perplexity(scores: TokenScores) -> float:
+    """exp(-Σ ln P / n) over the n scored tokens, nan for none.
+
+    Of a causal model the perplexity, of a masked-word model the pseudo-perplexity (Salazar et al. 2020, eq. 2).
     """
-
-    log_likelihood: float
-    n_tokens: int
-
-    @property
-    def perplexity(self) -> float:
-        return math.exp(-self.log_likelihood / self.n_tokens) if self.n_tokens else math.nan
-
-
-def whole(scores: TokenScores) -> Whole:
-    """Pseudo-log-likelihood and pseudo-perplexity of a text."""
-    logs = scores.log_probabilities.astype(np.float64)
-    return Whole(float(np.nansum(logs)), int(np.isfinite(logs).sum()))
-
-
-def preferred(a: Whole, b: Whole, digits: int = 2) -> Literal["A", "B"] | None:
-    """Which of two texts has the higher pseudo-log-likelihood; None where they differ by less than ``digits`` decimals
-    can show, as a text and itself do.
-    """
-    difference = round(a.log_likelihood - b.log_likelihood, digits)
-    if difference == 0:
-        return None
-    return "A" if difference > 0 else "B"
+    return math.exp(-scores.log_likelihood / scores.n_scored) if scores.n_scored else math.nan
 
 
 def unit_bits(scores: TokenScores, units: Sequence[Unit]) -> FloatArray:

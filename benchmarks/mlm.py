@@ -21,6 +21,8 @@ import torch
 from transformers import AutoModelForMaskedLM, FillMaskPipeline
 
 from model_zoo import DEFAULT_MODEL, Engine, masked, sources
+from model_zoo.loading import LoadedModel
+from model_zoo.types import FloatArray
 
 SENTENCE = "The keys to the old wooden cabinet in the hall are on the [MASK] beside the door."
 PARAGRAPH = (
@@ -40,6 +42,12 @@ def interleaved(repeats: int, *sides: Callable[[], Any]) -> list[float]:
             side()
             times.append(time.perf_counter() - begun)
     return [statistics.median(times[1:]) for times in seconds]
+
+
+def scores(loaded: LoadedModel, text: str) -> FloatArray:
+    """ln P of every token by the app."""
+    ((_, found),) = masked.token_scores(loaded, [text])
+    return found.log_probabilities
 
 
 def slow_scores(model: Any, ids: list[int], mask: int) -> list[float]:
@@ -96,12 +104,12 @@ def main() -> None:
         text = loaded.tokenizer.decode(loaded.tokenizer(PARAGRAPH, add_special_tokens=False)["input_ids"][: TOKENS - 2])
         ids = list(loaded.encode(text).ids)
         mask = loaded.tokenizer.mask_token_id
-        batched = masked.token_scores(loaded, text).log_probabilities[1:-1]
+        batched = scores(loaded, text)[1:-1]
         slow = slow_scores(loaded.model, ids, mask)
         assert max(abs(a - b) for a, b in zip(batched.tolist(), slow, strict=True)) < 1e-4
         ours, theirs = interleaved(
             max(3, arguments.repeats // 10),
-            lambda: masked.token_scores(loaded, text),
+            lambda: scores(loaded, text),
             lambda: slow_scores(loaded.model, ids, mask),
         )
         print(

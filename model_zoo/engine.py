@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from cachetools import LRUCache
 
@@ -21,6 +21,7 @@ from model_zoo.types import (
     COST_LENGTHS,
     DTYPES,
     PARTS,
+    SCHEMES,
     AttentionRun,
     CostEvent,
     CostFailure,
@@ -34,6 +35,7 @@ from model_zoo.types import (
     ModelInfo,
     ModelStatus,
     Part,
+    Preference,
     Quality,
     Scheme,
     SentenceScore,
@@ -49,6 +51,10 @@ if TYPE_CHECKING:
     from model_zoo.sources import Source
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
+
+Text = str | tuple[str, str]
+"""A text, or a pair of texts."""
 
 RESULT_BYTES = 128 * 2**20
 COST_REPEATS = 15
@@ -166,7 +172,8 @@ class Engine:
         with self._memory.lease(model) as loaded:
             return loaded.info
 
-    def attend(
+    @overload
+    def attend(  # type: ignore[overload-overlap]  # a str is a sequence of str, too
         self,
         model: str,
         text: str,
@@ -174,8 +181,35 @@ class Engine:
         *,
         max_tokens: int | None = None,
         part: Part = "encoder",
-    ) -> AttentionRun:
+        states: bool = False,
+    ) -> AttentionRun: ...
+
+    @overload
+    def attend(
+        self,
+        model: str,
+        text: Sequence[Text],
+        *,
+        max_tokens: int | None = None,
+        part: Part = "encoder",
+        states: bool = False,
+    ) -> list[AttentionRun]: ...
+
+    def attend(
+        self,
+        model: str,
+        text: str | Sequence[Text],
+        text_pair: str | None = None,
+        *,
+        max_tokens: int | None = None,
+        part: Part = "encoder",
+        states: bool = False,
+    ) -> AttentionRun | list[AttentionRun]:
         """Run a text, or a pair of texts, and keep what every head's attention is computed from.
+
+        Instead of one text there may be a list of texts and pairs, a pair being a tuple of two: their runs come in
+        their order, and are made in batches of similar length. A run holds its own tokens only, without padding, and
+        differs by rounding alone (about 1e-6) from one made by itself.
 
         The text is cut at the model's limit, or at ``max_tokens`` if that is less. ``part`` "encoder" is all there
         is of a model with one stack of layers, GPT-2's causal one too. An encoder-decoder (BART, T5) has the parts
@@ -185,69 +219,87 @@ class Engine:
         decoder restores the first text, which it was trained to do. T5's was not, and what it would write is not
         made up here: it has written nothing yet and holds its start token alone.
 
+        With ``states`` the run holds the hidden states of the same pass, which only the part "encoder" has.
+
         Raises InvalidInput for text no tokenizer reads, NotSupported for models without attention or without the
         part, and what ``model_zoo.sources`` raises for models that cannot be had.
         """
-        from model_zoo import running
-
-        texts_.check(text, "The text" if text_pair is None else "The first text")
-        if text_pair is not None:
-            texts_.check(text_pair, "The second text")
         if part not in PARTS:
             raise InvalidInput(f"There is no part {part!r} of a model. Choose {', '.join(PARTS)}.")
-        with self._memory.lease(model) as loaded:
-            key = ("attend", model, loaded.info.revision, text, text_pair, max_tokens, part)
-            return self._remembered(key, lambda: running.attend(loaded, text, text_pair, max_tokens, part))
-
-    def attend_many(self, model: str, texts: Sequence[str | tuple[str, str]]) -> list[AttentionRun]:
-        """``attend`` for many texts, or pairs of texts, in their order; a pair is a tuple of two.
-
-        They run in batches of similar length. A run holds its own tokens only, without padding, and what ``attend``
-        remembers is not run again, nor the other way round: the two differ by rounding, about 1e-6.
-        Raises as ``attend`` does.
-        """
+        if states and part != "encoder":
+            raise InvalidInput(
+                f'Hidden states come with the part "encoder", not with {part!r}. Ask for one of the two.'
+            )
+        if isinstance(text, str):
+            return self._attend(model, _as_pair(text, text_pair), max_tokens, part, states)
+        pairs = _as_pairs(text, text_pair)
+        if part != "encoder":  # a decoder's runs are not batched
+            return [self._attend(model, pair, max_tokens, part, states) for pair in pairs]
         from model_zoo import running
 
-        pairs = [_as_pair(number, text) for number, text in enumerate(texts, start=1)]
         with self._memory.lease(model) as loaded:
+            return self._each(
+                pairs,
+                lambda pair: ("attend", model, loaded.info.revision, *pair, max_tokens, part, states),
+                lambda missing: running.attend_many(loaded, missing, max_tokens, states),
+            )
 
-            def key(pair: tuple[str, str | None]) -> tuple[Any, ...]:
-                return ("attend", model, loaded.info.revision, *pair, None, "encoder")
+    def _attend(
+        self, model: str, pair: tuple[str, str | None], max_tokens: int | None, part: Part, states: bool
+    ) -> AttentionRun:
+        from model_zoo import running
 
-            with self._lock:
-                known = {pair: self._results.get(key(pair)) for pair in pairs}
-            found = {pair: run for pair, run in known.items() if run is not None}
-            missing = [pair for pair in known if pair not in found]
-            for index, run in running.attend_many(loaded, missing):
-                found[missing[index]] = self._kept(key(missing[index]), run)
-        return [found[pair] for pair in pairs]
+        with self._memory.lease(model) as loaded:
+            key = ("attend", model, loaded.info.revision, *pair, max_tokens, part, states)
+            return self._remembered(key, lambda: running.attend(loaded, *pair, max_tokens, part, states))
 
-    def hidden_states(self, model: str, texts: Sequence[str]) -> list[FloatArray]:
-        """Per text the vectors after the embeddings and after every layer: float32 (layers + 1, n, width)."""
-        states: list[FloatArray | None] = [None] * len(texts)
-        for index, hidden in self.iter_hidden_states(model, texts):
-            states[index] = hidden.states
-        return [state for state in states if state is not None]
+    @overload
+    def hidden_states(self, model: str, texts: str) -> FloatArray: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def hidden_states(self, model: str, texts: Sequence[Text]) -> list[FloatArray]: ...
+
+    def hidden_states(self, model: str, texts: str | Sequence[Text]) -> FloatArray | list[FloatArray]:
+        """The vectors after the embeddings and after every layer: float32 (layers + 1, n, width), one array a text.
+
+        See ``encoded_states`` for chosen layers, and for the tokens that the vectors stand for.
+        """
+        if isinstance(texts, str):
+            return self.encoded_states(model, texts).states
+        return [hidden.states for hidden in self.encoded_states(model, texts)]
+
+    @overload
+    def encoded_states(  # type: ignore[overload-overlap]
+        self, model: str, texts: str, *, layers: Sequence[int] | None = None
+    ) -> HiddenStates: ...
+
+    @overload
+    def encoded_states(
+        self, model: str, texts: Sequence[Text], *, layers: Sequence[int] | None = None
+    ) -> list[HiddenStates]: ...
 
     def encoded_states(
-        self, model: str, texts: Sequence[str | tuple[str, str]], *, layers: Sequence[int] | None = None
-    ) -> list[HiddenStates]:
-        """Tokens and vectors of many texts, or pairs of texts, in their order; a pair is a tuple of two.
+        self, model: str, texts: str | Sequence[Text], *, layers: Sequence[int] | None = None
+    ) -> HiddenStates | list[HiddenStates]:
+        """Tokens and vectors of a text, or of a list of texts and pairs in its order; a pair is a tuple of two.
 
         ``layers`` are those wanted, in the order wanted: 0 is after the embeddings, k after the k-th layer; all of them
         without it. Of an encoder-decoder the encoder's. Raises InvalidInput for text no tokenizer reads and for layers
         that do not exist.
         """
+        if isinstance(texts, str):
+            ((_, hidden),) = self.iter_hidden_states(model, [texts], layers=layers)
+            return hidden
         found = dict(self.iter_hidden_states(model, texts, layers=layers))
         return [found[index] for index in range(len(texts))]
 
     def iter_hidden_states(
-        self, model: str, texts: Sequence[str | tuple[str, str]], *, layers: Sequence[int] | None = None
+        self, model: str, texts: Sequence[Text], *, layers: Sequence[int] | None = None
     ) -> Iterator[tuple[int, HiddenStates]]:
         """Like ``encoded_states``, but yields (index of the text, tokens and vectors) as batches are done."""
         from model_zoo import running
 
-        pairs = [_as_pair(number, text) for number, text in enumerate(texts, start=1)]
+        pairs = _as_pairs(texts)
         if layers is not None and not layers:
             raise InvalidInput("No layer is chosen. Choose at least one, or leave the choice out for all of them.")
         with self._memory.lease(model) as loaded:
@@ -255,11 +307,9 @@ class Engine:
 
     def encode(self, model: str, text: str, text_pair: str | None = None) -> Encoding:
         """The tokens of a text, or a pair of texts, in which [MASK] stands for the model's own mask."""
-        texts_.check(text, "The text" if text_pair is None else "The first text")
-        if text_pair is not None:
-            texts_.check(text_pair, "The second text")
+        pair = _as_pair(text, text_pair)
         with self._memory.lease(model) as loaded:
-            return loaded.encode(text, text_pair)
+            return loaded.encode(*pair)
 
     def vocabulary(self, model: str) -> Vocabulary:
         """The tokens a model knows, by id."""
@@ -269,19 +319,86 @@ class Engine:
             key = ("vocabulary", model, loaded.info.revision)
             return self._remembered(key, lambda: masked_.vocabulary(loaded))
 
-    def fill_mask(
-        self, model: str, text: str, top_k: int = 10, *, masked: Collection[int] = ()
-    ) -> tuple[MaskPrediction, ...]:
-        """One entry a mask: its position, and (token, id, probability) best first.
+    @overload
+    def fill_mask(  # type: ignore[overload-overlap]
+        self,
+        model: str,
+        text: str,
+        top_k: int = 10,
+        *,
+        masked: Collection[int] = (),
+        targets: Sequence[str | int] = (),
+    ) -> tuple[MaskPrediction, ...]: ...
 
-        Masks are those typed, as the model writes its own or as [MASK], and the tokens at the positions ``masked``.
-        Raises InvalidInput where there is none, NotSupported for a model without a masked-word head.
+    @overload
+    def fill_mask(
+        self, model: str, text: Sequence[str], top_k: int = 10, *, targets: Sequence[str | int] = ()
+    ) -> list[tuple[MaskPrediction, ...]]: ...
+
+    def fill_mask(
+        self,
+        model: str,
+        text: str | Sequence[str],
+        top_k: int = 10,
+        *,
+        masked: Collection[int] = (),
+        targets: Sequence[str | int] = (),
+    ) -> tuple[MaskPrediction, ...] | list[tuple[MaskPrediction, ...]]:
+        """One entry a mask: its position, and (token, id, probability) best first; of a list of texts, a list of these.
+
+        Masks are those typed, as the model writes its own or as [MASK], and the tokens at the positions ``masked`` of
+        a single text. ``targets`` are words whose probability is wanted at every mask, whatever their rank: a word is
+        the token that the tokenizer makes of it at the mask's place, ``"##ing"`` or ``"Ġcat"`` the token itself, and a
+        number an id. Raises InvalidInput where there is no mask or a target is no single token, NotSupported for a
+        model without a masked-word head.
         """
         from model_zoo import masked as masked_
 
+        texts = _checked(text)
+        if not isinstance(text, str) and masked:
+            raise InvalidInput("Positions to mask belong to one text. Type [MASK] into the texts of a list instead.")
+        with self._memory.lease(model) as loaded:
+            found = masked_.fill_mask(loaded, texts, top_k, masked, targets)
+        return found[0] if isinstance(text, str) else found
+
+    @overload
+    def next_tokens(  # type: ignore[overload-overlap]
+        self, model: str, text: str, top_k: int = 10, *, targets: Sequence[str | int] = ()
+    ) -> MaskPrediction: ...
+
+    @overload
+    def next_tokens(
+        self, model: str, text: Sequence[str], top_k: int = 10, *, targets: Sequence[str | int] = ()
+    ) -> list[MaskPrediction]: ...
+
+    def next_tokens(
+        self, model: str, text: str | Sequence[str], top_k: int = 10, *, targets: Sequence[str | int] = ()
+    ) -> MaskPrediction | list[MaskPrediction]:
+        """What a causal language model (GPT-2) expects behind a text, best first; of a list of texts, a list of these.
+
+        ``targets`` are as in ``fill_mask``; a word follows the text after a space. Raises NotSupported for a model that
+        was not trained to say what comes next, InvalidInput for a text longer than the model reads.
+        """
+        from model_zoo import causal
+
+        texts = _checked(text)
+        with self._memory.lease(model) as loaded:
+            found = causal.next_tokens(loaded, texts, top_k, targets)
+        return found[0] if isinstance(text, str) else found
+
+    def next_lens(
+        self, model: str, text: str, top_k: int = 5, *, positions: Sequence[int] | None = None
+    ) -> tuple[MaskLens, ...]:
+        """The logit lens of a causal language model: its head applied after every layer, one entry a position.
+
+        ``positions`` are those of the tokens that are guessed, from 1 (nothing stands before the first) to n, the one
+        behind the text, which alone is followed without it.
+        """
+        from model_zoo import causal
+
         texts_.check(text)
         with self._memory.lease(model) as loaded:
-            return masked_.fill_mask(loaded, text, top_k, masked)
+            return causal.next_lens(loaded, text, top_k, positions)
 
     def fill_all(self, model: str, text: str, *, masked: Collection[int] = ()) -> Iterator[MaskPrediction]:
         """Fill one mask after the other, the most confident first; yields each as it is filled by its best token."""
@@ -301,18 +418,54 @@ class Engine:
         with self._memory.lease(model) as loaded:
             return masked_.restore(loaded, text, ids, positions, top_k)
 
-    def token_scores(self, model: str, text: str, *, scheme: Scheme = "original") -> TokenScores:
-        """ln P of every token, each masked in turn (pseudo-log-likelihood).
+    @overload
+    def token_scores(  # type: ignore[overload-overlap]
+        self, model: str, text: str, *, scheme: Scheme | None = None
+    ) -> TokenScores: ...
 
-        The ``scheme`` "original" is ln P(token | rest), of Salazar et al. 2020; "word l2r" masks what follows a token
-        in its word too, so that the scores of a word's pieces sum to the word's (Kauf & Ivanova 2023).
+    @overload
+    def token_scores(self, model: str, text: Sequence[str], *, scheme: Scheme | None = None) -> list[TokenScores]: ...
+
+    def token_scores(
+        self, model: str, text: str | Sequence[str], *, scheme: Scheme | None = None
+    ) -> TokenScores | list[TokenScores]:
+        """ln P of every token: each masked in turn (pseudo-log-likelihood), or given those before it (causal models).
+
+        Of a list of texts, a list of these. The ``scheme`` "original" is ln P(token | rest), of Salazar et al. 2020;
+        "word l2r" masks what follows a token in its word too, so that the scores of a word's pieces sum to the word's
+        (Kauf & Ivanova 2023); "causal" is ln P(token | those before it), the only one of a causal model and of no
+        other. Without a choice it is "original", or "causal". See ``TokenScores``.
         """
-        from model_zoo import masked as masked_
-
-        texts_.check(text)
+        texts = _checked(text)
+        if scheme is not None and scheme not in SCHEMES:
+            raise InvalidInput(f"There is no scheme {scheme!r}. Choose {', '.join(map(repr, SCHEMES))}.")
         with self._memory.lease(model) as loaded:
-            key = ("token_scores", model, loaded.info.revision, text, scheme)
-            return self._remembered(key, lambda: masked_.token_scores(loaded, text, scheme))
+            chosen: Scheme = scheme or ("causal" if loaded.info.lm else "original")
+            found = self._each(
+                texts,
+                lambda one: ("token_scores", model, loaded.info.revision, one, chosen),
+                lambda missing: _scores(loaded, missing, chosen),
+            )
+        return found[0] if isinstance(text, str) else found
+
+    @overload
+    def prefer(self, model: str, a: str, b: str, *, scheme: Scheme | None = None) -> Preference: ...
+
+    @overload
+    def prefer(self, model: str, a: Sequence[tuple[str, str]], *, scheme: Scheme | None = None) -> list[Preference]: ...
+
+    def prefer(
+        self, model: str, a: str | Sequence[tuple[str, str]], b: str | None = None, *, scheme: Scheme | None = None
+    ) -> Preference | list[Preference]:
+        """Which of two texts a model finds more probable by the sum of its ``token_scores``: a minimal pair.
+
+        Instead of two texts there may be a list of pairs. Longer texts tend to score lower, so a pair should differ in
+        one word. Raises as ``token_scores`` does.
+        """
+        pairs = _both(a, b)
+        scores = self.token_scores(model, [text for pair in pairs for text in pair], scheme=scheme)
+        found = [Preference(*both) for both in zip(scores[0::2], scores[1::2], strict=True)]
+        return found[0] if isinstance(a, str) else found
 
     def mask_lens(self, model: str, text: str, top_k: int = 5, *, masked: Collection[int] = ()) -> tuple[MaskLens, ...]:
         """The masked-word head applied to each mask after every layer (logit lens)."""
@@ -353,14 +506,25 @@ class Engine:
         with self._memory.lease(model) as loaded:
             return masked_.put(loaded, text, fills)
 
-    def next_sentence(self, model: str, a: str, b: str) -> SentenceScore:
+    @overload
+    def next_sentence(self, model: str, a: str, b: str) -> SentenceScore: ...
+
+    @overload
+    def next_sentence(self, model: str, a: Sequence[tuple[str, str]]) -> list[SentenceScore]: ...
+
+    def next_sentence(
+        self, model: str, a: str | Sequence[tuple[str, str]], b: str | None = None
+    ) -> SentenceScore | list[SentenceScore]:
         """Whether B follows A: ``.p_next`` in [0, 1]. For ALBERT: whether A and B stand in order (``.kind`` "SOP").
 
-        Raises NotSupported for a model without such a head.
+        Instead of two texts there may be a list of pairs, batched by length. Raises NotSupported for a model without
+        such a head.
         """
-        return next(score for _, score in self.next_sentences(model, [(a, b)]))
+        pairs = _both(a, b)
+        found = dict(self.iter_next_sentences(model, pairs))
+        return found[0] if isinstance(a, str) else [found[index] for index in range(len(pairs))]
 
-    def next_sentences(self, model: str, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[int, SentenceScore]]:
+    def iter_next_sentences(self, model: str, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[int, SentenceScore]]:
         """Like ``next_sentence`` for many pairs: yields (index of the pair, score) as batches are done."""
         from model_zoo import sentence
 
@@ -428,6 +592,21 @@ class Engine:
                 return found
         return self._kept(key, compute())
 
+    def _each(
+        self,
+        items: Sequence[Item],
+        key: Callable[[Item], Any],
+        compute: Callable[[list[Item]], Iterator[tuple[int, Result]]],
+    ) -> list[Result]:
+        """A result for every item, in their order: those remembered, and the others computed together, each once."""
+        with self._lock:
+            known = {item: self._results.get(key(item)) for item in items}
+        found: dict[Item, Result] = {item: result for item, result in known.items() if result is not None}
+        missing = [item for item in known if item not in found]
+        for index, result in compute(missing) if missing else ():
+            found[missing[index]] = self._kept(key(missing[index]), result)
+        return [found[item] for item in items]
+
     def _kept(self, key: Any, result: Result) -> Result:
         # ValueError: a result larger than the whole memory for results is handed out, not kept.
         with self._lock, suppress(ValueError):
@@ -435,14 +614,59 @@ class Engine:
         return result
 
 
-def _as_pair(number: int, text: str | tuple[str, str]) -> tuple[str, str | None]:
-    """A text, or a pair, of a list of them, after the checks of single ones; ``number`` is its place, from 1."""
+def _as_pair(text: str, text_pair: str | None, which: str = "") -> tuple[str, str | None]:
+    """A text, or a pair, that a tokenizer can read; ``which`` tells one of a list."""
+    if text_pair is None:
+        return texts_.check(text, which or "The text"), None
+    of_pair = f" of {which}" if which else ""
+    return texts_.check(text, f"The first text{of_pair}"), texts_.check(text_pair, f"The second text{of_pair}")
+
+
+def _as_pairs(texts: Sequence[Text], text_pair: str | None = None) -> list[tuple[str, str | None]]:
+    """The texts and pairs of a list, after the checks of single ones."""
+    if text_pair is not None:
+        raise InvalidInput("A list of texts has no second text. Put pairs into the list, as tuples of two.")
+    return [
+        _as_pair(text, None, f"Text {number}")
+        if isinstance(text, str)
+        else _as_pair(*_two(text, number), f"pair {number}")
+        for number, text in enumerate(texts, start=1)
+    ]
+
+
+def _checked(text: str | Sequence[str]) -> list[str]:
+    """One text, or those of a list, that a tokenizer can read."""
     if isinstance(text, str):
-        return texts_.check(text, f"Text {number}"), None
-    first, second = text
-    return texts_.check(first, f"The first text of pair {number}"), texts_.check(
-        second, f"The second text of pair {number}"
-    )
+        return [texts_.check(text)]
+    return [texts_.check(one, f"Text {number}") for number, one in enumerate(text, start=1)]
+
+
+def _both(a: str | Sequence[tuple[str, str]], b: str | None) -> list[tuple[str, str]]:
+    """One pair of texts, or those of a list."""
+    if isinstance(a, str):
+        if b is None:
+            raise InvalidInput("There is one text only. Give two, or a list of pairs.")
+        return [(a, b)]
+    if b is not None:
+        raise InvalidInput("A list of pairs has no second text. Put both texts of a pair into the list.")
+    return [_two(pair, number) for number, pair in enumerate(a, start=1)]
+
+
+def _two(pair: tuple[str, str], number: int) -> tuple[str, str]:
+    if isinstance(pair, str) or len(pair) != 2:
+        raise InvalidInput(f"Pair {number} is not two texts: {pair!r:.80}. Give each pair as a tuple of two.")
+    first, second = pair
+    return first, second
+
+
+def _scores(loaded: LoadedModel, texts: Sequence[str], scheme: Scheme) -> Iterator[tuple[int, TokenScores]]:
+    from model_zoo import causal, masked
+
+    if scheme == "causal":
+        return causal.token_scores(loaded, texts)
+    if loaded.info.lm:
+        raise InvalidInput(f"{loaded.info.id} reads left to right and masks nothing. Choose the scheme 'causal'.")
+    return masked.token_scores(loaded, texts, scheme)
 
 
 def _status(spec: registry.ModelSpec) -> ModelStatus:

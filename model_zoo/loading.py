@@ -249,6 +249,7 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
         device=str(device),
         dtype=str(model.dtype).removeprefix("torch."),
         cross_attention=bool(config.is_encoder_decoder),
+        lm="lm" in heads,
     )
     bound = max_tokens or (_UNLIMITED_TOKENS_WITH_MAPS if eager and info.n_heads else _UNLIMITED_TOKENS)
     return LoadedModel(info=info, family=family, model=model, tokenizer=tokenizer, max_tokens=bound)
@@ -321,6 +322,8 @@ def _heads(model: Any, family: Family, missing: set[str], name: str) -> set[str]
     heads = set()
     if has_head and family.head in ("pretraining", "masked") and not missing - sentence:
         heads.add("mlm")
+    if has_head and family.head == "causal" and not missing:
+        heads.add("lm")
     if has_head and family.nsp and not sentence:
         heads.add("nsp")
     return heads

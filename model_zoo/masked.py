@@ -1,24 +1,20 @@
-"""What a model believes stands behind a mask: predictions, scores of whole texts, the logit lens.
-
-The encoder runs once, then the masked-word head on the rows asked for and no others: most of the work of a
-small model is its projection onto the vocabulary.
-"""
+"""What a model believes stands behind a mask: predictions, scores of whole texts, the logit lens."""
 
 from __future__ import annotations
 
-import copy
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import torch
 
 from model_zoo import registry
+from model_zoo.answers import Question, answers_of, lens, logits_of, predictions, states_of, target_id
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
+from model_zoo.running import batches
 from model_zoo.types import (
-    SCHEMES,
     Encoding,
     MaskLens,
     MaskPrediction,
@@ -29,68 +25,11 @@ from model_zoo.types import (
     Vocabulary,
 )
 
-LARGEST_TOP_K = 1000
-
 # The mask tokens of common families, to recognize one that belongs to another model.
 _MASKS = ("[MASK]", "<mask>", "<extra_id_0>")
 
-# Numbers in one piece of the head's output: 64 MB of float32.
-_HEAD_NUMBERS = 2**24
-# Tokens in one batch of copies of a text, each with another mask: keeps two cores busy in a laptop's memory.
-_BATCH_TOKENS = 2048
 # Predictions of before and after among which the largest shift is looked for.
 _SHIFTED_AMONG = 50
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A row of the head's output: the best tokens; ln P and rank (from 1) of each target, nan and 0 for
-    none.
-    """
-
-    best: tuple[Prediction, ...]
-    log_probabilities: tuple[float, ...]
-    ranks: tuple[int, ...]
-    log_total: float
-
-
-class _Output(tuple[torch.Tensor, ...]):
-    """A network's output with everything but the vectors left out: other attributes are None."""
-
-    @property
-    def last_hidden_state(self) -> torch.Tensor:
-        return self[0]
-
-    def __getattr__(self, name: str) -> None:
-        return None
-
-
-class _Given(torch.nn.Module):
-    """Stands where the encoder was and hands out the vectors it is given instead of computing them."""
-
-    def __init__(self, encoder: Any) -> None:
-        super().__init__()
-        object.__setattr__(self, "_encoder", encoder)  # not as a submodule: this is a reference, no part
-
-    def forward(self, input_ids: torch.Tensor, *_: Any, **__: Any) -> _Output:
-        return _Output((input_ids, input_ids[:, 0]))  # vectors, and what a sentence head would read
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "_encoder"), name)
-
-
-def _head(model: Any) -> Any:
-    """The model's own head as a function of vectors (batch, n, width), whatever the family calls its
-    parts.
-    """
-    head = copy.copy(model)
-    head._modules = {**model._modules, model.base_model_prefix: _Given(model.base_model)}
-    return head
-
-
-def _scores(output: Any) -> torch.Tensor:
-    found = getattr(output, "prediction_logits", None)
-    return output.logits if found is None else found
 
 
 def refuse_without_head(loaded: LoadedModel) -> None:
@@ -160,92 +99,34 @@ def _no_mask(loaded: LoadedModel, encoding: Encoding) -> str:
     return f"There is no mask in the text. Choose a word to mask, or type {own}."
 
 
-def _states(loaded: LoadedModel, encodings: Sequence[Encoding]) -> torch.Tensor:
-    """The vectors that the head reads: (batch, longest, width)."""
-    states: torch.Tensor = loaded.model.base_model(**loaded.inputs(encodings))[0]
-    return states
-
-
-def _logits(loaded: LoadedModel, states: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The head's output for rows of states (rows, width), in pieces (some rows, vocabulary),
-    float32.
-    """
-    head = _head(loaded.model)
-    rows_a_piece = max(1, _HEAD_NUMBERS // len(loaded.tokenizer))
-    for piece in states.split(rows_a_piece):
-        yield _scores(head(piece[None]))[0].float()
-
-
-def _answers(
-    loaded: LoadedModel, states: torch.Tensor, targets: Sequence[Sequence[int | None]], top_k: int
-) -> list[_Answer]:
-    """Answers for rows of states (rows, width); ``targets`` names the tokens to be followed, row by row."""
-    n_targets = max((len(row) for row in targets), default=0)
-    wanted = torch.tensor([[-1 if t is None else t for t in row] for row in targets], device=states.device).reshape(
-        len(states), n_targets
-    )
-    found: list[_Answer] = []
-    for logits in _logits(loaded, states):
-        totals = logits.logsumexp(dim=-1)
-        piece = logits - totals[:, None]  # ln P
-        ids_wanted = wanted[len(found) : len(found) + len(piece)]
-        highest, ids = piece.topk(min(top_k, piece.shape[-1]), dim=-1)
-        of_targets = piece.gather(1, ids_wanted.clamp(min=0))
-        ranks = torch.stack(
-            [(piece > of_targets[:, [t]]).sum(dim=-1) + 1 for t in range(n_targets)] or [ids[:, 0]], dim=-1
-        )
-        columns = [t.tolist() for t in (highest.exp(), ids, ids_wanted, of_targets, ranks, totals)]
-        for probabilities, best, asked, logs, places, total in zip(*columns, strict=True):
-            names = loaded.tokenizer.convert_ids_to_tokens(best)
-            found.append(
-                _Answer(
-                    tuple(Prediction(*entry) for entry in zip(names, best, probabilities, strict=True)),
-                    tuple(float("nan") if a < 0 else log for a, log in zip(asked, logs, strict=True)),
-                    tuple(0 if a < 0 else rank for a, rank in zip(asked, places[: len(asked)], strict=True)),
-                    total,
-                )
-            )
-    return found
-
-
-def _predictions(
+def fill_mask(
     loaded: LoadedModel,
-    hidden: Encoding,
-    positions: Sequence[int],
-    originals: Sequence[int | None],
+    texts: Sequence[str],
     top_k: int,
-) -> tuple[MaskPrediction, ...]:
-    if not 1 <= top_k <= LARGEST_TOP_K:
-        raise InvalidInput(f"{top_k} predictions cannot be shown. Choose 1 to {LARGEST_TOP_K}.")
-    with torch.inference_mode():
-        states = _states(loaded, [hidden])[0, list(positions)]
-        answers = _answers(loaded, states, [[original] for original in originals], top_k)
-    return tuple(
-        MaskPrediction(position, answer.best, answer.log_total)
-        if original is None
-        else MaskPrediction(
-            position,
-            answer.best,
-            answer.log_total,
-            Prediction(
-                loaded.tokenizer.convert_ids_to_tokens(original),
-                original,
-                float(np.exp(answer.log_probabilities[0])),
-            ),
-            answer.ranks[0],
-            answer.log_probabilities[0],
-        )
-        for position, original, answer in zip(positions, originals, answers, strict=True)
-    )
-
-
-def fill_mask(loaded: LoadedModel, text: str, top_k: int, masked: Collection[int]) -> tuple[MaskPrediction, ...]:
-    """The best tokens for every mask of a text: those typed and those at the positions ``masked``."""
+    masked: Collection[int] = (),
+    targets: Sequence[str | int] = (),
+) -> list[tuple[MaskPrediction, ...]]:
+    """The best tokens for every mask of every text: those typed and those at the positions ``masked``."""
     refuse_without_head(loaded)
-    encoding = loaded.encode(text)
-    hidden, positions = _hidden(loaded, encoding, masked)
-    originals = [_original(loaded, encoding, position) for position in positions]
-    return _predictions(loaded, hidden, positions, originals, top_k)
+    hidden, questions = [], []
+    for number, text in enumerate(texts, start=1):
+        encoding = loaded.encode(text)
+        try:
+            with_masks, positions = _hidden(loaded, encoding, masked)
+            asked = [_question(loaded, encoding, position, targets) for position in positions]
+        except InvalidInput as error:
+            if len(texts) == 1:
+                raise
+            raise InvalidInput(f"Text {number}: {error}") from error
+        hidden.append(with_masks)
+        questions.append(asked)
+    return predictions(loaded, hidden, questions, top_k)
+
+
+def _question(loaded: LoadedModel, encoding: Encoding, position: int, targets: Sequence[str | int] = ()) -> Question:
+    """What stands behind the mask at a position."""
+    wanted = tuple(target_id(loaded, encoding, position, target) for target in targets)
+    return Question(position, position, _original(loaded, encoding, position), wanted)
 
 
 def _original(loaded: LoadedModel, encoding: Encoding, position: int) -> int | None:
@@ -266,8 +147,8 @@ def restore(
         raise InvalidInput(f"The text has {len(encoding)} tokens, and {len(ids)} ids were given. Give one a token.")
     if not positions:
         return ()
-    originals = [encoding.ids[position] for position in positions]
-    return _predictions(loaded, replace(encoding, ids=tuple(ids)), positions, originals, top_k)
+    questions = [Question(position, position, encoding.ids[position]) for position in positions]
+    return predictions(loaded, [replace(encoding, ids=tuple(ids))], [questions], top_k)[0]
 
 
 def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterator[MaskPrediction]:
@@ -279,8 +160,7 @@ def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterato
     encoding = loaded.encode(text)
     hidden, positions = _hidden(loaded, encoding, masked)
     while positions:
-        originals = [_original(loaded, encoding, position) for position in positions]
-        answers = _predictions(loaded, hidden, positions, originals, 1)
+        (answers,) = predictions(loaded, [hidden], [[_question(loaded, encoding, p) for p in positions]], 1)
         surest = max(answers, key=lambda answer: answer.best[0].probability)
         yield surest
         positions.remove(surest.position)
@@ -289,32 +169,44 @@ def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterato
         hidden = replace(hidden, ids=tuple(ids))
 
 
-def token_scores(loaded: LoadedModel, text: str, scheme: Scheme = "original") -> TokenScores:
-    """ln P of every token: as many copies of the text as it has tokens, each with one of them masked, and by the scheme
-    "word l2r" what follows it in its word.
+def token_scores(
+    loaded: LoadedModel, texts: Sequence[str], scheme: Scheme = "original"
+) -> Iterator[tuple[int, TokenScores]]:
+    """ln P of every token: as many copies of a text as it has tokens, each with one of them masked, and by the scheme
+    "word l2r" what follows it in its word. Yields (index of the text, scores) as the copies are run, short texts first.
     """
-    if scheme not in SCHEMES:
-        raise InvalidInput(f"There is no scheme {scheme!r}. Choose {' or '.join(map(repr, SCHEMES))}.")
     refuse_without_head(loaded)
-    encoding = loaded.encode(text)
+    encodings = [loaded.encode(text) for text in texts]
     mask = loaded.tokenizer.mask_token_id
-    scored = [
-        place
+    copies = [
+        (index, place)
+        for index, encoding in enumerate(encodings)
         for place, (token, special) in enumerate(zip(encoding.ids, encoding.special, strict=True))
         if not special and token != mask
     ]
-    logs = np.full(len(encoding), np.nan, dtype=np.float32)
-    guesses: list[Prediction | None] = [None] * len(encoding)
-    rows_a_batch = max(1, _BATCH_TOKENS // len(encoding))
-    for start in range(0, len(scored), rows_a_batch):
-        places = scored[start : start + rows_a_batch]
-        copies = [replace(encoding, ids=_hiding(encoding, place, mask, scheme)) for place in places]
+    waiting = Counter(index for index, _ in copies)
+    logs = [np.full(len(encoding), np.nan, dtype=np.float32) for encoding in encodings]
+    guesses: list[list[Prediction | None]] = [[None] * len(encoding) for encoding in encodings]
+
+    def scores(index: int) -> TokenScores:
+        return TokenScores(encodings[index], loaded.info, logs[index], tuple(guesses[index]), scheme)
+
+    for index in range(len(texts)):
+        if not waiting[index]:
+            yield index, scores(index)
+    for batch in batches([encodings[index] for index, _ in copies]):
+        chosen = [copies[number] for number in batch]
+        hidden = [
+            replace(encodings[index], ids=_hiding(encodings[index], place, mask, scheme)) for index, place in chosen
+        ]
         with torch.inference_mode():
-            states = _states(loaded, copies)[torch.arange(len(places)), places]
-            answers = _answers(loaded, states, [[encoding.ids[place]] for place in places], 1)
-        for place, answer in zip(places, answers, strict=True):
-            logs[place], guesses[place] = answer.log_probabilities[0], answer.best[0]
-    return TokenScores(encoding, loaded.info, logs, tuple(guesses), scheme)
+            states = states_of(loaded, hidden)[torch.arange(len(chosen)), [place for _, place in chosen]]
+            answers = answers_of(loaded, states, [[encodings[index].ids[place]] for index, place in chosen], 1)
+        for (index, place), answer in zip(chosen, answers, strict=True):
+            logs[index][place], guesses[index][place] = answer.log_probabilities[0], answer.best[0]
+            waiting[index] -= 1
+            if not waiting[index]:
+                yield index, scores(index)
 
 
 def _hiding(encoding: Encoding, place: int, mask: int, scheme: Scheme) -> tuple[int, ...]:
@@ -327,51 +219,10 @@ def _hiding(encoding: Encoding, place: int, mask: int, scheme: Scheme) -> tuple[
 
 
 def mask_lens(loaded: LoadedModel, text: str, masked: Collection[int], top_k: int) -> tuple[MaskLens, ...]:
-    """The head applied to each mask's hidden state after every layer (the logit lens: nostalgebraist 2020).
-
-    Where a norm stands behind the last layer, the layers before go through it too, or the head could not read them.
-    The last layer gives the model's own answer. Raises NotSupported for an encoder-decoder, whose head reads
-    the decoder, and for networks whose hidden states are not what the head reads.
-    """
+    """The head applied to each mask's hidden state after every layer, see ``answers.lens``."""
     refuse_without_head(loaded)
-    if loaded.model.config.is_encoder_decoder:
-        raise NotSupported(
-            f"The masked-word head of {loaded.info.id} reads its decoder, not the encoder's layers, so the "
-            "guess cannot "
-            "be followed through them. Choose an encoder such as BERT."
-        )
     hidden, positions = _hidden(loaded, encoding := loaded.encode(text), masked)
-    with torch.inference_mode():
-        output = loaded.model.base_model(**loaded.inputs([hidden]), output_hidden_states=True)
-        final = output[0][0, positions]  # (masks, width)
-        layers = [states[0, positions] for states in output.hidden_states[:-1]]
-        if loaded.final_norm is not None:
-            layers = [loaded.final_norm(states) for states in layers]
-        if any(states.shape != final.shape for states in layers):
-            raise NotSupported(
-                f"The layers of {loaded.info.id} differ in width from what its masked-word head reads, so "
-                "the guess "
-                "cannot be followed through them. Choose another model."
-            )
-        originals = [_original(loaded, encoding, position) for position in positions]
-        answers = _answers(loaded, final, [[] for _ in positions], 1)
-        targets = [[answer.best[0].id, original] for answer, original in zip(answers, originals, strict=True)]
-        every = [*layers, final]
-        rows = _answers(loaded, torch.cat(every), targets * len(every), top_k)
-    found = []
-    for place, (position, original) in enumerate(zip(positions, originals, strict=True)):
-        mine = rows[place :: len(positions)]
-        found.append(
-            MaskLens(
-                position,
-                tuple(row.best for row in mine),
-                mine[-1].best[0],
-                tuple(row.ranks[0] for row in mine),
-                tuple(row.log_probabilities[0] for row in mine),
-                None if original is None else tuple(row.ranks[1] for row in mine),
-            )
-        )
-    return tuple(found)
+    return lens(loaded, hidden, [_question(loaded, encoding, position) for position in positions], top_k)
 
 
 def shifts(
@@ -396,9 +247,9 @@ def shifts(
         )
     found = []
     with torch.inference_mode():
-        first, second = (_states(loaded, [hidden])[0, positions] for hidden, positions in sides)
+        first, second = (states_of(loaded, [hidden])[0, positions] for hidden, positions in sides)
         for pair in zip(first, second, strict=True):
-            logs = torch.cat(list(_logits(loaded, torch.stack(pair)))).log_softmax(dim=-1)  # (2, vocabulary)
+            logs = torch.cat(list(logits_of(loaded, torch.stack(pair)))).log_softmax(dim=-1)  # (2, vocabulary)
             candidates = logs.topk(min(_SHIFTED_AMONG, logs.shape[-1]), dim=-1).indices.unique()
             moved = logs[:, candidates]
             order = (moved[1] - moved[0]).abs().argsort(descending=True)[:top_k]

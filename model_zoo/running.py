@@ -34,9 +34,16 @@ _BATCH_TOKENS = 2048
 
 
 def attend(
-    loaded: LoadedModel, text: str, text_pair: str | None, max_tokens: int | None = None, part: Part = "encoder"
+    loaded: LoadedModel,
+    text: str,
+    text_pair: str | None,
+    max_tokens: int | None = None,
+    part: Part = "encoder",
+    with_states: bool = False,
 ) -> AttentionRun:
-    """One forward pass of the encoder, and of the decoder for another part, keeping what attention is made from."""
+    """One forward pass of the encoder, and of the decoder for another part, keeping what attention is made from, and
+    the encoder's hidden states where they are asked for.
+    """
     if part == "encoder":
         encoding, source = loaded.encode(text, text_pair, max_tokens), None
     elif loaded.info.cross_attention:
@@ -48,13 +55,14 @@ def attend(
         )
     layers: tuple[LayerAttention, ...]
     with torch.inference_mode():
-        states = None if source is None else loaded.forward(source).last_hidden_state
-        with capture.recording() as calls:
+        read = None if source is None else loaded.forward(source).last_hidden_state
+        options = {"output_hidden_states": True} if with_states else {}
+        with capture.recording() as calls, _given_to(loaded.final_norm if with_states else None) as given:
             if loaded.gives_maps:
-                output = loaded.forward(encoding, states, output_attentions=True)
+                output = loaded.forward(encoding, read, output_attentions=True, **options)
                 layers = tuple(MapsLayer(_numpy(maps[0])) for maps in _maps(loaded, output, part))
             else:
-                loaded.forward(encoding, states)
+                output = loaded.forward(encoding, read, **options)
                 # A layer of the decoder looks at its own text first, then at the encoder's.
                 wanted = {"encoder": calls, "decoder": calls[0::2], "cross": calls[1::2]}[part]
                 masks: dict[int, np.ndarray | None] = {}
@@ -68,36 +76,48 @@ def attend(
         output_factors=loaded.output_factors(part),
         part=part,
         source=source,
+        states=_states(loaded, [encoding], output.hidden_states, given)[0] if with_states else None,
     )
 
 
-def attend_many(loaded: LoadedModel, texts: Sequence[Texts]) -> Iterator[tuple[int, AttentionRun]]:
+def attend_many(
+    loaded: LoadedModel, texts: Sequence[Texts], max_tokens: int | None = None, with_states: bool = False
+) -> Iterator[tuple[int, AttentionRun]]:
     """Runs of the encoder for many texts or pairs, batched by length; yields (index, run) as batches are done.
 
     Each run holds copies of its own rows, without padding: the numbers of ``attend``, but for rounding.
     """
-    encodings = [loaded.encode(text, text_pair) for text, text_pair in texts]
+    encodings = [loaded.encode(text, text_pair, max_tokens) for text, text_pair in texts]
+    options = {"output_hidden_states": True} if with_states else {}
     factors = None
     for batch in batches(encodings):
         inputs = loaded.inputs([encodings[index] for index in batch])
         lengths = [len(encodings[index]) for index in batch]
-        with torch.inference_mode(), capture.recording() as calls:
+        norm = loaded.final_norm if with_states else None
+        with torch.inference_mode(), capture.recording() as calls, _given_to(norm) as given:
             if loaded.gives_maps:
-                output = loaded.encoder(**inputs, output_attentions=True)
+                output = loaded.encoder(**inputs, output_attentions=True, **options)
                 of_layers = [_cut_maps(_numpy(maps), lengths) for maps in _maps(loaded, output, "encoder")]
             else:
-                loaded.encoder(**inputs)
+                output = loaded.encoder(**inputs, **options)
                 masks: list[dict[int, np.ndarray | None]] = [{} for _ in batch]
                 of_layers = [_cut_call(call, lengths, masks) for call in calls]
         if not of_layers:
             raise _without_attention(loaded)
         if factors is None:
             factors = loaded.output_factors("encoder")
+        of_batch = [encodings[index] for index in batch]
+        states = _states(loaded, of_batch, output.hidden_states, given) if with_states else [None] * len(batch)
         for row, index in enumerate(batch):
-            layers = tuple(of_layer[row] for of_layer in of_layers)
             yield (
                 index,
-                AttentionRun(encoding=encodings[index], model=loaded.info, layers=layers, output_factors=factors),
+                AttentionRun(
+                    encoding=encodings[index],
+                    model=loaded.info,
+                    layers=tuple(of_layer[row] for of_layer in of_layers),
+                    output_factors=factors,
+                    states=states[row],
+                ),
             )
 
 
@@ -218,26 +238,36 @@ def hidden_states(
         inputs = loaded.inputs([encodings[i] for i in batch])
         with torch.inference_mode(), _given_to(loaded.final_norm) as given:
             states = loaded.encoder(**inputs, output_hidden_states=True).hidden_states
-        chosen = tuple(range(len(states)) if layers is None else layers)
-        for layer in chosen:
-            if not 0 <= layer < len(states):
-                raise InvalidInput(
-                    f"{loaded.info.id} has hidden states 0 (after the embeddings) to {len(states) - 1} (after the last "
-                    f"layer); {layer} does not exist. Choose one of these."
-                )
-        stacked = _numpy(torch.stack([states[layer] for layer in chosen], dim=1))  # (batch, layers, n, width)
-        last = _numpy(given[-1]) if given else None  # (batch, n, width)
-        for row, index in enumerate(batch):
-            encoding = encodings[index]
-            yield (
-                index,
-                HiddenStates(
-                    encoding,
-                    np.ascontiguousarray(stacked[row, :, : len(encoding)]),
-                    chosen,
-                    last_unnormed=None if last is None else last[row, : len(encoding)].copy(),
-                ),
+        of_batch = [encodings[index] for index in batch]
+        yield from zip(batch, _states(loaded, of_batch, states, given, layers), strict=True)
+
+
+def _states(
+    loaded: LoadedModel,
+    encodings: Sequence[Encoding],
+    states: Sequence[torch.Tensor],
+    given: Sequence[torch.Tensor],
+    layers: Sequence[int] | None = None,
+) -> list[HiddenStates]:
+    """The vectors of each text of a batch: ``states`` (batch, longest, width) a layer, ``given`` to the final norm."""
+    chosen = tuple(range(len(states)) if layers is None else layers)
+    for layer in chosen:
+        if not 0 <= layer < len(states):
+            raise InvalidInput(
+                f"{loaded.info.id} has hidden states 0 (after the embeddings) to {len(states) - 1} (after the last "
+                f"layer); {layer} does not exist. Choose one of these."
             )
+    stacked = _numpy(torch.stack([states[layer] for layer in chosen], dim=1))  # (batch, layers, longest, width)
+    last = _numpy(given[-1]) if given else None  # (batch, longest, width)
+    return [
+        HiddenStates(
+            encoding,
+            np.ascontiguousarray(stacked[row, :, : len(encoding)]),
+            chosen,
+            last_unnormed=None if last is None else last[row, : len(encoding)].copy(),
+        )
+        for row, encoding in enumerate(encodings)
+    ]
 
 
 @contextmanager

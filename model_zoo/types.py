@@ -104,7 +104,8 @@ class ModelInfo:
     """A model as it was really loaded: what ran, where, and in which number format.
 
     ``revision`` is the hub's commit, or the sha256 of the weights for a folder. ``max_tokens`` is None where
-    the architecture sets no limit. ``mlm`` and ``nsp`` tell the heads whose weights the checkpoint holds.
+    the architecture sets no limit. ``mlm``, ``lm`` and ``nsp`` tell the heads whose weights the checkpoint holds: for
+    masked words, for the next token (a causal language model, GPT-2) and for pairs of sentences.
     With ``cross_attention`` there is a decoder beside the encoder; layers and heads are then the encoder's.
     """
 
@@ -121,6 +122,7 @@ class ModelInfo:
     device: str
     dtype: str
     cross_attention: bool = False
+    lm: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,10 @@ class HiddenStates:
         if self.last_unnormed is not None and self.last_unnormed.shape != self.states.shape[1:]:
             raise ValueError(f"last_unnormed is {self.states.shape[1:]}; got {self.last_unnormed.shape}")
         _lock(self, "states", "last_unnormed")
+
+    @property
+    def n_bytes(self) -> int:
+        return self.states.nbytes + (0 if self.last_unnormed is None else self.last_unnormed.nbytes)
 
     def __repr__(self) -> str:
         layers, _, width = self.states.shape
@@ -316,7 +322,8 @@ class AttentionRun:
     ``encoding`` holds the n tokens that look. With a ``part`` other than "encoder" they are the decoder's, and
     ``source`` is what the encoder has read; in cross-attention its tokens are the m that are looked at, everywhere
     else m is n. ``output_factors`` holds per layer an array (heads, d', d') with R such that ‖v R‖ = ‖v W_O‖ for
-    the head's slice of the output projection W_O, or None where the projection could not be found.
+    the head's slice of the output projection W_O, or None where the projection could not be found. ``states`` are the
+    vectors of the same pass, where they were asked for.
     """
 
     encoding: Encoding
@@ -325,6 +332,7 @@ class AttentionRun:
     output_factors: tuple[FloatArray | None, ...] = field(default=(), repr=False)
     part: Part = "encoder"
     source: Encoding | None = None
+    states: HiddenStates | None = None
 
     def __post_init__(self) -> None:
         if (self.source is None) != (self.part == "encoder"):
@@ -367,7 +375,8 @@ class AttentionRun:
         """Bytes of the arrays this run holds; a mask that layers share counts once."""
         found = (getattr(layer, "mask", None) for layer in self.layers)
         masks = {mask.__array_interface__["data"]: mask.nbytes for mask in found if mask is not None}
-        return sum(layer.n_bytes for layer in self.layers) + sum(masks.values())
+        states = 0 if self.states is None else self.states.n_bytes
+        return sum(layer.n_bytes for layer in self.layers) + sum(masks.values()) + states
 
     def _layer(self, layer: int) -> LayerAttention:
         if not 0 <= layer < self.n_layers:
@@ -526,13 +535,25 @@ class Prediction(NamedTuple):
     probability: float
 
 
+class Target(NamedTuple):
+    """A word that was asked for, as the token it is at its place; ``rank`` among all tokens counts from 1."""
+
+    word: str
+    token: str
+    id: int
+    probability: float
+    log_probability: float
+    rank: int
+
+
 @dataclass(frozen=True, slots=True)
 class MaskPrediction:
-    """The model's answer at one position: ``best`` first.
+    """The model's answer at one position, of a mask or behind a text: ``best`` first.
 
     ``original`` is the token that stood there before it was masked, None for a mask that was typed; ``rank`` is
     its place among all tokens, counted from 1, and ``log_probability`` its ln P. ``log_total`` is
-    ln Σ exp(logit) over the vocabulary, so a token's logit is ln P + ``log_total``.
+    ln Σ exp(logit) over the vocabulary, so a token's logit is ln P + ``log_total``. ``targets`` are the words that
+    were asked for, in the order asked.
     """
 
     position: int
@@ -541,6 +562,7 @@ class MaskPrediction:
     original: Prediction | None = None
     rank: int | None = None
     log_probability: float | None = None
+    targets: tuple[Target, ...] = ()
 
     def __repr__(self) -> str:
         original = "" if self.original is None else f", was {self.original.token!r} (rank {self.rank:,})"
@@ -570,22 +592,24 @@ class Vocabulary:
         return 64 * len(self.tokens)
 
 
-# What a token of a word in pieces is guessed from, see ``TokenScores``.
-Scheme = Literal["original", "word l2r"]
+# What a token is guessed from, see ``TokenScores``.
+Scheme = Literal["original", "word l2r", "causal"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """ln P of every token, each masked in turn: a text's pseudo-log-likelihood, token by token.
+    """ln P of every token of a text, given what the ``scheme`` lets the model see.
 
-    With the ``scheme`` "original" a token is guessed from all others (Salazar et al. 2020): the rest of its own word
-    gives it away, and the sum over a word's pieces is the probability of no whole word. With "word l2r" the pieces
-    after it in its word are masked too (Kauf & Ivanova 2023), so that the sum over a word is ln P(word | all other
-    words), left to right within it. Words of one piece have the same score by both.
+    Of a masked-word model each token is masked in turn, and the sum is the pseudo-log-likelihood. With "original" a
+    token is guessed from all others (Salazar et al. 2020): the rest of its own word gives it away, and the sum over a
+    word's pieces is the probability of no whole word. With "word l2r" the pieces after it in its word are masked too
+    (Kauf & Ivanova 2023), so that the sum over a word is ln P(word | all other words), left to right within it. Words
+    of one piece have the same score by both. A causal model has the scheme "causal" alone, ln P(token | those before
+    it), whose sum is the log-likelihood of the text after its first token.
 
-    ``log_probabilities`` is float32 (n,), nan for special tokens and typed masks; ``guesses`` holds what the
-    model would have put there, None at the same places.
+    ``log_probabilities`` is float32 (n,), nan for special tokens, typed masks and a first token with nothing before it;
+    ``guesses`` holds what the model would have put there, None at the same places.
     """
 
     encoding: Encoding
@@ -598,21 +622,59 @@ class TokenScores:
         _lock(self, "log_probabilities")
 
     def __repr__(self) -> str:
-        total = float(np.nansum(self.log_probabilities))
-        return f"<TokenScores {self.model.id}: sum of ln P {total:.2f}, {self.encoding._summary()}>"
+        return f"<TokenScores {self.model.id}: sum of ln P {self.log_likelihood:.2f}, {self.encoding._summary()}>"
+
+    @property
+    def log_likelihood(self) -> float:
+        """Σ ln P over the scored tokens, in nats."""
+        return float(np.nansum(self.log_probabilities, dtype=np.float64))
+
+    @property
+    def n_scored(self) -> int:
+        return int(np.isfinite(self.log_probabilities).sum())
 
     @property
     def n_bytes(self) -> int:
         return 200 * len(self.encoding)
 
 
+EQUAL_NATS = 0.005
+"""Sums of ln P that differ by less are taken to be equal: one text in two batches differs by rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """Which of two texts a model finds more probable: a minimal pair, scored."""
+
+    a: TokenScores
+    b: TokenScores
+
+    def __repr__(self) -> str:
+        return f"<Preference {self.better or 'neither'}, by {abs(self.difference):.2f} nats: {self.a!r}, {self.b!r}>"
+
+    @property
+    def difference(self) -> float:
+        """Sum of ln P of A less that of B, in nats."""
+        return self.a.log_likelihood - self.b.log_likelihood
+
+    @property
+    def better(self) -> Literal["A", "B"] | None:
+        """The text with the higher sum of ln P; None where they are less than ``EQUAL_NATS`` apart, as a text and
+        itself are.
+        """
+        if abs(self.difference) < EQUAL_NATS:
+            return None
+        return "A" if self.difference > 0 else "B"
+
+
 @dataclass(frozen=True, slots=True)
 class MaskLens:
-    """The masked-word head applied to one position's hidden state after the embeddings and after every layer.
+    """The prediction head applied to one position's hidden state after the embeddings and after every layer.
 
-    ``layers`` holds the best tokens of each. ``answer`` is the best of the last layer; ``ranks`` (layers + 1,),
-    from 1, and ``log_probabilities`` (layers + 1,) follow it through the layers. ``original_ranks`` does so for
-    the token that was masked, None for a typed mask.
+    ``position`` is that of the mask, or in a causal model of the token that is next. ``layers`` holds the best tokens
+    of each. ``answer`` is the best of the last layer; ``ranks`` (layers + 1,), from 1, and ``log_probabilities``
+    (layers + 1,) follow it through the layers. ``original_ranks`` does so for the token that stands there in the text,
+    None for a typed mask and behind the last token.
     """
 
     position: int

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import controls, examples, masked_scores, masked_words, notes, state
+from ui import controls, examples, masked_scores, masked_words, minimal_pairs, notes, state
 from ui.engine import engine
 from ui.messages import failures_as_messages
 from ui.page import begin
@@ -16,6 +16,7 @@ VIEWS = {
     "training": ("How BERT was trained", masked_scores.view_training),
     "attention": ("What the mask looks at", masked_words.view_attention),
     "what if": ("What if", masked_words.view_what_if),
+    "pairs": ("Minimal pairs", minimal_pairs.view_pairs),
 }
 
 begin(
@@ -32,7 +33,7 @@ model = controls.model()
 with failures_as_messages():
     with st.spinner("Loading the model …", show_time=True):
         info = engine().info(model)
-    playground = masked_words.strip(model, text)
+    playground = masked_words.strip(info, text)
     notes.beyond_training({model: len(playground.encoding)})
     view = st.segmented_control(
         "View",

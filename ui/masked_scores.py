@@ -13,7 +13,7 @@ import streamlit as st
 from analysis import corruption, scoring
 from analysis.export import CSV_NOTE, table_to_csv
 from analysis.words import token_units, word_units
-from model_zoo.types import MaskPrediction, Scheme, TokenScores
+from model_zoo.types import MaskPrediction, Preference, Scheme, TokenScores
 from ui import controls, notes, state, token_line
 from ui.engine import engine
 from ui.masked_words import Playground
@@ -26,6 +26,8 @@ from viz.token_line import Line
 _LONG = 128  # tokens; beyond, scoring takes seconds and waits to be asked for
 _SCHEMES: Mapping[Scheme, str] = {"word l2r": "Piece after piece", "original": "Each beside the others"}
 _SAID: Mapping[Scheme, str] = {
+    "causal": "Of a word in pieces, the sum over its pieces, each guessed from all that stands before it. The first "
+    "token has nothing before it, and no score.",
     "word l2r": "Of a word in pieces, the sum over its pieces, each guessed from those before it in the word and from "
     "all other words (PLL-word-l2r, Kauf & Ivanova 2023).",
     "original": "Of a word in pieces, the sum over its pieces, each guessed with the word's other pieces in view. They "
@@ -41,34 +43,40 @@ def view_surprise(playground: Playground) -> None:
         placeholder="The keys to the old wooden cabinet is on the table.",
     )
     n = len(playground.encoding)
-    if n > _LONG and not st.toggle(
-        f"Score this long text: {n} runs of the model, which takes a while", **state.LONG_TOO.bound
+    if (
+        n > _LONG
+        and not playground.causal
+        and not st.toggle(f"Score this long text: {n} runs of the model, which takes a while", **state.LONG_TOO.bound)
     ):
         return
     texts = [playground.text, *([against] if against.strip() else [])]
     encodings = [engine().encode(playground.model, text) for text in texts]
-    scheme = state.PIECES_SCORED.value
-    if any(unit.stop - unit.start > 1 for encoding in encodings for unit in word_units(encoding)):
+    scheme: Scheme = "causal" if playground.causal else state.PIECES_SCORED.value
+    if scheme != "causal" and any(
+        unit.stop - unit.start > 1 for encoding in encodings for unit in word_units(encoding)
+    ):
         scheme = controls.choice("Words in pieces", _SCHEMES, state.PIECES_SCORED)
-    with st.spinner("Masking every token in turn …", show_time=True):
+    with st.spinner("Scoring every token …", show_time=True):
         scores = [engine().token_scores(playground.model, text, scheme=scheme) for text in texts]
     notes.beyond_training({playground.model: max(len(score.encoding) for score in scores)}, said=n)
     labels = ["A", "B"] if len(scores) == 2 else [""]
     lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
+    formula = "−log₂ P(word | those before it)" if playground.causal else "−log₂ P(word | all others)"
+    turn = "" if playground.causal else " Each word has its turn, whatever is masked above."
     st.caption(
-        "Under each word its surprisal in bits, −log₂ P(word | all others): 0 is certain, each bit halves the "
-        f"probability. {_SAID[scheme]} Each word has its turn, whatever is masked above."
+        f"Under each word its surprisal in bits, {formula}: 0 is certain, each bit halves the probability. "
+        f"{_SAID[scheme]}{turn}"
     )
     token_line.draw(lines, key="surprisal")
-    wholes = [scoring.whole(score) for score in scores]
-    for label, whole in zip(labels, wholes, strict=True):
+    pseudo = ("Log", "Perplexity") if playground.causal else ("Pseudo-log", "Pseudo-perplexity")
+    for label, score in zip(labels, scores, strict=True):
         columns = st.columns(3)
-        columns[0].metric(f"Pseudo-log-likelihood {label}", f"{whole.log_likelihood:.2f} nats")
-        columns[1].metric(f"Pseudo-perplexity {label}", f"{whole.perplexity:,.2f}")
-        columns[2].metric(f"Tokens scored {label}", whole.n_tokens)
-    if len(wholes) == 2:
-        _verdict(wholes[0], wholes[1])
-    caption = "Surprisal in bits: −log₂ P(word | all others)."
+        columns[0].metric(f"{pseudo[0]}-likelihood {label}", f"{score.log_likelihood:.2f} nats")
+        columns[1].metric(f"{pseudo[1]} {label}", f"{scoring.perplexity(score):,.2f}")
+        columns[2].metric(f"Tokens scored {label}", score.n_scored)
+    if len(scores) == 2:
+        _verdict(Preference(*scores))
+    caption = f"Surprisal in bits: {formula}."
     with st.container(horizontal=True):
         token_line.download(lines, "Surprisal", caption, scores[0].model)
         st.download_button(
@@ -87,19 +95,18 @@ def _line(score: TokenScores, label: str) -> Line:
     return surprisal(units, scoring.unit_bits(score, units), guesses, dark=is_dark(), label=label)
 
 
-def _verdict(a: scoring.Whole, b: scoring.Whole) -> None:
-    better = scoring.preferred(a, b)
+def _verdict(pair: Preference) -> None:
+    n_a, n_b = pair.a.n_scored, pair.b.n_scored
     unequal = (
         ""
-        if a.n_tokens == b.n_tokens
-        else f" They have {a.n_tokens} and {b.n_tokens} tokens, and longer sentences score lower: "
-        "compare the pseudo-perplexities too."
+        if n_a == n_b
+        else f" They have {n_a} and {n_b} scored tokens, and longer sentences tend to score lower: compare the "
+        "perplexities too."
     )
-    if better is None:
+    if pair.better is None:
         st.markdown(f"The model finds **A** and **B** equally natural.{unequal}")
     else:
-        difference = abs(a.log_likelihood - b.log_likelihood)
-        st.markdown(f"The model finds **{better}** more natural, by {difference:.2f} nats.{unequal}")
+        st.markdown(f"The model finds **{pair.better}** more natural, by {abs(pair.difference):.2f} nats.{unequal}")
 
 
 def _table(scores: list[TokenScores]) -> pd.DataFrame:

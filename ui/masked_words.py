@@ -14,7 +14,7 @@ from analysis import corruption, focus, scoring
 from analysis.export import CSV_NOTE, table_to_csv
 from analysis.words import Unit, token_units, word_units
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Encoding, MaskPrediction, Vocabulary
+from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Vocabulary
 from ui import figures, notes, state, token_line
 from ui.engine import engine
 from ui.messages import as_text, failures_as_messages, told_apart
@@ -37,9 +37,13 @@ _FILLED = "masks filled so far"
 
 @dataclass(frozen=True, slots=True)
 class Playground:
-    """The text as the model reads it; ``masked`` are clicked, ``masks`` these and the typed ones."""
+    """The text as the model reads it; ``masked`` are clicked, ``masks`` these and the typed ones.
+
+    A ``causal`` model has neither: it guesses what comes next, from what stands before.
+    """
 
     model: str
+    causal: bool
     encoding: Encoding
     vocabulary: Vocabulary
     units: tuple[Unit, ...]
@@ -74,10 +78,11 @@ def come_back() -> None:
     st.session_state[_SENT] = None
 
 
-def strip(model: str, text: str) -> Playground:
+def strip(info: ModelInfo, text: str) -> Playground:
     """The words of the text to click on: a click masks, another one unmasks, and what stood there stays in
     view.
     """
+    model = info.id
     encoding = engine().encode(model, text)
     vocabulary = engine().vocabulary(model)
     _warn(encoding, vocabulary, text)
@@ -88,7 +93,12 @@ def strip(model: str, text: str) -> Playground:
     )
     units = tuple(unit for unit in (word_units if by_word else token_units)(encoding) if not unit.special)
     masked = _kept(encoding)
-    playground = Playground(model, encoding, vocabulary, units, masked)
+    playground = Playground(model, info.lm, encoding, vocabulary, units, masked)
+    if info.lm:
+        st.caption(
+            "This model has no mask. It guesses what comes next from what stands before, never from what follows."
+        )
+        return playground
     shown = {
         place
         for place, unit in enumerate(units)
@@ -160,6 +170,13 @@ def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:
 
 def _needs_a_mask(playground: Playground) -> bool:
     """Whether there is none; says what to do."""
+    if playground.causal:
+        st.info(
+            "This model reads from left to right and fills no masks. Look at Predictions, Layer by layer, How "
+            "surprising or Minimal pairs, or choose a model with a masked-word head.",
+            icon=":material/arrow_right_alt:",
+        )
+        return True
     if not playground.masks:
         own = playground.vocabulary.mask_token or "[MASK]"
         st.info(as_text(f"Nothing is masked yet. Click a word above, or type {own} into the text."), icon="👆")
@@ -183,6 +200,9 @@ def _one_mask(playground: Playground) -> int:
 
 def view_predictions(playground: Playground) -> None:
     """The best tokens for every mask, side by side; choosing one puts it into the sentence."""
+    if playground.causal:
+        _what_comes_next(playground)
+        return
     _filled_so_far()
     if _needs_a_mask(playground):
         return
@@ -215,15 +235,24 @@ def view_predictions(playground: Playground) -> None:
         for column, place in zip(st.columns(max(2, len(row)), gap="medium"), row, strict=False):
             with column:
                 _one_answer(playground, answers[place])
+    _download("All masks as CSV", playground, answers)
+
+
+def _download(label: str, playground: Playground, answers: Sequence[MaskPrediction]) -> None:
     st.download_button(
-        "All masks as CSV",
-        table_to_csv(_table(playground, answers)),
-        "predictions.csv",
-        "text/csv",
-        icon=":material/download:",
-        help=CSV_NOTE,
-        on_click="ignore",
-    )
+        label, table_to_csv(_table(playground, answers)), "predictions.csv", "text/csv",
+        icon=":material/download:", help=CSV_NOTE, on_click="ignore",
+    )  # fmt: skip
+
+
+def _what_comes_next(playground: Playground) -> None:
+    """The best tokens behind the text, of a model that writes."""
+    top_k = st.slider("Predictions", 1, 50, **state.PREDICTIONS.bound)
+    with st.spinner("Running the model …", show_time=True):
+        answer = engine().next_tokens(playground.model, playground.text, top_k)
+    st.markdown("**The token after the last one**")
+    figures.show(predictions(answer, dark=is_dark()), "next tokens", "next-token")
+    _download("CSV", playground, [answer])
 
 
 def _one_answer(playground: Playground, answer: MaskPrediction) -> None:
@@ -352,14 +381,19 @@ def _table(playground: Playground, answers: Sequence[MaskPrediction]) -> pd.Data
 
 def view_layers(playground: Playground) -> None:
     """The logit lens: the head on the mask's vector after every layer."""
-    if _needs_a_mask(playground):
+    if playground.causal:
+        (lens,) = engine().next_lens(playground.model, playground.text)
+        original = None
+        st.markdown("**The token after the last one**")
+    elif _needs_a_mask(playground):
         return
-    place = _one_mask(playground)
-    lens = engine().mask_lens(playground.model, playground.text, masked=playground.masked)[place]
+    else:
+        place = _one_mask(playground)
+        lens = engine().mask_lens(playground.model, playground.text, masked=playground.masked)[place]
+        original = playground.encoding.tokens[lens.position]
     st.caption(
-        "The masked-word head was trained on the last layer only. Applied to earlier ones it shows how near "
-        "they are "
-        "to the answer, in the last layer's terms."
+        "The head that makes the guess was trained on the last layer only. Applied to earlier ones it shows how near "
+        "they are to the answer, in the last layer's terms."
     )
     table, curve = st.columns([3, 2], gap="large")
     with table:
@@ -367,7 +401,6 @@ def view_layers(playground: Playground) -> None:
         token_line.draw(lens_table(lens, dark=is_dark()), key="lens")
     with curve:
         st.markdown("**Rank of the final answer**")
-        original = playground.encoding.tokens[lens.position]
         figures.show(lens_ranks(lens, original, dark=is_dark()), "lens ranks", "ranks")
 
 

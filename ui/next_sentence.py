@@ -51,7 +51,7 @@ def view_probability(model: str, a: str, b: str) -> None:
     pairs = [(b, a), *((a, control) for control in drawn), *((control, b) for control in drawn)]
     with st.spinner("Running the model …", show_time=True):
         score = engine().next_sentence(model, a, b)
-        others = dict(engine().next_sentences(model, pairs))
+        others = dict(engine().iter_next_sentences(model, pairs))
     if score.encoding.n_dropped:
         st.warning(
             f"The pair was cut: the last {score.encoding.n_dropped:,} tokens of the longer sentence fell off.",
@@ -178,7 +178,7 @@ def view_text(model: str) -> None:
         st.warning(f"Only the first {_MOST_SENTENCES} of {len(found)} sentences are looked at.", icon=":material/cut:")
         found = found[:_MOST_SENTENCES]
     with st.spinner("Running the model …", show_time=True):
-        scores = dict(engine().next_sentences(model, list(pairwise(found))))
+        scores = dict(engine().iter_next_sentences(model, list(pairwise(found))))
     notes.beyond_training({model: max(len(score.encoding) for score in scores.values())})
     values = [scores[place].p_next for place in range(len(found) - 1)]
     weakest = int(np.argmin(values))

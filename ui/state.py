@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis.filters import COMBINATIONS, QUADRANTS
 from model_zoo import DEFAULT_MODEL, registry
-from model_zoo.types import PARTS, SCHEMES
+from model_zoo.types import PARTS
 
 _DRAWN = "pages on which the widgets of fields were drawn last"
 _ANCHORS = "texts on which masks were drawn last"
@@ -226,7 +226,7 @@ ATTENTION = (
 )  # fmt: skip
 
 # The page "Masked words". Positions of tokens count from 0 in the address.
-MASKED_VIEWS = ("predictions", "layers", "surprise", "training", "attention", "what if")
+MASKED_VIEWS = ("predictions", "layers", "surprise", "training", "attention", "what if", "pairs")
 MASKED = Field("masked", (4,), _places)
 MASK_WORDS = Field("mask_words", True, _switch)
 MASKED_VIEW = Field("masked_view", MASKED_VIEWS[0], _one_of("the view", MASKED_VIEWS), step=True)
@@ -242,10 +242,27 @@ REPLACED = Field("replaced", None, _or_none(_within("the replaced word", 0, 9999
 REPLACEMENT = Field("replacement", "")
 SHOWN_MASKS = Field("shown", (0, 1, 2), _places)
 WORKED = Field("worked", 0, _within("the worked token", 0, 9999))
-PIECES_SCORED = Field("pieces_scored", "word l2r", _one_of("how pieces are scored", SCHEMES))
+PIECES_SCORED = Field("pieces_scored", "word l2r", _one_of("how pieces are scored", ("word l2r", "original")))
+MINIMAL_PAIRS = Field(
+    "minimal_pairs",
+    """good,bad,phenomenon
+The keys to the cabinet are on the table.,The keys to the cabinet is on the table.,subject-verb agreement
+The author of the books writes slowly.,The author of the books write slowly.,subject-verb agreement
+The dogs that chased the cat were tired.,The dogs that chased the cat was tired.,subject-verb agreement
+My sister cut herself in the kitchen.,My sister cut himself in the kitchen.,reflexives
+The boys saw themselves in the mirror.,The boys saw himself in the mirror.,reflexives
+The king praised himself.,The king praised herself.,reflexives
+She bought these apples.,She bought this apples.,determiner and noun
+He read that book twice.,He read those book twice.,determiner and noun
+No student has ever seen it.,Every student has ever seen it.,negative polarity
+Nobody said anything.,Somebody said anything.,negative polarity
+They have eaten the bread.,They have ate the bread.,irregular forms
+The letter was written by hand.,The letter was wrote by hand.,irregular forms
+""",
+)
 LONG_TOO = Field("long", False, _switch)  # do on a long text what takes a while
 MASK_FIELDS = (
-    SHOWN_MASKS, WORKED, LONG_TOO, PIECES_SCORED,
+    SHOWN_MASKS, WORKED, LONG_TOO, PIECES_SCORED, MINIMAL_PAIRS,
     WHICH_MASK, MASK_HEAD, REPLACED, REPLACEMENT,
     MASKED, MASK_WORDS, MASKED_VIEW, PREDICTIONS, AGAINST, RATE, RATE_MASKED, RATE_RANDOM, SEED,
 )  # fmt: skip

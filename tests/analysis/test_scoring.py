@@ -9,7 +9,7 @@ import pytest
 
 from analysis import scoring
 from analysis.words import Unit
-from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Prediction, TokenScores
+from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Prediction, Preference, TokenScores
 
 INFO = ModelInfo(
     id="m", revision="r", family="bert", n_layers=1, n_heads=1, width=1, parameters=1, max_tokens=9, mlm=True,
@@ -28,15 +28,15 @@ def scores(probabilities: list[float]) -> TokenScores:
 
 
 def test_pseudo_perplexity_by_hand() -> None:
-    whole = scoring.whole(scores([math.nan, 0.5, 0.25, 0.125, math.nan]))
-    assert whole.n_tokens == 3
-    assert whole.log_likelihood == pytest.approx(-6 * math.log(2), abs=1e-6)
-    assert whole.perplexity == pytest.approx(4, abs=1e-5)  # 2 to the power of (1 + 2 + 3) / 3
+    found = scores([math.nan, 0.5, 0.25, 0.125, math.nan])
+    assert found.n_scored == 3
+    assert found.log_likelihood == pytest.approx(-6 * math.log(2), abs=1e-6)
+    assert scoring.perplexity(found) == pytest.approx(4, abs=1e-5)  # 2 to the power of (1 + 2 + 3) / 3
 
 
 def test_a_certain_text_has_perplexity_one_and_an_empty_one_none() -> None:
-    assert scoring.whole(scores([1.0, 1.0])).perplexity == 1
-    assert math.isnan(scoring.whole(scores([math.nan])).perplexity)
+    assert scoring.perplexity(scores([1.0, 1.0])) == 1
+    assert math.isnan(scoring.perplexity(scores([math.nan])))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_certain_text_has_perplexity_one_and_an_empty_one_none() -> None:
     [(-3.0, -3.0, None), (-3.004, -3.0, None), (-3.0, -3.006, "A"), (-3.006, -3.0, "B"), (-1.0, -9.0, "A")],
 )
 def test_texts_that_differ_by_less_than_is_shown_are_a_tie(a: float, b: float, better: str | None) -> None:
-    assert scoring.preferred(scoring.Whole(a, 4), scoring.Whole(b, 4)) == better
+    assert Preference(scores([math.exp(a)]), scores([math.exp(b)])).better == better
 
 
 def test_bits_of_words_are_sums_over_pieces() -> None:

@@ -199,7 +199,7 @@ def test_a_typed_mask_is_the_models_own_for_every_question(
     mask = engine.vocabulary(model).mask_id
     assert (expected.ids.count(mask) == 2) == (name != "gpt2")
     assert engine.attend(model, text, pair).encoding == expected
-    assert engine.attend_many(model, [(text, pair)])[0].encoding == expected
+    assert engine.attend(model, [(text, pair)])[0].encoding == expected
     ((_, hidden),) = engine.iter_hidden_states(model, [text])
     assert hidden.encoding == engine.encode(model, text)
 

@@ -29,7 +29,7 @@ def alone(engine: Engine, model: str, text: str | tuple[str, str]) -> AttentionR
 def test_attention_of_many_texts_is_that_of_each_alone(name: str, checkpoint: Callable[[str], Path]) -> None:
     model = str(checkpoint(name))
     together, single = Engine("cpu"), Engine("cpu")
-    runs = together.attend_many(model, TEXTS)
+    runs = together.attend(model, TEXTS)
     assert len(runs) == len(TEXTS)
     for text, run in zip(TEXTS, runs, strict=True):
         expected = alone(single, model, text)
@@ -52,7 +52,7 @@ def test_a_run_of_many_holds_its_own_tokens_only(name: str, checkpoint: Callable
     """What padding took is not kept alive, and a mask that only hid padding is gone."""
     model = str(checkpoint(name))
     together, single = Engine("cpu"), Engine("cpu")
-    for text, run in zip(TEXTS, together.attend_many(model, TEXTS), strict=True):
+    for text, run in zip(TEXTS, together.attend(model, TEXTS), strict=True):
         assert run.n_bytes == alone(single, model, text).n_bytes
         for layer in run.layers:
             assert isinstance(layer, QueryKeyLayer)
@@ -76,7 +76,7 @@ def test_many_texts_run_in_batches_within_the_limit(
         inputs = loaded.inputs
         monkeypatch.setattr(loaded, "inputs", lambda encodings: shapes.append(len(encodings)) or inputs(encodings))
         monkeypatch.setattr(running, "_BATCH_TOKENS", 12)
-        runs = engine.attend_many(model, ["cat", TEXT, "the cat", "dog", "mat"])
+        runs = engine.attend(model, ["cat", TEXT, "the cat", "dog", "mat"])
     assert [run.encoding.text for run in runs] == ["cat", TEXT, "the cat", "dog", "mat"]
     assert shapes[:1] == [3]  # three texts of three tokens; a fourth would make it 12 by the longest, 4 · 4
     assert sum(shapes) >= 5
@@ -88,22 +88,22 @@ def test_single_runs_and_runs_of_many_are_remembered_alike(
     model = str(checkpoint("bert"))
     engine = Engine("cpu")
     first = engine.attend(model, TEXT, TEXT_PAIR)
-    runs = engine.attend_many(model, [(TEXT, TEXT_PAIR), "cat", "cat"])
+    runs = engine.attend(model, [(TEXT, TEXT_PAIR), "cat", "cat"])
     assert runs[0] is first
     assert runs[1] is runs[2]
     monkeypatch.setattr(running, "attend", lambda *_: pytest.fail("it was run again"))
     assert engine.attend(model, "cat") is runs[1]
-    assert engine.attend_many(model, []) == []
+    assert engine.attend(model, []) == []
 
 
 def test_what_cannot_be_read_in_a_list_is_named(engine: Engine) -> None:
-    for ask in (engine.attend_many, engine.encoded_states):
+    for ask in (engine.attend, engine.encoded_states):
         with pytest.raises(InvalidInput, match="Text 2 is empty"):
             ask(LSTM, ["cat", " "])
         with pytest.raises(InvalidInput, match="The second text of pair 1 is empty"):
             ask(LSTM, [("cat", "")])
     with pytest.raises(NotSupported, match="has no attention to show"):
-        engine.attend_many(LSTM, ["cat"])
+        engine.attend(LSTM, ["cat"])
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "t5", "xlnet"])
@@ -136,3 +136,71 @@ def test_layers_that_do_not_exist_are_refused(engine: Engine, checkpoint: Callab
             engine.encoded_states(model, ["cat"], layers=[layer])
     with pytest.raises(InvalidInput, match="No layer is chosen"):
         engine.encoded_states(model, ["cat"], layers=[])
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_hidden_states_come_from_the_pass_of_the_attention(name: str, checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint(name))
+    engine = Engine("cpu")
+    apart = engine.encoded_states(model, TEXTS)
+    runs = engine.attend(model, TEXTS, states=True)
+    without = engine.attend(model, TEXTS)
+    for text, run, single, expected in zip(TEXTS, runs, without, apart, strict=True):
+        assert single.states is None
+        assert run.states is not None
+        assert run.n_bytes == single.n_bytes + run.states.n_bytes
+        found = engine.attend(model, text, states=True) if isinstance(text, str) else run
+        for one in (run, found):
+            assert one.states is not None
+            assert one.states.encoding == one.encoding == expected.encoding
+            np.testing.assert_allclose(one.states.states, expected.states, atol=2e-4)
+            assert (one.states.last_unnormed is None) == (expected.last_unnormed is None)
+            if expected.last_unnormed is not None:
+                np.testing.assert_allclose(one.states.last_unnormed, expected.last_unnormed, atol=2e-4)
+        np.testing.assert_allclose(run.head(0, 0), single.head(0, 0), atol=ROUNDING.get(name, 3e-6), rtol=5e-6)
+
+
+def test_one_pass_alone_gives_attention_and_states(checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint("gpt2"))
+    engine = Engine("cpu")
+    engine.info(model)
+    with engine._memory.lease(model) as loaded:
+        assert loaded.final_norm is not None
+        passes = []
+        hook = loaded.encoder.register_forward_pre_hook(lambda *_: passes.append(1))
+        run = engine.attend(model, TEXT, states=True)
+        first = len(passes)
+        assert engine.attend(model, TEXT, states=True) is run
+        hook.remove()
+    assert run.states is not None
+    assert first - 1 == 1  # and one to find the output projections
+    assert len(passes) == first
+
+
+def test_a_decoder_runs_a_list_of_texts_and_has_no_states(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint("bart"))
+    runs = engine.attend(model, [TEXT, (TEXT, TEXT_PAIR)], part="cross")
+    assert runs[0] is engine.attend(model, TEXT, part="cross")
+    assert runs[1] is engine.attend(model, TEXT, TEXT_PAIR, part="cross")
+    with pytest.raises(InvalidInput, match="Hidden states come with the part"):
+        engine.attend(model, TEXT, part="cross", states=True)
+    with pytest.raises(InvalidInput, match="Put pairs into the list"):
+        engine.attend(model, [TEXT], TEXT_PAIR)  # type: ignore[call-overload]
+
+
+def test_a_list_is_cut_where_a_text_is(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint("bert"))
+    (run,) = engine.attend(model, [TEXT], max_tokens=6)
+    assert run.n_tokens == 6
+    assert run.encoding == engine.attend(model, TEXT, max_tokens=6).encoding
+
+
+def test_one_text_gives_one_result_and_a_list_a_list(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint("bert"))
+    assert isinstance(engine.hidden_states(model, TEXT), np.ndarray)
+    assert len(engine.hidden_states(model, [TEXT])) == 1
+    assert engine.encoded_states(model, TEXT, layers=[1]).layers == (1,)
+    one = engine.next_sentence(model, TEXT, TEXT_PAIR)
+    (many,) = engine.next_sentence(model, [(TEXT, TEXT_PAIR)])
+    assert many.p_next == pytest.approx(one.p_next, abs=1e-6)
+    assert engine.next_sentence(model, []) == []

@@ -127,8 +127,8 @@ def test_a_word_that_its_own_pieces_give_away(engine: Engine) -> None:
 def test_batches_do_not_change_scores(engine: Engine, checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     model = str(checkpoint("bert"))
     whole = engine.token_scores(model, TEXT).log_probabilities
-    monkeypatch.setattr("model_zoo.masked._BATCH_TOKENS", 20)
-    monkeypatch.setattr("model_zoo.masked._HEAD_NUMBERS", 300)
+    monkeypatch.setattr("model_zoo.running._BATCH_TOKENS", 20)
+    monkeypatch.setattr("model_zoo.answers._HEAD_NUMBERS", 300)
     engine.close()
     np.testing.assert_allclose(engine.token_scores(model, TEXT).log_probabilities, whole, atol=1e-5)
 
@@ -213,7 +213,10 @@ def test_the_lens_needs_a_head_that_reads_the_encoder(engine: Engine, checkpoint
 
 @pytest.mark.parametrize("name", WITHOUT_HEAD)
 def test_models_without_a_head_refuse(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
-    for ask in (engine.fill_mask, engine.token_scores, engine.mask_lens):
+    asks = [engine.fill_mask, engine.mask_lens]
+    if not FAMILIES[name].causal:
+        asks.append(engine.token_scores)
+    for ask in asks:
         with pytest.raises(NotSupported, match=r"cannot fill masks.*such as embedded/bert"):
             ask(str(checkpoint(name)), "The [MASK] sat.")
 
@@ -358,3 +361,108 @@ def test_a_pair_is_encoded_with_the_models_own_mask(name: str, engine: Engine, c
     assert written.tokens.count(own) == 2
     with pytest.raises(InvalidInput, match="The second text is empty"):
         engine.encode(str(folder), "The cat sat.", " ")
+
+
+@pytest.mark.parametrize("name", WITH_HEAD)
+def test_many_texts_are_filled_and_scored_as_each_alone(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint(name))
+    texts = ["The [MASK] sat on the mat.", "A [MASK].", "She [MASK] in the [MASK] of the house, and he did not."]
+    for text, together in zip(texts, engine.fill_mask(model, texts, top_k=3), strict=True):
+        alone = engine.fill_mask(model, text, top_k=3)
+        assert [answer.position for answer in together] == [answer.position for answer in alone]
+        for mine, expected in zip(together, alone, strict=True):
+            assert [best.probability for best in mine.best] == pytest.approx(
+                [best.probability for best in expected.best], abs=1e-4
+            )
+    written = [TEXT, "The mat.", TEXT, "She walked home with the dog."]
+    scores = engine.token_scores(model, written)
+    assert scores[0] is scores[2]  # run once, and remembered
+    assert engine.token_scores(model, TEXT) is scores[0]
+    fresh = Engine("cpu")
+    for text, found in zip(written, scores, strict=True):
+        single = fresh.token_scores(model, text)
+        assert found.encoding == single.encoding
+        np.testing.assert_allclose(found.log_probabilities, single.log_probabilities, atol=2e-4)
+    assert engine.token_scores(model, []) == engine.fill_mask(model, []) == []
+
+
+def test_a_text_of_masks_has_nothing_to_score(engine: Engine) -> None:
+    first, second = engine.token_scores("embedded/bert", ["[MASK]", "The cat."])
+    assert (first.n_scored, first.log_likelihood) == (0, 0)
+    assert second.n_scored == 3
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "albert", "xlm-roberta", "modernbert", "deberta-v2", "mpnet"])
+def test_targets_have_the_probability_of_the_token_they_would_be(
+    name: str, engine: Engine, checkpoint: Checkpoint
+) -> None:
+    """Between words a word is another token than alone ("\u0120cat" of RoBERTa): that of the whole text with it in."""
+    folder = checkpoint(name)
+    model = str(folder)
+    first, second = engine.fill_mask(model, "The [MASK] was on [MASK].", top_k=2, targets=["was", "it"])
+    tokens = {token.strip("\u0120\u2581"): token for token in engine.encode(model, "The it was on was it.").tokens}
+    read = engine.encode(model, "The [MASK] was on [MASK].")
+    assert [target.word for target in first.targets] == ["was", "it"]
+    for answer in (first, second):
+        assert [target.token for target in answer.targets] == [tokens["was"], tokens["it"]]
+    logs = slow_log_probabilities(folder, list(read.ids))
+    for answer in (first, second):
+        for target in answer.targets:
+            assert target.log_probability == pytest.approx(logs[answer.position, target.id], abs=1e-4)
+            assert target.probability == pytest.approx(np.exp(target.log_probability))
+            assert target.rank == 1 + int((logs[answer.position] > logs[answer.position, target.id]).sum())
+    position = engine.encode(model, "She was on it.").tokens.index(tokens["was"])
+    (clicked,) = engine.fill_mask(model, "She was on it.", masked=[position], targets=["it"])
+    assert clicked.targets[0].token == tokens["it"]
+    assert clicked.original is not None  # followed beside the targets, not in their place
+
+
+def test_targets_may_be_tokens_and_ids(engine: Engine) -> None:
+    model = "embedded/bert"
+    (answer,) = engine.fill_mask(model, "He is in [MASK] now.", targets=["##ing", "Paris", 1999])
+    known = engine.vocabulary(model).tokens
+    assert [target.token for target in answer.targets] == ["##ing", "paris", known[1999]]
+    assert answer.targets[0].id == known.index("##ing")
+    (inside,) = engine.fill_mask(model, "He is bark[MASK] now.", targets=["s"])
+    assert inside.targets[0].token == "##s"  # "barks" as this tokenizer writes it
+    for target in ("a harpsichordist", "clavichord", "##qqq"):
+        with pytest.raises(InvalidInput, match="is not one token of embedded/bert at this place"):
+            engine.fill_mask(model, "The [MASK] sat.", targets=[target])
+    with pytest.raises(InvalidInput, match=r"makes “cl ##avi ##cho ##rd” of it"):
+        engine.fill_mask(model, "The [MASK] sat.", targets=["clavichord"])
+    with pytest.raises(InvalidInput, match="There is no token 30522"):
+        engine.fill_mask(model, "The [MASK] sat.", targets=[30522])
+    with pytest.raises(InvalidInput, match="A target is empty"):
+        engine.fill_mask(model, "The [MASK] sat.", targets=[" "])
+
+
+def test_what_is_wrong_in_a_list_is_named(engine: Engine) -> None:
+    model = "embedded/bert"
+    with pytest.raises(InvalidInput, match=r"^Text 2: There is no mask"):
+        engine.fill_mask(model, ["The [MASK] sat.", "The cat sat."])
+    with pytest.raises(InvalidInput, match="Positions to mask belong to one text"):
+        engine.fill_mask(model, ["The cat sat."], masked=[1])  # type: ignore[call-overload]
+    with pytest.raises(InvalidInput, match=r"^Text 2 is empty"):
+        engine.token_scores(model, ["The cat sat.", ""])
+
+
+@pytest.mark.parametrize("scheme", [None, "original", "word l2r"])
+def test_a_minimal_pair_is_the_difference_of_two_sums(engine: Engine, scheme: Any) -> None:
+    model = "embedded/bert"
+    a, b = "The keys to the cabinet are on the table.", "The keys to the cabinet is on the table."
+    found = engine.prefer(model, a, b, scheme=scheme)
+    sums = [np.nansum(engine.token_scores(model, text, scheme=scheme).log_probabilities) for text in (a, b)]
+    assert found.difference == pytest.approx(sums[0] - sums[1], abs=1e-4)
+    assert found.better == "A"
+    assert engine.prefer(model, b, a, scheme=scheme).better == "B"
+    assert engine.prefer(model, a, a, scheme=scheme).better is None
+    both = engine.prefer(model, [(a, b), (b, a)], scheme=scheme)
+    assert [one.better for one in both] == ["A", "B"]
+    assert repr(found).startswith("<Preference A, by ")
+    for pairs, message in (([a], "Pair 1 is not two texts"), ([(a, "")], "Text 2 is empty")):
+        with pytest.raises(InvalidInput, match=message):
+            engine.prefer(model, pairs)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="There is one text only"):
+        engine.prefer(model, a)  # type: ignore[call-overload]
+    with pytest.raises(InvalidInput, match="A list of pairs has no second text"):
+        engine.prefer(model, [(a, b)], b)  # type: ignore[call-overload]

@@ -29,11 +29,11 @@ def test_batches_do_not_change_scores(
 ) -> None:
     model = str(checkpoint(name))
     alone = [engine.next_sentence(model, a, b).p_next for a, b in PAIRS]
-    together = dict(engine.next_sentences(model, PAIRS))
+    together = dict(engine.iter_next_sentences(model, PAIRS))
     assert [together[place].p_next for place in range(len(PAIRS))] == pytest.approx(alone, abs=1e-4)
     monkeypatch.setattr("model_zoo.sentence._WINDOW", 2)
     monkeypatch.setattr("model_zoo.running._BATCH_TOKENS", 1)
-    apart = dict(engine.next_sentences(model, PAIRS))
+    apart = dict(engine.iter_next_sentences(model, PAIRS))
     assert [apart[place].p_next for place in range(len(PAIRS))] == pytest.approx(alone, abs=1e-4)
 
 
@@ -46,11 +46,11 @@ def test_an_empty_sentence_is_named(engine: Engine) -> None:
     with pytest.raises(InvalidInput, match="Sentence A is empty"):
         engine.next_sentence("embedded/bert", " ", B)
     with pytest.raises(InvalidInput, match="Sentence B of pair 2 is empty"):
-        list(engine.next_sentences("embedded/bert", [(A, B), (A, "")]))
+        list(engine.iter_next_sentences("embedded/bert", [(A, B), (A, "")]))
 
 
 def test_no_pairs_give_nothing(engine: Engine, checkpoint: Checkpoint) -> None:
-    assert list(engine.next_sentences(str(checkpoint("bert")), [])) == []
+    assert list(engine.iter_next_sentences(str(checkpoint("bert")), [])) == []
 
 
 def test_the_embedded_model_tells_what_follows(engine: Engine) -> None:

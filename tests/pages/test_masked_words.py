@@ -134,7 +134,7 @@ def test_every_view_without_a_mask(view: str, open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, masked="", masked_view=view)
     assert not app.exception
     assert not app.error
-    assert ("Nothing is masked yet" in said(app)) == (view not in ("surprise", "training"))
+    assert ("Nothing is masked yet" in said(app)) == (view not in ("surprise", "training", "pairs"))
 
 
 def test_surprise_sets_two_sentences_against_each_other(open_page: Open, engine: Engine) -> None:
@@ -240,3 +240,63 @@ def test_what_is_typed_is_no_markup(open_page: Open) -> None:
     strip = app.button_group(key="mask_strip")
     assert not any(c in option.content for option in strip.proto.options for c in ("$x", "**", "`c"))
     assert all("<b>" not in m.value.replace("\\<", "") for m in app.markdown)
+
+
+def press(app: AppTest, label: str) -> None:
+    app.button[[button.label for button in app.button].index(label)].click().run()
+
+
+def test_minimal_pairs_are_judged_by_phenomenon(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, masked_view="pairs")
+    assert "Judge 12 pairs" in [button.label for button in app.button]
+    good, bad = "The keys to the cabinet are here.", "The keys to the cabinet is here."
+    csv = f'good,bad,phenomenon\n"{good}","{bad}",agreement\n"{bad}","{good}",nonsense\n"{good}","{good}",nonsense\n'
+    app.text_area(key="minimal_pairs").set_value(csv).run()
+    press(app, "Judge 3 pairs")
+    table = app.dataframe[0].value
+    assert list(table["phenomenon"]) == ["all pairs", "agreement", "nonsense"]
+    assert list(table["right"]) == [0.5, 1.0, 0.25]  # a tie is half
+    assert list(table["ties"]) == [1, 0, 1]
+    assert app.metric[0].value == "50.0%"
+    difference = engine.prefer("embedded/bert", good, bad, scheme="word l2r").difference
+    assert table["mean difference (nats)"][1] == pytest.approx(difference, abs=1e-3)
+    assert "By embedded/bert, over 3 pairs, 1 of them tied, counted half" in said(app)
+    assert "PLL-word-l2r" in said(app)
+
+
+def test_pairs_that_cannot_be_read_say_so_and_stay(open_page: Open) -> None:
+    app = open_page(PAGE, masked_view="pairs")
+    app.text_area(key="minimal_pairs").set_value("a,b\n1,2\n").run()
+    assert not app.exception
+    assert "there is no column good or sentence_good" in said(app)
+    assert app.text_area(key="minimal_pairs").value == "a,b\n1,2\n"
+
+
+def test_a_causal_model_says_what_comes_next(
+    open_page: Open, engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
+    model = str(checkpoint("gpt2"))
+    app = open_page(PAGE, text="The cat was on the", model=model)
+    assert not app.exception
+    assert not app.error
+    answer = engine.next_tokens(model, "The cat was on the")
+    assert bars(app) == pytest.approx([best.probability for best in answer.best])
+    assert "It guesses what comes next from what stands before" in said(app)
+    for view, message in {
+        "layers": "The token after the last one",
+        "surprise": "those before it",
+        "training": "has no mask, so nothing can be hidden",
+        "attention": "reads from left to right and fills no masks",
+        "what if": "reads from left to right and fills no masks",
+    }.items():
+        app = open_page(PAGE, text="The cat was on the", model=model, masked_view=view)
+        assert not app.exception
+        assert message in said(app), view
+        assert "Pseudo" not in " ".join(metric.label for metric in app.metric)
+    app = open_page(PAGE, text="The cat was on the", model=model, masked_view="surprise", against="The cat")
+    score = engine.token_scores(model, "The cat was on the")
+    assert app.metric[0].label == "Log-likelihood A"
+    assert app.metric[0].value == f"{score.log_likelihood:.2f} nats"
+    app = open_page(PAGE, text="The cat", model=model, masked_view="pairs")
+    press(app, "Judge 12 pairs")
+    assert "of every token given those before it" in said(app)

@@ -145,7 +145,7 @@ def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
 
 def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The batch ends after two pairs, as a click on Stop between two batches ends it."""
-    plain = engine.next_sentences
+    plain = engine.iter_next_sentences
 
     def two(model, pairs):  # type: ignore[no-untyped-def]
         found = plain(model, pairs)
@@ -155,7 +155,7 @@ def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monke
 
     app = open_page(PAGE, next_view="many pairs")
     app.text_area(key="pairs").set_value("a,b\n" + f'"{A}","{B}"\n' * 5).run()
-    monkeypatch.setattr(engine, "next_sentences", two)
+    monkeypatch.setattr(engine, "iter_next_sentences", two)
     press(app, "Judge 5 pairs")
     monkeypatch.undo()
     app.run()

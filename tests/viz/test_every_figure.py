@@ -13,6 +13,7 @@ import pytest
 
 import viz
 from analysis.cost import Latency
+from analysis.minimal_pairs import MinimalPair, accuracies
 from analysis.neuron import query_numbers
 from analysis.pairs import judge
 from analysis.probing import Baseline, LayerResult, Settings, TaskMap, TaskResult
@@ -51,6 +52,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
         (MaskLens(1, ((DOG,), (CAT,)), CAT, (900, 1), (-9.0, -0.7), (5000, 60)), "a long word in the way"),
         {},
     ),
+    "minimal_pairs.accuracy_bars": ((accuracies([MinimalPair("a", "b", "word order")], [1.0]),), {}),
     "neuron.neuron": (
         (query_numbers(WEIGHTS[0], WEIGHTS, WEIGHTS @ WEIGHTS[0], 1.0),),
         {"query_label": "a", "key_labels": ["a", "b"]},

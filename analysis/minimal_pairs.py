@@ -1,0 +1,183 @@
+"""Minimal pairs, two sentences of which one is right: read from files, and how often a model prefers the right one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.cost import interval
+from analysis.files import decoded, lines
+from model_zoo.errors import InvalidInput
+from model_zoo.types import EQUAL_NATS
+
+MAX_BYTES = 50 * 10**6
+
+# What a column or a field may be called: ours, and that of BLiMP (Warstadt et al. 2020).
+_NAMES = {
+    "good": ("good", "sentence_good"),
+    "bad": ("bad", "sentence_bad"),
+    "phenomenon": ("phenomenon", "linguistics_term"),
+    "paradigm": ("paradigm", "uid"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalPair:
+    """A right sentence and a wrong one; ``phenomenon`` and the ``paradigm`` within it are "" where a file has none."""
+
+    good: str
+    bad: str
+    phenomenon: str = ""
+    paradigm: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalPairs:
+    """The pairs of some files in their order, and what must be said of them: what was left out, and how they were
+    read.
+    """
+
+    rows: tuple[MinimalPair, ...]
+    notes: tuple[str, ...]
+
+
+def read(files: Sequence[tuple[bytes, str]], most: int | None = None) -> MinimalPairs:
+    """Pairs from files, each its bytes and its name: JSON lines as BLiMP has them, or CSV.
+
+    JSON lines have an object a line with ``sentence_good`` and ``sentence_bad``, and if known ``linguistics_term`` (the
+    phenomenon) and ``UID`` (the paradigm). CSV (comma, semicolon or tab, by what its first line holds) has the columns
+    good and bad, and if known phenomenon and paradigm. More fields are ignored. Rows beyond ``most`` are counted and
+    left out. Raises InvalidInput with the line and what to change.
+    """
+    rows: list[MinimalPair] = []
+    notes: list[str] = []
+    n_beyond = 0
+    for data, name in files:
+        text, said = decoded(data, name, MAX_BYTES)
+        notes += [f"{name}: {note}" for note in said]
+        records = _from_json(text, name) if text.lstrip().startswith("{") else _from_csv(text, name)
+        n_empty = 0
+        for pair in records:
+            if pair is None:
+                n_empty += 1
+            elif most is not None and len(rows) >= most:
+                n_beyond += 1
+            else:
+                rows.append(pair)
+        if n_empty:
+            notes.append(f"{name}: {n_empty:,} row{'' if n_empty == 1 else 's'} without both sentences left out.")
+    if n_beyond:
+        notes.append(f"{n_beyond:,} pairs beyond the first {most:,} were left out.")
+    if not rows:
+        raise InvalidInput("There are no pairs. Give each a good and a bad sentence.")
+    return MinimalPairs(tuple(rows), tuple(notes))
+
+
+def _from_json(text: str, name: str) -> Iterator[MinimalPair | None]:
+    for number, line in enumerate(lines(text), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except ValueError as error:
+            raise InvalidInput(
+                f"{name}, line {number}: this is no JSON object ({error}). JSON lines have one whole object a line."
+            ) from error
+        if not isinstance(found, dict):
+            raise InvalidInput(f"{name}, line {number}: this is no JSON object. JSON lines have one object a line.")
+        record = {str(key).lower(): "" if value is None else str(value) for key, value in found.items()}
+        _columns(record, f"{name}, line {number}", "field")
+        yield _pair(record)
+
+
+def _from_csv(text: str, name: str) -> Iterator[MinimalPair | None]:
+    header = text.lstrip().splitlines()[0]
+    delimiter = max(",;\t", key=header.count)
+    reader = csv.DictReader(io.StringIO(text.lstrip(), newline=""), delimiter=delimiter, strict=True, restval="")
+    try:
+        reader.fieldnames = [column.strip().lower() for column in reader.fieldnames or ()]
+        _columns(dict.fromkeys(reader.fieldnames, ""), f"{name}, line 1", "column")
+        for row in reader:
+            yield _pair({key: cell for key, cell in row.items() if key is not None})
+    except csv.Error as error:
+        raise InvalidInput(
+            f"{name}, line {reader.line_num + 1}: this is no well-formed table ({error}). Check its quotes."
+        ) from error
+
+
+def _columns(record: Mapping[str, str], where: str, what: str) -> None:
+    """Raises InvalidInput where a sentence's field is missing."""
+    for wanted in ("good", "bad"):
+        if not any(known in record for known in _NAMES[wanted]):
+            names = " or ".join(_NAMES[wanted])
+            raise InvalidInput(
+                f"{where}: there is no {what} {names} among “{', '.join(record)[:80]}”. Name the {what}s of the right "
+                "and the wrong sentence good and bad."
+            )
+
+
+def _pair(record: Mapping[str, str]) -> MinimalPair | None:
+    """None for a row that lacks a sentence."""
+    found = {
+        wanted: next((record[known].strip() for known in names if known in record), "")
+        for wanted, names in _NAMES.items()
+    }
+    return MinimalPair(**found) if found["good"] and found["bad"] else None
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How often the right sentence has the higher score, over ``n`` pairs; a tie counts half.
+
+    ``phenomenon`` and ``paradigm`` say which pairs, "" for all of them. ``low`` and ``high`` are the 95% interval
+    (Wilson 1927); chance is 0.5. ``mean_difference`` is that of the scores, right less wrong, in nats.
+    """
+
+    phenomenon: str
+    paradigm: str
+    n: int
+    n_ties: int
+    accuracy: float
+    low: float
+    high: float
+    mean_difference: float
+
+
+def accuracies(rows: Sequence[MinimalPair], differences: Sequence[float]) -> tuple[Accuracy, ...]:
+    """Over all pairs, then each phenomenon, and each paradigm where a phenomenon has several; nan is not counted.
+
+    ``differences`` are the scores of the right sentences less those of the wrong ones (nats), one a row. Phenomena and
+    paradigms come as they first occur. Empty where nothing was scored.
+    """
+    judged = [(row, value) for row, value in zip(rows, differences, strict=True) if not math.isnan(value)]
+    if not judged:
+        return ()
+    found = [_accuracy("", "", [value for _, value in judged])]
+    phenomena = dict.fromkeys(row.phenomenon for row, _ in judged)
+    if list(phenomena) == [""]:
+        return tuple(found)
+    for phenomenon in phenomena:
+        mine = [(row.paradigm, value) for row, value in judged if row.phenomenon == phenomenon]
+        paradigms = list(dict.fromkeys(paradigm for paradigm, _ in mine))
+        only = paradigms[0] if len(paradigms) == 1 else ""
+        found.append(_accuracy(phenomenon or "none given", only, [value for _, value in mine]))
+        if len(paradigms) > 1:
+            found += [
+                _accuracy(phenomenon or "none given", paradigm, [value for other, value in mine if other == paradigm])
+                for paradigm in paradigms
+            ]
+    return tuple(found)
+
+
+def _accuracy(phenomenon: str, paradigm: str, differences: Sequence[float]) -> Accuracy:
+    values = np.asarray(differences, dtype=np.float64)
+    ties = np.abs(values) < EQUAL_NATS
+    share = float(np.where(ties, 0.5, values > 0).mean())
+    low, high = interval(share, len(values))
+    return Accuracy(phenomenon, paradigm, len(values), int(ties.sum()), share, low, high, float(values.mean()))

@@ -1,0 +1,256 @@
+"""From a network's vectors to its answers over the vocabulary: the model's own head, on the rows asked for alone.
+
+What masked words (``masked``) and next tokens (``causal``) share. The network runs once, then the head on those rows
+and no others: most of the work of a small model is its projection onto the vocabulary.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.loading import LoadedModel
+from model_zoo.running import batches
+from model_zoo.text import check
+from model_zoo.types import Encoding, MaskLens, MaskPrediction, Prediction, Target
+
+LARGEST_TOP_K = 1000
+
+# Numbers in one piece of the head's output: 64 MB of float32.
+_HEAD_NUMBERS = 2**24
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What stands at ``position``, read off the vector at ``row``: the mask's own, or that of the token before.
+
+    ``original`` is the id of what the text has there, None for a typed mask and behind the text; ``targets`` are
+    words and their ids.
+    """
+
+    position: int
+    row: int
+    original: int | None = None
+    targets: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A row of the head's output: the best tokens; ln P and rank (from 1) of each target, nan and 0 for none."""
+
+    best: tuple[Prediction, ...]
+    log_probabilities: tuple[float, ...]
+    ranks: tuple[int, ...]
+    log_total: float
+
+
+class _Output(tuple[torch.Tensor, ...]):
+    """A network's output with everything but the vectors left out: other attributes are None."""
+
+    @property
+    def last_hidden_state(self) -> torch.Tensor:
+        return self[0]
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+
+class _Given(torch.nn.Module):
+    """Stands where the encoder was and hands out the vectors it is given instead of computing them."""
+
+    def __init__(self, encoder: Any) -> None:
+        super().__init__()
+        object.__setattr__(self, "_encoder", encoder)  # not as a submodule: this is a reference, no part
+
+    def forward(self, input_ids: torch.Tensor, *_: Any, **__: Any) -> _Output:
+        return _Output((input_ids, input_ids[:, 0]))  # vectors, and what a sentence head would read
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(object.__getattribute__(self, "_encoder"), name)
+
+
+def _head(model: Any) -> Any:
+    """The model's own head as a function of vectors (batch, n, width), whatever the family calls its parts."""
+    head = copy.copy(model)
+    head._modules = {**model._modules, model.base_model_prefix: _Given(model.base_model)}
+    return head
+
+
+def _scores(output: Any) -> torch.Tensor:
+    found = getattr(output, "prediction_logits", None)
+    return output.logits if found is None else found
+
+
+def states_of(loaded: LoadedModel, encodings: Sequence[Encoding]) -> torch.Tensor:
+    """The vectors that the head reads: (batch, longest, width)."""
+    states: torch.Tensor = loaded.model.base_model(**loaded.inputs(encodings))[0]
+    return states
+
+
+def logits_of(loaded: LoadedModel, states: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The head's output for rows of states (rows, width), in pieces (some rows, vocabulary), float32."""
+    head = _head(loaded.model)
+    rows_a_piece = max(1, _HEAD_NUMBERS // len(loaded.tokenizer))
+    for piece in states.split(rows_a_piece):
+        yield _scores(head(piece[None]))[0].float()
+
+
+def answers_of(
+    loaded: LoadedModel, states: torch.Tensor, targets: Sequence[Sequence[int | None]], top_k: int
+) -> list[Answer]:
+    """Answers for rows of states (rows, width); ``targets`` names the tokens to be followed, row by row."""
+    n_targets = max((len(row) for row in targets), default=0)
+    wanted = torch.tensor([[-1 if t is None else t for t in row] for row in targets], device=states.device).reshape(
+        len(states), n_targets
+    )
+    found: list[Answer] = []
+    for logits in logits_of(loaded, states):
+        totals = logits.logsumexp(dim=-1)
+        piece = logits - totals[:, None]  # ln P
+        ids_wanted = wanted[len(found) : len(found) + len(piece)]
+        highest, ids = piece.topk(min(top_k, piece.shape[-1]), dim=-1)
+        of_targets = piece.gather(1, ids_wanted.clamp(min=0))
+        ranks = torch.stack(
+            [(piece > of_targets[:, [t]]).sum(dim=-1) + 1 for t in range(n_targets)] or [ids[:, 0]], dim=-1
+        )
+        columns = [t.tolist() for t in (highest.exp(), ids, ids_wanted, of_targets, ranks, totals)]
+        for probabilities, best, asked, logs, places, total in zip(*columns, strict=True):
+            names = loaded.tokenizer.convert_ids_to_tokens(best)
+            found.append(
+                Answer(
+                    tuple(Prediction(*entry) for entry in zip(names, best, probabilities, strict=True)),
+                    tuple(float("nan") if a < 0 else log for a, log in zip(asked, logs, strict=True)),
+                    tuple(0 if a < 0 else rank for a, rank in zip(asked, places[: len(asked)], strict=True)),
+                    total,
+                )
+            )
+    return found
+
+
+def predictions(
+    loaded: LoadedModel, encodings: Sequence[Encoding], questions: Sequence[Sequence[Question]], top_k: int
+) -> list[tuple[MaskPrediction, ...]]:
+    """The answers to each text's questions, best tokens first; texts are batched by length."""
+    if not 1 <= top_k <= LARGEST_TOP_K:
+        raise InvalidInput(f"{top_k} predictions cannot be shown. Choose 1 to {LARGEST_TOP_K}.")
+    found: list[tuple[MaskPrediction, ...]] = [()] * len(encodings)
+    for batch in batches(encodings):
+        asked = [(place, question) for place, index in enumerate(batch) for question in questions[index]]
+        if not asked:
+            continue
+        with torch.inference_mode():
+            states = states_of(loaded, [encodings[index] for index in batch])
+            rows = states[[place for place, _ in asked], [question.row for _, question in asked]]
+            targets = [[question.original, *(id for _, id in question.targets)] for _, question in asked]
+            answers = iter(answers_of(loaded, rows, targets, top_k))
+        for index in batch:
+            found[index] = tuple(_prediction(loaded, question, next(answers)) for question in questions[index])
+    return found
+
+
+def _prediction(loaded: LoadedModel, question: Question, answer: Answer) -> MaskPrediction:
+    name = loaded.tokenizer.convert_ids_to_tokens
+    targets = tuple(
+        Target(word, name(token), token, math.exp(log), log, rank)
+        for (word, token), log, rank in zip(
+            question.targets, answer.log_probabilities[1:], answer.ranks[1:], strict=False
+        )
+    )
+    if question.original is None:
+        return MaskPrediction(question.position, answer.best, answer.log_total, targets=targets)
+    log = answer.log_probabilities[0]
+    original = Prediction(name(question.original), question.original, math.exp(log))
+    return MaskPrediction(
+        question.position, answer.best, answer.log_total, original, answer.ranks[0], log, targets=targets
+    )
+
+
+def lens(loaded: LoadedModel, encoding: Encoding, questions: Sequence[Question], top_k: int) -> tuple[MaskLens, ...]:
+    """The head applied to the vectors after every layer (the logit lens: nostalgebraist 2020).
+
+    Where a norm stands behind the last layer, the layers before go through it too, or the head could not read them.
+    The last layer gives the model's own answer. Raises NotSupported for an encoder-decoder, whose head reads
+    the decoder, and for networks whose hidden states are not what the head reads.
+    """
+    if loaded.model.config.is_encoder_decoder:
+        raise NotSupported(
+            f"The masked-word head of {loaded.info.id} reads its decoder, not the encoder's layers, so the guess "
+            "cannot be followed through them. Choose an encoder such as BERT."
+        )
+    rows = [question.row for question in questions]
+    with torch.inference_mode():
+        output = loaded.model.base_model(**loaded.inputs([encoding]), output_hidden_states=True)
+        final = output[0][0, rows]  # (questions, width)
+        layers = [states[0, rows] for states in output.hidden_states[:-1]]
+        if loaded.final_norm is not None:
+            layers = [loaded.final_norm(states) for states in layers]
+        if any(states.shape != final.shape for states in layers):
+            raise NotSupported(
+                f"The layers of {loaded.info.id} differ in width from what its prediction head reads, so the guess "
+                "cannot be followed through them. Choose another model."
+            )
+        answers = answers_of(loaded, final, [[] for _ in questions], 1)
+        targets = [[answer.best[0].id, asked.original] for answer, asked in zip(answers, questions, strict=True)]
+        every = [*layers, final]
+        followed = answers_of(loaded, torch.cat(every), targets * len(every), top_k)
+    found = []
+    for place, question in enumerate(questions):
+        mine = followed[place :: len(questions)]
+        found.append(
+            MaskLens(
+                question.position,
+                tuple(row.best for row in mine),
+                mine[-1].best[0],
+                tuple(row.ranks[0] for row in mine),
+                tuple(row.log_probabilities[0] for row in mine),
+                None if question.original is None else tuple(row.ranks[1] for row in mine),
+            )
+        )
+    return tuple(found)
+
+
+def target_id(loaded: LoadedModel, encoding: Encoding, position: int, target: str | int) -> tuple[str, int]:
+    """A word that is asked for at a position, and its id there; ``position`` may be the one behind the text.
+
+    A word is what the tokenizer makes of it at this place of this text, so that "cat" is "Ġcat" between words. What is
+    no single token there is looked up in the vocabulary as the model writes it ("##ing", "Ġcat"), and a number is an
+    id. Raises InvalidInput for what is none of these.
+    """
+    name = loaded.tokenizer.convert_ids_to_tokens
+    if isinstance(target, int):
+        if not 0 <= target < len(loaded.tokenizer):
+            raise InvalidInput(f"There is no token {target}: {loaded.info.id} has {len(loaded.tokenizer):,}.")
+        return name(target), target
+    check(target, "A target")
+    text = encoding.text
+    if position < len(encoding):
+        start, end = encoding.offsets[position]
+        before, after = text[:start], text[end:]
+    else:
+        before, after = (text if text[-1].isspace() else f"{text} "), ""
+    written = target.strip()
+    again = loaded.encode(f"{before}{written}{after}")
+    span = len(before), len(before) + len(written)
+    pieces = [
+        place
+        for place, (start, end) in enumerate(again.offsets)
+        if start < span[1] and end > span[0] and not again.special[place]
+    ]
+    if len(pieces) == 1:
+        place = pieces[0]
+        if again.offsets[place] == span and again.ids[place] != loaded.tokenizer.unk_token_id:
+            return target, again.ids[place]
+    known = loaded.tokenizer.convert_tokens_to_ids(target)
+    if known is not None and name(known) == target:
+        return target, known
+    made = " ".join(again.tokens[place] for place in pieces)
+    raise InvalidInput(
+        f"“{target}” is not one token of {loaded.info.id} at this place; its tokenizer makes “{made}” of it. Ask for "
+        "a word of one token, or for a token as the model writes it."
+    )

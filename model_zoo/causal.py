@@ -1,0 +1,96 @@
+"""What a causal language model (GPT-2) believes comes next: predictions, scores of whole texts, the logit lens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from model_zoo import registry
+from model_zoo.answers import Question, lens, predictions, target_id
+from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.loading import LoadedModel
+from model_zoo.types import Encoding, MaskLens, MaskPrediction, Prediction, TokenScores
+
+
+def refuse_without_head(loaded: LoadedModel) -> None:
+    """Raises NotSupported for a model that was not trained to say what comes next."""
+    if loaded.info.lm:
+        return
+    spec = registry.find(loaded.info.id)
+    instead = "Type a mask where it should guess, or choose" if loaded.info.mlm else "Choose"
+    raise NotSupported(
+        f"{spec.name if spec else loaded.info.id} holds no head that says which token comes next. {instead} a causal "
+        "language model such as GPT-2."
+    )
+
+
+def next_tokens(
+    loaded: LoadedModel, texts: Sequence[str], top_k: int, targets: Sequence[str | int] = ()
+) -> list[MaskPrediction]:
+    """The best tokens behind every text."""
+    refuse_without_head(loaded)
+    encodings = [_whole(loaded, text) for text in texts]
+    questions = []
+    for encoding in encodings:
+        end = len(encoding)
+        wanted = tuple(target_id(loaded, encoding, end, target) for target in targets)
+        questions.append([Question(end, end - 1, None, wanted)])
+    return [answer for (answer,) in predictions(loaded, encodings, questions, top_k)]
+
+
+def _whole(loaded: LoadedModel, text: str) -> Encoding:
+    encoding = loaded.encode(text)
+    if encoding.n_dropped:
+        raise InvalidInput(
+            f"{loaded.info.id} reads {len(encoding):,} tokens, and the text has {encoding.n_dropped:,} more, so what "
+            "comes after its end cannot be told. Shorten the text."
+        )
+    return encoding
+
+
+def token_scores(loaded: LoadedModel, texts: Sequence[str]) -> Iterator[tuple[int, TokenScores]]:
+    """ln P(token | those before it) of every token after the first, in one pass a text; yields (index, scores)."""
+    refuse_without_head(loaded)
+    encodings = [loaded.encode(text) for text in texts]
+    questions = [
+        [
+            Question(place, place - 1, encoding.ids[place])
+            for place in range(1, len(encoding))
+            if not encoding.special[place]
+        ]
+        for encoding in encodings
+    ]
+    for index, answers in enumerate(predictions(loaded, encodings, questions, 1)):
+        encoding = encodings[index]
+        logs = np.full(len(encoding), np.nan, dtype=np.float32)
+        guesses: list[Prediction | None] = [None] * len(encoding)
+        for answer in answers:
+            logs[answer.position], guesses[answer.position] = answer.log_probability, answer.best[0]
+        yield index, TokenScores(encoding, loaded.info, logs, tuple(guesses), "causal")
+
+
+def next_lens(
+    loaded: LoadedModel, text: str, top_k: int, positions: Sequence[int] | None = None
+) -> tuple[MaskLens, ...]:
+    """The head applied after every layer to the vectors from which the tokens at ``positions`` are told.
+
+    Without positions the one behind the text.
+    """
+    refuse_without_head(loaded)
+    encoding = loaded.encode(text)
+    wanted = [len(encoding)] if positions is None else list(positions)
+    if wanted == [len(encoding)]:
+        _whole(loaded, text)
+    for position in wanted:
+        if not 1 <= position <= len(encoding):
+            raise InvalidInput(
+                f"What stands at position {position} cannot be followed: the text has tokens 0 to {len(encoding) - 1}, "
+                f"nothing stands before the first, and {len(encoding)} is the one that comes next. Choose 1 to "
+                f"{len(encoding)}."
+            )
+    questions = [
+        Question(position, position - 1, encoding.ids[position] if position < len(encoding) else None)
+        for position in wanted
+    ]
+    return lens(loaded, encoding, questions, top_k)

@@ -1,0 +1,99 @@
+"""Files of minimal pairs are read as they are, and accuracies are those counted by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from analysis.minimal_pairs import MinimalPair, accuracies, read
+from model_zoo.errors import InvalidInput
+
+# A line as BLiMP has it, with a sentence of our own.
+BLIMP = {
+    "sentence_good": "No child has ever sung.",
+    "sentence_bad": "Some child has ever sung.",
+    "field": "semantics",
+    "linguistics_term": "npi_licensing",
+    "UID": "npi_present_1",
+    "simple_LM_method": True,
+    "one_prefix_method": False,
+    "two_prefix_method": False,
+    "lexically_identical": False,
+    "pairID": "0",
+}
+
+
+def jsonl(*records: object) -> bytes:
+    return "\n".join(json.dumps(record) for record in records).encode()
+
+
+def test_blimp_is_read_as_it_is() -> None:
+    other = BLIMP | {"UID": "npi_present_2", "sentence_good": "  Nobody ever sang. ", "pairID": 1}
+    found = read([(jsonl(BLIMP, other) + b"\n\n", "npi.jsonl")])
+    assert found.rows == (
+        MinimalPair("No child has ever sung.", "Some child has ever sung.", "npi_licensing", "npi_present_1"),
+        MinimalPair("Nobody ever sang.", "Some child has ever sung.", "npi_licensing", "npi_present_2"),
+    )
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_csv_is_read_by_its_columns(separator: str) -> None:
+    text = '\ufeffBad,phenomenon, good ,x\n"A, b; c\td",word order,"B ""b""",1\n'.replace(",", separator)
+    found = read([(text.encode(), "pairs.csv")])
+    (pair,) = found.rows
+    assert pair.good == 'B "b"'
+    assert pair.phenomenon == "word order"
+    assert pair.paradigm == ""
+
+
+def test_several_files_are_one_list_and_what_is_left_out_is_counted() -> None:
+    csv = b"good,bad\na b,a c\n,x\n\nd,e\n"
+    found = read([(csv, "one.csv"), (jsonl(BLIMP, BLIMP | {"sentence_bad": None}), "two.jsonl")], most=2)
+    assert [pair.good for pair in found.rows] == ["a b", "d"]
+    assert found.notes == (
+        "one.csv: 1 row without both sentences left out.",
+        "two.jsonl: 1 row without both sentences left out.",
+        "1 pairs beyond the first 2 were left out.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"a,b\n1,2\n", r"f, line 1: there is no column good or sentence_good among “a, b”"),
+        (b"good,worse\n1,2\n", r"f, line 1: there is no column bad or sentence_bad"),
+        (b'{"sentence_good": "a"}', r"f, line 1: there is no field bad or sentence_bad"),
+        (jsonl(BLIMP) + b"\n[1]", r"f, line 2: this is no JSON object"),
+        (jsonl(BLIMP) + b'\n{"sent', r"f, line 2: this is no JSON object \(.*one whole object a line"),
+        (b'good,bad\n"a,b\n', r"f, line 2: this is no well-formed table"),
+        (b"good,bad\n", r"There are no pairs"),
+        (b"  ", r"f is empty"),
+    ],
+)
+def test_what_cannot_be_read_says_where(data: bytes, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read([(data, "f")])
+
+
+def test_accuracies_by_hand() -> None:
+    rows = [MinimalPair("a", "b", phenomenon, paradigm) for phenomenon, paradigm in ("xp", "xq", "xp", "y-", "y-")]
+    found = accuracies(rows, [1.0, -1.0, 0.004, 2.0, math.nan])
+    assert [(one.phenomenon, one.paradigm, one.n, one.n_ties) for one in found] == [
+        ("", "", 4, 1),
+        ("x", "", 3, 1),
+        ("x", "p", 2, 1),
+        ("x", "q", 1, 0),
+        ("y", "-", 1, 0),
+    ]
+    assert [one.accuracy for one in found] == pytest.approx([2.5 / 4, 0.5, 0.75, 0, 1])
+    assert found[0].mean_difference == pytest.approx((1 - 1 + 0.004 + 2) / 4)
+    assert (found[4].low, found[4].high) == pytest.approx((0.2065, 1), abs=1e-4)  # Wilson, 1 of 1
+    assert accuracies(rows, [math.nan] * 5) == ()
+
+
+def test_without_phenomena_there_is_one_accuracy() -> None:
+    (only,) = accuracies([MinimalPair("a", "b")] * 4, [1.0, 1.0, 1.0, -1.0])
+    assert (only.n, only.accuracy) == (4, 0.75)

@@ -1,0 +1,63 @@
+"""A list that is worked through in batches, can be stopped by a click anywhere, and keeps what it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+Row = TypeVar("Row")
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class Batch(Generic[Row, Result]):
+    """A model, the rows it is asked about, and the results so far: None where a row has not had its turn."""
+
+    model: str
+    rows: Sequence[Row]
+    results: list[Result | None] = field(default_factory=list)
+    running: bool = True
+
+    def __post_init__(self) -> None:
+        self.results = [None] * len(self.rows)
+
+    @property
+    def waiting(self) -> list[int]:
+        return [place for place, result in enumerate(self.results) if result is None]
+
+
+def run(batch: Batch[Row, Result], answers: Callable[[list[Row]], Iterator[tuple[int, Result]]]) -> None:
+    """Answer the rows that wait: ``answers`` yields (place among them, result). Ends the run of the page.
+
+    A click anywhere interrupts between two results, and what is done stays.
+    """
+
+    def stop() -> None:
+        batch.running = False
+
+    st.button("Stop", on_click=stop, icon=":material/stop:")
+    total = len(batch.rows)
+    bar = st.progress(0.0)
+    waiting = batch.waiting
+    done = total - len(waiting)
+    try:
+        for place, result in answers([batch.rows[place] for place in waiting]):
+            batch.results[waiting[place]] = result
+            done += 1
+            if done % 16 == 0 or done == total:
+                bar.progress(done / total, f"{done:,} of {total:,} pairs")
+    except Exception:  # no model, no head, a broken character: the list must not start again with every click
+        batch.running = False
+        raise
+    batch.running = False
+    st.rerun()
+
+
+def say_what_waits(batch: Batch[Row, Result]) -> None:
+    """What was not answered because the list was stopped."""
+    n_waiting = len(batch.waiting)
+    if n_waiting:
+        st.info(f"Stopped: {n_waiting:,} of {len(batch.rows):,} pairs were not judged.", icon=":material/stop:")

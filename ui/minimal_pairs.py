@@ -1,0 +1,154 @@
+"""The view "Minimal pairs" of the page "Masked words": how often a model prefers the right one of two sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from analysis.export import CSV_NOTE, table_to_csv
+from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
+from model_zoo.types import EQUAL_NATS, Scheme
+from ui import figures, notes, state
+from ui.batch import Batch, run, say_what_waits
+from ui.engine import engine
+from ui.masked_words import Playground
+from ui.theme import is_dark
+from viz.minimal_pairs import accuracy_bars
+
+MAX_PAIRS = 10_000
+_AT_ONCE = 16  # pairs that are asked for together, between which a click can stop the list
+_SCHEMES: dict[Scheme, str] = {
+    "causal": "log-likelihoods, of every token given those before it,",
+    "word l2r": "pseudo-log-likelihoods (PLL-word-l2r, Kauf & Ivanova 2023)",
+}
+_BATCH = "minimal pairs being judged"
+
+
+class Judgement(NamedTuple):
+    """Of one pair: the sums of ln P of its sentences (nats), by which scheme, and the tokens of the longer one."""
+
+    good: float
+    bad: float
+    scheme: Scheme
+    n_tokens: int
+
+
+def view_pairs(playground: Playground) -> None:
+    """Paste or upload, run, stop, read, take away."""
+    st.caption(
+        "Two sentences that differ in one point, of which one is right: does the model find the right one more "
+        "probable? CSV with the columns good and bad, and phenomenon if you know it, or the JSON lines of BLiMP "
+        f"(Warstadt et al. 2020); at most {MAX_PAIRS:,} pairs. The text above plays no part here."
+    )
+    pasted, uploaded = st.columns(2, gap="large")
+    typed = pasted.text_area("Paste pairs", **state.MINIMAL_PAIRS.bound, height=190)
+    files = uploaded.file_uploader(
+        "or upload files", type=["jsonl", "json", "csv", "tsv", "txt"], accept_multiple_files=True, key="pair files"
+    )
+    batch: Batch[MinimalPair, Judgement] | None = st.session_state.get(_BATCH)
+    contents = [(file.getvalue(), file.name) for file in files] or [(typed.encode(), "The pasted text")]
+    found = read(contents, MAX_PAIRS)
+    for note in found.notes:
+        st.warning(note, icon=":material/content_cut:")
+
+    def start() -> None:
+        st.session_state[_BATCH] = Batch(playground.model, found.rows)
+
+    running = batch is not None and batch.running
+    if not running:
+        st.button(f"Judge {len(found.rows):,} pairs", on_click=start, type="primary", icon=":material/play_arrow:")
+    if batch is None:
+        return
+    if running:
+        run(batch, lambda rows: _judged(batch.model, rows))
+    _show(batch)
+
+
+def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgement]]:
+    scheme: Scheme | None = None if engine().info(model).lm else "word l2r"
+    for first in range(0, len(rows), _AT_ONCE):
+        some = rows[first : first + _AT_ONCE]
+        preferences = engine().prefer(model, [(pair.good, pair.bad) for pair in some], scheme=scheme)
+        for place, found in enumerate(preferences, start=first):
+            a, b = found.a, found.b
+            n_tokens = max(len(a.encoding), len(b.encoding))
+            yield place, Judgement(a.log_likelihood, b.log_likelihood, a.scheme, n_tokens)
+
+
+def _show(batch: Batch[MinimalPair, Judgement]) -> None:
+    say_what_waits(batch)
+    judged = [(pair, result) for pair, result in zip(batch.rows, batch.results, strict=True) if result is not None]
+    if not judged:
+        return
+    notes.beyond_training({batch.model: max(result.n_tokens for _, result in judged)})
+    rows = accuracies([pair for pair, _ in judged], [result.good - result.bad for _, result in judged])
+    whole = rows[0]
+    numbers, picture = st.columns([1, 2], gap="large")
+    numbers.metric("Right one preferred", f"{whole.accuracy:.1%}")
+    ties = f", {whole.n_ties:,} of them tied, counted half," if whole.n_ties else ""
+    numbers.caption(
+        f"By {batch.model}, over {whole.n:,} pairs{ties} 95% interval {whole.low:.0%} to {whole.high:.0%}; guessing "
+        "would be right half the time."
+    )
+    with picture:
+        figures.show(accuracy_bars(rows, dark=is_dark()), "minimal pairs", "minimal-pairs")
+    st.dataframe(
+        _table(rows),
+        hide_index=True,
+        column_config={
+            name: st.column_config.NumberColumn(format="percent") for name in ("right", "from", "to")
+        },
+    )  # fmt: skip
+    how = _SCHEMES[judged[0][1].scheme]
+    st.caption(
+        f"Compared are the {how} of the two sentences, in nats; closer than {EQUAL_NATS} is a tie. From and to bound "
+        "the 95% interval (Wilson). Where the two sentences differ in their number of tokens, the longer one is at a "
+        "disadvantage."
+    )
+    with st.container(horizontal=True):
+        st.download_button(
+            "Accuracy as CSV", table_to_csv(_table(rows)), "accuracy.csv", "text/csv",
+            icon=":material/download:", help=CSV_NOTE, on_click="ignore",
+        )  # fmt: skip
+        st.download_button(
+            "Every pair as CSV", table_to_csv(_every_pair(batch.model, judged)), "minimal-pairs.csv", "text/csv",
+            icon=":material/download:", help=CSV_NOTE, on_click="ignore",
+        )  # fmt: skip
+
+
+def _table(rows: tuple[Accuracy, ...]) -> pd.DataFrame:
+    table = pd.DataFrame(
+        {
+            "phenomenon": [row.phenomenon or "all pairs" for row in rows],
+            "paradigm": [row.paradigm for row in rows],
+            "pairs": [row.n for row in rows],
+            "ties": [row.n_ties for row in rows],
+            "right": [row.accuracy for row in rows],
+            "from": [row.low for row in rows],
+            "to": [row.high for row in rows],
+            "mean difference (nats)": [row.mean_difference for row in rows],
+        }
+    )
+    return table if table["paradigm"].any() else table.drop(columns="paradigm")
+
+
+def _every_pair(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": model,
+                "phenomenon": pair.phenomenon,
+                "paradigm": pair.paradigm,
+                "good": pair.good,
+                "bad": pair.bad,
+                "scheme": result.scheme,
+                "ln_p_good": result.good,
+                "ln_p_bad": result.bad,
+                "difference": result.good - result.bad,
+            }
+            for pair, result in judged
+        ]
+    )
