@@ -88,10 +88,10 @@ def _show(batch: Batch[MinimalPair, Judgement]) -> None:
     whole = rows[0]
     numbers, picture = st.columns([1, 2], gap="large")
     numbers.metric("Right one preferred", f"{whole.accuracy:.1%}")
-    ties = f", {whole.n_ties:,} of them tied, counted half," if whole.n_ties else ""
+    ties = f", {whole.n_ties:,} of them tied and counted half" if whole.n_ties else ""
     numbers.caption(
-        f"By {batch.model}, over {whole.n:,} pairs{ties} 95% interval {whole.low:.0%} to {whole.high:.0%}; guessing "
-        "would be right half the time."
+        f"By {batch.model}, over {whole.n:,} pair{'' if whole.n == 1 else 's'}{ties}. 95% interval {whole.low:.0%} to "
+        f"{whole.high:.0%}; guessing is right half the time."
     )
     with picture:
         figures.show(accuracy_bars(rows, dark=is_dark()), "minimal pairs", "minimal-pairs")

@@ -260,7 +260,7 @@ def test_minimal_pairs_are_judged_by_phenomenon(open_page: Open, engine: Engine)
     assert app.metric[0].value == "50.0%"
     difference = engine.prefer("embedded/bert", good, bad, scheme="word l2r").difference
     assert table["mean difference (nats)"][1] == pytest.approx(difference, abs=1e-3)
-    assert "By embedded/bert, over 3 pairs, 1 of them tied, counted half" in said(app)
+    assert "By embedded/bert, over 3 pairs, 1 of them tied and counted half." in said(app)
     assert "PLL-word-l2r" in said(app)
 
 
