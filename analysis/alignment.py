@@ -51,7 +51,7 @@ class Alignment:
     def summary(self, names: Sequence[str]) -> str:
         """What is left out of the comparison, in plain English; "" where every model sees the whole text."""
         said = [
-            f"{name} had to cut the text at its limit, {_count(dropped, 'token')} left out."
+            f"For {name} the text was cut, {_count(dropped, 'token')} left out."
             for name, dropped in zip(names, self.n_dropped, strict=True)
             if dropped
         ]

@@ -250,7 +250,7 @@ def _reason(chosen: Filter, n_units: int, n_rows: int, n_columns: int, largest: 
             "Show special tokens, or type more text."
         )
     if largest == 0:
-        return "There is no attention in this part: these tokens never look there. Show another part."
+        return "There is no attention in this part: these tokens do not look there. Show another part."
     if largest < chosen.threshold - _ROUNDING:
         return (
             f"Nothing is left to show: the strongest cell holds {largest:.3f}, "

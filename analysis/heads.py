@@ -41,7 +41,7 @@ _CLASSIFICATION = ("[CLS]", "<cls>")
 
 # Measures that are shares of a query's attention: the name of the measure -> which keys count to it.
 SHARES = {
-    "first": "the token that stands for the whole text ([CLS], <s>, <cls>), or the first where none is special",
+    "first": "the special token before the text ([CLS], <s>; XLNet's <cls> behind it), else the first token",
     "separator": "the other special tokens ([SEP], </s>, <sep>)",
     "delimiter": "all special tokens, or the first token in a model without these",
     "itself": "the token itself",
@@ -128,7 +128,7 @@ _CLARK, _KOVALEVA, _VOITA = "Clark et al. 2019", "Kovaleva et al. 2019", "Voita 
 RULES = (
     Rule(
         "previous token",
-        "Positional: each token looks mostly at the token before it.",
+        "Positional: on average, more than half of a token's attention goes to the token before it.",
         f"{_CLARK}; {_KOVALEVA} (diagonal)",
         _above_uniform("previous"),
         "previous",
@@ -136,7 +136,7 @@ RULES = (
     ),
     Rule(
         "next token",
-        "Positional: each token looks mostly at the token after it.",
+        "Positional: on average, more than half of a token's attention goes to the token after it.",
         f"{_CLARK}; {_KOVALEVA} (diagonal)",
         _above_uniform("next"),
         "next",
@@ -144,7 +144,8 @@ RULES = (
     ),
     Rule(
         "delimiter",
-        "Most attention goes to special tokens, or to the first token of a model that has none.",
+        "On average, more than half of a token's attention goes to special tokens, or to the first token of a model "
+        "that has none.",
         f"{_CLARK}; {_KOVALEVA} (vertical)",
         _above_uniform("delimiter"),
         "delimiter",
@@ -152,15 +153,15 @@ RULES = (
     ),
     Rule(
         "self",
-        "Each token looks mostly at itself.",
-        f"{_CLARK}; {_KOVALEVA} (diagonal)",
+        "On average, more than half of a token's attention goes to itself.",
+        f"{_CLARK} (few heads of BERT)",
         _above_uniform("itself"),
         "itself",
         0.5,
     ),
     Rule(
         "broad",
-        "Attention is spread almost evenly over the whole text.",
+        "Attention is spread over most of what a token may see.",
         f"{_CLARK} (high entropy)",
         lambda measured, _uniform: measured.spread,
         "spread",
@@ -168,7 +169,7 @@ RULES = (
     ),
     Rule(
         "block-diagonal by sentence",
-        "Each token spreads its attention over the words of its own sentence.",
+        "Tokens spread their attention over the words of their own sentence.",
         f"{_KOVALEVA} (block)",
         _block_score,
         "own_sentence",
@@ -176,7 +177,7 @@ RULES = (
     ),
     Rule(
         "repeated token",
-        "A word that occurs again looks mostly at its other occurrences.",
+        "On average, more than half of the attention of a word that occurs again goes to its other occurrences.",
         "Wang et al. 2023 (duplicate token heads)",
         _above_uniform("same_word"),
         "same_word",

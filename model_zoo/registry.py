@@ -223,7 +223,7 @@ _SPECS = (
         mlm=False,
         nsp=None,
         licence="see the model card",
-        note="DeBERTa-v3 trained further, on economics papers; like it, it has no masked-word head.",
+        note="DeBERTa trained on economics papers; as DeBERTa-v3, it has no masked-word head.",
     ),
     _on_the_hub(
         "distilbert/distilbert-base-uncased",
@@ -373,7 +373,7 @@ _SPECS = (
         mlm=True,
         nsp=None,
         licence="MIT",
-        note="BERT trained from scratch on PubMed papers, so that medical words stay whole.",
+        note="BERT trained from scratch on PubMed papers, with a vocabulary in which more medical words are whole.",
     ),
     _on_the_hub(
         "nlpaueb/legal-bert-base-uncased",
@@ -480,7 +480,7 @@ _SPECS = (
         nsp=None,
         causal=True,
         licence="MIT",
-        note="A decoder that predicts the next word: no token sees those after it.",
+        note="A decoder that predicts the next token: no token sees those after it.",
     ),
     _on_the_hub(
         "almanach/camembert-base",

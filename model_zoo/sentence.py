@@ -27,13 +27,13 @@ _WHY_NOT = {
     "xlm-roberta": _DROPPED,
     "camembert": _DROPPED,
     "longformer": f"It starts from RoBERTa. {_DROPPED}",
-    "albert": "ALBERT was trained on sentence order (SOP), but this checkpoint was published without that head.",
+    "albert": "ALBERT was trained on sentence order (SOP), but this checkpoint does not hold that head.",
     "distilbert": "DistilBERT was distilled from BERT without its next-sentence head and without segments.",
-    "electra": "ELECTRA was trained to spot replaced words, and never on pairs of sentences.",
+    "electra": "ELECTRA was trained on masked and replaced words, without next-sentence prediction.",
     "modernbert": "ModernBERT was trained on masked words only, and takes no segments.",
-    "deberta": "DeBERTa was trained without next-sentence prediction, following RoBERTa.",
-    "deberta-v2": "DeBERTa was trained without next-sentence prediction, following RoBERTa.",
-    "mpnet": "MPNet was trained without next-sentence prediction, following RoBERTa.",
+    "deberta": "DeBERTa was trained without next-sentence prediction.",
+    "deberta-v2": "DeBERTa was trained without next-sentence prediction.",
+    "mpnet": "MPNet was trained without next-sentence prediction.",
     "gpt2": "A decoder such as GPT-2 predicts the next word; it was never asked about pairs of sentences.",
 }
 

@@ -26,7 +26,7 @@ def heads(model: str, text: str, pair: str | None, part: Part, name: str, chosen
         found = run(model, text, pair, part)
         example.draw(found)
         VIEWS[name].draw(Scene(run=found, filter=chosen, value_weighted=value_weighted, dark=is_dark()))
-    notes.link(state.ATTENTION)
+    notes.link(state.ATTENTION, VIEWS[name].left_out_of_link())
 
 
 begin(

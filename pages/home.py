@@ -7,8 +7,8 @@ from ui.page import begin
 
 begin(
     "Look inside BERT",
-    "Type a sentence and see what a language model does with it, layer by layer and head by head. Everything here "
-    "runs real models on your text; the first one lies in the app and needs no network.",
+    "Type a sentence and see what a language model does with it, layer by layer and head by head. Real models run "
+    "here; the first ones lie in the app and need no network.",
 )
 for page in pagelist.PAGES:
     with st.container(border=True):

@@ -1,4 +1,4 @@
-"""The page "Layers": which layer knows what, by linear probes on every layer."""
+"""The page "Layers": what can be read off each layer, by probes."""
 
 from ui import notes, state
 from ui.page import begin

@@ -22,8 +22,7 @@ VIEWS = {
 begin(
     "Masked words",
     "BERT was trained to guess hidden words (masked language modelling, **MLM**). Click words to hide them, "
-    "and see what "
-    "it would put there.",
+    "and see what a model would put there.",
     FIELDS,
 )
 masked_words.come_back()
@@ -46,4 +45,4 @@ with failures_as_messages():
     with failures_as_messages():
         VIEWS[view or "predictions"][1](playground)
     st.caption(notes.about_model(info, len(playground.encoding)))
-notes.link(FIELDS)
+notes.link(FIELDS, minimal_pairs.left_out_of_link() if state.MASKED_VIEW.value == "pairs" else "")

@@ -51,4 +51,4 @@ with failures_as_messages():
         next_sentence.view_input(model, a, b)
     else:
         next_sentence.view_probability(model, a, b)
-link(FIELDS)
+link(FIELDS, sentence_pairs.left_out_of_link() if view == "many pairs" else "")

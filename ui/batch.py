@@ -61,3 +61,14 @@ def say_what_waits(batch: Batch[Row, Result]) -> None:
     n_waiting = len(batch.waiting)
     if n_waiting:
         st.info(f"Stopped: {n_waiting:,} of {len(batch.rows):,} pairs were not judged.", icon=":material/stop:")
+
+
+def left_out(files: str, results: str) -> str:
+    """What is on the screen and not in the address, in a sentence; nothing if there is no such thing.
+
+    ``files`` and ``results`` are the keys of the uploader and of the batch in the session.
+    """
+    parts = ["the file you uploaded"] if st.session_state.get(files) else []
+    if st.session_state.get(results) is not None:
+        parts.append("the results: whoever follows it judges the pairs again")
+    return f"Not in it: {', and '.join(parts)}." if parts else ""

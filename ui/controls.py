@@ -71,7 +71,8 @@ def _model_label(model_id: str) -> str:
     if spec is None:
         return model_id
     where = "in this app" if spec.hub_id is None else "from the hub"
-    return f"{spec.name} · {spec.layers} layers × {spec.heads} heads · {where}"
+    heads = f" × {spec.heads} heads" if spec.heads else ", no attention"
+    return f"{spec.name} · {spec.layers} layers{heads} · {where}"
 
 
 def choice(label: str, options: Mapping[Option, str], field: state.Field) -> Option:
@@ -84,7 +85,7 @@ def choice(label: str, options: Mapping[Option, str], field: state.Field) -> Opt
 
 _PARTS: dict[Part, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
 _ABOUT_PARTS: dict[Part, str] = {
-    "encoder": "The encoder reads both texts at once, and its tokens look to both sides.",
+    "encoder": "The encoder reads all that is typed at once, and its tokens look to both sides.",
     "decoder": "The decoder writes one token after the other, and looks back at what it has written so far. "
     "It is given the second text as in training: a start token first, and every token one place later.",
     "cross": "While the decoder writes (rows), it looks at the first text, which the encoder has read (columns). "
@@ -97,7 +98,10 @@ def part(info: ModelInfo) -> Part:
     if not info.cross_attention:
         if state.PART.value != "encoder":
             state.PART.value = "encoder"
-            st.info("This model has no decoder beside its encoder, so its only part is shown.", icon=":material/info:")
+            st.info(
+                "This model has no encoder and decoder to choose from, so its only part is shown.",
+                icon=":material/info:",
+            )
         return "encoder"
     chosen = choice("Part of the model", _PARTS, state.PART)
     st.caption(_ABOUT_PARTS[chosen])

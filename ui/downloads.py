@@ -48,6 +48,6 @@ def numbers(
         key=f"npz {name}",
         on_click="ignore",
         icon=":material/deployed_code:",
-        help="For NumPy: exact float32 with tokens, model, revision, heads and filter.",
+        help="For NumPy: the weights in float32 with tokens, model, revision, heads and filter.",
         width="stretch",
     )

@@ -22,7 +22,9 @@ def attention_filter(has_pair: bool) -> tuple[Filter, bool]:
     """
     if not has_pair and state.QUADRANT.value != "all":
         state.QUADRANT.value = "all"
-        st.info("There is one text only on each side, so all attention is shown.", icon=":material/filter_alt_off:")
+        st.info(
+            "There are no two texts to tell apart here, so all attention is shown.", icon=":material/filter_alt_off:"
+        )
     with st.expander("Filters", icon=":material/filter_alt:"):
         part = controls.choice("Part", _PARTS, state.QUADRANT) if has_pair else "all"
         first, second, third = st.columns(3)

@@ -31,7 +31,13 @@ _SAID: Mapping[Scheme, str] = {
     "word l2r": "Of a word in pieces, the sum over its pieces, each guessed from those before it in the word and from "
     "all other words (PLL-word-l2r, Kauf & Ivanova 2023).",
     "original": "Of a word in pieces, the sum over its pieces, each guessed with the word's other pieces in view. They "
-    "give it away, so the sum is no surprisal of the word (the original score, Salazar et al. 2020).",
+    "tell much of it, so the sum is no surprisal of the word (the original score, Salazar et al. 2020).",
+}
+# What the saved file says its numbers are.
+_CAPTIONS: Mapping[Scheme, str] = {
+    "causal": "Surprisal in bits: −log₂ P(word | those before it).",
+    "word l2r": "Surprisal in bits: −log₂ P(word | all others); of a piece, given those before it in its word.",
+    "original": "Surprisal in bits: −log₂ P(token | all others); of a word in pieces, the sum over its pieces.",
 }
 
 
@@ -62,7 +68,7 @@ def view_surprise(playground: Playground) -> None:
     labels = ["A", "B"] if len(scores) == 2 else [""]
     lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
     formula = "−log₂ P(word | those before it)" if playground.causal else "−log₂ P(word | all others)"
-    turn = "" if playground.causal else " Each word has its turn, whatever is masked above."
+    turn = "" if playground.causal else " Each word has its turn, whatever was clicked above; typed masks stay."
     st.caption(
         f"Under each word its surprisal in bits, {formula}: 0 is certain, each bit halves the probability. "
         f"{_SAID[scheme]}{turn}"
@@ -76,7 +82,7 @@ def view_surprise(playground: Playground) -> None:
         columns[2].metric(f"Tokens scored {label}", score.n_scored)
     if len(scores) == 2:
         _verdict(Preference(*scores))
-    caption = f"Surprisal in bits: {formula}."
+    caption = _CAPTIONS[scheme]
     with st.container(horizontal=True):
         token_line.download(lines, "Surprisal", caption, scores[0].model)
         st.download_button(
@@ -100,13 +106,13 @@ def _verdict(pair: Preference) -> None:
     unequal = (
         ""
         if n_a == n_b
-        else f" They have {n_a} and {n_b} scored tokens, and longer sentences tend to score lower: compare the "
-        "perplexities too."
+        else f" They have {n_a} and {n_b} scored tokens, and every token takes something off: compare the "
+        f"{'' if pair.a.scheme == 'causal' else 'pseudo-'}perplexities too."
     )
     if pair.better is None:
-        st.markdown(f"The model finds **A** and **B** equally natural.{unequal}")
+        st.markdown(f"The model scores **A** and **B** alike.{unequal}")
     else:
-        st.markdown(f"The model finds **{pair.better}** more natural, by {abs(pair.difference):.2f} nats.{unequal}")
+        st.markdown(f"The model scores **{pair.better}** higher, by {abs(pair.difference):.2f} nats.{unequal}")
 
 
 def _table(scores: list[TokenScores]) -> pd.DataFrame:
@@ -136,11 +142,10 @@ def _table(scores: list[TokenScores]) -> pd.DataFrame:
 def view_training(playground: Playground) -> None:
     """BERT's training on this sentence: what was hidden, what the model answers, what that costs."""
     st.markdown(
-        "In training, some tokens of every text are **chosen**. Most of these are replaced by the mask, some "
-        "by a random "
-        "token, some stay, and for all of them the model has to say what stood there. The loss is −ln P of "
-        "the right "
-        "token, averaged over the chosen ones. Here they are drawn at random, whatever is masked above."
+        "In BERT's training 15% of the tokens are **chosen**. Of these 80% are replaced by the mask, 10% by a random "
+        "token, 10% stay, and for all of them the model has to say what stood there. The loss is −ln P of the right "
+        "token, averaged over the chosen ones. Here they are drawn at random, whatever was clicked above; typed masks "
+        "are not drawn."
     )
 
     def again() -> None:

@@ -139,8 +139,7 @@ def _kept(encoding: Encoding) -> tuple[int, ...]:
 def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:
     if encoding.n_dropped:
         st.warning(
-            f"The text was cut: the model reads {len(encoding)} tokens at most, and the last "
-            f"{encoding.n_dropped:,} "
+            f"The text was cut: {len(encoding)} tokens at most are read, and the last {encoding.n_dropped:,} "
             "fell off, with any mask among them. What you typed is unchanged; shorten it to see all of it.",
             icon=":material/content_cut:",
         )
@@ -392,8 +391,8 @@ def view_layers(playground: Playground) -> None:
         lens = engine().mask_lens(playground.model, playground.text, masked=playground.masked)[place]
         original = playground.encoding.tokens[lens.position]
     st.caption(
-        "The head that makes the guess was trained on the last layer only. Applied to earlier ones it shows how near "
-        "they are to the answer, in the last layer's terms."
+        "The head that makes the guess was trained on the last layer only. Here it reads the earlier ones too (the "
+        "logit lens). What it does not find there may still be there, in a form that it cannot read."
     )
     table, curve = st.columns([3, 2], gap="large")
     with table:
@@ -421,7 +420,7 @@ def view_attention(playground: Playground) -> None:
     head = st.selectbox("Heads", range(len(names)), format_func=names.__getitem__, **state.MASK_HEAD.bound)
     shown = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
     figures.show(layer_attention(shown, run.encoding.tokens, dark=is_dark()), "mask attention", "mask-attention")
-    st.markdown("**Heads that look hardest at one other word**")
+    st.markdown("**Heads that look hardest at one other token**")
     st.session_state[_SENT] = written, playground.text, playground.masked
     for column, look in zip(st.columns(4) * 2, focus.strongest(weights, run, position), strict=False):
         column.page_link(
@@ -438,7 +437,10 @@ def view_attention(playground: Playground) -> None:
                 "head": str(look.head + 1),
             },
         )
-    st.caption("What a mask looks at is not by itself why it is filled as it is.")
+    said = "What a mask looks at is not by itself why it is filled as it is."
+    if run.model.cross_attention:
+        said += " Shown is the encoder; this model fills masks in its decoder, which looks at the encoder's text too."
+    st.caption(said)
 
 
 def view_what_if(playground: Playground) -> None:
@@ -472,7 +474,7 @@ def view_what_if(playground: Playground) -> None:
     all_shifts = engine().mask_shifts(playground.model, before, after)
     answers = [engine().fill_mask(playground.model, text, 5, masked=m) for text, m in (before, after)]
     st.caption(
-        "Change of ln P among the 50 best predictions before and after; 0.69 is a factor of 2. "
+        "The largest changes of ln P among the 50 best predictions before and after; 0.69 is a factor of 2. "
         "Under it the five best of either side."
     )
     for start_ in range(0, min(len(all_shifts), _MOST_SHIFTED), 2):

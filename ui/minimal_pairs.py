@@ -12,7 +12,7 @@ from analysis.export import CSV_NOTE, table_to_csv
 from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.types import EQUAL_NATS, Scheme
 from ui import figures, notes, state
-from ui.batch import Batch, run, say_what_waits
+from ui.batch import Batch, left_out, run, say_what_waits
 from ui.engine import engine
 from ui.masked_words import Playground
 from ui.theme import is_dark
@@ -24,6 +24,7 @@ _SCHEMES: dict[Scheme, str] = {
     "causal": "log-likelihoods, of every token given those before it,",
     "word l2r": "pseudo-log-likelihoods (PLL-word-l2r, Kauf & Ivanova 2023)",
 }
+_FILES = "pair files"
 _BATCH = "minimal pairs being judged"
 
 
@@ -46,7 +47,7 @@ def view_pairs(playground: Playground) -> None:
     pasted, uploaded = st.columns(2, gap="large")
     typed = pasted.text_area("Paste pairs", **state.MINIMAL_PAIRS.bound, height=190)
     files = uploaded.file_uploader(
-        "or upload files", type=["jsonl", "json", "csv", "tsv", "txt"], accept_multiple_files=True, key="pair files"
+        "or upload files", type=["jsonl", "json", "csv", "tsv", "txt"], accept_multiple_files=True, key=_FILES
     )
     batch: Batch[MinimalPair, Judgement] | None = st.session_state.get(_BATCH)
     contents = [(file.getvalue(), file.name) for file in files] or [(typed.encode(), "The pasted text")]
@@ -59,12 +60,20 @@ def view_pairs(playground: Playground) -> None:
 
     running = batch is not None and batch.running
     if not running:
-        st.button(f"Judge {len(found.rows):,} pairs", on_click=start, type="primary", icon=":material/play_arrow:")
+        n = len(found.rows)
+        st.button(
+            f"Judge {n:,} pair{'s' if n != 1 else ''}", on_click=start, type="primary", icon=":material/play_arrow:"
+        )
     if batch is None:
         return
     if running:
         run(batch, lambda rows: _judged(batch.model, rows))
     _show(batch)
+
+
+def left_out_of_link() -> str:
+    """What is on the screen and not in the address."""
+    return left_out(_FILES, _BATCH)
 
 
 def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgement]]:

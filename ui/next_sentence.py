@@ -54,7 +54,7 @@ def view_probability(model: str, a: str, b: str) -> None:
         others = dict(engine().iter_next_sentences(model, pairs))
     if score.encoding.n_dropped:
         st.warning(
-            f"The pair was cut: the last {score.encoding.n_dropped:,} tokens of the longer sentence fell off.",
+            f"The pair was cut: {score.encoding.n_dropped:,} tokens fell off, of the longer sentence first.",
             icon=":material/content_cut:",
         )
     notes.beyond_training({model: max(len(one.encoding) for one in (score, *others.values()))})
@@ -62,7 +62,8 @@ def view_probability(model: str, a: str, b: str) -> None:
         st.info(WHAT_SOP_IS, icon=":material/info:")
     if a.strip() == b.strip():
         st.info(
-            "A and B are the same. In training B never repeated A, so the number says little.", icon=":material/info:"
+            "A and B are the same. The question is meant for two different sentences, so the number says little.",
+            icon=":material/info:",
         )
     name = "A, B in order" if score.kind == "SOP" else "B follows A"
     columns = st.columns(4)
@@ -71,8 +72,9 @@ def view_probability(model: str, a: str, b: str) -> None:
     columns[2].metric("Logit, no" if score.kind == "SOP" else "Logit, is not", f"{score.logits[1]:.3f}")
     columns[3].metric("Swapped: A after B", f"{others[0].p_next:.4f}")
     st.caption(
-        f"P = exp({score.logits[0]:.3f}) / (exp({score.logits[0]:.3f}) + exp({score.logits[1]:.3f})). In training half "
-        "of the pairs were random, from other texts: the model learned to tell topics apart more than order."
+        f"P = exp({score.logits[0]:.3f}) / (exp({score.logits[0]:.3f}) + exp({score.logits[1]:.3f})). In BERT's "
+        "training half of the second sentences come from other texts, so that the topic alone gives many away "
+        "(Lan et al. 2020)."
         if score.kind == "NSP"
         else f"P = exp({score.logits[0]:.3f}) / (exp({score.logits[0]:.3f}) + exp({score.logits[1]:.3f}))."
     )
@@ -84,7 +86,7 @@ def _against_controls(drawn: tuple[str, ...], scores: list[SentenceScore], score
         state.CONTROL_SEED.value = (state.CONTROL_SEED.value + 1) % 1_000_000
 
     left, right = st.columns([4, 1], vertical_alignment="bottom")
-    left.markdown("**Controls**: random sentences in the place of B, and in the place of A")
+    left.markdown("**Controls**: random English sentences in the place of B, and in the place of A")
     right.button("Draw others", on_click=again, icon=":material/casino:", width="stretch")
     in_place_of_b = [one.p_next for one in scores[: len(drawn)]]
     in_place_of_a = [one.p_next for one in scores[len(drawn) :]]
@@ -159,9 +161,9 @@ def view_input(model: str, a: str, b: str) -> None:
     run = engine().attend(model, a, b)
     notes.beyond_training({model: run.n_tokens})
     st.caption(
-        "For every token three vectors are added: one for the token, one for its sentence (A or B), one for its place."
-        if run.encoding.type_ids is not None and max(run.encoding.type_ids) > 0
-        else "This model is given tokens and places only; A and B are told apart by the separator between them."
+        "Under every token its sentence (A or B) and its place. BERT has a vector for each of the three and adds them. "
+        "Other models may have fewer: RoBERTa, DistilBERT and ModernBERT are not told the sentence; XLNet, T5 and "
+        "ModernBERT have no vectors of places."
     )
     lines = [sentence_input(run.encoding, dark=is_dark())]
     token_line.draw(lines, key="sentence input")
@@ -190,7 +192,8 @@ def view_text(model: str) -> None:
     token_line.draw(lines, key="coherence")
     table = pd.DataFrame({"a": found[:-1], "b": found[1:], "p_next": values})
     with st.container(horizontal=True):
-        token_line.download(lines, "Sentence by sentence", "P(each sentence follows the one before).", scores[0].model)
+        what = "stands in order with" if scores[0].kind == "SOP" else "follows"
+        token_line.download(lines, "Sentence by sentence", f"P(each sentence {what} the one before).", scores[0].model)
         st.download_button(
             "CSV",
             table_to_csv(table),

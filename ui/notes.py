@@ -52,8 +52,9 @@ def about_run(run: AttentionRun) -> None:
     for which, encoding in texts.items():
         if encoding.n_dropped:
             st.warning(
-                f"{which} was cut: {run.model.id} reads {len(encoding)} tokens at most, and the last "
-                f"{encoding.n_dropped:,} fell off. What you typed is unchanged; shorten it to see all of it.",
+                f"{which} was cut: {run.model.id} reads {len(encoding)} tokens at most on this page, and "
+                f"{encoding.n_dropped:,} at the end fell off{', of the longer text first' * bool(encoding.text_pair)}. "
+                "What you typed is unchanged; shorten it to see all of it.",
                 icon=":material/content_cut:",
             )
     beyond_training({run.model.id: max(len(encoding) for encoding in texts.values())})
@@ -75,8 +76,8 @@ def about_run(run: AttentionRun) -> None:
         return
     if not run.encoding.text:
         st.info(
-            "With no second text the decoder has written nothing yet: its start token is all there is. This model was "
-            "not trained to repeat what it reads, so type what it has written as the second text.",
+            "With no second text the decoder has written nothing yet: its start token is all there is. Type what it "
+            "has written as the second text.",
             icon=":material/edit:",
         )
     elif run.encoding.text == run.source.text:
@@ -104,7 +105,8 @@ def about_model(info: ModelInfo, n_tokens: int) -> str:
         else ""
     )
     return as_text(
-        f"{name}: {info.n_layers} layers × {info.n_heads} heads, width {info.width}, "
+        f"{name}: {info.n_layers} layers{f' × {info.n_heads} heads' if info.n_heads else ', no attention'}, "
+        f"width {info.width}, "
         f"{info.parameters / 1e6:.1f} M parameters, {info.dtype} on {info.device}, revision {info.revision[:14]}. "
         f"{n_tokens} tokens{limit}.{rounded}"
     )

@@ -44,7 +44,7 @@ PAGES = (
         "pages/layers.py",
         "Layers",
         ":material/layers:",
-        "Which layer knows what?",
+        "What can be read off each layer?",
         "Probe every layer for length, tense, number and more, or for labels of your own.",
     ),
     Page(

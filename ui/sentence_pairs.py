@@ -11,19 +11,23 @@ import streamlit as st
 from analysis import pairs
 from analysis.export import CSV_NOTE, table_to_csv
 from ui import figures, notes, state
-from ui.batch import Batch, run, say_what_waits
+from ui.batch import Batch, left_out, run, say_what_waits
 from ui.engine import engine
+from ui.messages import as_text
+from ui.next_sentence import WHAT_SOP_IS
 from ui.theme import is_dark
 from viz.calibration import calibration
 
 _BATCH = "pairs being judged"
+_FILE = "pairs file"
 
 
 class Judgement(NamedTuple):
-    """Of one pair: P(B follows A), and how many tokens it has."""
+    """Of one pair: P(B follows A), or with ``in_order`` P(A and B stand in order), and how many tokens it has."""
 
     p_next: float
     n_tokens: int
+    in_order: bool
 
 
 Row = tuple[str, str, bool | None]
@@ -38,7 +42,7 @@ def draw(model: str) -> None:
     )
     pasted, uploaded = st.columns(2, gap="large")
     typed = pasted.text_area("Paste CSV", **state.PAIRS.bound, height=190)
-    file = uploaded.file_uploader("or upload a file", type=["csv", "tsv", "txt"], key="pairs file")
+    file = uploaded.file_uploader("or upload a file", type=["csv", "tsv", "txt"], key=_FILE)
     content = pairs.decode(file.getvalue()) if file is not None else typed
     batch: Batch[Row, Judgement] | None = st.session_state.get(_BATCH)
 
@@ -50,7 +54,10 @@ def draw(model: str) -> None:
 
     running = batch is not None and batch.running
     if not running:
-        st.button(f"Judge {len(found.rows):,} pairs", on_click=start, type="primary", icon=":material/play_arrow:")
+        n = len(found.rows)
+        st.button(
+            f"Judge {n:,} pair{'s' if n != 1 else ''}", on_click=start, type="primary", icon=":material/play_arrow:"
+        )
     left_out = [
         f"{found.n_empty:,} rows without an a or a b" if found.n_empty else "",
         f"{found.n_beyond:,} rows beyond the first {pairs.MAX_PAIRS:,}" if found.n_beyond else "",
@@ -64,15 +71,23 @@ def draw(model: str) -> None:
     _show(batch)
 
 
+def left_out_of_link() -> str:
+    """What is on the screen and not in the address."""
+    return left_out(_FILE, _BATCH)
+
+
 def _judged(model: str, rows: list[Row]) -> Iterator[tuple[int, Judgement]]:
     for place, score in engine().iter_next_sentences(model, [(a, b) for a, b, _ in rows]):
-        yield place, Judgement(score.p_next, len(score.encoding))
+        yield place, Judgement(score.p_next, len(score.encoding), score.kind == "SOP")
 
 
 def _show(batch: Batch[Row, Judgement]) -> None:
     say_what_waits(batch)
     judged = [(row, result) for row, result in zip(batch.rows, batch.results, strict=True) if result is not None]
     notes.beyond_training({batch.model: max((result.n_tokens for _, result in judged), default=0)})
+    st.caption(as_text(f"Judged by {batch.model}."))
+    if any(result.in_order for _, result in judged):
+        st.info(WHAT_SOP_IS, icon=":material/info:")
     table = pd.DataFrame(
         {
             "a": [a for (a, _, _), _ in judged],

@@ -477,7 +477,8 @@ def clamp(field: Field, highest: int) -> str | None:
     if 1 <= value <= highest:
         return None
     field.value = min(max(1, value), highest)
+    whose = "text" if field is TOKEN else "model"
     return (
-        f"This model has {field.name}s 1 to {highest}; {field.name} {value} does not exist, so {field.name} "
+        f"This {whose} has {field.name}s 1 to {highest}; {field.name} {value} does not exist, so {field.name} "
         f"{field.value} is shown."
     )

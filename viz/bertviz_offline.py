@@ -62,8 +62,8 @@ def bertviz_html(
 
     ``layers`` holds one array (heads, n, n) a layer. ``sentence_b_start`` is the first token of the second
     sentence, and adds BertViz's choice of A->A, B->B, A->B and B->A. ``layer`` and ``heads`` (None: all),
-    from 0, are what the head view starts with; the document numbers both from 1. Weights are rounded to
-    1/65535, tokens too long for their column are cut and end in an ellipsis. Raises InvalidInput for
+    from 0, are what the head view starts with; the document numbers both from 1. Weights above 1, as value-weighted
+    attention has them, are divided by the largest of all. What is drawn is rounded to 1/65535, tokens too long for their column are cut and end in an ellipsis. Raises InvalidInput for
     arguments that do not fit together, NotSupported beyond ``max_tokens``.
     """
     attention = _stacked(layers, len(tokens))
@@ -72,8 +72,8 @@ def bertviz_html(
     if n > limit:
         raise NotSupported(
             f"BertViz's {view} view draws every weight as an element of its own and bears {limit} tokens "
-            f"of this model; this text has {n}. Shorten it, or use the "
-            + ("head view" if view == "head" else "grid of all heads")
+            f"of this model; this text has {n}. Shorten it, or use the view "
+            + ("“Lines”" if view == "head" else "“All heads”")
             + " of this page, which shows the same weights of longer texts."
         )
     if heads is not None and not heads:
@@ -82,9 +82,10 @@ def bertviz_html(
         raise InvalidInput(f"Choose among layers 1 to {n_layers} and heads 1 to {n_heads}.")
     if sentence_b_start is not None and not 0 < sentence_b_start < n:
         raise InvalidInput(f"The second sentence cannot start at token {sentence_b_start} of {n}.")
+    drawn = attention / max(1.0, float(attention.max(initial=0)))
     data = {
         "attention": {
-            "packed": base64.b64encode(np.rint(attention * 65535).astype("<u2").tobytes()).decode("ascii"),
+            "packed": base64.b64encode(np.rint(drawn * 65535).astype("<u2").tobytes()).decode("ascii"),
             "shape": attention.shape[:3],
         },
         "tokens": [_shown(token, _MAX_CHARACTERS[view]) for token in tokens],
@@ -135,7 +136,7 @@ def _script(view: View) -> str:
     """BertViz's script of a view, made to read its parameters from the document."""
     package = find_spec("bertviz")  # finds the folder without importing the package, and torch with it
     if package is None or package.origin is None:
-        raise NotSupported("BertViz is not installed. Install the package bertviz, or use the head view.")
+        raise NotSupported("BertViz is not installed. Install the package bertviz, or use the view “Lines”.")
     script = (Path(package.origin).parent / f"{view}_view.js").read_text(encoding="utf-8")
     return script.replace("PYTHON_PARAMS", "bertvizParams()")
 

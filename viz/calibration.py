@@ -41,7 +41,7 @@ def calibration(judged: Judged, *, dark: bool = False) -> go.Figure:
                 marker={"color": colours.primary, "size": [8 + 16 * (b.n / largest) ** 0.5 for b in judged.bins]},
                 customdata=[[bin_.n, bin_.low, bin_.high] for bin_ in judged.bins],
                 hovertemplate="%{customdata[0]} pairs given %{customdata[1]:.0%} to %{customdata[2]:.0%}"
-                "<br>mean %{x:.1%}, next %{y:.1%}<extra></extra>",
+                "<br>mean %{x:.1%}, labelled 1 %{y:.1%}<extra></extra>",
             ),
         ],
         layout=base_layout(
@@ -49,7 +49,7 @@ def calibration(judged: Judged, *, dark: bool = False) -> go.Figure:
             height=360,
             dragmode=False,
             margin={"l": 8, "r": 8, "t": 28, "b": 44},
-            xaxis=style | {"title": style["title"] | {"text": "P(B follows A), mean of the bin"}},
-            yaxis=style | {"title": style["title"] | {"text": "share that follows"}},
+            xaxis=style | {"title": style["title"] | {"text": "probability, mean of the bin"}},
+            yaxis=style | {"title": style["title"] | {"text": "share labelled 1"}},
         ),
     )

@@ -18,5 +18,5 @@ def coherence(sentences: Sequence[str], p_next: Sequence[float], *, dark: bool =
         if place < len(p_next):
             value = p_next[place]
             chip = filled(f"↓ {value:.3f}", diverging(dark), value)
-            lines.append(Line((Item((chip,), f"P({place + 2} follows {place + 1}) = {value:.6f}"),), " "))
+            lines.append(Line((Item((chip,), f"from {place + 1} to {place + 2}: P = {value:.6f}"),), " "))
     return tuple(lines)

@@ -89,14 +89,17 @@ def neuron(
 
 def neuron_caption(numbers: QueryNumbers, *, query_label: str, key_labels: Sequence[str], key: int) -> str:
     """One plain sentence, for text and not for HTML, that reads the row of ``key`` (from 0) to its weight."""
-    n, d = numbers.keys.shape
+    d = numbers.keys.shape[-1]
+    n = int((~numbers.masked).sum())  # keys that may be looked at
     start = f"The query of “{query_label}” times the key of “{key_labels[key]}”"
     if numbers.masked[key]:
         return f"{start} does not count: the model may not look there, so its weight is 0."
     factor = _factor(numbers.scaling, d)
     times = f", times {factor}" if factor else ""
     bias = f", plus a position bias of {_short(numbers.bias[key], 'bias')}" if numbers.has_bias else ""
-    keys = f"all {n} keys" if n > 1 else "this one key"
+    keys = f"the {n} keys it may look at" if numbers.masked.any() else f"all {n} keys"
+    if n == 1:
+        keys = "this one key"
     score = _short(numbers.scores[key], "score")
     return (
         f"{start}, dimension by dimension, summed{times}{bias}, gives {score}; "

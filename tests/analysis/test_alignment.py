@@ -211,7 +211,7 @@ def test_where_one_model_had_to_cut_the_common_part_is_compared_and_the_rest_cou
     assert found.n_beyond == (1, 2)
     assert found.n_dropped == (3, 0)
     said = found.summary(["Short", "Long"])
-    assert "Short had to cut the text at its limit, 3 tokens left out." in said
+    assert "For Short the text was cut, 3 tokens left out." in said
     assert "1 word of Short, 2 words of Long cannot be compared" in said
     assert "the 2 words that all see whole" in said
 

@@ -1,6 +1,6 @@
 """Measures of heads by hand and against slow loops, and every rule on an attention matrix made for it."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from analysis.heads import FALSE_ALARMS, MIXED, RULES, SHARES, head_table, special_names
+from analysis.heads import FALSE_ALARMS, MIXED, RULES, SHARES, Measures, head_table, special_names
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, Encoding, FloatArray, MapsLayer, ModelInfo
 
@@ -317,6 +317,14 @@ def test_each_rule_fires_on_its_head_and_on_no_other() -> None:
     np.testing.assert_array_equal(table.scores, table.rule_scores.diagonal())
     assert (table.scores > 0.9).all()
     assert (table.scores <= 1 + 1e-6).all()
+
+
+@pytest.mark.parametrize("even", [0.001, 0.1, 0.5, 0.9])
+def test_a_rule_that_says_more_than_half_holds_for_no_less(even: float) -> None:
+    half, uniform = (Measures(**{of.name: np.array([value]) for of in fields(Measures)}) for value in (0.5, even))
+    said = [rule for rule in RULES if "more than half" in rule.explanation]
+    assert len(said) == 5
+    assert all(rule.score(half, uniform) < rule.threshold for rule in said)
 
 
 def test_a_single_separator_is_a_delimiter_too() -> None:

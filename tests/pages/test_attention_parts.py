@@ -85,7 +85,7 @@ def test_every_view_takes_every_filter_with_cross_attention(
         renorm="1", words="1", values="1", threshold="0.05", top="3",
     )  # fmt: skip
     assert not app.exception
-    assert ("one text only on each side" in said(app)) == VIEWS[name].filters
+    assert ("no two texts to tell apart" in said(app)) == VIEWS[name].filters
     assert len(app.error) == (name in NO_CROSS)
 
 
@@ -119,13 +119,13 @@ def test_a_model_of_one_stack_offers_no_parts(
     name: str, open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
 ) -> None:
     app = open_page(PAGE, model=str(checkpoint(name)), text=TEXT, attention="cross")
-    assert "no decoder beside its encoder" in said(app)
+    assert "no encoder and decoder to choose from" in said(app)
     assert "attention" not in app.query_params
     with pytest.raises(KeyError):
         app.segmented_control(key="attention")
     assert heatmap_of(app).shape[0] == heatmap_of(app).shape[1]
     app.text_area(key="text").set_value("Another text.").run()
-    assert "no decoder beside its encoder" not in said(app)
+    assert "no encoder and decoder to choose from" not in said(app)
 
 
 def test_a_part_that_does_not_exist(open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]) -> None:
@@ -140,6 +140,15 @@ def test_both_cut_texts_are_named(open_page: Callable[..., AppTest], checkpoint:
     app.text_area(key="pair").set_value("the " * 80).run()
     assert "The encoder's text was cut" in said(app)
     assert "The decoder's text was cut" in said(app)
+
+
+def test_a_text_cut_by_the_page_is_not_laid_to_the_model(
+    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]
+) -> None:
+    """T5 has no limit of its own."""
+    app = open_page(PAGE, model=str(checkpoint("t5")), view="neuron")
+    app.text_area(key="text").set_value("cat " * 1100).run()
+    assert "1024 tokens at most on this page" in said(app)
 
 
 def test_a_model_with_fewer_layers_in_its_decoder(

@@ -163,15 +163,28 @@ def test_the_table_of_heads_on_several_texts(open_page: Callable[..., AppTest]) 
     assert len(app.dataframe[0].value) == 72
 
 
+def test_a_file_measured_is_not_in_the_link(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, view="heads", text=TEXT)
+    assert "Not in it" not in read(app)
+    app.file_uploader(key="heads file").set_value(("own.txt", b"One dog.\nTwo cats sat there.\n", "text/plain")).run()
+    assert "of 2 texts" in read(app)
+    assert "Not in it: the file you uploaded." in read(app)
+
+
 def test_a_table_row_opens_its_head(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE, view="heads", text=TEXT)
     row = app.dataframe[0].value.iloc[40]
     assert (row["layer"], row["head"]) == (4, 5)
 
 
+def test_a_token_beyond_the_text_is_the_texts_lack(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, text=TEXT, view="neuron", token="99")
+    assert any("This text has tokens 1 to" in warning.value for warning in app.warning)
+
+
 def test_a_part_without_a_second_text_falls_back_to_all(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE, text=TEXT, part="A->B")
-    assert any("one text only" in info.value for info in app.info)
+    assert any("no two texts to tell apart" in info.value for info in app.info)
     assert heatmap_of(app).shape[0] == heatmap_of(app).shape[1]
 
 
@@ -184,7 +197,7 @@ def test_a_link_with_heads_the_model_lacks(open_page: Callable[..., AppTest]) ->
 def test_bertviz_beyond_its_bound_points_elsewhere(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE, view="bertviz", bertviz="model", text="word " * 150)
     assert not app.exception
-    assert any("grid" in error.value.lower() for error in app.error)
+    assert any("“All heads”" in error.value for error in app.error)
 
 
 def test_values_that_a_family_cannot_give(open_page: Callable[..., AppTest], checkpoint: Callable[[str], Any]) -> None:

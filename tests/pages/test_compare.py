@@ -347,7 +347,7 @@ def test_texts_that_one_model_must_cut(open_page: Open, two: tuple[str, str], en
         assert not app.error
         if view == "predictions":
             app.toggle[0].set_value(True).run()
-        assert f"{Path(two[0]).name} had to cut the text at its limit" in said(app)
+        assert f"For {Path(two[0]).name} the text was cut" in said(app)
     whole, cut = (engine.encode(model, text) for model in models)
     assert whole.n_dropped == 0 < cut.n_dropped
 

@@ -375,7 +375,7 @@ def test_a_restless_machine_is_said(open_view: Callable[..., AppTest], monkeypat
     ticks = itertools.cycle([1.0, 9.0, 1.0])
     monkeypatch.setattr(cost, "_timed", lambda _: (next(ticks) / 1000, None))
     app = measured(open_view("bert", "t5"))
-    assert any("kept this machine busy" in warning.value for warning in app.warning)
+    assert any("keeps the machine busy" in warning.value for warning in app.warning)
 
 
 def test_what_a_pass_adds_on_a_gpu_is_shown(open_view: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:

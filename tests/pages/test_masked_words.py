@@ -154,7 +154,7 @@ def test_a_word_in_pieces_is_scored_as_a_word_and_the_other_way_is_named(open_pa
         app.run()
         total = float(np.nansum(engine.token_scores("embedded/bert", text, scheme=scheme).log_probabilities))  # type: ignore[arg-type]
         assert app.metric[0].value == f"{total:.2f} nats"
-    assert "give it away" in said(app)
+    assert "no surprisal of the word" in said(app)
     plain = open_page(PAGE, text="The dog sat.", masked="", masked_view="surprise")
     assert "pieces_scored" not in [radio.key for radio in plain.radio]
 
@@ -165,10 +165,28 @@ def test_the_button_of_a_table_says_how_its_texts_are_written(open_page: Open) -
     assert "apostrophe" in button.proto.help
 
 
-def test_a_sentence_set_against_itself_is_equally_natural(open_page: Open) -> None:
+@pytest.mark.parametrize("name", ["bert", "bart"])
+def test_where_masks_are_filled_is_told_of_a_model_with_a_decoder(
+    name: str, open_page: Open, checkpoint: Callable[[str], Path]
+) -> None:
+    app = open_page(PAGE, text=TEXT, masked="3", masked_view="attention", model=str(checkpoint(name)))
+    assert ("fills masks in its decoder" in said(app)) == (name == "bart")
+
+
+def test_clicked_masks_do_not_count_for_surprisal_and_typed_ones_do(engine: Engine, open_page: Open) -> None:
+    text = "The cat [MASK] on the mat."
+    surprisals = [
+        engine.token_scores("embedded/bert", of).log_probabilities for of in (text, text.replace("[MASK]", "sat"))
+    ]
+    assert np.isnan(surprisals[0][3])
+    assert not np.isclose(surprisals[0][2], surprisals[1][2])
+    assert "typed masks stay" in said(open_page(PAGE, text=text, masked="2", masked_view="surprise"))
+
+
+def test_a_sentence_set_against_itself_scores_alike(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, masked_view="surprise", against=TEXT)
-    assert "finds **A** and **B** equally natural" in said(app)
-    assert "more natural" not in said(app)
+    assert "scores **A** and **B** alike" in said(app)
+    assert "higher, by" not in said(app)
 
 
 def test_again_draws_anew_and_shares_that_make_no_sense_say_so(open_page: Open) -> None:

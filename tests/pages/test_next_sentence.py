@@ -105,6 +105,7 @@ def test_a_view_of_two_sentences_asks_for_the_second(view: str, open_page: Open)
     (A, " ", "Type a sentence B"),
     (A, A, "A and B are the same"),
     ("word " * 900, B, "The pair was cut"),
+    ("word " * 900, "other " * 600, "of the longer sentence first"),
 ])  # fmt: skip
 def test_odd_pairs_get_a_sentence(text: str, pair: str, message: str, open_page: Open) -> None:
     app = open_page(PAGE)
@@ -141,6 +142,27 @@ def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
     assert list(table["p_next"]) == pytest.approx(expected, abs=1e-4)
     right = sum((p > 0.5) == label for p, label in zip(expected, (True, False), strict=True))
     assert app.metric[0].value == f"{right / 2:.1%}"
+
+
+def test_what_a_link_lacks_of_a_list_is_said(open_page: Open) -> None:
+    app = open_page(PAGE, next_view="many pairs")
+    app.text_area(key="pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
+    assert "Not in it" not in said(app)
+    press(app, "Judge 1 pair")
+    assert "Not in it: the results" in said(app)
+    assert "Judged by embedded/bert." in said(app)
+    app.selectbox(key="model").set_value("embedded/tinybert").run()
+    assert "Judged by embedded/bert." in said(app)
+    app.file_uploader(key="pairs file").set_value(("own.csv", b"a,b\nOne.,Two.\n", "text/csv")).run()
+    assert "Not in it: the file you uploaded, and the results" in said(app)
+
+
+def test_a_list_judged_by_order_says_so(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    for name in ("albert", "bert"):
+        app = open_page(PAGE, next_view="many pairs", model=str(checkpoint(name)))
+        app.text_area(key="pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
+        press(app, "Judge 1 pair")
+        assert ("ALBERT learned **sentence order**" in said(app)) == (name == "albert")
 
 
 def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,6 +72,13 @@ def test_weights_are_exact_to_a_65535th() -> None:
     assert np.abs(attention - weights).max() <= 0.5 / 65535 + 1e-7
 
 
+def test_weights_above_one_are_drawn_in_parts_of_the_largest() -> None:
+    """Value-weighted attention: packed as it is, 4.8 would come out as 0.8."""
+    weights = np.array([[[[4.8, 1.2], [0.6, 2.4]]]], dtype=np.float32)
+    attention = attention_of(data_of(bertviz_html("head", list(weights), ["a", "b"])))
+    np.testing.assert_allclose(attention[0, 0], [[1, 0.25], [0.125, 0.5]], atol=1e-5)
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_only_what_is_in_the_document_may_run(view: str) -> None:
     html = bertviz_html(view, maps(), TOKENS)
@@ -113,7 +120,7 @@ def test_bounds_of_known_models() -> None:
     assert max_tokens("model", 6, 12) == 52
 
 
-@pytest.mark.parametrize(("view", "instead"), [("head", "head view of this page"), ("model", "grid of all heads")])
+@pytest.mark.parametrize(("view", "instead"), [("head", "“Lines” of this page"), ("model", "“All heads” of this page")])
 def test_beyond_the_bound_it_points_elsewhere(view: str, instead: str) -> None:
     n = max_tokens(view, 2, 12) + 1
     layers = [np.broadcast_to(np.float32(1 / n), (12, n, n))] * 2

@@ -149,6 +149,11 @@ def test_caption_reads_one_row() -> None:
     biased = query_numbers(query, keys, np.array([5.7, -np.inf], np.float32), 1.0)
     assert neuron_caption(biased, query_label="sat", key_labels=labels, key=0) == (
         "The query of “sat” times the key of “cat”, dimension by dimension, summed, plus a position bias "
-        "of −0.50, gives 5.70; softmax over all 2 keys turns that into 1.000."
+        "of −0.50, gives 5.70; softmax over this one key turns that into 1.000."
+    )
+    seen = np.array([3.1, -1, -np.inf], np.float32)
+    causal = query_numbers(query, np.concatenate([keys, keys[:1]]), seen, 0.5)
+    assert "softmax over the 2 keys it may look at" in neuron_caption(
+        causal, query_label="sat", key_labels=[*labels, "on"], key=0
     )
     assert "may not look there" in neuron_caption(biased, query_label="sat", key_labels=labels, key=1)

@@ -15,13 +15,14 @@ from ui.attention.scene import Scene
 @dataclass(frozen=True, slots=True)
 class View:
     """``title`` names the view on its button; ``about`` says in a sentence how to read it. ``filters``: whether the
-    filters change what it draws.
+    filters change what it draws. ``left_out_of_link`` says what the page's address does not restore of it.
     """
 
     title: str
     about: str
     draw: Callable[[Scene], None]
     filters: bool = True
+    left_out_of_link: Callable[[], str] = str
 
 
 VIEWS: dict[str, View] = {
@@ -60,6 +61,7 @@ VIEWS: dict[str, View] = {
         "Every head measured on your text, and a label where a stated rule fits.",
         heads.draw,
         filters=False,
+        left_out_of_link=heads.left_out_of_link,
     ),
     "bertviz": View(
         "BertViz",

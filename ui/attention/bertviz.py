@@ -41,6 +41,9 @@ def draw(scene: Scene) -> None:
         heads=[head] if kind == "head" else None,
         dark=scene.dark,
     )
+    strongest = max(float(view.weights.max(initial=0)) for view in shown)
+    if strongest > 1:
+        st.caption(f"A line at full strength is a weight of {strongest:.2f}, the largest of all heads.")
     st.iframe(html, height=_HEIGHT)
     st.download_button(
         "This view (HTML)",

@@ -21,6 +21,7 @@ _MAX_BYTES = 5 * 10**6
 _MOST_TEXTS = 500
 _LONGEST = 512  # tokens of each text: enough for a sentence, and a table of many stays quick
 _OPEN = "table of heads"
+_FILE = "heads file"
 _OPENED = "a head was opened from the table"
 _TITLES = {
     "entropy": "entropy (bits)",
@@ -67,6 +68,11 @@ def draw(scene: Scene) -> None:
         )
 
 
+def left_out_of_link() -> str:
+    """What the address of the page does not restore, in a sentence; nothing if there is no such thing."""
+    return "Not in it: the file you uploaded." if st.session_state.get(_FILE) is not None else ""
+
+
 def _counted(table: HeadTable) -> str:
     """How many heads have which label, the most frequent first: “Of 72 heads 45 are “delimiter”, 27 “mixed”; …”"""
     counts = Counter(table.labels).most_common()
@@ -78,7 +84,7 @@ def _texts() -> list[str]:
     """Texts to measure on instead of the one above: pasted, or from a file; one a line."""
     with st.expander("Measure on several texts", icon=":material/library_books:"):
         pasted = st.text_area("Texts, one a line", **state.HEAD_TEXTS.bound, height=100)
-        upload = st.file_uploader("or a text file, one text a line (up to 5 MB)", type=["txt"])
+        upload = st.file_uploader("or a text file, one text a line (up to 5 MB)", type=["txt"], key=_FILE)
         if upload is not None:
             pasted, remarks = files.decoded(upload.getvalue(), upload.name, _MAX_BYTES)
             for remark in remarks:

@@ -34,7 +34,7 @@ def draw(scene: Scene) -> None:
         beside_each_other(scene, found, lambda *_: None)
         return
     if any(run.encoding.n_dropped and run.n_tokens == LONGEST for run in runs.values()):
-        st.info(f"Attention is compared on the first {LONGEST} tokens of each model.", icon=":material/info:")
+        st.info(f"Attention is compared on at most {LONGEST} tokens of each model.", icon=":material/info:")
     notes.beyond_training({model: run.n_tokens for model, run in runs.items()})
     alignment = common_words(scene, {model: run.encoding for model, run in runs.items()})
     st.caption(
@@ -179,7 +179,7 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
 
 
 def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionRun], heads: _Heads) -> None:
-    st.subheader("Which head of B does what this head of A does?")
+    st.subheader("Which head of B looks where this head of A looks?")
     st.caption(
         "Every head of A beside every head of B: the mean over words of the Jensen-Shannon divergence of where they "
         "look, in bits. Heads that look at the same words need not do the same with them."

@@ -160,8 +160,8 @@ def _curves(timed: Sequence[ModelCost], names: Mapping[str, str], *, dark: bool)
     figures.show(by_length(curves, measure, names=names, dark=dark), "cost", f"cost-{measure}")
     if spread(curves.values()) > _NOISY:
         st.warning(
-            "Something else kept this machine busy: half of the passes lie far apart, and the medians say little. "
-            "Measure again when it is quiet.",
+            "Half of the passes lie far apart, as they do where something else keeps the machine busy, and the medians "
+            "say little. Measure again when it is quiet.",
             icon=":material/blur_on:",
         )
 

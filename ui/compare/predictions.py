@@ -273,15 +273,17 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
 def _next_sentence(scene: Scene) -> None:
     """P(the second text follows), of the models that were trained to say so."""
     if scene.pair is None:
-        st.caption("Type a second text above. Only models trained on next-sentence prediction (NSP) can answer.")
+        st.caption(
+            "Type a second text above. Only models with a head for next sentences (NSP) or their order (SOP) answer."
+        )
         return
     second = scene.pair
     found = ask(scene.models, lambda model: engine().next_sentence(model, scene.text, second))
 
     def number(_model: str, score: SentenceScore) -> None:
-        st.metric("P(in order), SOP" if score.kind == "SOP" else "P(B follows A)", f"{score.p_next:.4f}")
+        st.metric("P(in order), SOP" if score.kind == "SOP" else "P(second follows first)", f"{score.p_next:.4f}")
         if score.encoding.n_dropped:
-            st.caption(f"The pair was cut: {score.encoding.n_dropped:,} tokens of the longer text fell off.")
+            st.caption(f"The pair was cut: {score.encoding.n_dropped:,} tokens fell off, of the longer text first.")
 
     beside_each_other(scene, found, number)
     scores = good(found)

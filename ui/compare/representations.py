@@ -46,8 +46,8 @@ def draw(scene: Scene) -> None:
     st.caption(
         as_text(
             f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: "
-            f"1 if the vectors of {n_words:,} words lie alike, up to rotation and scale, 0 if they have nothing in "
-            f"common. Words are those of {len(sentences)} "
+            f"1 if the vectors of {n_words:,} words lie alike, up to rotation, shift and scale, 0 if they are not "
+            f"correlated at all. Words are those of {len(sentences)} "
             f"{'sentences of yours' if pasted else 'built-in sentences, which no embedded model was trained on'}; "
             "each is the mean of its pieces. Layer 0 is the embeddings."
         )

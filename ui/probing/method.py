@@ -18,7 +18,8 @@ def meaning(kind: ProbeKind) -> str:
     probe, form = _PROBES[kind]
     return (
         f"**What it means.** Each cell is the share of unseen sentences (or words) whose label {probe} reads off the "
-        f"vectors of that layer: above the baselines, the layer holds that information {form}.\n\n"
+        f"vectors of that layer: where it is above the baselines by more than chance, the layer holds that "
+        f"information {form}.\n\n"
         "**What it does not mean.** It does not say that the model *uses* the information, and a low number does not "
         f"say that it is missing: it may be there in a form {probe} cannot read."
     )
@@ -29,8 +30,8 @@ METHOD: Final = """
 embeddings up; the model itself is not changed. 60% of the sentences train it, 10% choose its strength (C = 0.01, 0.1 or
 1), and the 30% that are left judge it. *With a hidden layer* it is a small network of 64 units, which can read out
 more, and learn more by itself. The idea of probing sentence vectors with such tasks is that of Conneau et al. 2018;
-that surface features lie low, syntax in the middle and meaning high in BERT was found by Jawahar et al. 2019 and Tenney
-et al. 2019.
+that surface features lie low, syntax in the middle and meaning high in BERT was found by Jawahar et al. 2019, syntax
+below meaning by Tenney et al. 2019, too.
 
 **The best layer** is the one that is best on the sentences that also choose the strength. Chosen on the test it would
 be the luckiest of many. A paired randomization test on the test items says which other layers are not set apart from

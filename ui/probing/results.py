@@ -95,7 +95,7 @@ def _picture(found: Sequence[Finished]) -> None:
     st.caption(
         "Per cent of the held-out items judged rightly, and under it the 95% interval. Colour runs from the majority "
         "baseline of each task to no mistakes, so that tasks compare. *No model* is the best of the judges that see "
-        "words, pairs of words or a place only: a layer that is no better need not know more. Bold is the best layer, "
+        "words, pairs of words or a place only: a layer that is no better need not hold more. Bold is the best layer, "
         "chosen on other items than these."
     )
     settings, model = results[0].settings, found[0].model

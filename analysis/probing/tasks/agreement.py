@@ -88,7 +88,7 @@ FAMILY = (
         title="Number at the verb",
         level="token",
         kind="syntax",
-        question="Does the vector of a past verb know whether its subject is singular or plural?",
+        question="Can it be read off the vector of a past verb whether its subject is singular or plural?",
         build=lambda sentences, seed: _build("verb_number", None, sentences, seed),
     ),
 )
