@@ -63,8 +63,9 @@ def bertviz_html(
     ``layers`` holds one array (heads, n, n) a layer. ``sentence_b_start`` is the first token of the second
     sentence, and adds BertViz's choice of A->A, B->B, A->B and B->A. ``layer`` and ``heads`` (None: all),
     from 0, are what the head view starts with; the document numbers both from 1. Weights above 1, as value-weighted
-    attention has them, are divided by the largest of all. What is drawn is rounded to 1/65535, tokens too long for their column are cut and end in an ellipsis. Raises InvalidInput for
-    arguments that do not fit together, NotSupported beyond ``max_tokens``.
+    attention has them, are divided by the largest of all. What is drawn is rounded to 1/65535, tokens too long for
+    their column are cut and end in an ellipsis. Raises InvalidInput for arguments that do not fit together,
+    NotSupported beyond ``max_tokens``.
     """
     attention = _stacked(layers, len(tokens))
     n_layers, n_heads, n, _ = attention.shape
