@@ -39,13 +39,13 @@ class Origin:
     """Where the numbers of a view come from.
 
     ``heads`` are (layer, head) from 0. With ``how`` "each" the view holds one matrix a head, in this order
-    (or a single matrix of a single head); with "mean", "max", "sum" or "rollout" one matrix made of all of
-    them. ``part`` is whose attention it is, see ``Engine.attend``.
+    (or a single matrix of a single head); with "mean", "max", "sum", "norm" or "rollout" one matrix made of
+    all of them. ``part`` is whose attention it is, see ``Engine.attend``.
     """
 
     model: ModelInfo
     heads: tuple[tuple[int, int], ...]
-    how: Literal["each", "mean", "max", "sum", "rollout"] = "each"
+    how: Literal["each", "mean", "max", "sum", "norm", "rollout"] = "each"
     value_weighted: bool = False
     part: Part = "encoder"
 

@@ -18,7 +18,7 @@ from model_zoo.types import AttentionRun, Encoding, FloatArray
 
 Quadrant = Literal["all", "A->A", "A->B", "B->A", "B->B"]
 QUADRANTS: tuple[Quadrant, ...] = get_args(Quadrant)
-Combination = Literal["mean", "max", "sum"]
+Combination = Literal["mean", "max", "sum", "norm"]
 COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 
 # A row that holds one key only should survive a threshold of 1 although float32 sums round to 0.9999999.
@@ -209,12 +209,21 @@ def combine(
 ) -> FloatArray:
     """Mean, maximum or sum, cell by cell, over chosen heads given as (layer, head): float32 (n, m).
 
-    A head named twice counts once. One head's map is in memory at a time. Raises InvalidInput if no head is
-    chosen or one does not exist, NotSupported where value norms are asked for and cannot be had.
+    "norm" is ``AttentionRun.norms_of_sum`` of heads of one layer: the length of their vectors α f(x) added up, with
+    ``value_weighted`` or without. A head named twice counts once. Raises InvalidInput if no head is chosen, one does
+    not exist, or "norm" is asked for across layers; NotSupported where value norms are asked for and cannot be had.
     """
     if not heads:
         raise InvalidInput("All heads are switched off. Switch on at least one to see attention.")
     chosen = sorted(set(heads))
+    if how == "norm":
+        (layer, _), *_ = chosen
+        if layer != chosen[-1][0]:
+            raise InvalidInput(
+                "The norm of the sum belongs to a layer: its heads' vectors are added up, those of different layers "
+                "are not. Choose heads of one layer, or put them together in another way."
+            )
+        return run.norms_of_sum(layer, [head for _, head in chosen])
     result = np.zeros((run.n_tokens, run.n_keys), dtype=np.float64)  # weights are never below 0
     for layer, head in chosen:
         weights = head_weights(run, layer, head, value_weighted)

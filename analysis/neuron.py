@@ -22,7 +22,7 @@ class QueryNumbers:
     """Everything between one query vector and its row of attention weights, over n keys of width d.
 
     query (d,), keys (n, d), products (n, d) = query · key · scaling element by element, sums (n,) over each
-    row of products, bias (n,) added to the sums (a position bias; exactly 0 where there is none), scores (n,)
+    row of products, bias (n,) added to the sums (by position; exactly 0 where there is none), scores (n,)
     = sums + bias (-inf where masked), masked (n,), weights (n,) = softmax(scores).
     """
 
@@ -46,7 +46,9 @@ def query_numbers(query: FloatArray, keys: FloatArray, scores: FloatArray, scali
 
     query (d,), keys (n, d) and scores (n,) are one row of ``AttentionRun.query_key``; ``scaling`` is the
     layer's factor, usually 1/√d. What the products do not account for in a score is the bias that the model
-    adds (T5, ALiBi). Raises InvalidInput when the shapes do not fit or there is no key.
+    adds for where the tokens stand: a learned number a distance (T5, MPNet), or terms that depend on the tokens,
+    too (DeBERTa; XLNet, also for which text they stand in). Raises InvalidInput when the shapes do not fit or there is
+    no key.
     """
     n, d = keys.shape
     if query.shape != (d,) or scores.shape != (n,):

@@ -45,7 +45,7 @@ class Call:
     position_bias: torch.Tensor | None
     scaling: float
     causal: bool
-    output: torch.Tensor  # (batch, queries, heads, d'): what the output projection is given
+    output: torch.Tensor | None = None  # (batch, queries, heads, d'): what the fused kernel gives the output projection
 
 
 # A ContextVar, because threads share one model and must not see each other's calls.

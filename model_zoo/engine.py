@@ -64,9 +64,10 @@ class Engine:
     """Loads models, keeps them within a budget, runs them. Safe for many threads.
 
     ``device`` is "cuda", "mps" or "cpu" (default: the first there is). ``dtype`` is the number format that models are
-    held in and run with: "float32", "bfloat16" or "float16" (default: half precision on a GPU, float32 on a CPU; see
-    ``ModelInfo.dtype`` for what a model has). Results are float32 in any case, but no more exact than this.
-    ``model_bytes`` and ``result_bytes`` bound the memory for models and for results; the defaults follow the machine.
+    held in and run with: "float32", "bfloat16" or "float16" (default: half precision on a GPU, float32 on a CPU; a few
+    networks run in float32 alone, see ``ModelInfo.dtype``). Results are float32 in any case, but no more exact than
+    this. ``model_bytes`` and ``result_bytes`` bound the memory for models and for results; the defaults follow the
+    machine.
     A model on the hub is downloaded when it is first used; with ``ask_before_download`` every call for it raises
     NotDownloaded instead, until ``download`` has fetched it.
     """

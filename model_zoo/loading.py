@@ -6,11 +6,11 @@ import inspect
 import logging
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
-import numpy as np
 import psutil
 import torch
 from threadpoolctl import ThreadpoolController
@@ -30,12 +30,15 @@ from model_zoo import (
     capture,
     registry,
     sources,
+    unfused,
 )
+from model_zoo.capture import Call
 from model_zoo.encoding import encode, shifted
 from model_zoo.errors import BadCheckpoint, NotSupported
 from model_zoo.families import Family, family_of
 from model_zoo.sources import Source
 from model_zoo.types import DType, Encoding, FloatArray, ModelInfo, Part
+from model_zoo.unfused import Projections
 
 # transformers prints missing weights as a warning; here they decide which heads exist, and the page says so.
 logging.getLogger("transformers.modeling_utils").setLevel(logging.ERROR)
@@ -52,9 +55,10 @@ _AUTO = {
     "causal": AutoModelForCausalLM,
 }
 
-# Bounds for models that set no limit of their own: finished maps take n x n floats a head, the rest does not.
+# Bounds for models that set no limit of their own. Outside the fused kernel attention may take n x n floats a head
+# (finished maps, XLNet's relative positions), elsewhere it does not.
 _UNLIMITED_TOKENS = 4096
-_UNLIMITED_TOKENS_WITH_MAPS = 512
+_UNLIMITED_TOKENS_UNFUSED = 512
 
 
 def best_device() -> torch.device:
@@ -103,8 +107,8 @@ class LoadedModel:
     tokenizer: Any
     max_tokens: int
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
-    _factors_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
-    _factors: dict[Part, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
+    _projections_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _projections: dict[Part, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
 
     @property
     def n_bytes(self) -> int:
@@ -164,8 +168,29 @@ class LoadedModel:
 
     @property
     def gives_maps(self) -> bool:
-        """Whether the family stays outside the fused kernel, so that attention comes as finished maps."""
-        return self.model.config._attn_implementation == "eager"
+        """Whether attention comes as finished maps only: in families outside the fused kernel of which nobody has said
+        where their queries and keys are.
+        """
+        return self._is_eager and self._unfused is None
+
+    @property
+    def _is_eager(self) -> bool:
+        eager: bool = self.model.config._attn_implementation == "eager"
+        return eager
+
+    @property
+    def _unfused(self) -> Projections | None:
+        """Where queries and keys are to be caught outside the fused kernel. DeBERTa's option of talking heads mixes the
+        weights of all heads after softmax, so that behind a head's weights there are no scores of its own.
+        """
+        talking = getattr(self.model.config, "talking_head", False)
+        return self.family.projections if self._is_eager and not talking else None
+
+    def recording(self, n_tokens: int) -> AbstractContextManager[list[Call]]:
+        """The attention calls this thread makes inside the block, in order; the longest text has ``n_tokens``."""
+        if self._unfused is None:
+            return capture.recording()
+        return unfused.recording(self.encoder, self._unfused, n_tokens)
 
     @cached_property
     def takes_type_ids(self) -> bool:
@@ -181,18 +206,22 @@ class LoadedModel:
         """
         return _final_norm(self)
 
-    def output_factors(self, part: Part) -> tuple[FloatArray | None, ...]:
-        """See ``AttentionRun.output_factors``; found once by watching where attention's output goes."""
-        with self._factors_lock:
-            if part not in self._factors:
+    def output_projections(self, part: Part) -> tuple[FloatArray | None, ...]:
+        """See ``AttentionRun.output_projections``; those of the fused kernel are found once, by watching where
+        attention's output goes.
+        """
+        with self._projections_lock:
+            if part not in self._projections:
                 text = "a b c"
-                if part == "encoder":
-                    self._factors[part] = tuple(_output_factors(self, self.encode(text)))
+                if self._unfused is not None:
+                    self._projections[part] = tuple(map(_as_array, self._unfused.of_output(self.encoder)))
+                elif part == "encoder":
+                    self._projections[part] = tuple(_output_projections(self, self.encode(text)))
                 else:
                     states = self.forward(self.encode(text)).last_hidden_state
-                    factors = tuple(_output_factors(self, self.written(text, text), states))
-                    self._factors |= {"decoder": factors[0::2], "cross": factors[1::2]}
-            return self._factors[part]
+                    found = tuple(_output_projections(self, self.written(text, text), states))
+                    self._projections |= {"decoder": found[0::2], "cross": found[1::2]}
+            return self._projections[part]
 
 
 @cache
@@ -204,7 +233,8 @@ def _leave_the_cores_to_torch() -> None:
 
 
 def load(source: Source, device: torch.device, dtype: DType | None = None) -> LoadedModel:
-    """Read a source's files, after downloading them if need be, into ``dtype``, or that of ``dtype_for``.
+    """Read a source's files, after downloading them if need be, into ``dtype``, or that of ``dtype_for``; into float32
+    where the family's network bears no other.
 
     Raises BadCheckpoint if they are no model.
     """
@@ -225,11 +255,12 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
             "the text. Save one with AutoTokenizer(...).save_pretrained, or choose another checkpoint."
         )
     family = family_of(config.model_type)
+    number_format = dtype_for(device, dtype) if family.half else torch.float32
     if source.untrained:
-        model, missing = _untrained_network(source, config, family, device, dtype_for(device, dtype)), set[str]()
+        model, missing = _untrained_network(source, config, family, device, number_format), set[str]()
         heads = set[str]()
     else:
-        model, missing = _load_network(source, config, family, device, dtype_for(device, dtype))
+        model, missing = _load_network(source, config, family, device, number_format)
         heads = _heads(model, family, missing, source.id)
     eager = model.config._attn_implementation == "eager"
     max_tokens = _max_tokens(config, tokenizer, model)
@@ -251,7 +282,7 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
         cross_attention=bool(config.is_encoder_decoder),
         lm="lm" in heads,
     )
-    bound = max_tokens or (_UNLIMITED_TOKENS_WITH_MAPS if eager and info.n_heads else _UNLIMITED_TOKENS)
+    bound = max_tokens or (_UNLIMITED_TOKENS_UNFUSED if eager and info.n_heads else _UNLIMITED_TOKENS)
     return LoadedModel(info=info, family=family, model=model, tokenizer=tokenizer, max_tokens=bound)
 
 
@@ -379,10 +410,10 @@ def _final_norm(loaded: LoadedModel) -> torch.nn.Module | None:
     return next((module for module, output in outputs if torch.equal(output, last)), None)
 
 
-def _output_factors(
+def _output_projections(
     loaded: LoadedModel, encoding: Encoding, states: torch.Tensor | None = None
 ) -> Iterator[FloatArray | None]:
-    """Per attention call R (heads, d', d') with ‖v R‖ = ‖v W_O‖: the QR factor of each head's slice of W_O.
+    """Per attention call W_O (heads, d', width), None where it is not found.
 
     The output projection is the first linear module whose input equals attention's output.
     """
@@ -391,8 +422,8 @@ def _output_factors(
 
         def watch(module: Any, inputs: tuple[Any, ...]) -> None:
             if len(projections) < len(calls) and inputs and isinstance(inputs[0], torch.Tensor):
-                output = calls[-1].output
-                given = inputs[0]
+                output, given = calls[-1].output, inputs[0]
+                assert output is not None  # the fused kernel tells it
                 if given.numel() == output.numel() and torch.equal(given.reshape(-1), output.reshape(-1)):
                     projections.extend([None] * (len(calls) - 1 - len(projections)))
                     projections.append(module)
@@ -411,11 +442,10 @@ def _output_factors(
             yield None
             continue
         weight = projection.weight if isinstance(projection, Conv1D) else projection.weight.T  # (heads * d', width)
-        per_head = weight.detach().float().reshape(call.query.shape[1], -1, weight.shape[-1])  # (heads, d', width)
-        yield _triangular(per_head)
+        yield _as_array(weight.reshape(call.query.shape[1], -1, weight.shape[-1]))
 
 
-def _triangular(per_head: torch.Tensor) -> FloatArray:
-    """R (heads, d', d') with ‖v R‖ = ‖v W‖ for W (heads, d', width): W Wᵀ = R Rᵀ by the QR factors of Wᵀ."""
-    factor = torch.linalg.qr(per_head.cpu().transpose(-1, -2), mode="r").R  # (heads, min(width, d'), d')
-    return np.ascontiguousarray(factor.transpose(-1, -2).numpy())
+def _as_array(weight: torch.Tensor) -> FloatArray:
+    """float32 on the CPU: the model's own memory where its weights are that already."""
+    array: FloatArray = weight.detach().float().cpu().numpy()
+    return array

@@ -12,7 +12,6 @@ import torch
 from model_zoo import capture
 from model_zoo.capture import Call
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.families import Maps
 from model_zoo.loading import LoadedModel
 from model_zoo.types import (
     AttentionRun,
@@ -57,10 +56,11 @@ def attend(
     with torch.inference_mode():
         read = None if source is None else loaded.forward(source).last_hidden_state
         options = {"output_hidden_states": True} if with_states else {}
-        with capture.recording() as calls, _given_to(loaded.final_norm if with_states else None) as given:
+        norm = loaded.final_norm if with_states else None
+        with loaded.recording(len(encoding)) as calls, _given_to(norm) as given:
             if loaded.gives_maps:
                 output = loaded.forward(encoding, read, output_attentions=True, **options)
-                layers = tuple(MapsLayer(_numpy(maps[0])) for maps in _maps(loaded, output, part))
+                layers = tuple(MapsLayer(_numpy(maps[0])) for maps in _maps(output, part))
             else:
                 output = loaded.forward(encoding, read, **options)
                 # A layer of the decoder looks at its own text first, then at the encoder's.
@@ -73,7 +73,7 @@ def attend(
         encoding=encoding,
         model=loaded.info,
         layers=layers,
-        output_factors=loaded.output_factors(part),
+        output_projections=loaded.output_projections(part),
         part=part,
         source=source,
         states=_states(loaded, [encoding], output.hidden_states, given)[0] if with_states else None,
@@ -89,23 +89,23 @@ def attend_many(
     """
     encodings = [loaded.encode(text, text_pair, max_tokens) for text, text_pair in texts]
     options = {"output_hidden_states": True} if with_states else {}
-    factors = None
+    projections = None
     for batch in batches(encodings):
         inputs = loaded.inputs([encodings[index] for index in batch])
         lengths = [len(encodings[index]) for index in batch]
         norm = loaded.final_norm if with_states else None
-        with torch.inference_mode(), capture.recording() as calls, _given_to(norm) as given:
+        with torch.inference_mode(), loaded.recording(max(lengths)) as calls, _given_to(norm) as given:
             if loaded.gives_maps:
                 output = loaded.encoder(**inputs, output_attentions=True, **options)
-                of_layers = [_cut_maps(_numpy(maps), lengths) for maps in _maps(loaded, output, "encoder")]
+                of_layers = [_cut_maps(_numpy(maps), lengths) for maps in _maps(output, "encoder")]
             else:
                 output = loaded.encoder(**inputs, **options)
                 masks: list[dict[int, np.ndarray | None]] = [{} for _ in batch]
                 of_layers = [_cut_call(call, lengths, masks) for call in calls]
         if not of_layers:
             raise _without_attention(loaded)
-        if factors is None:
-            factors = loaded.output_factors("encoder")
+        if projections is None:
+            projections = loaded.output_projections("encoder")
         of_batch = [encodings[index] for index in batch]
         states = _states(loaded, of_batch, output.hidden_states, given) if with_states else [None] * len(batch)
         for row, index in enumerate(batch):
@@ -115,7 +115,7 @@ def attend_many(
                     encoding=encodings[index],
                     model=loaded.info,
                     layers=tuple(of_layer[row] for of_layer in of_layers),
-                    output_factors=factors,
+                    output_projections=projections,
                     states=states[row],
                 ),
             )
@@ -154,11 +154,9 @@ def _cut_call(
     return layers
 
 
-def _maps(loaded: LoadedModel, output: Any, part: Part) -> Maps:
+def _maps(output: Any, part: Part) -> tuple[torch.Tensor, ...]:
     """Finished attention of one part, (batch, heads, queries, keys) a layer."""
-    if part == "encoder":
-        return loaded.family.maps(output.attentions or ())
-    maps: Maps = (output.attentions if part == "decoder" else output.cross_attentions) or ()
+    maps: tuple[torch.Tensor, ...] = (output.cross_attentions if part == "cross" else output.attentions) or ()
     return maps
 
 

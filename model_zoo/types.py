@@ -32,6 +32,9 @@ DTYPES: tuple[DType, ...] = get_args(DType)
 Part = Literal["encoder", "decoder", "cross"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
+# Tokens whose transformed values are in memory at a time: 64 x 16 heads x 1024 numbers are 8 MB in float64.
+_KEYS_AT_ONCE = 64
+
 _SHOWN_CHARACTERS = 40  # of a text, in a result's line
 
 
@@ -318,18 +321,19 @@ class MapsLayer:
 class AttentionRun:
     """One forward pass: the tokens, and for every layer what its attention is computed from.
 
-    Memory grows linearly with the number of tokens; a head's matrix is computed when it is asked for.
+    A head's matrix is computed when it is asked for, so memory grows linearly with the number of tokens; only where
+    what is added to the scores depends on the text (DeBERTa, XLNet) it is held, n x n a head.
     ``encoding`` holds the n tokens that look. With a ``part`` other than "encoder" they are the decoder's, and
     ``source`` is what the encoder has read; in cross-attention its tokens are the m that are looked at, everywhere
-    else m is n. ``output_factors`` holds per layer an array (heads, d', d') with R such that ‖v R‖ = ‖v W_O‖ for
-    the head's slice of the output projection W_O, or None where the projection could not be found. ``states`` are the
-    vectors of the same pass, where they were asked for.
+    else m is n. ``output_projections`` holds per layer W_O (heads, d', width), each head's rows of the output
+    projection, without its bias; None where the projection could not be found. It may be the model's own memory.
+    ``states`` are the vectors of the same pass, where they were asked for.
     """
 
     encoding: Encoding
     model: ModelInfo
     layers: tuple[LayerAttention, ...]
-    output_factors: tuple[FloatArray | None, ...] = field(default=(), repr=False)
+    output_projections: tuple[FloatArray | None, ...] = field(default=(), repr=False)
     part: Part = "encoder"
     source: Encoding | None = None
     states: HiddenStates | None = None
@@ -337,8 +341,8 @@ class AttentionRun:
     def __post_init__(self) -> None:
         if (self.source is None) != (self.part == "encoder"):
             raise ValueError("a decoder's attention comes with what the encoder has read, an encoder's without")
-        factors = tuple(factor if factor is None else read_only(factor) for factor in self.output_factors)
-        object.__setattr__(self, "output_factors", factors)
+        locked = tuple(weight if weight is None else read_only(weight) for weight in self.output_projections)
+        object.__setattr__(self, "output_projections", locked)
 
     def __repr__(self) -> str:
         part = "" if self.part == "encoder" else f", {self.part}"
@@ -372,7 +376,7 @@ class AttentionRun:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the arrays this run holds; a mask that layers share counts once."""
+        """Bytes of the arrays this run holds; a mask that layers share counts once, the model's own weights do not."""
         found = (getattr(layer, "mask", None) for layer in self.layers)
         masks = {mask.__array_interface__["data"]: mask.nbytes for mask in found if mask is not None}
         states = 0 if self.states is None else self.states.n_bytes
@@ -430,15 +434,52 @@ class AttentionRun:
         f(x) = (x W_V + b_V) W_O as in Kobayashi et al. 2020; value-weighted attention is ‖α f(x)‖ = α · ‖f(x)‖.
         Raises NotSupported where values or the output projection are not to be had.
         """
+        found, projection = self._value_layer(layer)
+        values = found.of_group(found.value)
+        norms = [np.linalg.norm(values[head] @ projection[head], axis=-1) for head in range(found.n_heads)]
+        return read_only(np.stack(norms).astype(np.float32, copy=False))
+
+    def norms_of_sum(self, layer: int, heads: Sequence[int] | None = None) -> FloatArray:
+        """‖Σ_h α^h_ij f^h(x_j)‖ (n, m): the length of all that query i takes from token j, the heads' vectors added up.
+
+        The norm-based analysis of a whole layer in Kobayashi et al. 2020 (there for multi-head attention), with f as in
+        ``value_norms``, in the units of the layer's output. Heads that say the opposite cancel out, so it is at most
+        the sum over heads of α · ‖f(x)‖. The bias b_O of the output projection belongs to no token and is left out;
+        Σ_j Σ_h α^h_ij f^h(x_j) + b_O is what attention adds to token i. ``heads`` (from 0) are those added up; all of
+        the layer without it, each one once. Raises InvalidInput for a layer or a head that does not exist or where no
+        head is chosen, and NotSupported as ``value_norms`` does.
+        """
+        found, projection = self._value_layer(layer)
+        chosen = range(found.n_heads) if heads is None else sorted(set(heads))
+        if not chosen:
+            raise InvalidInput("No head is chosen. Choose at least one.")
+        for head in chosen:
+            self._head(layer, head)
+        places = list(chosen)
+        weights = found.weights(slice(None))[places]  # (heads, n, m)
+        values, projection = found.of_group(found.value)[places], projection[places]
+        norms = np.empty((self.n_tokens, self.n_keys), dtype=np.float32)
+        for start in range(0, self.n_keys, _KEYS_AT_ONCE):
+            keys = slice(start, start + _KEYS_AT_ONCE)
+            # ‖Σ_h α_h f_h‖² = αᵀ G α with G = f fᵀ (keys, heads, heads). In float64, since what nearly cancels out
+            # would be lost in the rounding of squares.
+            transformed = (values[:, keys] @ projection).swapaxes(0, 1).astype(np.float64)  # (keys, heads, width)
+            gram = transformed @ transformed.swapaxes(-1, -2)
+            shares = weights[:, :, keys].transpose(2, 1, 0).astype(np.float64)  # (keys, n, heads)
+            squares = ((shares @ gram) * shares).sum(axis=-1)
+            norms[:, keys] = np.sqrt(np.maximum(squares, 0)).T
+        return read_only(norms)
+
+    def _value_layer(self, layer: int) -> tuple[QueryKeyLayer, FloatArray]:
+        """A layer with its values, and its output projection."""
         found = self._query_key_layer(layer, 0)
-        factor = self.output_factors[layer] if layer < len(self.output_factors) else None
-        if factor is None:
+        projection = self.output_projections[layer] if layer < len(self.output_projections) else None
+        if projection is None:
             raise NotSupported(
                 f"The output projection of {self.model.id} ({self.model.family}) was not found, so its attention "
                 "cannot be weighted by value norms. Look at the plain attention weights instead."
             )
-        norms = np.linalg.norm(found.of_group(found.value) @ factor, axis=-1)
-        return read_only(norms.astype(np.float32, copy=False))
+        return found, projection
 
     def _chosen(
         self, layer: int | Sequence[int] | None, head: int | Sequence[int] | None

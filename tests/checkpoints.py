@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -376,16 +377,33 @@ def build(name: str, folder: Path) -> Path:
         decoder_start_token_id=tokenizer.pad_token_id,
         **family.sizes,
     )
+    _draw(name, config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def varied(name: str, original: Path, folder: Path, **settings: Any) -> Path:
+    """The tiny checkpoint of a family once more, with other settings in its config and weights drawn for them."""
+    shutil.copytree(original, folder)
+    known = AutoConfig.from_pretrained(folder).to_dict()
+    derived = ("model_type", "d_head")  # follow from the rest
+    config = AutoConfig.for_model(
+        known["model_type"], **{key: value for key, value in (known | settings).items() if key not in derived}
+    )
+    _draw(name, config).save_pretrained(folder)
+    return folder
+
+
+def _draw(name: str, config: Any) -> Any:
+    """The network of a family with random weights and biases, always the same ones."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(sum(name.encode()))
-        model = getattr(transformers, family.head)(config).eval()
+        model = getattr(transformers, FAMILIES[name].head)(config).eval()
         with torch.no_grad():
             for parameter in model.parameters():
                 if parameter.dim() == 1:
                     parameter.add_(torch.randn_like(parameter), alpha=0.1)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return model
 
 
 def _modernbert_tokenizer() -> PreTrainedTokenizerBase:

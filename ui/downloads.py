@@ -21,7 +21,7 @@ def numbers(
     heads: Sequence[tuple[int, int]],
     *,
     name: str,
-    how: Literal["each", "mean", "max", "sum", "rollout"] = "each",
+    how: Literal["each", "mean", "max", "sum", "norm", "rollout"] = "each",
 ) -> None:
     """Buttons for the numbers on screen; the files are made when they are asked for."""
     run = scene.run

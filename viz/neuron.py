@@ -82,21 +82,21 @@ def neuron(
             f"{len(shown)} of {n} keys: the strongest, in text order.<br>"
             f"The other {n - len(shown)} share {rest:.1%} of the weight."
         )
-    products = f"query · key{_times(numbers.scaling, d)}"
+    products = f"query · key{_times(numbers.scaling)}"
     _words(figure, columns, ["key vectors", products, *names], f"{d} dimensions, left to right", left_out, dark)
     return figure
 
 
 def neuron_caption(numbers: QueryNumbers, *, query_label: str, key_labels: Sequence[str], key: int) -> str:
     """One plain sentence, for text and not for HTML, that reads the row of ``key`` (from 0) to its weight."""
-    d = numbers.keys.shape[-1]
     n = int((~numbers.masked).sum())  # keys that may be looked at
     start = f"The query of “{query_label}” times the key of “{key_labels[key]}”"
     if numbers.masked[key]:
         return f"{start} does not count: the model may not look there, so its weight is 0."
-    factor = _factor(numbers.scaling, d)
+    factor = _factor(numbers.scaling)
     times = f", times {factor}" if factor else ""
-    bias = f", plus a position bias of {_short(numbers.bias[key], 'bias')}" if numbers.has_bias else ""
+    stand = "for where the two tokens stand"
+    bias = f", plus a bias of {_short(numbers.bias[key], 'bias')} {stand}" if numbers.has_bias else ""
     keys = f"the {n} keys it may look at" if numbers.masked.any() else f"all {n} keys"
     if n == 1:
         keys = "this one key"
@@ -107,15 +107,16 @@ def neuron_caption(numbers: QueryNumbers, *, query_label: str, key_labels: Seque
     )
 
 
-def _factor(scaling: float, d: int) -> str:
-    """The scaling as people write it: 1/√d where it is that, "" where it is 1."""
+def _factor(scaling: float) -> str:
+    """The scaling as people write it: 1/√d (in DeBERTa 1/√3d, one d for each term of the sum), "" where it is 1."""
     if np.isclose(scaling, 1):
         return ""
-    return f"1/√{d}" if np.isclose(scaling, d**-0.5) else f"{scaling:.4g}"
+    under_root = round(scaling**-2)
+    return f"1/√{under_root}" if under_root and np.isclose(scaling, under_root**-0.5) else f"{scaling:.4g}"
 
 
-def _times(scaling: float, d: int) -> str:
-    factor = _factor(scaling, d)
+def _times(scaling: float) -> str:
+    factor = _factor(scaling)
     return f" · {factor}" if factor else ""
 
 

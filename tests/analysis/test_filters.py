@@ -301,11 +301,11 @@ def make_value_run() -> AttentionRun:
         value=np.broadcast_to(np.arange(1, 7, dtype=np.float32)[:, None], (2, 6, 1)),
         scaling=1.0,
     )
-    factors = (np.array([[[1]], [[-3]]], dtype=np.float32),)
-    return AttentionRun(encoding=PAIR, model=make_info(1, 2), layers=(layer,), output_factors=factors)
+    projections = (np.array([[[1]], [[-3]]], dtype=np.float32),)
+    return AttentionRun(encoding=PAIR, model=make_info(1, 2), layers=(layer,), output_projections=projections)
 
 
-@pytest.mark.parametrize("how", COMBINATIONS)
+@pytest.mark.parametrize("how", [how for how in COMBINATIONS if how != "norm"])
 def test_heads_put_together_equal_numpy_on_the_stack(how: Any) -> None:
     run = make_run()
     heads = [(1, 2), (0, 0), (1, 0), (0, 0)]
@@ -314,6 +314,28 @@ def test_heads_put_together_equal_numpy_on_the_stack(how: Any) -> None:
     everything = [(layer, head) for layer in range(2) for head in range(3)]
     stack = np.concatenate([run.layer(0), run.layer(1)])
     np.testing.assert_allclose(combine(run, everything, how), getattr(np, how)(stack, axis=0), atol=1e-6)
+
+
+def test_the_norm_of_the_sum_is_not_the_sum_of_the_norms() -> None:
+    """f(x) is 1, 2, ... in head 0 and three times that, the other way, in head 1; all weights are 1/6."""
+    run = make_value_run()
+    row = np.arange(1, 7) / 6
+    for weighted in (False, True):
+        norm = combine(run, [(0, 1), (0, 0), (0, 1)], "norm", value_weighted=weighted)
+        np.testing.assert_allclose(norm, np.tile(2 * row, (6, 1)), rtol=1e-6)
+    np.testing.assert_allclose(
+        combine(run, [(0, 0), (0, 1)], "sum", value_weighted=True), np.tile(4 * row, (6, 1)), rtol=1e-6
+    )
+    np.testing.assert_allclose(combine(run, [(0, 1)], "norm"), np.tile(3 * row, (6, 1)), rtol=1e-6)
+
+
+def test_the_norm_of_the_sum_is_of_one_layer() -> None:
+    with pytest.raises(InvalidInput, match=r"belongs to a layer.*Choose heads of one layer"):
+        combine(make_run(), [(0, 0), (1, 0)], "norm")
+    with pytest.raises(InvalidInput, match="does not exist"):
+        combine(make_value_run(), [(0, 0), (0, 2)], "norm")
+    with pytest.raises(NotSupported):
+        combine(make_run(), [(0, 0)], "norm")
 
 
 def test_all_heads_switched_off_is_a_message() -> None:
@@ -419,7 +441,7 @@ def test_cross_attention_is_weighted_by_the_values_of_the_keys() -> None:
     zeros = np.zeros((1, 4, 1), dtype=np.float32)
     values = np.arange(1, 6, dtype=np.float32)[None, :, None]
     layer = QueryKeyLayer(query=zeros, key=np.zeros((1, 5, 1), dtype=np.float32), value=values, scaling=1.0)
-    run = replace(cross_run(), layers=(layer,), output_factors=(np.array([[[2]]], dtype=np.float32),))
+    run = replace(cross_run(), layers=(layer,), output_projections=(np.array([[[2]]], dtype=np.float32),))
     expected = np.tile(np.arange(1, 6) * 2 / 5, (4, 1))
     np.testing.assert_allclose(head_weights(run, 0, 0, value_weighted=True), expected, rtol=1e-6)
     np.testing.assert_allclose(layer_weights(run, 0, value_weighted=True), expected[None], rtol=1e-6)

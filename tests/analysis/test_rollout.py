@@ -90,7 +90,7 @@ def test_value_weighted_by_hand() -> None:
         encoding=plain.encoding,
         model=plain.model,
         layers=(layer,),
-        output_factors=(np.ones((1, 1, 1), dtype=np.float32),),
+        output_projections=(np.ones((1, 1, 1), dtype=np.float32),),
     )
     np.testing.assert_allclose(rollout(run), [[0.75, 0.25], [0.25, 0.75]], atol=1e-7)
     np.testing.assert_allclose(rollout(run, value_weighted=True), [[0.875, 0.125], [0.375, 0.625]], atol=1e-7)

@@ -19,7 +19,7 @@ from transformers import AutoModel, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.types import AttentionRun, MapsLayer, Part, QueryKeyLayer
+from model_zoo.types import PARTS, AttentionRun, Part, QueryKeyLayer
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -28,11 +28,10 @@ def test_attention_of_a_single_token_equals_eager(name: str, engine: Engine, che
     run = engine.attend(str(folder), "cat")
     for layer, maps in enumerate(slow_maps(folder, "cat", None)):
         np.testing.assert_allclose(run.layer(layer), maps, atol=1e-5)
-    kinds = {type(layer) for layer in run.layers}
-    assert kinds == ({QueryKeyLayer} if FAMILIES[name].interface else {MapsLayer})
+    assert {type(layer) for layer in run.layers} == {QueryKeyLayer}
 
 
-@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.interface])
+@pytest.mark.parametrize("name", FAMILIES)
 def test_scores_through_softmax_are_the_weights(name: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     run = engine.attend(str(checkpoint(name)), TEXT, TEXT_PAIR)
     q, k, scores = run.query_key(1, 2)
@@ -43,14 +42,6 @@ def test_scores_through_softmax_are_the_weights(name: str, engine: Engine, check
     if run.layers[1].mask is None and not run.layers[1].causal:  # type: ignore[attr-defined]
         scaling = run.layers[1].scaling  # type: ignore[attr-defined]
         np.testing.assert_allclose(scores, q @ k.T * scaling, atol=1e-5)
-
-
-def test_families_without_queries_and_keys_say_so(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
-    run = engine.attend(str(checkpoint("mpnet")), TEXT)
-    with pytest.raises(NotSupported, match="queries and keys"):
-        run.query_key(0, 0)
-    with pytest.raises(NotSupported, match="choose another model"):
-        run.value_norms(0)
 
 
 def test_sliding_layers_are_zero_outside_the_window(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
@@ -238,12 +229,62 @@ def test_value_norms_equal_a_direct_computation(name: str, engine: Engine, check
             np.testing.assert_allclose(run.value_norms(layer), transformed.norm(dim=-1).numpy(), rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.interface])
-def test_every_interface_family_has_value_norms(name: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_has_value_norms(name: str, engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     """One output projection a layer is found, and ‖f(x)‖ is positive: biases make zero impossible here."""
     run = engine.attend(str(checkpoint(name)), TEXT)
     for layer in range(run.n_layers):
         assert run.value_norms(layer).min() > 0
+
+
+PARTS_OF = [(name, "encoder") for name in FAMILIES] + [(name, part) for name in WITH_DECODER for part in PARTS[1:]]
+
+
+@pytest.mark.parametrize(("name", "part"), PARTS_OF)
+def test_norms_of_the_sum_equal_the_sum_itself(
+    name: str, part: Part, engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
+    """Every vector written out: ‖Σ_h α^h_ij f^h(x_j)‖, of all heads and of two of them."""
+    run = engine.attend(str(checkpoint(name)), TEXT, TEXT_PAIR, part=part)
+    for layer in range(run.n_layers):
+        projection = run.output_projections[layer]
+        assert projection is not None
+        for heads in (range(run.layers[layer].n_heads), [3, 1]):
+            brought = np.zeros((run.n_tokens, run.n_keys, projection.shape[-1]))
+            for head in heads:
+                transformed = run.value(layer, head).astype(np.float64) @ projection[head]
+                brought += run.head(layer, head)[:, :, None] * transformed
+            expected = np.linalg.norm(brought, axis=-1)
+            found = run.norms_of_sum(layer) if len(heads) == run.n_heads else run.norms_of_sum(layer, heads)
+            assert found.dtype == np.float32
+            np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["bert", "modernbert", "gpt2"])
+def test_norms_of_the_sum_equal_a_direct_computation(
+    name: str, engine: Engine, checkpoint: Callable[[str], Path]
+) -> None:
+    folder = checkpoint(name)
+    run = engine.attend(str(folder), TEXT)
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    with torch.no_grad():
+        output = model(torch.tensor([run.encoding.ids]), output_hidden_states=True, output_attentions=True)
+        for layer, maps in enumerate(output.attentions):
+            values, projection = value_and_output(model, name, layer, output.hidden_states[layer])
+            brought = torch.einsum("hij,jhd,hdw->ijw", maps[0], values, projection)
+            np.testing.assert_allclose(run.norms_of_sum(layer), brought.norm(dim=-1).numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_output_projections_are_the_models_own_memory(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+    folder = str(checkpoint("bert"))
+    one, other = engine.attend(folder, TEXT), engine.attend(folder, TEXT_PAIR)
+    with engine._memory.lease(folder) as loaded:
+        for layer, block in enumerate(loaded.encoder.encoder.layer):
+            weight = block.attention.output.dense.weight.numpy()
+            for run in (one, other):
+                projection = run.output_projections[layer]
+                assert projection is not None
+                assert np.shares_memory(projection, weight)
 
 
 def test_two_threads_get_their_own_results(engine: Engine, checkpoint: Callable[[str], Path]) -> None:

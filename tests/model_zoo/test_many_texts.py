@@ -39,15 +39,19 @@ def test_attention_of_many_texts_is_that_of_each_alone(name: str, checkpoint: Ca
             np.testing.assert_allclose(
                 run.layer(layer), expected.layer(layer), atol=ROUNDING.get(name, 3e-6), rtol=5e-6
             )
-            if FAMILIES[name].interface:
-                q, k, scores = run.query_key(layer, 1)
-                for mine, theirs in zip((q, k), expected.query_key(layer, 1)[:2], strict=True):
-                    np.testing.assert_allclose(mine, theirs, atol=1e-4)
-                assert scores.shape == (run.n_tokens, run.n_tokens)
-                np.testing.assert_allclose(run.value_norms(layer), expected.value_norms(layer), atol=1e-4)
+            q, k, scores = run.query_key(layer, 1)
+            for mine, theirs in zip((q, k), expected.query_key(layer, 1)[:2], strict=True):
+                np.testing.assert_allclose(mine, theirs, atol=1e-4)
+            assert scores.shape == (run.n_tokens, run.n_tokens)
+            np.testing.assert_allclose(run.value_norms(layer), expected.value_norms(layer), atol=1e-4)
+            np.testing.assert_allclose(run.norms_of_sum(layer), expected.norms_of_sum(layer), atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+# Those that add something to q·k by position.
+BIASED = ("t5", "mpnet", "deberta", "deberta-v2", "xlnet")
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", *BIASED, "longformer", "squeezebert"])
 def test_a_run_of_many_holds_its_own_tokens_only(name: str, checkpoint: Callable[[str], Path]) -> None:
     """What padding took is not kept alive, and a mask that only hid padding is gone."""
     model = str(checkpoint(name))
@@ -56,9 +60,10 @@ def test_a_run_of_many_holds_its_own_tokens_only(name: str, checkpoint: Callable
         assert run.n_bytes == alone(single, model, text).n_bytes
         for layer in run.layers:
             assert isinstance(layer, QueryKeyLayer)
-            assert (layer.mask is None) == (name != "t5")  # T5 adds a bias by distance
+            windowed = name == "longformer" and run.n_tokens > 5
+            assert (layer.mask is None) == (name not in BIASED and not windowed)
             assert layer.causal == (name == "gpt2")
-            for array in (layer.query, layer.key, layer.value):
+            for array in (layer.query, layer.key, layer.value, *([] if layer.mask is None else [layer.mask])):
                 owner = array
                 while owner.base is not None:
                     owner = owner.base
@@ -204,3 +209,16 @@ def test_one_text_gives_one_result_and_a_list_a_list(engine: Engine, checkpoint:
     (many,) = engine.next_sentence(model, [(TEXT, TEXT_PAIR)])
     assert many.p_next == pytest.approx(one.p_next, abs=1e-6)
     assert engine.next_sentence(model, []) == []
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_runs_where_half_precision_is_the_rule(name: str, checkpoint: Callable[[str], Path]) -> None:
+    """As on a GPU; what its own code cannot run in half precision is held in float32."""
+    model = str(checkpoint(name))
+    engine = Engine("cpu", dtype="bfloat16")
+    info = engine.info(model)
+    assert info.dtype == ("float32" if info.family in ("deberta", "xlnet") else "bfloat16")
+    (run,) = engine.attend(model, [TEXT], states=True)
+    np.testing.assert_allclose(run.layer(0).sum(axis=-1), 1, atol=0.02)
+    assert run.states is not None
+    assert np.isfinite(run.states.states).all()

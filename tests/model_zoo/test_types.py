@@ -72,8 +72,8 @@ def two_tokens(**changes: Any) -> QueryKeyLayer:
     return QueryKeyLayer(**(plain | changes))
 
 
-def run_of(*layers: Any, factors: tuple[Any, ...] = ()) -> AttentionRun:
-    return AttentionRun(encoding=Encoding(**ENCODING), model=INFO, layers=layers, output_factors=factors)
+def run_of(*layers: Any, projections: tuple[Any, ...] = ()) -> AttentionRun:
+    return AttentionRun(encoding=Encoding(**ENCODING), model=INFO, layers=layers, output_projections=projections)
 
 
 @pytest.mark.parametrize("field", ["ids", "word_ids", "offsets", "segment_ids", "special"])
@@ -169,19 +169,69 @@ def test_grouped_queries_share_a_key_head() -> None:
 
 
 def test_value_norms_by_hand() -> None:
-    """v = (3, 4) and (0, 2). The identity keeps 5 and 2; the factor that doubles the first part and drops the
+    """v = (3, 4) and (0, 2). The identity keeps 5 and 2; the projection that doubles the first part and drops the
     second leaves 6 and 0.
     """
-    run = run_of(two_tokens(), two_tokens(), factors=(array([np.eye(2)]), array([[[2, 0], [0, 0]]])))
+    run = run_of(two_tokens(), two_tokens(), projections=(array([np.eye(2)]), array([[[2, 0], [0, 0]]])))
     np.testing.assert_allclose(run.value_norms(0), [[5, 2]])
     np.testing.assert_allclose(run.value_norms(1), [[6, 0]])
     assert run.value_norms(0).dtype == np.float32
 
 
-@pytest.mark.parametrize("factors", [(), (None,)])
-def test_value_norms_need_the_output_projection(factors: tuple[None, ...]) -> None:
-    with pytest.raises(NotSupported, match=r"output projection of tiny .* plain attention weights instead"):
-        run_of(two_tokens(), factors=factors).value_norms(0)
+def test_norms_of_the_sum_by_hand() -> None:
+    """Two heads with the weights 3/4, 1/4 (and 1/4, 3/4). Their vectors point the same way for the first token, (3, 4)
+    and (3, 4) halved, in opposite directions for the second, (0, 2) and (0, -2): there the sum vanishes.
+    """
+    one = two_tokens()
+    values = array([one.value[0], [[1.5, 2], [0, -2]]])
+    layer = two_tokens(query=np.repeat(one.query, 2, 0), key=np.repeat(one.key, 2, 0), value=values)
+    run = run_of(layer, layer, projections=(array([np.eye(2)] * 2), array([np.eye(2), 3 * np.eye(2)])))
+    found = run.norms_of_sum(0)
+    np.testing.assert_allclose(found, [[0.75 * 7.5, 0], [0.25 * 7.5, 0]], atol=1e-7)
+    assert found.dtype == np.float32
+    # The other projection makes the second head three times as long: 5 + 7.5 and 2 - 6.
+    np.testing.assert_allclose(run.norms_of_sum(1), [[0.75 * 12.5, 0.25 * 4], [0.25 * 12.5, 0.75 * 4]], rtol=1e-6)
+    for head in range(2):  # of one head it is α · ‖f(x)‖, however often it is named
+        expected = run.head(1, head) * run.value_norms(1)[head]
+        np.testing.assert_allclose(run.norms_of_sum(1, [head, head]), expected, rtol=1e-6)
+
+
+def test_norms_of_the_sum_in_parts() -> None:
+    """More keys than are in memory at once, in cross-attention; two heads are nearly each other's opposite."""
+    rng = np.random.default_rng(0)
+    heads, n, m, d, width = 3, 5, 150, 4, 6
+    key, value, projection = (
+        rng.normal(size=shape).astype(np.float32) for shape in ((heads, m, d), (heads, m, d), (heads, d, width))
+    )
+    key[2], value[2], projection[2] = key[1], value[1] * (1 + 1e-4), -projection[1]
+    layer = QueryKeyLayer(query=np.ones((heads, n, d), np.float32), key=key, value=value, scaling=1.0)
+    read, written = (
+        Encoding(**{name: (of * 75)[:size] if isinstance(of, tuple) else of for name, of in ENCODING.items()})
+        for size in (m, n)
+    )
+    run = dataclasses.replace(run_of(layer, projections=(projection,)), part="cross", encoding=written, source=read)
+    brought = np.einsum("hij,hjd,hdw->hijw", *(of.astype(np.float64) for of in (run.layer(0), value, projection)))
+    found = run.norms_of_sum(0)
+    assert found.shape == (n, m)
+    np.testing.assert_allclose(found, np.linalg.norm(brought.sum(axis=0), axis=-1), rtol=1e-5, atol=1e-6)
+    opposite = np.linalg.norm(brought[1:].sum(axis=0), axis=-1)
+    np.testing.assert_allclose(run.norms_of_sum(0, [1, 2]), opposite, rtol=1e-2)
+
+
+@pytest.mark.parametrize("projections", [(), (None,)])
+def test_value_norms_need_the_output_projection(projections: tuple[None, ...]) -> None:
+    run = run_of(two_tokens(), projections=projections)
+    for ask in (run.value_norms, run.norms_of_sum):
+        with pytest.raises(NotSupported, match=r"output projection of tiny .* plain attention weights instead"):
+            ask(0)
+
+
+def test_norms_of_the_sum_refuse_heads_that_do_not_exist() -> None:
+    run = run_of(two_tokens(), projections=(array([np.eye(2)]),))
+    with pytest.raises(InvalidInput, match="heads 1 to 1; head 2 does not exist"):
+        run.norms_of_sum(0, [0, 1])
+    with pytest.raises(InvalidInput, match="No head is chosen"):
+        run.norms_of_sum(0, [])
 
 
 def test_finished_maps() -> None:
@@ -190,9 +240,12 @@ def test_finished_maps() -> None:
     np.testing.assert_array_equal(run.head(0, 1), np.eye(2))
     np.testing.assert_array_equal(run.layer(0), maps)
     assert (run.n_layers, run.n_heads, run.n_tokens, run.n_bytes) == (1, 2, 2, 32)
-    for ask in (lambda: run.query_key(0, 0), lambda: run.value(0, 0), lambda: run.value_norms(0)):
+    for ask in (run.query_key, run.value):
         with pytest.raises(NotSupported, match="gives finished attention maps only"):
-            ask()
+            ask(0, 0)
+    for ask_layer in (run.value_norms, run.norms_of_sum):
+        with pytest.raises(NotSupported, match="gives finished attention maps only"):
+            ask_layer(0)
 
 
 @pytest.mark.parametrize(
@@ -205,13 +258,13 @@ def test_finished_maps() -> None:
     ],
 )
 def test_layers_and_heads_out_of_range(layer: int, head: int, message: str) -> None:
-    run = run_of(two_tokens(), factors=(array([np.eye(2)]),))
+    run = run_of(two_tokens(), projections=(array([np.eye(2)]),))
     for ask in (run.head, run.query_key, run.value):
         with pytest.raises(InvalidInput) as caught:
             ask(layer, head)
         assert message in str(caught.value)
     if layer:
-        for ask_layer in (run.layer, run.value_norms):
+        for ask_layer in (run.layer, run.value_norms, run.norms_of_sum):
             with pytest.raises(InvalidInput, match="does not exist"):
                 ask_layer(layer)
 
@@ -303,7 +356,7 @@ def test_arrays_that_are_handed_out_cannot_be_written_to() -> None:
     """The engine gives one result to everybody who asks. What made it is not locked."""
     query, key = array([[[2, 0], [0, 2]]]), array([[[1, 0], [0, 1]]])
     layer = two_tokens(query=query, key=key, mask=np.ones((1, 2, 2), dtype=bool))
-    run = run_of(layer, MapsLayer(np.full((2, 2, 2), 0.5, np.float32)), factors=(array([np.eye(2)]), None))
+    run = run_of(layer, MapsLayer(np.full((2, 2, 2), 0.5, np.float32)), projections=(array([np.eye(2)]), None))
     handed_out = [
         *(getattr(layer, name) for name in ("query", "key", "value", "mask")),
         *(run.head(number, 0) for number in (0, 1)),
@@ -311,7 +364,8 @@ def test_arrays_that_are_handed_out_cannot_be_written_to() -> None:
         *run.query_key(0, 0),
         run.value(0, 0),
         run.value_norms(0),
-        run.output_factors[0],
+        run.norms_of_sum(0),
+        run.output_projections[0],
         HiddenStates(Encoding(**ENCODING), np.zeros((3, 2, 4), np.float32)).states,
         RESULTS["scores"][0].log_probabilities,
     ]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checkpoints import FAMILIES, varied
 from on_screen import heatmaps
 from streamlit.testing.v1 import AppTest
 
@@ -85,6 +86,21 @@ def test_several_heads_are_combined(open_page: Callable[..., AppTest], engine: E
     app = open_page(PAGE, text=TEXT, view="combined", scope="chosen", heads="1.1,6.12", how="max")
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
     np.testing.assert_array_equal(heatmap_of(app), combine(run, [(0, 0), (5, 11)], "max"))
+
+
+def test_the_norm_of_a_layers_sum(open_page: Callable[..., AppTest], engine: Engine) -> None:
+    """With “Weigh by values” and without, since it is about values anyway."""
+    run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
+    for values in ({}, {"values": "1"}):
+        app = open_page(PAGE, text=TEXT, view="combined", layer="3", how="norm", **values)
+        np.testing.assert_array_equal(heatmap_of(app), run.norms_of_sum(2))
+        assert any("cancel out" in caption.value for caption in app.caption)
+
+
+def test_the_norm_of_the_sum_of_several_layers_is_refused(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, text=TEXT, view="combined", scope="all", how="norm")
+    assert not app.exception
+    assert any("Choose heads of one layer" in message.value for message in [*app.error, *app.warning, *app.info])
 
 
 def test_rollout_on_the_page(open_page: Callable[..., AppTest], engine: Engine) -> None:
@@ -200,10 +216,30 @@ def test_bertviz_beyond_its_bound_points_elsewhere(open_page: Callable[..., AppT
     assert any("“All heads”" in error.value for error in app.error)
 
 
-def test_values_that_a_family_cannot_give(open_page: Callable[..., AppTest], checkpoint: Callable[[str], Any]) -> None:
-    folder = str(checkpoint("mpnet"))
-    for query in ({"values": "1"}, {"view": "neuron"}):
+def test_values_that_a_family_cannot_give(
+    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Any], tmp_path: Path
+) -> None:
+    folder = str(varied("deberta", checkpoint("deberta"), tmp_path / "talking", talking_head=True))
+    for query in ({"values": "1"}, {"view": "neuron"}, {"view": "combined", "how": "norm"}):
         app = open_page(PAGE, model=folder, text="The cat sat.", **query)
         assert not app.exception
         assert len(app.error) == 1
         assert app.segmented_control(key="view").value
+
+
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if not family.interface])
+def test_values_and_queries_outside_the_fused_kernel(
+    name: str, open_page: Callable[..., AppTest], checkpoint: Callable[[str], Any], engine: Engine
+) -> None:
+    folder = str(checkpoint(name))
+    run = engine.attend(folder, TEXT, max_tokens=1024)
+    app = open_page(PAGE, model=folder, text=TEXT, values="1", layer="2", head="3")
+    assert not app.error
+    expected = run.head(1, 2) * run.value_norms(1)[2]
+    np.testing.assert_allclose(heatmap_of(app), expected, rtol=1e-6)
+    app = open_page(PAGE, model=folder, text=TEXT, view="neuron", layer="2", head="3")
+    assert not app.error
+    # The bias is named where there is one.
+    biased = name.split("_")[0] in ("deberta", "deberta-v2", "mpnet", "xlnet")
+    said = [caption.value for caption in app.caption if "softmax over" in caption.value]
+    assert ["for where the two tokens stand" in caption for caption in said] == [biased]

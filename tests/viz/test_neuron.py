@@ -148,8 +148,8 @@ def test_caption_reads_one_row() -> None:
     assert "gives −1.00" in neuron_caption(of, query_label="sat", key_labels=labels, key=1)
     biased = query_numbers(query, keys, np.array([5.7, -np.inf], np.float32), 1.0)
     assert neuron_caption(biased, query_label="sat", key_labels=labels, key=0) == (
-        "The query of “sat” times the key of “cat”, dimension by dimension, summed, plus a position bias "
-        "of −0.50, gives 5.70; softmax over this one key turns that into 1.000."
+        "The query of “sat” times the key of “cat”, dimension by dimension, summed, plus a bias of "
+        "−0.50 for where the two tokens stand, gives 5.70; softmax over this one key turns that into 1.000."
     )
     seen = np.array([3.1, -1, -np.inf], np.float32)
     causal = query_numbers(query, np.concatenate([keys, keys[:1]]), seen, 0.5)

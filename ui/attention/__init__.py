@@ -39,7 +39,8 @@ VIEWS: dict[str, View] = {
     ),
     "combined": View(
         "Several heads",
-        "The mean, the largest or the sum of the weights of several heads, cell by cell.",
+        "The mean, the largest or the sum of the weights of several heads, cell by cell; or the norm of the sum: how "
+        "much one token gives another through all heads of a layer together.",
         combined.draw,
     ),
     "neuron": View(

@@ -1,0 +1,232 @@
+"""Attention on demand for families outside the fused kernel: their own code runs, and what attention is made from is
+caught on the way.
+
+While a text passes, the results of functions that are given a projection's weight are noted: queries, keys and values,
+whether a module or an einsum makes them. What DeBERTa and XLNet add to q·k (relative positions, segments) depends on
+the text: it is what their softmax is given, less q·k. ``families.py`` names the weights of each family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from model_zoo.capture import Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caught:
+    """What one layer has computed when it comes to softmax.
+
+    ``query``, ``key`` and ``value`` are as projected, in the family's own shapes; so are ``scores``, what softmax is
+    given. ``n_tokens`` are those of the longest text; the family may have padded beyond. ``position_bias`` (1, heads,
+    n, n) is the same for all layers, None where the family has none. What else layers share is kept in ``shared``.
+    """
+
+    attention: Any
+    n_heads: int
+    n_tokens: int
+    query: torch.Tensor
+    key: torch.Tensor
+    value: torch.Tensor
+    scores: torch.Tensor
+    position_bias: torch.Tensor | None
+    shared: dict[int, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Projections:
+    """Where a family projects: names of weights in the encoder's submodule ``path``, {} being the layer's number.
+
+    ``call`` puts together what a layer has computed. ``position_bias`` names the table of a bias that all layers share.
+    """
+
+    path: str
+    query: str
+    key: str
+    value: str
+    output: str
+    call: Callable[[Caught], Call]
+    position_bias: str | None = None
+
+    def layers(self, encoder: Any) -> list[Any]:
+        """The submodule of each layer."""
+        return [encoder.get_submodule(self.path.format(layer)) for layer in range(encoder.config.num_hidden_layers)]
+
+    def of_output(self, encoder: Any) -> Iterator[torch.Tensor]:
+        """W_O of each layer, (heads, d', width)."""
+        for layer in self.layers(encoder):
+            weight = _weight(layer, self.output).flatten(1)  # (width, heads * d' / groups)
+            groups = len(weight) // weight.shape[1]  # it is square but for SqueezeBERT's groups
+            dense = weight if groups == 1 else torch.block_diag(*weight.chunk(groups))
+            yield dense.T.reshape(encoder.config.num_attention_heads, -1, len(weight))
+
+
+def _weight(module: Any, name: str) -> torch.Tensor:
+    path, _, last = name.rpartition(".")
+    weight: torch.Tensor = getattr(module.get_submodule(path), last)
+    return weight
+
+
+class _Watch(TorchFunctionMode):
+    """Tells of every result of a function that is given one of the ``weights``, and of what softmax is given.
+
+    A mode belongs to its thread: other texts that pass through the same network at the same time are not seen.
+    """
+
+    def __init__(
+        self,
+        weights: Mapping[int, Callable[[torch.Tensor], object]],
+        softmax: Callable[[torch.Tensor], None],
+    ) -> None:
+        super().__init__()
+        self._weights, self._softmax = weights, softmax
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.nn.functional.softmax:
+            self._softmax(args[0])
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor):
+            for given in args:
+                if id(given) in self._weights:
+                    self._weights[id(given)](result)
+        return result
+
+
+@contextmanager
+def recording(encoder: Any, projections: Projections, n_tokens: int) -> Iterator[list[Call]]:
+    """The attention calls this thread makes inside the block, in order, as they would be made to the fused kernel.
+
+    Padding is not masked: who reads the calls cuts it off. ``n_tokens`` are those of the longest text.
+    """
+    calls: list[Call] = []
+    layers = projections.layers(encoder)
+    weights = [[_weight(layer, getattr(projections, name)) for name in ("query", "key", "value")] for layer in layers]
+    results: dict[int, torch.Tensor] = {}  # of the layer at work, by weight
+    position_bias: list[torch.Tensor] = []
+    shared: dict[int, torch.Tensor] = {}
+
+    def keep_bias(of_places: torch.Tensor) -> None:  # (n, n, heads)
+        position_bias.append(of_places.permute(2, 0, 1)[None])
+
+    def put_together(scores: torch.Tensor) -> None:
+        layer = len(calls)
+        query, key, value = (results[id(weight)] for weight in weights[layer])
+        results.clear()
+        caught = Caught(
+            attention=layers[layer],
+            n_heads=encoder.config.num_attention_heads,
+            n_tokens=n_tokens,
+            query=query,
+            key=key,
+            value=value,
+            scores=scores,
+            position_bias=position_bias[0] if position_bias else None,
+            shared=shared,
+        )
+        calls.append(projections.call(caught))
+
+    # A weight's first result counts: DeBERTa projects positions after the tokens with the same ones.
+    watched: dict[int, Callable[[torch.Tensor], object]] = {
+        id(weight): partial(results.setdefault, id(weight)) for layer in weights for weight in layer
+    }
+    if projections.position_bias is not None:
+        watched[id(_weight(encoder, projections.position_bias))] = keep_bias
+    with _Watch(watched, put_together):
+        yield calls
+
+
+def mpnet(caught: Caught) -> Call:
+    query, key, value = (_in_heads(states, caught.n_heads) for states in (caught.query, caught.key, caught.value))
+    return _call(query, key, value, query.shape[-1] ** -0.5, position_bias=caught.position_bias)
+
+
+def squeezebert(caught: Caught) -> Call:
+    """Its states are (batch, width, n): a convolution's."""
+    query, key, value = (
+        states.unflatten(1, (caught.n_heads, -1)).transpose(2, 3) for states in (caught.query, caught.key, caught.value)
+    )
+    return _call(query, key, value, query.shape[-1] ** -0.5)
+
+
+def longformer(caught: Caught) -> Call:
+    """Its states are (n, batch, width), padded to whole windows, and it has divided its queries by √d in place."""
+    query, key, value = (
+        # A copy: a view would keep the padding.
+        states[: caught.n_tokens].unflatten(-1, (caught.n_heads, -1)).permute(1, 2, 0, 3).clone()
+        for states in (caught.query, caught.key, caught.value)
+    )
+    scaling = query.shape[-1] ** -0.5
+    reach = caught.attention.get_submodule("self").one_sided_attn_window_size
+    return _call(query / scaling, key, value, scaling, mask=_window(caught, reach))
+
+
+def _window(caught: Caught, reach: int) -> torch.Tensor | None:
+    """Which keys are within reach of each query, (1, 1, n, n), or None where all are: the same for all such layers."""
+    if caught.n_tokens <= reach + 1:
+        return None
+    if reach not in caught.shared:
+        places = torch.arange(caught.n_tokens, device=caught.query.device)
+        caught.shared[reach] = ((places[:, None] - places).abs() <= reach)[None, None]
+    return caught.shared[reach]
+
+
+def deberta(caught: Caught) -> Call:
+    """One matrix makes queries, keys and values, head by head; the biases of queries and values come after it."""
+    attention = caught.attention.get_submodule("self")
+    query, key, value = _in_heads(caught.query, caught.n_heads).chunk(3, dim=-1)
+    query = query + attention.q_bias.unflatten(0, (caught.n_heads, 1, -1))
+    value = value + attention.v_bias.unflatten(0, (caught.n_heads, 1, -1))
+    scaling = (query.shape[-1] * (1 + len(attention.pos_att_type))) ** -0.5
+    # A copy of the keys: a view would keep all that the matrix has made.
+    return _with_rest(query, key.clone(), value, scaling, caught.scores if attention.relative_attention else None)
+
+
+def deberta_v2(caught: Caught) -> Call:
+    attention = caught.attention.get_submodule("self")
+    query, key, value = (_in_heads(states, caught.n_heads) for states in (caught.query, caught.key, caught.value))
+    n_terms = 1 + sum(kind in attention.pos_att_type for kind in ("c2p", "p2c"))
+    scaling = (query.shape[-1] * n_terms) ** -0.5
+    return _with_rest(query, key, value, scaling, caught.scores if attention.relative_attention else None)
+
+
+def xlnet(caught: Caught) -> Call:
+    """Its states are (n, batch, heads, d). The bias that queries have towards contents is part of them here."""
+    attention = caught.attention
+    query, key, value = (
+        states.permute(1, 2, 0, 3) for states in (caught.query + attention.r_w_bias, caught.key, caught.value)
+    )
+    return _with_rest(query, key, value, attention.scale, caught.scores)
+
+
+def _in_heads(states: torch.Tensor, n_heads: int) -> torch.Tensor:
+    """(batch, n, heads * d) as (batch, heads, n, d)."""
+    return states.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+def _with_rest(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float, scores: torch.Tensor | None
+) -> Call:
+    """A call whose position bias is what the scores (batch, heads, n, n) hold beside q·k; none without scores."""
+    if scores is None:
+        return _call(query, key, value, scaling)
+    rest = scores.float() - (query.float() @ key.float().transpose(-1, -2)) * scaling
+    return _call(query, key, value, scaling, position_bias=rest)
+
+
+def _call(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    scaling: float,
+    *,
+    mask: torch.Tensor | None = None,
+    position_bias: torch.Tensor | None = None,
+) -> Call:
+    return Call(query, key, value, mask, position_bias, scaling, causal=False)

@@ -1,0 +1,266 @@
+"""Families outside the fused kernel: what is caught equals what their own modules compute, taken apart by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from by_transformers import slow_maps
+from checkpoints import FAMILIES, N_HEADS, N_LAYERS, TEXT, TEXT_PAIR, WIDTH, varied
+from transformers import AutoModel
+
+from model_zoo import Engine
+from model_zoo.errors import NotSupported
+from model_zoo.types import AttentionRun, MapsLayer, QueryKeyLayer
+
+UNFUSED = [name for name, family in FAMILIES.items() if not family.interface]
+TEXTS = [("cat", None), (TEXT, None), (TEXT, TEXT_PAIR)]
+
+# Other settings than those of the tiny checkpoints.
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "content to position only": ("deberta", {"pos_att_type": ["c2p"]}),
+    "no relative positions": ("deberta", {"relative_attention": False, "pos_att_type": []}),
+    "position to content only": ("deberta-v2", {"pos_att_type": ["p2c"]}),
+    "no relative positions, v2": ("deberta-v2", {"relative_attention": False, "pos_att_type": []}),
+    "positions with their own projections": ("deberta-v2", {"share_att_key": False, "position_buckets": -1}),
+    "a convolution in the first layer": ("deberta-v2", {"conv_kernel_size": 3, "conv_act": "gelu"}),
+    "output projection in groups": ("squeezebert", {"post_attention_groups": 2}),
+    "no groups": ("squeezebert", {"q_groups": 1, "k_groups": 1, "v_groups": 1}),
+    "another window in each layer": ("longformer", {"attention_window": [4, 16, 8]}),
+    "narrow heads": ("xlnet", {"n_head": 8}),
+}
+
+
+@pytest.fixture(params=[*UNFUSED, *VARIANTS])
+def case(
+    request: pytest.FixtureRequest, checkpoint: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path]:
+    """A family outside the fused kernel, and a checkpoint of it."""
+    if request.param in UNFUSED:
+        return request.param.removesuffix("_headless"), checkpoint(request.param)
+    name, changes = VARIANTS[request.param]
+    return name, varied(name, checkpoint(name), tmp_path_factory.mktemp("varied") / "model", **changes)
+
+
+@dataclass
+class Block:
+    """What one layer's attention computes, by its own modules: q and k (heads, n, d), v (heads, n, d), what is added to
+    q·k (heads, n, n), the factor before softmax, W_O (heads, d, width), and with b_O what comes out (n, width).
+    """
+
+    q: torch.Tensor
+    k: torch.Tensor
+    v: torch.Tensor
+    added: torch.Tensor
+    factor: float
+    w_o: torch.Tensor
+    b_o: torch.Tensor | float
+    out: torch.Tensor
+
+
+def blocks(family: str, folder: Path, run: AttentionRun) -> Iterator[Block]:
+    """Layer by layer, from the states that go into each attention module of ``AutoModel``, without the engine."""
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    given: dict[Any, tuple[Any, ...]] = {}
+    made: dict[Any, Any] = {}
+
+    def watch(module: Any, method: str | None = None) -> None:
+        """Keep what a module, or one of its methods, was last given and what it made of it."""
+
+        def keep(_: Any, inputs: Any, output: Any) -> None:
+            given[module], made[module] = inputs, output
+
+        if method is None:
+            module.register_forward_hook(keep)
+            return
+        plain = getattr(module, method)
+
+        def spy(*inputs: Any, **options: Any) -> Any:
+            given[module, method] = inputs, options
+            made[module, method] = plain(*inputs, **options)
+            return made[module, method]
+
+        setattr(module, method, spy)
+
+    n = run.n_tokens
+    if family == "xlnet":
+        for layer in model.layer:
+            watch(layer.rel_attn, "rel_attn_core")
+            watch(layer.rel_attn, "post_attention")
+    elif family == "squeezebert":
+        for layer in model.encoder.layers:
+            watch(layer.attention.query)
+            watch(layer.post_attention.conv1d)
+    elif family == "mpnet":
+        watch(model.encoder, "compute_position_bias")
+        for layer in model.encoder.layer:
+            watch(layer.attention.attn.q)
+            watch(layer.attention.attn.o)
+    else:
+        for layer in model.encoder.layer:
+            inner = layer.attention.self
+            watch(inner)
+            watch(layer.attention.output.dense)
+            for method in ("disentangled_att_bias", "disentangled_attention_bias"):
+                if hasattr(inner, method):
+                    watch(inner, method)
+    types = None if run.encoding.type_ids is None else torch.tensor([run.encoding.type_ids])
+    options = {"token_type_ids": types} if family == "xlnet" or getattr(model.config, "type_vocab_size", 0) > 1 else {}
+    with torch.no_grad():
+        model(torch.tensor([run.encoding.ids]), **options)
+        for number in range(model.config.num_hidden_layers):
+            yield _block(family, model, number, n, given, made)
+
+
+def _block(family: str, model: Any, number: int, n: int, given: Any, made: Any) -> Block:
+    heads = model.config.num_attention_heads
+    d = WIDTH // heads
+
+    def in_heads(states: torch.Tensor) -> torch.Tensor:  # (n, width)
+        return states.reshape(len(states), heads, d).transpose(0, 1)
+
+    def of_linear(dense: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        return dense.weight.T.reshape(heads, d, WIDTH), dense.bias
+
+    nothing = torch.zeros(heads, n, n)
+    if family == "xlnet":
+        module = model.layer[number].rel_attn
+        (q, k, v, k_r), options = given[module, "rel_attn_core"]
+        bd = module.rel_shift_bnij(torch.einsum("ibnd,jbnd->bnij", q + module.r_r_bias, k_r), klen=n)
+        ef = torch.einsum("ibnd,snd->ibns", q + module.r_s_bias, module.seg_embed)
+        ef = torch.einsum("ijbs,ibns->bnij", options["seg_mat"], ef)
+        vector = made[module, "rel_attn_core"]
+        vector = vector[0] if isinstance(vector, tuple) else vector
+        out = torch.einsum("ibnd,hnd->ibh", vector, module.o)[:, 0]
+        q, k, v = ((states[:, 0]).transpose(0, 1) for states in (q + module.r_w_bias, k, v))
+        return Block(q, k, v, (bd + ef)[0] * d**-0.5, d**-0.5, module.o.permute(1, 2, 0), 0.0, out)
+    if family == "squeezebert":
+        layer = model.encoder.layers[number]
+        (states,) = given[layer.attention.query]
+        q, k, v = (in_heads(getattr(layer.attention, name)(states)[0].T) for name in ("query", "key", "value"))
+        conv = layer.post_attention.conv1d
+        out = made[conv][0].T
+        # What it makes of one number a head, all else 0: its matrix, whatever the groups.
+        w_o = conv(torch.eye(WIDTH)[:, :, None])[..., 0] - conv.bias
+        return Block(q, k, v, nothing, d**-0.5, w_o.reshape(heads, d, WIDTH), conv.bias, out)
+    if family == "mpnet":
+        module = model.encoder.layer[number].attention.attn
+        (states,) = given[module.q]
+        q, k, v = (in_heads(getattr(module, name)(states)[0]) for name in "qkv")
+        bias = made[model.encoder, "compute_position_bias"][0]
+        return Block(q, k, v, bias, d**-0.5, *of_linear(module.o), made[module.o][0])
+    attention = model.encoder.layer[number].attention
+    inner = attention.self
+    states = given[inner][0][0]
+    out = made[attention.output.dense][0][:n]
+    if family == "longformer":
+        q, k, v = (in_heads(getattr(inner, name)(states[:n])) for name in ("query", "key", "value"))
+        reach = model.config.attention_window[number] // 2
+        places = torch.arange(n)
+        added = nothing.masked_fill((places[:, None] - places).abs() > reach, -torch.inf)
+        return Block(q, k, v, added, d**-0.5, *of_linear(attention.output.dense), out)
+    added = nothing
+    if inner.relative_attention:
+        kind = "disentangled_att_bias" if family == "deberta" else "disentangled_attention_bias"
+        added = made[inner, kind].reshape(heads, n, n)
+    factor = (d * (1 + len(inner.pos_att_type))) ** -0.5
+    if family == "deberta":
+        # The rows of in_proj are q, k, v of the first head, then of the second ...
+        rows = (inner.in_proj.weight @ states.T).reshape(heads, 3, d, n).transpose(2, 3)
+        q = rows[:, 0] + inner.q_bias.reshape(heads, 1, d)
+        k, v = rows[:, 1], rows[:, 2] + inner.v_bias.reshape(heads, 1, d)
+    else:
+        q, k, v = (in_heads(getattr(inner, f"{name}_proj")(states)) for name in ("query", "key", "value"))
+    return Block(q, k, v, added, factor, *of_linear(attention.output.dense), out)
+
+
+def test_all_that_enters_attention_is_what_the_familys_own_modules_make(case: tuple[str, Path], engine: Engine) -> None:
+    family, folder = case
+    for text, pair in TEXTS:
+        run = engine.attend(str(folder), text, pair)
+        maps = slow_maps(folder, text, pair)
+        number = -1
+        for number, block in enumerate(blocks(family, folder, run)):
+            layer = run.layers[number]
+            assert isinstance(layer, QueryKeyLayer)
+            assert layer.scaling == pytest.approx(block.factor)
+            scores = block.q @ block.k.transpose(-1, -2) * block.factor + block.added
+            np.testing.assert_allclose(scores.softmax(-1).numpy(), maps[number], atol=2e-6)
+            np.testing.assert_allclose(run.layer(number), maps[number], atol=2e-6)
+            size = scores[scores.isfinite()].abs().max().item()
+            for head in range(run.n_heads):
+                q, k, found = run.query_key(number, head)
+                np.testing.assert_allclose(q, block.q[head].numpy(), rtol=1e-5, atol=2e-5)
+                np.testing.assert_allclose(k, block.k[head].numpy(), rtol=1e-5, atol=2e-5)
+                np.testing.assert_allclose(run.value(number, head), block.v[head].numpy(), rtol=1e-5, atol=2e-5)
+                np.testing.assert_allclose(found, scores[head].numpy(), rtol=1e-5, atol=5e-6 * size)
+                softmaxed = torch.from_numpy(found.copy()).softmax(-1).numpy()
+                np.testing.assert_allclose(softmaxed, run.head(number, head), atol=1e-6)
+            projection = run.output_projections[number]
+            np.testing.assert_allclose(projection, block.w_o.numpy(), atol=1e-6)
+            norms = (block.v @ block.w_o).norm(dim=-1).numpy()
+            np.testing.assert_allclose(run.value_norms(number), norms, rtol=1e-5)
+            # Σ_h Σ_j α f(x_j) + b_O is what the block gives to the residual stream.
+            values = np.stack([run.value(number, head) for head in range(run.n_heads)])
+            brought = (run.layer(number) @ values @ projection).sum(axis=0) + np.asarray(block.b_o)
+            np.testing.assert_allclose(brought, block.out.numpy(), rtol=1e-4, atol=1e-5 * float(block.out.abs().max()))
+        assert number == N_LAYERS - 1
+
+
+@pytest.mark.parametrize("name", ["deberta", "xlnet", "longformer"])
+def test_threads_catch_their_own_texts(name: str, checkpoint: Callable[[str], Path]) -> None:
+    folder = str(checkpoint(name))
+    texts = [" ".join(["cat", "dog", "river", "bank"][: 1 + i % 4] * (1 + i % 5)) + f" {i}" for i in range(40)]
+    shared, single = Engine("cpu"), Engine("cpu")
+    with ThreadPoolExecutor(8) as pool:
+        runs = list(pool.map(lambda text: shared.attend(folder, text), texts))
+    for text, run in zip(texts, runs, strict=True):
+        expected = single.attend(folder, text)
+        np.testing.assert_allclose(run.value(1, 2), expected.value(1, 2), atol=1e-4)
+        np.testing.assert_allclose(run.layer(2), expected.layer(2), atol=2e-5)
+
+
+def test_memory_grows_with_n_where_positions_are_cheap(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+    """3 layers of 3 · 32 numbers a token; MPNet adds one bias (4 heads) and Longformer one window (bits of a byte) for
+    all layers, DeBERTa and XLNet one of 4 heads a layer.
+    """
+    for name, n_masks, cell in (
+        ("squeezebert", 0, 0), ("mpnet", 1, 4 * N_HEADS), ("longformer", 1, 1), ("deberta", 3, 4 * N_HEADS),
+        ("deberta-v2", 3, 4 * N_HEADS), ("xlnet", 3, 4 * N_HEADS),
+    ):  # fmt: skip
+        model = str(checkpoint(name))
+        for run in (engine.attend(model, TEXT), *engine.attend(model, [TEXT_PAIR])):
+            n = run.n_tokens
+            assert run.n_bytes == N_LAYERS * 3 * WIDTH * 4 * n + n_masks * cell * n * n, name
+            for layer in run.layers:
+                assert isinstance(layer, QueryKeyLayer)
+                for array in (layer.query, layer.key, layer.value):
+                    owner: Any = array
+                    while getattr(owner, "base", None) is not None:
+                        owner = owner.base
+                    storage = owner.untyped_storage().nbytes() if isinstance(owner, torch.Tensor) else owner.nbytes
+                    assert storage == array.nbytes, name  # no padding, no other vectors are kept alive
+
+
+def test_talking_heads_give_finished_maps_only(
+    engine: Engine, checkpoint: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """DeBERTa's option to mix the weights of all heads after softmax: no scores stand behind a head's weights."""
+    folder = varied("deberta", checkpoint("deberta"), tmp_path / "talking", talking_head=True)
+    run = engine.attend(str(folder), TEXT)
+    assert {type(layer) for layer in run.layers} == {MapsLayer}
+    for layer, maps in enumerate(slow_maps(folder, TEXT, None)):
+        np.testing.assert_allclose(run.layer(layer), maps, atol=1e-5)
+    with pytest.raises(NotSupported, match="queries and keys"):
+        run.query_key(0, 0)
+    for ask in (run.value_norms, run.norms_of_sum):
+        with pytest.raises(NotSupported, match="choose another model"):
+            ask(0)
+    (many,) = engine.attend(str(folder), ["The dog barked."])
+    np.testing.assert_allclose(many.layer(1), slow_maps(folder, "The dog barked.", None)[1], atol=1e-5)
