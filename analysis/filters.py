@@ -101,7 +101,7 @@ class View:
         if self.n_hidden_special:
             said.append(f"Hidden: {_count(self.n_hidden_special, 'special token')}.")
         if len(self.keys) and (self.n_hidden_special or self.filter.what != "all"):
-            said.append(f"{self.share_hidden:.1%} of the attention of the {unit}s shown goes to what is hidden.")
+            said.append(f"{self.share_hidden:.1%} of the weight of the {unit}s shown goes to what is hidden.")
         if self.filter.renormalize:
             said.append("Each row is scaled to sum 1.")
             if self.n_silent:
@@ -114,7 +114,7 @@ class View:
         if self.n_beyond_top_k:
             cut.append(f"{_count(self.n_beyond_top_k, 'cell')} beyond the {self.filter.top_k} strongest of a row")
         if cut:
-            said.append(f"Left out: {' and '.join(cut)}, {self.share_cut:.1%} of the attention shown otherwise.")
+            said.append(f"Left out: {' and '.join(cut)}, {self.share_cut:.1%} of the weight shown otherwise.")
         return " ".join(said) or "All attention is shown."
 
 

@@ -81,7 +81,7 @@ def test_a_quadrant_by_hand() -> None:
     assert seen.share_hidden == 0.5
     assert seen.summary() == (
         "Shown is how sentence B looks at sentence A. Hidden: 3 special tokens. "
-        "50.0% of the attention of the tokens shown goes to what is hidden. The rest is not scaled up."
+        "50.0% of the weight of the tokens shown goes to what is hidden. The rest is not scaled up."
     )
 
 
@@ -108,7 +108,7 @@ def test_words_come_first() -> None:
     np.testing.assert_array_equal(seen.weights, np.array([[5, 5], [8, 0]]) / 16)
     assert (seen.n_below_threshold, seen.share_cut) == (1, pytest.approx(4 / 22))
     assert seen.share_hidden == pytest.approx(1 - 22 / 32)
-    assert "1 cell below 0.3125, 18.2% of the attention shown otherwise." in seen.summary()
+    assert "1 cell below 0.3125, 18.2% of the weight shown otherwise." in seen.summary()
 
 
 def test_threshold_then_top_k_are_counted_apart() -> None:
