@@ -45,7 +45,7 @@ FAMILIES: dict[str, Family] = {
             value="self.in_proj.weight",
             output="output.dense.weight",
             call=unfused.deberta,
-        )
+        ),
     ),
     "deberta-v2": Family(
         projections=Projections(

@@ -289,7 +289,8 @@ They painted the kitchen yellow.,Whales breathe air.,0
 )
 NEXT_FIELDS = (NEXT_VIEW, CONTROL_SEED, PASSAGE, PAIRS)
 
-# The page "Layers". ``PROBED_LAYER`` counts from 0, the embeddings.
+# The page "Layers". ``PROBED_LAYER`` and ``TREE_LAYER`` count from 0, the embeddings. ``PROBE_RANK`` is that of the
+# structural probe, whose best layer is shown where there is no ``TREE_LAYER``.
 LAYERS_VIEWS = ("curve", "summary", "wrong", "plane", "likeness", "movement")
 PROBE_TASKS = Field("tasks", ("sentence_length", "word_content", "bigram_shift"), _names)
 PROBE_SENTENCES = Field("sentences", 400, _within("the number of sentences", 20, 100_000))
@@ -302,16 +303,21 @@ CONTROL_TASK = Field("control_task", True, _switch)
 UNTRAINED = Field("untrained", True, _switch)
 MDL = Field("mdl", False, _switch)
 OWN_FORMAT = Field("own_format", "table", _one_of("the format", ("table", "senteval", "conllu")))
-OWN_TARGET = Field("own_target", "upos", _one_of("the target", ("upos", "deprel", "head_distance")))
+OWN_TARGET = Field("own_target", "upos", _one_of("the target", ("upos", "deprel", "head_distance", "trees")))
+PROBE_RANK = Field("rank", 64, _within("the rank", 1, 99_999))
 OWN_DATA = Field("own_data", "")
 LAYERS_VIEW = Field("layers_view", LAYERS_VIEWS[0], _one_of("the view", LAYERS_VIEWS), step=True)
 PROBED_TASK = Field("probed_task", "")
 PROBED_LAYER = Field("probed_layer", 0, _within("the layer", 0, 999))
+TREE_LAYER = Field("tree_layer", None, _or_none(_within("the layer", 0, 999)))
+TREE_PROBE = Field("tree_probe", "distance", _one_of("the probe of trees", ("distance", "depth")))
+TREE_SENTENCE = Field("tree_sentence", 1, _count("sentence"))
 MEASURE = Field("measure", "cosine", _one_of("the measure", ("cosine", "relative")))
 LAYERS_FIELDS = (
     PROBE_TASKS, PROBE_SENTENCES, PROBE_SEED, PROBE_SEEDS, POOLING, PIECES, PROBE_KIND, CONTROL_TASK, UNTRAINED, MDL,
-    OWN_FORMAT, OWN_TARGET, OWN_DATA,
+    OWN_FORMAT, OWN_TARGET, PROBE_RANK, OWN_DATA,
     LAYERS_VIEW, PROBED_TASK, PROBED_LAYER, MEASURE,
+    TREE_PROBE, TREE_LAYER, TREE_SENTENCE,
 )  # fmt: skip
 
 # The page "Compare". The first model is the reference and has LAYER and HEAD; the others have fields of their own, by

@@ -1,11 +1,12 @@
 """Which layer knows what: linear probes on every layer, with the controls that keep the answer honest.
 
 ``TASKS`` are the built-in tasks, ``readers`` read the user's own; ``probe`` does one task, ``run`` many and
-tells as it goes.
+tells as it goes. ``structural_probe`` looks for whole parse trees in a ``Treebank``.
 """
 
 from analysis.probing.baselines import Baseline
 from analysis.probing.data import Dataset, Task
+from analysis.probing.structural_study import StructuralLayer, StructuralResult, StructuralTask, structural_probe
 from analysis.probing.study import (
     Event,
     Failed,
@@ -20,6 +21,7 @@ from analysis.probing.study import (
     run,
 )
 from analysis.probing.tasks import TASKS
+from analysis.probing.trees import Tree, Treebank
 
 __all__ = [
     "TASKS",
@@ -30,11 +32,17 @@ __all__ = [
     "LayerResult",
     "Progress",
     "Settings",
+    "StructuralLayer",
+    "StructuralResult",
+    "StructuralTask",
     "Task",
     "TaskMap",
     "TaskResult",
+    "Tree",
+    "Treebank",
     "WrongExample",
     "frame",
     "probe",
     "run",
+    "structural_probe",
 ]

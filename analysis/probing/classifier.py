@@ -135,7 +135,7 @@ def fit(
     from ``seed``, if it is an "mlp". Raises InvalidInput for more vectors than a network takes.
     """
     seen, codes = np.unique(labels, return_inverse=True)
-    mean, scale = _moments(vectors, rows)
+    mean, scale = moments(vectors, rows)
     n_bytes = 4 * len(rows) * vectors.width
     if kind == "mlp" and len(seen) > 1:
         if n_bytes > NETWORK_BYTES:
@@ -175,7 +175,7 @@ def _both(weights: DoubleArray, intercept: DoubleArray) -> tuple[FloatArray, Flo
     return weights.astype(np.float32), intercept.astype(np.float32)
 
 
-def _moments(vectors: Vectors, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+def moments(vectors: Vectors, rows: IntArray) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation a feature, (width,); 1 for features that do not vary."""
     mean = np.zeros(vectors.width)
     for block in vectors.blocks(rows):

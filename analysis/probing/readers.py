@@ -1,7 +1,7 @@
 """The user's own probing data: CSV and TSV, the SentEval probing format, and CoNLL-U.
 
-Readers take the bytes of a file and give a ``Dataset``. What cannot be used is left out and counted in its
-``notes``; what makes the file unusable raises InvalidInput with the number of the line.
+Readers take the bytes of a file and give a ``Dataset``, or the ``Treebank`` of a CoNLL-U file. What cannot be used is
+left out and counted in the notes; what makes the file unusable raises InvalidInput with the number of the line.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from analysis.probing.data import (
     random_split,
     with_development,
 )
+from analysis.probing.trees import FEWEST_WORDS, Tree, Treebank, flaw, is_punctuation
 from model_zoo.errors import InvalidInput
 
 MAX_BYTES = 20 * 10**6
@@ -158,6 +159,74 @@ def read_conllu(data: bytes, name: str, target: CoNLLTarget, *, seed: int = 0) -
     return checked(dataset.select(np.ones(len(number), dtype=bool)))
 
 
+def read_trees(data: bytes, name: str, *, seed: int = 0) -> Treebank:
+    """The dependency trees of a CoNLL-U file, split at random by sentence.
+
+    Texts and words as in ``read_conllu``: words inside a multiword token have no characters of their own, so they are
+    judged by nothing, and distances run through them. Left out and counted are sentences that are no tree, that occur
+    again, and those of fewer than three words besides punctuation. Raises InvalidInput with the number of a malformed
+    line, or where too few sentences are left.
+    """
+    text, notes = decoded(data, name, MAX_BYTES)
+    trees: dict[str, Tree] = {}
+    text_of: list[int] = []
+    spans: list[tuple[int, int]] = []
+    labels: list[str] = []
+    flaws: dict[str, list[int]] = {}
+    inside = repeated = short = 0
+    for sentence in _conllu_sentences(text, name):
+        found = flaw(sentence.heads)
+        if found is not None:
+            flaws.setdefault(found, []).append(sentence.line)
+            continue
+        if sentence.text in trees:
+            repeated += 1
+            continue
+        forms = [sentence.text[slice(*word.span)] for word in sentence.words]
+        tree = Tree(
+            heads=np.array(sentence.heads, dtype=np.int64),
+            shown=np.array([word.number - 1 for word in sentence.words], dtype=np.int64),
+            punctuation=np.array(
+                [is_punctuation(form, word.upos) for form, word in zip(forms, sentence.words, strict=True)], dtype=bool
+            ),
+        )
+        if (~tree.punctuation).sum() < FEWEST_WORDS or not len(tree.edges):
+            short += 1
+            continue
+        text_of += [len(trees)] * len(tree)
+        trees[sentence.text] = tree
+        inside += sentence.inside
+        spans += [word.span for word in sentence.words]
+        labels += [word.deprel.partition(":")[0] for word in sentence.words]
+    for what, where in flaws.items():
+        shown = ", ".join(map(str, where[:5])) + (" …" if len(where) > 5 else "")
+        notes += (f"Left out {len(where)} sentences that are no tree: {what} (first words in line {shown}).",)
+    if short:
+        notes += (
+            f"Left out {short} sentences of fewer than {FEWEST_WORDS} words besides punctuation, or no edge "
+            "between them: there is next to nothing to find.",
+        )
+    if inside:
+        notes += (
+            f"Left out {inside} words inside multiword tokens: they have no characters of their own. Distances between "
+            "other words run through them.",
+        )
+    if repeated:
+        notes += (f"Left out {repeated} sentences that occur more than once.",)
+    notes += _alike_note(list(trees))
+    words = Dataset(
+        name=name,
+        level="token",
+        texts=tuple(trees),
+        part=random_split(list(trees), ["all"] * len(trees), seed) if trees else np.zeros(0, dtype=np.int64),
+        text_of=np.array(text_of, dtype=np.int64),
+        labels=tuple(labels),
+        spans=np.array(spans, dtype=np.int64).reshape(-1, 2),
+        notes=notes,
+    )
+    return Treebank(words, trees).checked()
+
+
 class _Word:
     """A line of a CoNLL-U file that has characters of its own in the sentence."""
 
@@ -191,7 +260,7 @@ class _Sentence:
         self._space = False
         self._covered_to = 0  # last word of the multiword token read last
         self._last = 0
-        self._heads: list[tuple[int, int]] = []
+        self._heads: list[tuple[int | None, int]] = []
 
     def add(self, line: str, where: str) -> None:
         columns = line.split("\t")
@@ -222,7 +291,7 @@ class _Sentence:
             if not columns[6].isascii() or not columns[6].isdigit():
                 raise InvalidInput(f"{where}: the head {columns[6]!r} is no word number.")
             head = int(columns[6])
-            self._heads.append((head, int(where.rpartition(" ")[2])))
+        self._heads.append((head, int(where.rpartition(" ")[2])))
         if number <= self._covered_to:
             self.inside += 1
             return
@@ -240,10 +309,20 @@ class _Sentence:
     def finish(self, name: str) -> None:
         """Raises InvalidInput where a head points out of the sentence."""
         for head, line in self._heads:
-            if head > self._last:
+            if head is not None and head > self._last:
                 raise InvalidInput(
                     f"{name}, line {line}: the head is word {head}, and the sentence has {self._last} words."
                 )
+
+    @property
+    def heads(self) -> list[int | None]:
+        """The place of each word's head, from 0, with those inside multiword tokens; -1 for a root, None for none."""
+        return [None if head is None else head - 1 for head, _ in self._heads]
+
+    @property
+    def line(self) -> int:
+        """The number of the line of its first word."""
+        return self._heads[0][1] if self._heads else 0
 
 
 def _conllu_sentences(text: str, name: str) -> Iterator[_Sentence]:

@@ -166,14 +166,7 @@ class TaskResult:
     @property
     def as_good(self) -> tuple[int, ...]:
         """The layers whose accuracy does not differ from the best one's beyond chance (Holm 1979 over the others)."""
-        best = self.best.layer
-        others = sorted((p, layer) for layer, p in enumerate(self.p[best]) if layer != best)
-        different: list[int] = []
-        for place, (p, layer) in enumerate(others):
-            if p * (len(others) - place) >= SIGNIFICANT:
-                break
-            different.append(layer)
-        return tuple(layer for layer in range(len(self.layers)) if layer not in different)
+        return not_set_apart(self.p, self.best.layer)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a layer, with the baselines and the settings in each row; with several seeds their mean, lowest and
@@ -309,6 +302,19 @@ def frame(results: Sequence[TaskResult]) -> pd.DataFrame:
     return pd.concat([result.to_frame() for result in results], ignore_index=True)
 
 
+def not_set_apart(p: Sequence[Sequence[float]], best: int) -> tuple[int, ...]:
+    """The layers whose p of equality with the best one, ``p[best]``, does not set them apart from it at 5 % over all
+    others (Holm 1979), the best one among them.
+    """
+    others = sorted((value, layer) for layer, value in enumerate(p[best]) if layer != best)
+    different: list[int] = []
+    for place, (value, layer) in enumerate(others):
+        if value * (len(others) - place) >= SIGNIFICANT:
+            break
+        different.append(layer)
+    return tuple(layer for layer in range(len(p)) if layer not in different)
+
+
 def _prepared(task: Task | Dataset, settings: Settings, repeat: int) -> Dataset:
     """The data of a task for one of the seeds: other sentences, or another split of the same ones."""
     seed = settings.seed + repeat
@@ -398,6 +404,24 @@ def _fitted(vectors: Vectors, judged: _Judged, n_classes: int, settings: Setting
     return _Fitted(probe, c, accuracy, log_p, log_p.argmax(axis=1) == judged.test)
 
 
+def encoded(
+    plan: Plan, encode: Encode, names: tuple[str, ...], settings: Settings, of: str
+) -> Generator[Progress, None, tuple[VectorStore, IntArray]]:
+    """Fill the plan's store, telling the progress; returns what ``Plan.fill`` does."""
+    filling = plan.fill(encode, settings.pooling, settings.pieces)
+    yield Progress(names, "encoding", 0, len(plan.texts), of)
+    try:
+        while True:
+            try:
+                done = next(filling)
+            except StopIteration as end:
+                found: tuple[VectorStore, IntArray] = end.value
+                return found
+            yield Progress(names, "encoding", done, len(plan.texts), of)
+    finally:
+        filling.close()
+
+
 class _Study:
     """One group of tasks on the same texts: with random weights, as it is, and with the other seeds."""
 
@@ -457,7 +481,7 @@ class _Study:
         names = tuple(dataset.name for dataset in datasets)
         plan = Plan(datasets)
         try:
-            store, n_tokens = yield from self._encoded(plan, encode, names, of)
+            store, n_tokens = yield from encoded(plan, encode, names, self.settings, of)
         except ModelZooError as error:
             for name in names:
                 yield self._fail(name, error)
@@ -472,23 +496,6 @@ class _Study:
                         yield from self._task(subject, store)
                 except ModelZooError as error:
                     yield self._fail(dataset.name, error)
-
-    def _encoded(
-        self, plan: Plan, encode: Encode, names: tuple[str, ...], of: str
-    ) -> Generator[Event, None, tuple[VectorStore, IntArray]]:
-        """Fill the plan's store, telling the progress."""
-        filling = plan.fill(encode, self.settings.pooling, self.settings.pieces)
-        yield Progress(names, "encoding", 0, len(plan.texts), of)
-        try:
-            while True:
-                try:
-                    done = next(filling)
-                except StopIteration as end:
-                    found: tuple[VectorStore, IntArray] = end.value
-                    return found
-                yield Progress(names, "encoding", done, len(plan.texts), of)
-        finally:
-            filling.close()
 
     def _again(self, subject: _Subject, store: VectorStore, of: str, repeat: int) -> Iterator[Event]:
         """The accuracies a layer of a round beside the first."""

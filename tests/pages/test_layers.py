@@ -15,14 +15,26 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from analysis.probing import TASKS, Settings, TaskResult, probe
+from analysis.probing import (
+    TASKS,
+    Progress,
+    Settings,
+    StructuralTask,
+    TaskResult,
+    probe,
+    readers,
+    structural_probe,
+)
 from analysis.probing.movement import movement
+from analysis.probing.structural import RANK
+from analysis.probing.template_trees import template_conllu
 from model_zoo import Engine, registry, running, sources
 from model_zoo.errors import OutOfMemory
 from model_zoo.types import Encoding, HiddenStates, ModelInfo
 from ui import precomputed, state
 from ui.probing.results import table_of
-from ui.probing.study import Desk, Finished, Key, Study
+from ui.probing.structural import edges
+from ui.probing.study import Desk, Finished, FoundTrees, Key, Study
 
 PAGE = "pages/layers.py"
 QUICK = {"tasks": "word_content,sentence_length", "sentences": "60"}
@@ -607,3 +619,120 @@ def test_while_something_runs_the_page_shows_how_far_and_can_stop_it(
     assert "Stopped before Tense was done" in said(app)
     assert written(app) == before
     assert button(app, "Run").label == "Run 1 task"  # type: ignore[attr-defined]
+
+
+# Syntax trees: the structural probe on a CoNLL-U file.
+
+TREES = {"tasks": "", "own_format": "conllu", "own_target": "trees", "model": "embedded/tinybert", "rank": "8"}
+
+
+def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppTest], engine: Engine) -> None:
+    app = open_page(PAGE, **TREES, sentences="120")
+    assert app.number_input(key="rank").value == 8
+    assert button(app, "Run").disabled  # type: ignore[attr-defined]
+    button(app, "Use the example").click().run()  # type: ignore[attr-defined]
+    assert "template-trees.conllu: 400 different sentences" in said(app)
+    assert "with trees; 120 sentences are held out" in said(app)
+    assert "There are no results yet for template-trees.conllu" in said(app)
+    run(app)
+    assert not app.exception
+    assert not app.warning
+    assert not app.error
+    (one,) = desk(app).results.values()
+    assert isinstance(one, FoundTrees)
+    # The page's numbers are those of the function for notebooks.
+    encode = functools.partial(engine.iter_hidden_states, "embedded/tinybert")
+    by_chance = functools.partial(engine.iter_hidden_states, "untrained:embedded/tinybert")
+    treebank = readers.read_trees(template_conllu().encode(), "template-trees.conllu")
+    expected = structural_probe(encode, treebank, rank=8, sentences=120, untrained=True, untrained_encode=by_chance)
+    assert one.result == expected
+    upper = figure(app, 0)["data"][0]  # type: ignore[index]
+    values = np.frombuffer(base64.b64decode(upper["y"]["bdata"]), dtype=upper["y"]["dtype"])
+    np.testing.assert_allclose(values, [layer.scores.uuas.value for layer in expected.layers])
+    text = said(app)
+    assert f"**{100 * expected.best.scores.uuas.value:.0f}% (" in text
+    assert f"chain {100 * expected.chain.uuas.value:.0f}% (" in text
+    assert "random weights" in text
+    assert "That does not say that the model uses it" in text
+    assert "Opens with the first result of a task with labels." in text
+    assert app.dataframe[-1].value["UUAS"].tolist() == [100 * layer.scores.uuas.value for layer in expected.layers]
+    labels = [b.label for b in app.get("download_button")]
+    assert labels == ["Example file", "These numbers (CSV)", "Edges of the test sentences at this layer (CSV)"]
+    # The best layer's tree first, then another sentence and layer.
+    assert app.select_slider(key="tree_layer").value == expected.best.layer
+    app.session_state["tree_layer"] = 1
+    app.session_state["tree_sentence"] = 3
+    app.session_state["tree_probe"] = "depth"
+    app.run()
+    shown = expected.sentences[2]
+    assert f"{shown.right(1)} of {len(shown.edges)} edges are found." in said(app)
+    words = [note["text"] for note in figure(app, 1)["layout"]["annotations"]][: len(shown.words)]  # type: ignore[index]
+    assert words == [word if len(word) <= 16 else word[:15] + "…" for word in shown.words]
+    assert figure(app, 0)["layout"]["yaxis"]["title"]["text"] == "root found"  # type: ignore[index]
+    assert not app.exception
+    table = edges(expected.sentences, 1)
+    assert int(table["in_tree"].sum()) == sum(len(sentence.edges) for sentence in expected.sentences)
+    both = table[(table["in_tree"] == 1) & (table["found"] == 1)]
+    assert len(both) == sum(sentence.right(1) for sentence in expected.sentences)
+
+
+def test_trees_and_tasks_are_run_beside_each_other(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(PAGE, **{**TREES, "tasks": "tense"}, sentences="60", own_data=conllu(40), untrained="0")
+    run(app)
+    assert not app.exception
+    assert not app.warning
+    assert [type(one).__name__ for one in desk(app).results.values()] == ["Finished", "FoundTrees"]
+    assert len(app.get("plotly_chart")) == 4  # tasks by layers, scores by layer, a tree, a curve
+    assert "no Spearman correlation: no test sentence has 5 to 50 words" in said(app)
+    (trees,) = (one for one in desk(app).results.values() if isinstance(one, FoundTrees))
+    assert all(layer.untrained is None for layer in trees.result.layers)
+    assert button(app, "Run").disabled  # type: ignore[attr-defined]
+    app.number_input(key="rank").set_value(4).run()
+    assert button(app, "Run").label == "Run 1 task"  # type: ignore[attr-defined]
+
+
+BAD_TREES = {
+    "too few": (conllu(5), "5 different sentences with a tree; the structural probe needs at least 20"),
+    "no heads": (conllu(30).replace("\t2\tdep", "\t_\tdep"), "words without a head"),
+    "a cycle": (conllu(30).replace("\t3\tdep", "\t1\tdep"), "that are no tree: a cycle"),
+    "several roots": (conllu(30).replace("\t2\tdep", "\t0\tdep"), "that are no tree: several roots"),
+    "a table": ("text,label\na,b", "line 1: 1 column(s) instead of ten"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_TREES)
+def test_bad_trees_get_one_sentence(case: str, open_page: Callable[..., AppTest]) -> None:
+    typed, message = BAD_TREES[case]
+    app = open_page(PAGE, **TREES)
+    app.text_area(key="own_data").set_value(typed).run()
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert message in app.warning[0].value.replace("\\", "")
+    assert button(app, "Run").disabled  # type: ignore[attr-defined]
+
+
+def test_a_structural_probe_can_be_stopped_while_it_is_trained() -> None:
+    """Each epoch is a step, after which a run looks whether it is to stop."""
+    gate, results = Gate(), {}
+    gate.open.set()
+    task = StructuralTask(readers.read_trees(conllu(40).encode(), "own"))
+    mine = Study(INFO, gate, gate, {Key("m", "own", SETTINGS): task}, {"own": "Own"}, SETTINGS, results)
+    note = mine._note
+
+    def stop_in_the_first_layer(event: object) -> None:
+        note(event)  # type: ignore[arg-type]
+        if isinstance(event, Progress) and event.stage == "probing":
+            assert mine.standing("own").words == "probing, 0 of 3 layers"
+            mine.stop()
+
+    mine._note = stop_in_the_first_layer  # type: ignore[method-assign]
+    mine.start()
+    assert mine.wait(PATIENCE)
+    assert not results
+    assert not mine.failed
+    assert mine.standing("own").words == "stopped"
+    assert mine.standing("own").layers == ()
+
+
+def test_the_rank_on_the_page_is_that_of_the_function() -> None:
+    assert state.PROBE_RANK.default == RANK

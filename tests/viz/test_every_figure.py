@@ -16,7 +16,16 @@ from analysis.cost import Latency
 from analysis.minimal_pairs import MinimalPair, accuracies
 from analysis.neuron import query_numbers
 from analysis.pairs import judge
-from analysis.probing import Baseline, LayerResult, Settings, TaskMap, TaskResult
+from analysis.probing import (
+    Baseline,
+    LayerResult,
+    Settings,
+    StructuralLayer,
+    StructuralResult,
+    TaskMap,
+    TaskResult,
+)
+from analysis.probing.structural_study import Estimate, ParsedSentence, Scores
 from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift
 from viz.layout import FONT
 from viz.palette import theme
@@ -36,6 +45,24 @@ RESULT = TaskResult(
 MAP = TaskMap(
     task="t", points=np.ones((1, 2, 2), dtype=np.float32), explained=np.ones((1, 2), dtype=np.float32),
     cka=WEIGHTS, texts=("x", "y"), words=None, labels=("a", "b"),
+)  # fmt: skip
+SCORES = Scores(
+    uuas=Estimate(0.8, 0.75, 0.85), distance_spearman=Estimate(0.7, 0.6, 0.75), root_accuracy=Estimate(0.5, 0.4, 0.6),
+    depth_spearman=None,
+)  # fmt: skip
+PARSED = ParsedSentence(
+    text="The cat saw dogs.", words=("The", "cat", "saw", "dogs", "."), punctuation=(False,) * 4 + (True,),
+    edges=((0, 1), (1, 2), (2, 3)), root=2, found=(((0, 1), (1, 2), (1, 3)),), roots=(1,),
+)  # fmt: skip
+TREES = StructuralResult(
+    task="t", rank=8, n_train=60, n_development=10, n_test=30, chain=SCORES,
+    layers=(
+        StructuralLayer(
+            task="t", layer=0, scores=SCORES, development_uuas=0.8, epochs=9, untrained=SCORES, p_chain=1.0,
+            p_untrained=1.0,
+        ),
+    ),
+    p=((1.0,),), uuas_of_seeds=((0.8,),), sentences=(PARSED,), skipped=0, longest=9, notes=(), settings=Settings(),
 )  # fmt: skip
 LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.001, high=0.003, peak_bytes=None)
 
@@ -63,6 +90,8 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "probing.likeness": ((WEIGHTS,), {}),
     "probing.plane": ((MAP,), {}),
     "probing.token_movement": ((WEIGHTS, ["a", "b"], "1 − cosine"), {}),
+    "structural.by_layer": ((TREES,), {}),
+    "structural.trees": ((PARSED, 0), {}),
     "shifts.shifts": (([Shift("she", 1, -3.0, -1.0)],), {}),
 }
 

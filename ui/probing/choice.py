@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from analysis.probing import TASKS, Dataset, Settings, Task
+from analysis.probing import TASKS, Settings
 from analysis.probing.classifier import ProbeKind
 from analysis.probing.features import Pieces, Pooling
 from ui import controls, notes, state
 from ui.messages import as_text
 from ui.probing import own_data
-from ui.probing.study import Key
+from ui.probing.study import Key, Probed
 
 POOLING: Mapping[Pooling, str] = {
     "mean": "Mean of its tokens",
@@ -30,7 +30,7 @@ class Choice:
     """What the controls ask for. ``titles`` names tasks by their name, all built-in ones and the visitor's."""
 
     model: str
-    tasks: Mapping[Key, Task | Dataset]
+    tasks: Mapping[Key, Probed]
     settings: Settings
     titles: Mapping[str, str]
 
@@ -79,12 +79,12 @@ def draw() -> Choice:
         sentences=int(sentences), pooling=pooling, pieces=pieces, kind=kind, control=control, mdl=mdl,
         untrained=untrained, seed=int(seed), seeds=int(seeds),
     )  # fmt: skip
-    tasks: dict[Key, Task | Dataset] = {Key(model, name, settings): TASKS[name] for name in chosen}
+    tasks: dict[Key, Probed] = {Key(model, name, settings): TASKS[name] for name in chosen}
     titles = {name: task.title for name, task in TASKS.items()}
     own = own_data.draw(int(seed))
     if own is not None:
-        tasks[Key(model, own.fingerprint, settings)] = own.dataset
-        titles[own.dataset.name] = own.dataset.name
+        tasks[Key(model, own.fingerprint, settings)] = own.task
+        titles[own.task.name] = own.task.name
     return Choice(model, tasks, settings, titles)
 
 

@@ -67,12 +67,20 @@ baseline. The centre of gravity weighs each layer by its accuracy above the majo
 layer is better than that baseline beyond chance (paired test, 5%). Both follow Tenney et al. 2019 in spirit, but
 neither is their trained mix of layers.
 
+**The structural probe** (Hewitt & Manning 2019), for trees of your own, fits a matrix B so that ‖B(x − y)‖² is the
+number of edges between the words x and y in the tree, and a second one so that ‖Bx‖² is the depth of x. The loss is
+the mean absolute error of a sentence; Adam lowers it until it no longer falls on the development sentences. A word's
+distance to itself is not counted in Spearman's correlation, which the authors' program does; theirs comes out higher.
+Both correlations are means over sentences of one length, and then over the lengths from 5 to 50 words. Sentences of
+fewer than three words besides punctuation are left out.
+
 **Likeness of layers** is linear CKA (Kornblith et al. 2019): 1 for the same vectors up to rotation, shift and scale.
 With fewer vectors than dimensions it comes out too high, also for layers that have nothing in common.
 
 Conneau et al. 2018, *What you can cram into a single \\$&!#\\* vector*, ACL ·
 Hewitt & Liang 2019, *Designing and interpreting probes with control tasks*, EMNLP ·
 Voita & Titov 2020, *Information-theoretic probing with minimum description length*, EMNLP ·
+Hewitt & Manning 2019, *A structural probe for finding syntax in word representations*, NAACL ·
 Tenney et al. 2019, *BERT rediscovers the classical NLP pipeline*, ACL ·
 Jawahar et al. 2019, *What does BERT learn about the structure of language?*, ACL ·
 Kornblith et al. 2019, *Similarity of neural network representations revisited*, ICML

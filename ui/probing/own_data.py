@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import streamlit as st
 
-from analysis.probing import Dataset, readers
+from analysis.probing import Dataset, StructuralTask, readers
 from analysis.probing.data import TEST
+from analysis.probing.template_trees import template_conllu
 from ui import controls, state
 from ui.messages import as_text, failures_as_messages
 
@@ -26,11 +28,17 @@ _ABOUT = {
     "conllu": "Treebank files with ten columns. Words are judged, by the vector chosen under “Vectors, probe and "
     "controls”: the mean of a word's pieces or its first piece. The split is by sentence.",
 }
-_TARGETS: Mapping[readers.CoNLLTarget, str] = {
+_TARGETS: Mapping[str, str] = {
     "upos": "Part of speech",
     "deprel": "Dependency relation",
     "head_distance": "Distance to the head",
+    "trees": "Syntax trees",
 }
+_ABOUT_TREES = (
+    "The **structural probe** (Hewitt & Manning 2019) looks for a linear map of the vectors under which words are as "
+    "far apart as in the tree of their sentence. Punctuation (PUNCT) counts for distances, not for the edges."
+)
+_EXAMPLE = "template-trees.conllu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ class OwnData:
     """``fingerprint`` tells this data, as it is read, from any other."""
 
     fingerprint: str
-    dataset: Dataset
+    task: Dataset | StructuralTask
 
 
 def draw(seed: int) -> OwnData | None:
@@ -54,9 +62,11 @@ def draw(seed: int) -> OwnData | None:
     with st.expander("Your own data", icon=":material/upload_file:"):
         format_ = controls.choice("Format", _FORMATS, state.OWN_FORMAT)
         st.caption(_ABOUT[format_])
-        target: readers.CoNLLTarget = "upos"
+        target, rank = "", 0
         if format_ == "conllu":
             target = controls.choice("What to read out of it", _TARGETS, state.OWN_TARGET)
+        if target == "trees":
+            rank = _about_trees()
         upload, paste = st.columns(2, gap="large")
         with upload:
             file = _file()
@@ -67,9 +77,39 @@ def draw(seed: int) -> OwnData | None:
             return None
         found: OwnData | None = None
         with failures_as_messages():
-            found = _read(file, format_, target, seed)
-            _describe(found.dataset)
+            found = _read(file, format_, target, rank, seed)
+            _describe(found.task)
     return found
+
+
+def _about_trees() -> int:
+    """What the structural probe is, an example to try it with, and the rank that is asked for."""
+    st.caption(_ABOUT_TREES)
+    rank, download, use = st.columns([1, 1, 1], vertical_alignment="bottom")
+    asked = rank.number_input(
+        "Rank of the probe", 1, 99_999, **state.PROBE_RANK.bound,
+        help="Rows of the linear map, at most the width of the model. More take longer; on sentences made by templates "
+        "all 384 of the embedded BERT found no more than 64.",
+    )  # fmt: skip
+    download.download_button(
+        "Example file",
+        _example,
+        _EXAMPLE,
+        "text/plain",
+        help="400 sentences with their trees, made by templates of this project. No treebank of real text.",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+    def use_example() -> None:
+        st.session_state[_FILE] = File(_EXAMPLE, _example())
+
+    use.button("Use the example", on_click=use_example, icon=":material/park:")
+    return int(asked)
+
+
+def _example() -> bytes:
+    return template_conllu().encode()
 
 
 def uploaded() -> File | None:
@@ -96,42 +136,48 @@ def _file() -> File | None:
         max_upload_size=readers.MAX_BYTES // 10**6,
     )
     file = uploaded()
-    if file is not None and st.session_state[_UPLOAD] is None:
+    upload = st.session_state[_UPLOAD]
+    if file is not None and (upload is None or upload.name != file.name):
         st.markdown(f"In use: **{as_text(file.name)}**")
         st.button("Take it away", on_click=forget, icon=":material/close:")
     return file
 
 
-def _read(file: File, format_: str, target: readers.CoNLLTarget, seed: int) -> OwnData:
-    """The data set, read once as long as nothing changes."""
+def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnData:
+    """What is to be probed, read once as long as nothing changes."""
     parts = (
         hashlib.sha256(file.data).hexdigest(),
         file.name,
         format_,
-        target if format_ == "conllu" else "",
+        f"{target} {rank}" if target == "trees" else target,
         str(seed),
     )
     fingerprint = "own data " + " ".join(parts)
     last: OwnData | None = st.session_state.get(_READ)
     if last is not None and last.fingerprint == fingerprint:
         return last
+    task: Dataset | StructuralTask
     if format_ == "table":
-        dataset = readers.read_table(file.data, file.name, seed=seed)
+        task = readers.read_table(file.data, file.name, seed=seed)
     elif format_ == "senteval":
-        dataset = readers.read_senteval(file.data, file.name, seed=seed)
+        task = readers.read_senteval(file.data, file.name, seed=seed)
+    elif target == "trees":
+        task = StructuralTask(readers.read_trees(file.data, file.name, seed=seed), rank)
     else:
-        dataset = readers.read_conllu(file.data, file.name, target, seed=seed)
-    found = OwnData(fingerprint, dataset)
+        task = readers.read_conllu(file.data, file.name, cast(readers.CoNLLTarget, target), seed=seed)
+    found = OwnData(fingerprint, task)
     st.session_state[_READ] = found
     return found
 
 
-def _describe(dataset: Dataset) -> None:
+def _describe(task: Dataset | StructuralTask) -> None:
+    dataset = task.treebank.words if isinstance(task, StructuralTask) else task
     n_test = int((dataset.part == TEST).sum())
     items = f", {len(dataset):,} words" if dataset.level == "token" else ""
+    labels = "with trees" if isinstance(task, StructuralTask) else f"{len(set(dataset.labels)):,} labels"
     st.success(
         as_text(
-            f"{dataset.name}: {len(dataset.texts):,} different sentences{items}, {len(set(dataset.labels)):,} labels; "
+            f"{dataset.name}: {len(dataset.texts):,} different sentences{items}, {labels}; "
             f"{n_test:,} sentences are held out for the test. It is probed with the tasks chosen above."
         ),
         icon=":material/check:",

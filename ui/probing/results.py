@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.export import CSV_NOTE, table_to_csv
-from analysis.probing import LayerResult, Settings, TaskResult, frame
+from analysis.probing import LayerResult, Settings, frame
 from analysis.probing.baselines import JUDGES
 from analysis.probing.movement import Measure, movement
 from model_zoo.types import FloatArray
 from ui import controls, examples, figures, notes, state
 from ui.engine import engine
-from ui.messages import as_text, enumerated, failures_as_messages
-from ui.probing import running
+from ui.messages import as_text, failures_as_messages
+from ui.probing import running, structural
 from ui.probing.choice import PIECES, POOLING, Choice
 from ui.probing.method import METHOD, meaning
-from ui.probing.study import Finished
+from ui.probing.shared import download, per_cent, told
+from ui.probing.study import Finished, FoundTrees
 from ui.theme import is_dark
 from viz import probing
 from viz.palette import MOST_COLOURS
@@ -49,10 +49,14 @@ _MEASURES: Mapping[Measure, str] = {"cosine": "Direction (1 − cosine)", "relat
 
 def draw(choice: Choice) -> None:
     """The picture, what it means, and one of the closer looks."""
-    found = _shown(choice)
+    shown = _shown(choice)
+    found = [one for one in shown if isinstance(one, Finished)]
+    trees = [one for one in shown if isinstance(one, FoundTrees)]
     if found:
         _picture(found)
-    elif running.desk().running:
+    with failures_as_messages():
+        structural.draw(trees)
+    if not shown and running.desk().running:
         st.info("The first results appear here as soon as a task is done.", icon=":material/hourglass_top:")
     with st.expander("How it is measured", icon=":material/straighten:"):
         st.markdown(METHOD)
@@ -61,14 +65,14 @@ def draw(choice: Choice) -> None:
         if view == "movement":
             _movement(choice.model)
         elif not found:
-            st.caption("Opens with the first result.")
+            st.caption(f"Opens with the first result{' of a task with labels' if trees else ''}.")
         elif view == "summary":
             _summary(found)
         else:
             {"curve": _curve, "wrong": _wrong, "plane": _plane, "likeness": _likeness}[view](_one_of(found))
 
 
-def _shown(choice: Choice) -> list[Finished]:
+def _shown(choice: Choice) -> list[Finished | FoundTrees]:
     """The results of what is chosen; where there are none, those of the last run, and a word about that."""
     found = running.known(choice.tasks)
     if found:
@@ -114,7 +118,7 @@ def _picture(found: Sequence[Finished]) -> None:
     for one in found:
         for note in one.result.notes:
             st.caption(as_text(f"{one.title}: {note}"))
-    _download("All results (CSV)", "layers", lambda: table_of(found))
+    download("All results (CSV)", "layers", lambda: table_of(found))
 
 
 def _seeds(settings: Settings) -> str:
@@ -138,19 +142,6 @@ def table_of(found: Sequence[Finished]) -> pd.DataFrame:
     table.insert(0, "model", np.repeat([one.model.id for one in found], rows))
     table.insert(1, "revision", np.repeat([one.model.revision for one in found], rows))
     return table
-
-
-def _download(label: str, name: str, table: Callable[[], pd.DataFrame]) -> None:
-    st.download_button(
-        label,
-        lambda: table_to_csv(table()),
-        f"{name}.csv",
-        "text/csv",
-        key=f"csv {name}",
-        help=CSV_NOTE,
-        on_click="ignore",
-        icon=":material/table:",
-    )
 
 
 def _one_of(found: Sequence[Finished]) -> Finished:
@@ -178,14 +169,14 @@ def _curve(one: Finished) -> None:
     table = pd.DataFrame(
         {
             "layer": probing.layer_names(len(result.layers)),
-            "right": [_per_cent(layer.accuracy) for layer in result.layers],
+            "right": [per_cent(layer.accuracy) for layer in result.layers],
             "95% interval": [_interval(layer) for layer in result.layers],
             "p against the best": result.p[result.best.layer],
-            "development": [_per_cent(layer.development_accuracy) for layer in result.layers],
+            "development": [per_cent(layer.development_accuracy) for layer in result.layers],
             "C": [layer.c for layer in result.layers],
-            "random weights": [_per_cent(layer.untrained_accuracy) for layer in result.layers],
-            "selectivity": [_per_cent(layer.selectivity) for layer in result.layers],
-            "control task": [_per_cent(layer.control_accuracy) for layer in result.layers],
+            "random weights": [per_cent(layer.untrained_accuracy) for layer in result.layers],
+            "selectivity": [per_cent(layer.selectivity) for layer in result.layers],
+            "control task": [per_cent(layer.control_accuracy) for layer in result.layers],
             "bits": [layer.bits for layer in result.layers],
             "times shorter": [layer.compression for layer in result.layers],
         }
@@ -193,24 +184,8 @@ def _curve(one: Finished) -> None:
     if len(result.accuracies) > 1:
         seeds = 100 * np.array(result.accuracies)
         table = table.assign(**{"lowest seed": seeds.min(axis=0), "highest seed": seeds.max(axis=0)})
-    st.caption(f"Best on the development items: {_told(result)}")
+    st.caption(f"Best on the development items: {told(result)}")
     st.dataframe(table, hide_index=True, column_config=_COLUMNS)
-
-
-def _told(result: TaskResult) -> str:
-    """The best layer, and those that the test items do not set apart from it."""
-    names = [
-        name if layer == 0 else f"layer {name}" for layer, name in enumerate(probing.layer_names(len(result.layers)))
-    ]
-    best = names[result.best.layer]
-    alike = [names[layer] for layer in result.as_good if layer != result.best.layer]
-    if not alike:
-        return f"{best}; the test items set it apart from all others (paired test, Holm, 5%)."
-    return f"{best}. On the test items it is not set apart from {enumerated(alike)} (paired test, Holm, 5%)."
-
-
-def _per_cent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
 
 
 def _interval(layer: LayerResult) -> str:
@@ -227,17 +202,17 @@ def _summary(found: Sequence[Finished]) -> None:
             {
                 "task": one.title,
                 "best layer": layer_names[best.layer],
-                "right there": _per_cent(best.accuracy),
+                "right there": per_cent(best.accuracy),
                 "95% interval": _interval(best),
                 "not set apart from it": ", ".join(
                     layer_names[layer] for layer in result.as_good if layer != best.layer
                 ),
-                **{judge.name: _per_cent(judge.accuracy) for judge in result.baselines},
-                "random weights": _per_cent(best.untrained_accuracy),
+                **{judge.name: per_cent(judge.accuracy) for judge in result.baselines},
+                "random weights": per_cent(best.untrained_accuracy),
                 "expected layer": result.expected_layer,
                 "centre of gravity": result.centre_of_gravity,
-                "selectivity": _per_cent(best.selectivity),
-                "control task": _per_cent(best.control_accuracy),
+                "selectivity": per_cent(best.selectivity),
+                "control task": per_cent(best.control_accuracy),
                 "bits": best.bits,
                 "times shorter": best.compression,
                 "labels": len(result.labels),
@@ -288,7 +263,7 @@ def _wrong(one: Finished) -> None:
         hide_index=True,
         column_config={"text": st.column_config.TextColumn(width="large"), "with probability": _SHARE},
     )
-    _download("These examples (CSV)", f"wrong-{one.result.task}-layer-{layer.layer}", lambda: table)
+    download("These examples (CSV)", f"wrong-{one.result.task}-layer-{layer.layer}", lambda: table)
 
 
 def _plane(one: Finished) -> None:
@@ -303,7 +278,7 @@ def _plane(one: Finished) -> None:
     if n_labels > MOST_COLOURS:
         st.caption(f"There are {n_labels} labels; more than {MOST_COLOURS} colours cannot be told apart by eye.")
     figures.show(probing.plane(picture, layer=layer, dark=is_dark()), "plane", f"plane-{picture.task}")
-    _download("Points (CSV)", f"plane-{picture.task}", lambda: _points(one))
+    download("Points (CSV)", f"plane-{picture.task}", lambda: _points(one))
 
 
 def _points(one: Finished) -> pd.DataFrame:
@@ -330,7 +305,7 @@ def _likeness(one: Finished) -> None:
     )
     figures.show(probing.likeness(picture.cka, dark=is_dark()), "likeness", f"likeness-{picture.task}")
     names = probing.layer_names(len(picture.cka))
-    _download(
+    download(
         "Likeness (CSV)",
         f"likeness-{picture.task}",
         lambda: pd.DataFrame(picture.cka, columns=names).assign(layer=names).set_index("layer").reset_index(),
@@ -362,7 +337,7 @@ def _movement(model: str) -> None:
     moved = followed.moved[measure]
     figures.show(probing.token_movement(moved, followed.tokens, what, dark=is_dark()), "movement", "token-movement")
     n_layers, n = moved.shape
-    _download(
+    download(
         "Movement (CSV)",
         "token-movement",
         lambda: pd.DataFrame(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
+from analysis.probing import LayerResult, StructuralTask
 from model_zoo import registry, sources
 from model_zoo.errors import NotDownloaded
 from ui import precomputed
@@ -14,7 +15,7 @@ from ui.engine import engine
 from ui.messages import as_text, enumerated, failures_as_messages, fragment
 from ui.probing import own_data
 from ui.probing.choice import Choice
-from ui.probing.study import Desk, Finished, Key, Study
+from ui.probing.study import Desk, Finished, FoundTrees, Key, Study
 
 _DESK = "probing desk"
 _ASKED = "probing asked for"
@@ -22,6 +23,9 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 # Measured on two processor cores with nothing else to do, sentences of ten tokens: nearly all of it is the model.
 _SECONDS_A_SENTENCE = 0.4e-3
 _SECONDS_A_SENTENCE_AND_WEIGHT = 0.3e-9
+# The structural probe, a layer and an entry of its matrix; sentences of 20 words.
+_SECONDS_A_TREE = 0.2e-3
+_SECONDS_A_TREE_AND_ENTRY = 42e-9
 
 
 def desk() -> Desk:
@@ -30,10 +34,10 @@ def desk() -> Desk:
     return found
 
 
-def known(keys: Iterable[Key]) -> list[Finished]:
+def known(keys: Iterable[Key]) -> list[Finished | FoundTrees]:
     """The results there are for these: of this visit's runs, else those that came with the app."""
     mine = desk().results
-    found = (mine.get(key) or precomputed.probing(key.model).get(key) for key in keys)
+    found = [mine.get(key) or precomputed.probing(key.model).get(key) for key in keys]
     return [one for one in found if one is not None]
 
 
@@ -120,6 +124,11 @@ def _must_be_run(choice: Choice, missing: Sequence[Key]) -> str:
         weights = 12 * spec.layers * spec.width**2  # of a usual layer: four matrices of attention, two of four widths
         sentences = choice.settings.sentences * len(missing) * (choice.settings.seeds + choice.settings.untrained)
         seconds = sentences * (_SECONDS_A_SENTENCE + _SECONDS_A_SENTENCE_AND_WEIGHT * weights)
+        trees = [asked for asked in map(choice.tasks.get, missing) if isinstance(asked, StructuralTask)]
+        for asked in trees:
+            entries = min(asked.rank or spec.width, spec.width) * spec.width
+            a_layer = _SECONDS_A_TREE + _SECONDS_A_TREE_AND_ENTRY * entries
+            seconds += sentences / len(missing) * (spec.layers + 1) * a_layer
         takes = f"running {task} takes {_in_words(seconds)} on two processor cores"
         if spec.hub_id is not None and sources.downloaded(spec.hub_id) is None:
             takes += ", once the model is downloaded"
@@ -151,7 +160,10 @@ def _watch(study: Study, n_drawn: int) -> None:
     st.progress(min(share, 1.0), f"{share:.0%} done, {study.seconds:,.0f} s")
     lines = []
     for task, standing in standings.items():
-        right = ", ".join(f"{100 * layer.accuracy:.0f}" for layer in standing.layers)
+        shares = [
+            layer.accuracy if isinstance(layer, LayerResult) else layer.scores.uuas.value for layer in standing.layers
+        ]
+        right = ", ".join(f"{100 * share:.0f}" for share in shares)
         so_far = f" · right in the embeddings and layers so far: {right} %" if right else ""
         lines.append(f"- **{as_text(study.titles[task])}**: {standing.words}{so_far}")
     st.markdown("\n".join(lines))

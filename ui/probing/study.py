@@ -12,6 +12,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 from analysis.probing import (
     Dataset,
@@ -20,18 +21,27 @@ from analysis.probing import (
     LayerResult,
     Progress,
     Settings,
+    StructuralLayer,
+    StructuralResult,
+    StructuralTask,
     Task,
     TaskMap,
     TaskResult,
     run,
+    structural_study,
 )
 from analysis.probing.features import Encode
 from model_zoo.types import HiddenStates, ModelInfo
 from ui.background import BackgroundWork
 
+T = TypeVar("T", bound="Task | Dataset | StructuralTask")
+
 _log = logging.getLogger(__name__)
 _WORKER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="probing")
 _RUNNING: set[Study] = set()
+# What can be probed: tasks with labels, and the structural probe.
+Probed = Task | Dataset | StructuralTask
+
 _ENCODING_SHARE = 0.8  # of a task's time, roughly: what the progress bar counts for it
 
 
@@ -59,12 +69,25 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundTrees:
+    """A structural probe that is done, as ``Finished``; none comes with the app."""
+
+    title: str
+    model: ModelInfo
+    result: StructuralResult
+    precomputed: bool = False
+
+
+Results = dict[Key, Finished | FoundTrees]
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """How far one task is: ``share`` in [0, 1] of its work, in words, and the layers that are done."""
 
     words: str
     share: float
-    layers: tuple[LayerResult, ...]
+    layers: tuple[LayerResult | StructuralLayer, ...]
 
 
 class _Stopped(Exception):
@@ -83,10 +106,10 @@ class Study(BackgroundWork):
         model: ModelInfo,
         encode: Encode,
         untrained: Encode,
-        tasks: Mapping[Key, Task | Dataset],
+        tasks: Mapping[Key, Probed],
         titles: Mapping[str, str],
         settings: Settings,
-        results: dict[Key, Finished],
+        results: Results,
     ) -> None:
         super().__init__()
         self.model, self.titles = model, titles
@@ -97,16 +120,12 @@ class Study(BackgroundWork):
         self._making: str | None = None  # the task whose sentences are drawn
         self._encoded = 0  # sentences since the last event
         self._last: dict[str, Progress] = {}
-        self._layers: dict[str, list[LayerResult]] = {name: [] for name in self._keys}
+        self._layers: dict[str, list[LayerResult | StructuralLayer]] = {name: [] for name in self._keys}
         self._pictures: dict[str, TaskMap] = {}
         self._rounds = settings.seeds + settings.untrained  # each encodes and probes
         self._begun: dict[str, set[str]] = {name: set() for name in self._keys}
-        self._events: Iterator[Event] = run(
-            functools.partial(self._watched, encode),
-            self._handed_out(tasks.values()),
-            settings,
-            untrained=functools.partial(self._watched, untrained),
-        )
+        watched, by_chance = (functools.partial(self._watched, one) for one in (encode, untrained))
+        self._events = self._all_events(watched, by_chance, list(tasks.values()), settings)
 
     def start(self) -> None:
         _RUNNING.add(self)
@@ -154,7 +173,16 @@ class Study(BackgroundWork):
         before = len(self._begun[task]) - 1
         return Standing(f"{last.of}: {words}" if last.of else words, (before + share) / self._rounds, layers)
 
-    def _handed_out(self, tasks: Iterable[Task | Dataset]) -> Iterator[Task | Dataset]:
+    def _all_events(
+        self, encode: Encode, untrained: Encode, tasks: Sequence[Probed], settings: Settings
+    ) -> Iterator[Event | structural_study.StructuralEvent]:
+        """Those of the tasks with labels, then those of the structural probes."""
+        labelled = [task for task in tasks if not isinstance(task, StructuralTask)]
+        trees = [task for task in tasks if isinstance(task, StructuralTask)]
+        yield from run(encode, self._handed_out(labelled), settings, untrained=untrained)
+        yield from structural_study.run(encode, self._handed_out(trees), settings, untrained=untrained)
+
+    def _handed_out(self, tasks: Iterable[T]) -> Iterator[T]:
         """The tasks, as the run asks for one after the other to draw their sentences."""
         for task in tasks:
             if self.stopping:
@@ -195,7 +223,7 @@ class Study(BackgroundWork):
         _RUNNING.discard(self)
         self._over.set()
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: Event | structural_study.StructuralEvent) -> None:
         match event:
             case Progress():
                 self._encoded = 0
@@ -204,12 +232,14 @@ class Study(BackgroundWork):
                     self._begun[task].add(event.of)
             case TaskMap():
                 self._pictures[event.task] = event
-            case LayerResult():
+            case LayerResult() | StructuralLayer():
                 self._layers[event.task].append(event)
             case TaskResult():
                 self._results[self._keys[event.task]] = Finished(
                     self.titles[event.task], self.model, self._pictures.pop(event.task), event
                 )
+            case StructuralResult():
+                self._results[self._keys[event.task]] = FoundTrees(self.titles[event.task], self.model, event)
             case Failed():
                 self.failed[event.task] = event.reason
 
@@ -218,7 +248,7 @@ class Desk:
     """A visitor's results, and the run at work or last at work. When the visit ends, its run is stopped."""
 
     def __init__(self) -> None:
-        self.results: dict[Key, Finished] = {}
+        self.results: Results = {}
         self.study: Study | None = None
         self.keys: tuple[Key, ...] = ()
 
@@ -231,7 +261,7 @@ class Desk:
         model: ModelInfo,
         encode: Encode,
         untrained: Encode,
-        tasks: Mapping[Key, Task | Dataset],
+        tasks: Mapping[Key, Probed],
         titles: Mapping[str, str],
         settings: Settings,
         known: Collection[Key] = (),

@@ -191,3 +191,83 @@ def test_malformed_conllu_names_its_line(place: int, line: str, message: str) ->
     lines[place] = line
     with pytest.raises(InvalidInput, match=message):
         readers.read_conllu(conllu(lines), "own", "upos")
+
+
+TREES = [
+    word("1", "Dogs{i}", "NOUN", "2", "nsubj"),
+    word("2", "chase", "VERB", "0", "root"),
+    word("3", "cats", "NOUN", "2", "obj", "SpaceAfter=No"),
+    word("4", ".", "PUNCT", "2", "punct"),
+    "",
+]
+
+
+def test_trees_keep_the_rule_of_multiword_tokens() -> None:
+    # "lejos" hangs on "a", a word inside "al".
+    sentence = [
+        word("1", "Vamos{i}", "VERB", "0", "root"),
+        word("2-3", "al", "_", "_", "_"),
+        word("2", "a", "ADP", "4", "case"),
+        word("3", "el", "DET", "4", "det"),
+        word("4", "mar", "NOUN", "1", "obl"),
+        word("5", "lejos", "ADV", "2", "advmod", "SpaceAfter=No"),
+        word("6", ".", "PUNCT", "1", "punct"),
+        "",
+    ]
+    found = readers.read_trees(conllu(sentence), "own")
+    tree = found.trees["Vamos0 al mar lejos."]
+    assert tree.heads.tolist() == [-1, 3, 3, 0, 1, 0]
+    assert tree.shown.tolist() == [0, 3, 4, 5]  # "a" and "el" have no characters of their own
+    assert tree.punctuation.tolist() == [False, False, False, True]
+    assert tree.distances.tolist() == [[0, 1, 3, 1], [1, 0, 2, 2], [3, 2, 0, 4], [1, 2, 4, 0]]
+    assert tree.edges.tolist() == [[0, 1]]
+    assert any(note.startswith("Left out 60 words inside multiword tokens") for note in found.words.notes)
+    assert [found.words.word(i) for i in found.places()[0]] == ["Vamos0", "mar", "lejos", "."]
+
+
+def test_sentences_with_two_words_left_have_no_tree_to_find() -> None:
+    with pytest.raises(InvalidInput, match=r"0 different sentences with a tree.*Left out 30 sentences of fewer than 3"):
+        readers.read_trees(conllu(SENTENCE), "own")  # "Vamos" and "mar"
+
+
+def test_sentences_without_a_tree_are_left_out_and_counted() -> None:
+    good = conllu(TREES).decode()
+    cycle = "\n".join(TREES).replace("{i}", "x").replace("Dogsx\tNOUN\t_\t_\t2", "Dogsx\tNOUN\t_\t_\t3").replace(
+        "cats\tcats\tNOUN\t_\t_\t2", "cats\tcats\tNOUN\t_\t_\t1"
+    )  # fmt: skip
+    roots = "\n".join(TREES).replace("{i}", "y").replace("NOUN\t_\t_\t2\tobj", "NOUN\t_\t_\t0\tobj")
+    headless = "\n".join(TREES).replace("{i}", "z").replace("NOUN\t_\t_\t2\tobj", "NOUN\t_\t_\t_\tobj")
+    short = "\n".join([word("1", "Go", "VERB", "0", "root"), word("2", "!", "PUNCT", "1", "punct")])
+    text = "\n\n".join([good, cycle, roots, headless, short, "\n".join(TREES).replace("{i}", "0")]) + "\n\n"
+    found = readers.read_trees(text.encode(), "own")
+    assert len(found.words.texts) == len(found.trees) == 30
+    assert np.bincount(found.words.part).tolist() == [18, 3, 9]
+    notes = " ".join(found.words.notes)
+    line = text.split("\n").index(cycle.split("\n")[0]) + 1
+    assert f"Left out 1 sentences that are no tree: a cycle (first words in line {line})" in notes
+    assert "no tree: several roots" in notes
+    assert "no tree: words without a head" in notes
+    assert "Left out 1 sentences of fewer than 3 words besides punctuation" in notes
+    assert "Left out 1 sentences that occur more than once" in notes
+
+
+def test_too_few_trees_are_refused_with_what_was_left_out() -> None:
+    no_heads = [line.replace("\t2\t", "\t_\t").replace("\t0\t", "\t_\t") for line in TREES]
+    with pytest.raises(InvalidInput, match=r"0 different sentences with a tree; .* at least 20 .*without a head"):
+        readers.read_trees(conllu(no_heads), "own")
+    with pytest.raises(InvalidInput, match="12 different sentences with a tree"):
+        readers.read_trees(conllu(TREES, 12), "own")
+
+
+def test_punctuation_is_told_by_its_characters_where_no_part_of_speech_is_given() -> None:
+    untagged = [line.replace("\tPUNCT\t", "\t_\t").replace("\tNOUN\t", "\t_\t") for line in TREES]
+    (tree, *_) = readers.read_trees(conllu(untagged), "own").trees.values()
+    assert tree.punctuation.tolist() == [False, False, False, True]
+
+
+def test_twins_of_trees_stay_in_one_part() -> None:
+    lower = [line.replace("Dogs", "dogs") for line in TREES]
+    found = readers.read_trees(conllu(TREES) + b"\n" + conllu(lower), "own")
+    part = dict(zip(found.words.texts, found.words.part.tolist(), strict=True))
+    assert all(part[text] == part[text.replace("Dogs", "dogs")] for text in part)
+    assert any(note.startswith("30 sentences differ from another in case") for note in found.words.notes)

@@ -1,0 +1,509 @@
+"""The structural probe on every layer of a model, beside what words alone and random weights reach.
+
+``run`` is a generator of events, as that of ``study``; ``structural_probe`` is the same for notebooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.probing.classifier import NETWORK_BYTES, bootstrap_interval, paired_p
+from analysis.probing.data import DEV, TEST, TRAIN, BoolArray, IntArray
+from analysis.probing.features import Encode, Plan, VectorStore
+from analysis.probing.structural import (
+    RANK,
+    DoubleArray,
+    Sentences,
+    StructuralProbe,
+    distance_spearman,
+    edges_found,
+    mean_over_lengths,
+    mean_over_lengths_interval,
+    spanning_tree,
+    spearman,
+    training,
+)
+from analysis.probing.study import PAIRED_DRAWS, Failed, Progress, Settings, encoded, not_set_apart
+from analysis.probing.trees import Tree, Treebank, chain
+from model_zoo.errors import InvalidInput, ModelZooError
+from model_zoo.types import FloatArray
+
+Edges = tuple[tuple[int, int], ...]
+
+MEASURES: Final = ("uuas", "distance_spearman", "root_accuracy", "depth_spearman")
+
+
+@dataclass(frozen=True, slots=True)
+class StructuralTask:
+    """The structural probe asked of a treebank; ``rank`` None is as many rows of B as the vectors are wide."""
+
+    treebank: Treebank
+    rank: int | None = RANK
+
+    def __post_init__(self) -> None:
+        if self.rank is not None and self.rank < 1:
+            raise InvalidInput("The rank of a structural probe is a whole number from 1 up.")
+
+    @property
+    def name(self) -> str:
+        return self.treebank.name
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number of the test sentences, with its 95 % bootstrap interval over them."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """What trees are judged by, on the test sentences.
+
+    ``uuas`` is the share of the trees' edges that the minimum spanning tree of the distances has, ``root_accuracy`` the
+    share of sentences whose root has the least depth; both without punctuation. ``distance_spearman`` and
+    ``depth_spearman`` are rank correlations, in the mean over sentences of a length and then over the lengths 5 to 50;
+    None where the file has no test sentence of such a length. ``root_accuracy`` is None where no root can be judged.
+    """
+
+    uuas: Estimate
+    distance_spearman: Estimate | None
+    root_accuracy: Estimate | None
+    depth_spearman: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructuralLayer:
+    """Both probes at a layer (0 are the embeddings). ``development_uuas`` is that on the development sentences.
+
+    ``untrained`` are the scores with random weights, None where they were not asked for. ``p_chain`` and
+    ``p_untrained`` are the p of a UUAS equal to that of the chain and of random weights (``paired_p``).
+    """
+
+    task: str
+    layer: int
+    scores: Scores
+    development_uuas: float
+    epochs: int
+    untrained: Scores | None
+    p_chain: float
+    p_untrained: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedSentence:
+    """A test sentence, its tree, and the trees found at each layer; edges are places of words, the lower one first.
+
+    ``roots`` are the words of least depth, one a layer; ``root`` is None where it cannot be judged.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    punctuation: tuple[bool, ...]
+    edges: Edges
+    root: int | None
+    found: tuple[Edges, ...]
+    roots: tuple[int, ...]
+
+    def right(self, layer: int) -> int:
+        """How many of the tree's edges were found at a layer."""
+        return len(set(self.edges) & set(self.found[layer]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructuralResult:
+    """All layers, and what they are measured against.
+
+    ``chain`` are the scores of distances counted in words and depths counted from the first word, without a model.
+    ``p`` holds, layer by layer, the p of a UUAS equal to every layer's. ``uuas_of_seeds`` are those of all seeds
+    (seeds, layers + 1), the first row being that of ``layers``. ``sentences`` are some of the test sentences.
+    ``skipped`` sentences were longer than the model reads. The longest text was read as ``longest`` tokens.
+    """
+
+    task: str
+    rank: int
+    n_train: int
+    n_development: int
+    n_test: int
+    chain: Scores
+    layers: tuple[StructuralLayer, ...]
+    p: tuple[tuple[float, ...], ...]
+    uuas_of_seeds: tuple[tuple[float, ...], ...]
+    sentences: tuple[ParsedSentence, ...]
+    skipped: int
+    longest: int
+    notes: tuple[str, ...]
+    settings: Settings
+
+    @property
+    def best(self) -> StructuralLayer:
+        """The layer of the highest UUAS on the development sentences, the lowest among equals."""
+        return max(self.layers, key=lambda layer: (layer.development_uuas, -layer.layer))
+
+    @property
+    def as_good(self) -> tuple[int, ...]:
+        """The layers whose UUAS does not differ from the best one's beyond chance (Holm 1979 over the others)."""
+        return not_set_apart(self.p, self.best.layer)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a layer, with the chain, the counts and the settings in each row."""
+        shared = {
+            **_columns("chain_", self.chain),
+            "rank": self.rank,
+            "n_train": self.n_train,
+            "n_development": self.n_development,
+            "n_test": self.n_test,
+            "best_layer": self.best.layer,
+        }
+        seeds = np.array(self.uuas_of_seeds)
+        chosen = asdict(self.settings)
+        settings = {
+            name: chosen[name] for name in ("sentences", "pieces", "untrained", "seed", "seeds", "bootstrap_draws")
+        }
+        return pd.DataFrame(
+            [
+                {
+                    "task": self.task,
+                    "layer": layer.layer,
+                    **_columns("", layer.scores),
+                    "development_uuas": layer.development_uuas,
+                    "epochs": layer.epochs,
+                    **(_columns("untrained_", layer.untrained) if layer.untrained else {}),
+                    "p_chain": layer.p_chain,
+                    "p_untrained": layer.p_untrained,
+                    "p_best": self.p[self.best.layer][layer.layer],
+                    "lowest_of_seeds": seeds[:, layer.layer].min(),
+                    "highest_of_seeds": seeds[:, layer.layer].max(),
+                    **shared,
+                    **settings,
+                }
+                for layer in self.layers
+            ]
+        )
+
+
+def _columns(prefix: str, scores: Scores) -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for measure in MEASURES:
+        estimate: Estimate | None = getattr(scores, measure)
+        for part, name in (("value", ""), ("low", "_low"), ("high", "_high")):
+            found[f"{prefix}{measure}{name}"] = None if estimate is None else getattr(estimate, part)
+    return found
+
+
+StructuralEvent = Progress | StructuralLayer | StructuralResult | Failed
+
+
+def run(
+    encode: Encode,
+    tasks: Iterable[StructuralTask],
+    settings: Settings | None = None,
+    *,
+    untrained: Encode | None = None,
+) -> Iterator[StructuralEvent]:
+    """Fit the structural probe to every layer for every task; yields what is done as it is done.
+
+    ``encode`` and ``untrained`` as in ``study.run``; of the settings those named ``sentences``, ``pieces``,
+    ``untrained``, ``seed``, ``seeds``, ``bootstrap_draws`` and ``map_items`` (sentences kept with their trees) count.
+    For each task come a ``StructuralLayer`` a layer, then the ``StructuralResult``; ``Failed`` instead where its data
+    or the model do not allow it. ``Progress`` comes after each epoch, so that a run can be left soon.
+    """
+    settings = settings or Settings()
+    for task in tasks:
+        try:
+            yield from _task(encode, untrained, task, settings)
+        except ModelZooError as error:
+            yield Failed(task.name, str(error))
+
+
+def structural_probe(
+    encode: Encode,
+    treebank: Treebank,
+    *,
+    rank: int | None = RANK,
+    untrained_encode: Encode | None = None,
+    **settings: object,
+) -> StructuralResult:
+    """Fit the structural probe to every layer; ``settings`` are the fields of ``Settings``. Raises InvalidInput.
+
+    >>> from functools import partial
+    >>> from analysis.probing import readers, structural_probe
+    >>> from analysis.probing.template_trees import template_conllu
+    >>> from model_zoo import Engine
+    >>> encode = partial(Engine().iter_hidden_states, "embedded/bert")
+    >>> treebank = readers.read_trees(template_conllu(200).encode(), "templates")
+    >>> result = structural_probe(encode, treebank, rank=32)
+    >>> result.best.scores.uuas.low > result.chain.uuas.high
+    True
+    >>> result.to_frame()[["layer", "rank", "n_test"]].head(2)
+       layer  rank  n_test
+    0      0    32      60
+    1      1    32      60
+    """
+    chosen = Settings(**settings)  # type: ignore[arg-type]
+    for event in _task(encode, untrained_encode, StructuralTask(treebank, rank), chosen):
+        if isinstance(event, StructuralResult):
+            return event
+    raise AssertionError("a task ends with its result or an error")
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What a round has of a layer: the scores, which edges of the test were found, and the trees themselves."""
+
+    scores: Scores
+    right: BoolArray
+    development_uuas: float
+    epochs: int
+    rank: int
+    found: tuple[Edges, ...]
+    roots: tuple[int, ...]
+
+
+class _Subject:
+    """Sentences whose words all have vectors, and what their trees are judged by."""
+
+    def __init__(self, treebank: Treebank, rows: IntArray, n_tokens: IntArray, settings: Settings) -> None:
+        """``rows`` of the store hold the words' vectors; ``n_tokens`` are those of each row's text, 0 without any.
+        Raises InvalidInput where too few sentences are left.
+        """
+        words = treebank.words
+        lost = np.zeros(len(words.texts), dtype=bool)
+        lost[words.text_of[n_tokens[rows] == 0]] = True
+        self.skipped = int(lost.sum())
+        if self.skipped:
+            rows = rows[~lost[words.text_of]]
+            note = f"{self.skipped} sentences were left out: the model's limit of tokens cut words off."
+            kept = words.select(~lost) if not lost.all() else words
+            if lost.all():
+                raise InvalidInput(f"No sentence of {words.name} is read whole by this model. Use shorter sentences.")
+            treebank = replace(treebank, words=replace(kept, notes=(*kept.notes, note))).checked()
+            words = treebank.words
+        self.settings, self.rows, self.words = settings, rows, words
+        self.places = treebank.places()
+        self.trees: list[Tree] = [treebank.trees[text] for text in words.texts]
+        self.of_part = {part: np.flatnonzero(words.part == part) for part in (TRAIN, DEV, TEST)}
+        self.longest = int(n_tokens[rows].max())
+        test = [self.trees[i] for i in self.of_part[TEST]]
+        self.lengths = np.array([len(tree) for tree in test], dtype=np.int64)
+        self.edge_of = np.repeat(np.arange(len(test)), [len(tree.edges) for tree in test])
+        chains = [chain(len(tree)) for tree in test]
+        starts = [np.arange(len(tree), dtype=np.float64) for tree in test]
+        self.chain_right, self.chain = self.judged(self.of_part[TEST], chains, starts)[:2]
+
+    def sentences(self, vectors: FloatArray, part: int, kind: str) -> Sentences:
+        """What a probe of this kind is trained or stopped on."""
+        chosen = self.of_part[part]
+        trees = [self.trees[i] for i in chosen]
+        targets = [tree.distances if kind == "distance" else tree.depths for tree in trees]
+        return Sentences(vectors, [self.places[i] for i in chosen], targets)
+
+    def judged(
+        self, chosen: IntArray, distances: Sequence[DoubleArray], depths: Sequence[DoubleArray]
+    ) -> tuple[BoolArray, Scores, tuple[Edges, ...], tuple[int, ...]]:
+        """Edges found, scores, trees and roots of these distances and depths of the test sentences."""
+        draws, seed = self.settings.bootstrap_draws, self.settings.seed
+        trees = [self.trees[i] for i in chosen]
+        found = [spanning_tree(d, ~tree.punctuation) for d, tree in zip(distances, trees, strict=True)]
+        right = np.concatenate([edges_found(tree.edges, of) for tree, of in zip(trees, found, strict=True)])
+        roots = [_least(d, tree) for d, tree in zip(depths, trees, strict=True)]
+        can = np.array([tree.root is not None for tree in trees])
+        rooted = np.array([root == tree.root for root, tree in zip(roots, trees, strict=True)])[can]
+        by_distance = [distance_spearman(d, tree.distances) for d, tree in zip(distances, trees, strict=True)]
+        by_depth = [spearman(d[None], tree.depths[None]) for d, tree in zip(depths, trees, strict=True)]
+        scores = Scores(
+            uuas=Estimate(float(right.mean()), *bootstrap_interval(right, self.edge_of, draws=draws, seed=seed)),
+            distance_spearman=self._correlation(by_distance),
+            root_accuracy=Estimate(
+                float(rooted.mean()), *bootstrap_interval(rooted, np.arange(len(rooted)), draws=draws, seed=seed)
+            )
+            if len(rooted)
+            else None,
+            depth_spearman=self._correlation(by_depth),
+        )
+        return right, scores, tuple(tuple(map(tuple, of.tolist())) for of in found), tuple(roots)
+
+    def _correlation(self, values: Sequence[DoubleArray]) -> Estimate | None:
+        mean = mean_over_lengths(values, self.lengths)
+        interval = mean_over_lengths_interval(
+            values, self.lengths, draws=self.settings.bootstrap_draws, seed=self.settings.seed
+        )
+        return None if mean is None or interval is None else Estimate(mean, *interval)
+
+    def layer(self, store: VectorStore, layer: int, rank: int | None, seed: int) -> Generator[None, None, _Judged]:
+        """Train and judge both probes on a layer; yields after each epoch."""
+        n_bytes = 4 * len(self.rows) * store.width
+        if n_bytes > NETWORK_BYTES:
+            raise InvalidInput(
+                f"The structural probe takes at most {NETWORK_BYTES // (4 * store.width):,} words of this model's "
+                f"vectors, and there are {len(self.rows):,}. Use fewer sentences."
+            )
+        vectors = np.concatenate(list(store.layer(layer).blocks(self.rows)))
+        probes: dict[str, StructuralProbe] = {}
+        for kind in ("distance", "depth"):
+            train, development = (self.sentences(vectors, part, kind) for part in (TRAIN, DEV))
+            steps = training(train, development, rank=rank, seed=seed)
+            while kind not in probes:
+                try:
+                    next(steps)
+                except StopIteration as end:
+                    probes[kind] = end.value
+                else:
+                    yield
+        test, held = self.of_part[TEST], self.of_part[DEV]
+        near, deep = probes["distance"], probes["depth"]
+        right, scores, found, roots = self.judged(
+            test,
+            [near.distances(vectors[self.places[i]]) for i in test],
+            [deep.depths(vectors[self.places[i]]) for i in test],
+        )
+        of_development = [
+            edges_found(tree.edges, spanning_tree(near.distances(vectors[self.places[i]]), ~tree.punctuation))
+            for i, tree in ((i, self.trees[i]) for i in held)
+        ]
+        return _Judged(
+            scores=scores,
+            right=right,
+            development_uuas=float(np.concatenate(of_development).mean()),
+            epochs=near.epochs,
+            rank=len(near.projection),
+            found=found,
+            roots=roots,
+        )
+
+
+def _least(depths: DoubleArray, tree: Tree) -> int:
+    """The word of least depth that is no punctuation."""
+    return int(np.where(tree.punctuation, np.inf, depths).argmin())
+
+
+def _task(
+    encode: Encode, untrained: Encode | None, task: StructuralTask, settings: Settings
+) -> Iterator[StructuralEvent]:
+    """All rounds of a task: with random weights, as it is, and with the other seeds."""
+    if settings.untrained and untrained is None:
+        raise ValueError("random weights are asked for, and nothing encodes with them")
+    treebank = task.treebank.prepared(settings.sentences, settings.seed, again=False).checked()
+    by_chance: list[_Judged] = []
+    if settings.untrained and untrained is not None:
+        _, by_chance = yield from _round(untrained, treebank, task.rank, settings, "random weights", settings.seed)
+    layers: list[StructuralLayer] = []
+    subject, judged = yield from _round(encode, treebank, task.rank, settings, "", settings.seed, by_chance, layers)
+    uuas = [[one.scores.uuas.value for one in judged]]
+    for repeat in range(1, settings.seeds):
+        seed = settings.seed + repeat
+        again = task.treebank.prepared(settings.sentences, seed, again=True).checked()
+        _, of_seed = yield from _round(encode, again, task.rank, settings, f"seed {seed}", seed)
+        uuas.append([one.scores.uuas.value for one in of_seed])
+    yield _result(task, subject, judged, layers, uuas, settings)
+
+
+def _round(
+    encode: Encode,
+    treebank: Treebank,
+    rank: int | None,
+    settings: Settings,
+    of: str,
+    seed: int,
+    by_chance: Sequence[_Judged] = (),
+    layers: list[StructuralLayer] | None = None,
+) -> Generator[StructuralEvent, None, tuple[_Subject, list[_Judged]]]:
+    """Encode the sentences, then fit both probes to one layer after the other; each is put into ``layers``, and told,
+    where these are given.
+    """
+    names = (treebank.name,)
+    plan = Plan([treebank.words])
+    store, n_tokens = yield from encoded(plan, encode, names, settings, of)
+    found: list[_Judged] = []
+    with store:
+        subject = _Subject(treebank, plan.rows_of[0], n_tokens, settings)
+        for layer in range(store.n_layers):
+            fitting = subject.layer(store, layer, rank, seed)
+            while True:
+                try:
+                    next(fitting)
+                except StopIteration as end:
+                    found.append(end.value)
+                    break
+                yield Progress(names, "probing", layer, store.n_layers, of)
+            if layers is not None:
+                layers.append(_told(subject, found[-1], layer, by_chance[layer] if by_chance else None))
+                yield layers[-1]
+            yield Progress(names, "probing", layer + 1, store.n_layers, of)
+    return subject, found
+
+
+def _p(subject: _Subject, a: BoolArray, b: BoolArray) -> float:
+    return paired_p(a, b, subject.edge_of, draws=PAIRED_DRAWS, seed=subject.settings.seed)
+
+
+def _told(subject: _Subject, judged: _Judged, layer: int, by_chance: _Judged | None) -> StructuralLayer:
+    return StructuralLayer(
+        task=subject.words.name,
+        layer=layer,
+        scores=judged.scores,
+        development_uuas=judged.development_uuas,
+        epochs=judged.epochs,
+        untrained=by_chance.scores if by_chance else None,
+        p_chain=_p(subject, judged.right, subject.chain_right),
+        p_untrained=_p(subject, judged.right, by_chance.right) if by_chance else None,
+    )
+
+
+def _result(
+    task: StructuralTask,
+    subject: _Subject,
+    judged: Sequence[_Judged],
+    layers: Sequence[StructuralLayer],
+    uuas: Sequence[Sequence[float]],
+    settings: Settings,
+) -> StructuralResult:
+    n = len(judged)
+    p = np.ones((n, n))
+    for i in range(n):
+        for j in range(i):
+            p[i, j] = p[j, i] = _p(subject, judged[i].right, judged[j].right)
+    test = subject.of_part[TEST]
+    rng = np.random.default_rng(settings.seed)
+    shown = np.sort(rng.permutation(len(test))[: settings.map_items])
+    notes = subject.words.notes
+    if subject.chain.distance_spearman is None:
+        notes = (*notes, "There is no Spearman correlation: no test sentence has 5 to 50 words.")
+    return StructuralResult(
+        task=task.name,
+        rank=judged[0].rank,
+        n_train=len(subject.of_part[TRAIN]),
+        n_development=len(subject.of_part[DEV]),
+        n_test=len(test),
+        chain=subject.chain,
+        layers=tuple(layers),
+        p=tuple(map(tuple, p.tolist())),
+        uuas_of_seeds=tuple(map(tuple, uuas)),
+        sentences=tuple(_parsed(subject, judged, int(place)) for place in shown),
+        skipped=subject.skipped,
+        longest=subject.longest,
+        notes=notes,
+        settings=settings,
+    )
+
+
+def _parsed(subject: _Subject, judged: Sequence[_Judged], place: int) -> ParsedSentence:
+    """The test sentence of this place among them."""
+    i = int(subject.of_part[TEST][place])
+    tree = subject.trees[i]
+    return ParsedSentence(
+        text=subject.words.texts[i],
+        words=tuple(subject.words.word(int(item)) or "" for item in subject.places[i]),
+        punctuation=tuple(tree.punctuation.tolist()),
+        edges=tuple((int(a), int(b)) for a, b in tree.edges),
+        root=tree.root,
+        found=tuple(one.found[place] for one in judged),
+        roots=tuple(one.roots[place] for one in judged),
+    )

@@ -1,0 +1,209 @@
+"""Figures of the structural probe: its scores by layer, and a sentence's tree beside the one that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import plotly.graph_objects as go
+
+from analysis.probing.structural import Kind
+from analysis.probing.structural_study import Estimate, ParsedSentence, Scores, StructuralResult
+from viz.layout import axis_style, base_layout, token_text
+from viz.palette import categorical, theme
+from viz.probing import layer_names
+
+_WORD: Final = 26  # px a word
+_LONGEST_WORD: Final = 16  # characters that have room between the trees on a phone
+_ARC: Final = 24  # pieces of an arc
+
+# The two scores of each probe: the upper panel's and the lower one's, with what is written beside them.
+_PANELS: Final[dict[Kind, tuple[tuple[str, str], tuple[str, str]]]] = {
+    "distance": (("uuas", "UUAS"), ("distance_spearman", "Spearman of distances")),
+    "depth": (("root_accuracy", "root found"), ("depth_spearman", "Spearman of depths")),
+}
+
+
+def by_layer(result: StructuralResult, kind: Kind = "distance", *, dark: bool = False) -> go.Figure:
+    """A probe's two scores at every layer with their 95 % intervals, beside the chain and random weights.
+
+    "distance" has UUAS and Spearman's correlation of distances; "depth" the share of roots found and that of depths.
+    A score that the test sentences do not give leaves its panel empty, with a word about that.
+    """
+    colours = theme(dark)
+    real, untrained, without = categorical(3, dark)
+    x = [layer.layer for layer in result.layers]
+    figure = go.Figure()
+    axis = axis_style(colours)
+    panels: dict[str, Any] = {}
+    for panel, (measure, title) in enumerate(_PANELS[kind]):
+        name = "y" if panel == 0 else "y2"
+        series: list[tuple[str, list[Scores], str, str, str]] = [
+            ("this model", [layer.scores for layer in result.layers], real, "solid", "circle")
+        ]
+        by_chance = [layer.untrained for layer in result.layers if layer.untrained is not None]
+        if len(by_chance) == len(x):
+            series.append(("random weights", by_chance, untrained, "dot", "square"))
+        series.append(("chain of words", [result.chain] * len(x), without, "dash", "line-ew"))
+        lowest = 0.0
+        for label, scores, colour, dash, symbol in series:
+            values = [_estimate(one, measure) for one in scores]
+            known = [value for value in values if value is not None]
+            if len(known) < len(x):
+                continue
+            lowest = min(lowest, *(value.low for value in known))
+            figure.add_trace(_line(x, known, label, colour, dash, symbol, name, legend=panel == 0))
+        if _estimate(result.chain, measure) is None:
+            figure.add_annotation(
+                x=0.5, y=0.5, xref="x domain", yref=f"{name} domain", showarrow=False, font={"color": colours.muted},
+                text="no root to judge" if measure == "root_accuracy" else "no test sentence has 5 to 50 words",
+            )  # fmt: skip
+        panels["yaxis" if panel == 0 else "yaxis2"] = {
+            **axis,
+            "domain": (0.55, 1.0) if panel == 0 else (0.0, 0.45),
+            "range": [min(1.1 * lowest, 0.0), 1.03],
+            "tickformat": ".1f" if measure.endswith("spearman") else ".0%",
+            "showgrid": True,
+            "gridcolor": colours.line,
+            "automargin": True,
+            "title": {**axis["title"], "text": title},
+        }
+    figure.update_layout(
+        base_layout(
+            dark,
+            height=520,
+            margin={"l": 10, "r": 10, "t": 20, "b": 10},
+            hovermode="x unified",
+            xaxis={
+                **axis,
+                "anchor": "y2",
+                "range": [-0.3, len(x) - 0.7],
+                "tickvals": x,
+                "ticktext": layer_names(len(x)),
+                "title": {**axis["title"], "text": "layer"},
+            },
+            **panels,
+        )
+    )
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.15})
+    return figure
+
+
+def _estimate(scores: Scores, measure: str) -> Estimate | None:
+    found: Estimate | None = getattr(scores, measure)
+    return found
+
+
+def _line(
+    x: Sequence[int], found: Sequence[Estimate], label: str, colour: str, dash: str, symbol: str, axis: str, *,
+    legend: bool,
+) -> go.Scatter:  # fmt: skip
+    values = np.array([one.value for one in found])
+    return go.Scatter(
+        x=list(x),
+        y=values,
+        yaxis=axis,
+        name=label,
+        legendgroup=label,
+        showlegend=legend,
+        mode="lines+markers",
+        line={"color": colour, "dash": dash, "width": 2},
+        marker={"symbol": symbol, "size": 7},
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": np.array([one.high for one in found]) - values,
+            "arrayminus": values - np.array([one.low for one in found]),
+            "color": colour,
+            "thickness": 1,
+        },
+        customdata=np.array([(one.low, one.high) for one in found]),
+        hovertemplate="%{y:.3f} (%{customdata[0]:.3f}–%{customdata[1]:.3f})<extra>" + label + "</extra>",
+    )
+
+
+def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Figure:
+    """A sentence from top to bottom, its tree's edges on the left and those found at a layer on the right.
+
+    On the right, edges that are in the tree are solid, others dashed; on the left, edges that were not found are
+    dotted. A diamond is the root, on the right the word of least depth, open if it is the wrong one. Words run down so
+    that long ones have room on a narrow screen too. Raises ValueError where the layer does not exist.
+    """
+    if not 0 <= layer < len(sentence.found):
+        raise ValueError(f"layer {layer} of {len(sentence.found)}")
+    colours = theme(dark)
+    good, bad = colours.primary, categorical(2, dark)[1]
+    gold, found = set(sentence.edges), set(sentence.found[layer])
+    n = len(sentence.words)
+    kinds = [
+        ("in the tree and found", sentence.edges, gold & found, "x", good, "solid", 2.0, True),
+        ("in the tree, not found", sentence.edges, gold - found, "x", colours.muted, "dot", 2.0, True),
+        ("in the tree and found", sentence.found[layer], gold & found, "x2", good, "solid", 2.0, False),
+        ("found, not in the tree", sentence.found[layer], found - gold, "x2", bad, "dash", 2.0, True),
+    ]
+    figure = go.Figure()
+    for label, ordered, wanted, side, colour, dash, width, legend in kinds:
+        x: list[float | None] = []
+        y: list[float | None] = []
+        hover: list[str] = []
+        for a, b in ordered:
+            if (a, b) in wanted:
+                arc = _arc(a, b, n)
+                x += [*arc[0], None]
+                y += [*arc[1], None]
+                words = " – ".join(token_text(sentence.words[i]) for i in (a, b))
+                hover += [f"{words}<br>{label}"] * (len(arc[0]) + 1)
+        figure.add_scatter(
+            x=x, y=y, xaxis=side, name=label, legendgroup=label, showlegend=legend, mode="lines",
+            line={"color": colour, "dash": dash, "width": width}, text=hover, hovertemplate="%{text}<extra></extra>",
+        )  # fmt: skip
+    roots = [("x", sentence.root), ("x2", sentence.roots[layer])]
+    for side, root in roots:
+        if root is not None:
+            right = side == "x" or root == sentence.root or sentence.root is None
+            figure.add_scatter(
+                x=[0.03], y=[root], xaxis=side, name="root", legendgroup="root", showlegend=side == "x", mode="markers",
+                cliponaxis=False,
+                marker={
+                    "symbol": "diamond" if right else "diamond-open",
+                    "size": 10,
+                    "color": good if right else bad,
+                    "line": {"width": 2, "color": good if right else bad},
+                },
+                text=[f"root: {token_text(sentence.words[root])}{'' if right else ' (wrong)'}"],
+                hovertemplate="%{text}<extra></extra>",
+            )  # fmt: skip
+    for place, word in enumerate(sentence.words):
+        figure.add_annotation(
+            x=0.5, y=place, xref="paper", yref="y", xanchor="center", showarrow=False,
+            text=token_text(word, _LONGEST_WORD),
+            font={"size": 13, "color": colours.muted if sentence.punctuation[place] else colours.text},
+        )  # fmt: skip
+    name = layer_names(len(sentence.found))[layer]
+    titles = [(0.18, "in the file"), (0.82, f"found at {'the embeddings' if layer == 0 else f'layer {name}'}")]
+    for x_of_title, text in titles:
+        figure.add_annotation(
+            x=x_of_title, y=1, xref="paper", yref="paper", yanchor="bottom", yshift=6, showarrow=False,
+            text=text, font={"size": 13, "color": colours.muted},
+        )  # fmt: skip
+    hidden = {**axis_style(colours), "visible": False}
+    figure.update_layout(
+        base_layout(
+            dark,
+            height=_WORD * n + 120,
+            margin={"l": 10, "r": 10, "t": 36, "b": 70},
+            xaxis={**hidden, "domain": [0.0, 0.36], "range": [1.05, 0.0]},
+            xaxis2={**hidden, "domain": [0.64, 1.0], "range": [0.0, 1.05], "anchor": "y"},
+            yaxis={**hidden, "range": [n - 0.5, -0.5]},
+        )
+    )
+    figure.update_layout(showlegend=True, legend={"orientation": "h", "x": 0, "y": -10 / (_WORD * n), "yanchor": "top"})
+    return figure
+
+
+def _arc(a: int, b: int, n: int) -> tuple[list[float], list[float]]:
+    """Half an ellipse from word to word; its reach grows with the root of their distance, so that short ones show."""
+    turn = np.linspace(0, np.pi, _ARC)
+    reach = np.sqrt((b - a) / max(n - 1, 1))
+    return (reach * np.sin(turn)).tolist(), ((a + b) / 2 - (b - a) / 2 * np.cos(turn)).tolist()
