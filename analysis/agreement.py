@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from model_zoo.types import MaskPrediction, Prediction
@@ -44,7 +44,7 @@ class Agreement:
     """
 
     first: bool
-    shared: tuple[str, ...]
+    shared: tuple[str, ...] = field(repr=False)
     overlap: float
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -38,12 +38,12 @@ class Alignment:
     ``n_dropped`` the tokens each model had to cut.
     """
 
-    labels: tuple[str, ...]
-    segments: tuple[int, ...]
-    spans: tuple[tuple[int, int], ...]
-    units: tuple[tuple[Unit, ...], ...]
-    n_beyond: tuple[int, ...]
-    n_dropped: tuple[int, ...]
+    labels: tuple[str, ...] = field(repr=False)
+    segments: tuple[int, ...] = field(repr=False)
+    spans: tuple[tuple[int, int], ...] = field(repr=False)
+    units: tuple[tuple[Unit, ...], ...] = field(repr=False)
+    n_beyond: tuple[int, ...] = field(repr=False)
+    n_dropped: tuple[int, ...] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)

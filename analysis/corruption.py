@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -44,8 +44,8 @@ class Corruption:
     chosen.
     """
 
-    ids: tuple[int, ...]
-    kinds: tuple[Kind | None, ...]
+    ids: tuple[int, ...] = field(repr=False)
+    kinds: tuple[Kind | None, ...] = field(repr=False)
 
     @property
     def positions(self) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -102,7 +102,7 @@ class ModelCost:
     """All that was measured of one model; ``curve`` and ``quality`` as far as there was time."""
 
     subject: CostSubject
-    curve: tuple[Latency, ...]
+    curve: tuple[Latency, ...] = field(repr=False)
     quality: Quality | None
 
     def at(self, n_tokens: int) -> Latency | None:

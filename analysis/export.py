@@ -6,7 +6,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Literal
 
 import numpy as np
@@ -44,7 +44,7 @@ class Origin:
     """
 
     model: ModelInfo
-    heads: tuple[tuple[int, int], ...]
+    heads: tuple[tuple[int, int], ...] = field(repr=False)
     how: Literal["each", "mean", "max", "sum", "norm", "rollout"] = "each"
     value_weighted: bool = False
     part: Part = "encoder"

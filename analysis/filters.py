@@ -7,7 +7,7 @@ hidden or cut is counted in one place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -66,9 +66,9 @@ class View:
     was left in them. ``reason`` says why there is nothing to see, None if there is.
     """
 
-    weights: FloatArray
-    queries: tuple[Unit, ...]
-    keys: tuple[Unit, ...]
+    weights: FloatArray = field(repr=False)
+    queries: tuple[Unit, ...] = field(repr=False)
+    keys: tuple[Unit, ...] = field(repr=False)
     filter: Filter
     n_hidden_special: int
     share_hidden: float

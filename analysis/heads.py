@@ -8,7 +8,7 @@ text a head without any preference fits a rule now and then, so a rule also has 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -207,9 +207,9 @@ class HeadTable:
     ``n_queries`` query tokens of ``n_texts`` texts were measured.
     """
 
-    layer: npt.NDArray[np.int64]
-    head: npt.NDArray[np.int64]
-    labels: tuple[str, ...]
+    layer: npt.NDArray[np.int64] = field(repr=False)
+    head: npt.NDArray[np.int64] = field(repr=False)
+    labels: tuple[str, ...] = field(repr=False)
     scores: Measured
     rule_scores: Measured
     p_values: Measured

@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -43,8 +43,8 @@ class MinimalPairs:
     read.
     """
 
-    rows: tuple[MinimalPair, ...]
-    notes: tuple[str, ...]
+    rows: tuple[MinimalPair, ...] = field(repr=False)
+    notes: tuple[str, ...] = field(repr=False)
 
 
 def read(files: Sequence[tuple[bytes, str]], most: int | None = None) -> MinimalPairs:

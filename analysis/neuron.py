@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -26,15 +26,15 @@ class QueryNumbers:
     = sums + bias (-inf where masked), masked (n,), weights (n,) = softmax(scores).
     """
 
-    query: FloatArray
-    keys: FloatArray
+    query: FloatArray = field(repr=False)
+    keys: FloatArray = field(repr=False)
     scaling: float
-    products: FloatArray
-    sums: FloatArray
-    bias: FloatArray
-    scores: FloatArray
-    masked: npt.NDArray[np.bool_]
-    weights: FloatArray
+    products: FloatArray = field(repr=False)
+    sums: FloatArray = field(repr=False)
+    bias: FloatArray = field(repr=False)
+    scores: FloatArray = field(repr=False)
+    masked: npt.NDArray[np.bool_] = field(repr=False)
+    weights: FloatArray = field(repr=False)
 
     @property
     def has_bias(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,8 +26,8 @@ class Pairs:
     ``n_empty`` rows without an A or a B, and ``n_beyond`` rows beyond the first ``MAX_PAIRS``, were left out.
     """
 
-    rows: tuple[tuple[str, str], ...]
-    labels: tuple[bool | None, ...] | None
+    rows: tuple[tuple[str, str], ...] = field(repr=False)
+    labels: tuple[bool | None, ...] | None = field(repr=False)
     n_empty: int
     n_beyond: int
 
@@ -122,7 +122,7 @@ class Judged:
 
     n: int
     accuracy: float
-    bins: tuple[Bin, ...]
+    bins: tuple[Bin, ...] = field(repr=False)
 
     @property
     def calibration_error(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ class Thumbnails:
     ``maximum`` is 1 for attention weights, which cannot be larger, and otherwise the largest weight of all.
     """
 
-    pixels: npt.NDArray[np.uint8]
+    pixels: npt.NDArray[np.uint8] = field(repr=False)
     maximum: float
 
 

@@ -182,7 +182,7 @@ class Engine:
         *,
         max_tokens: int | None = None,
         part: Part = "encoder",
-        states: bool = False,
+        states: Sequence[int] | bool = False,
     ) -> AttentionRun: ...
 
     @overload
@@ -193,7 +193,7 @@ class Engine:
         *,
         max_tokens: int | None = None,
         part: Part = "encoder",
-        states: bool = False,
+        states: Sequence[int] | bool = False,
     ) -> list[AttentionRun]: ...
 
     def attend(
@@ -204,7 +204,7 @@ class Engine:
         *,
         max_tokens: int | None = None,
         part: Part = "encoder",
-        states: bool = False,
+        states: Sequence[int] | bool = False,
     ) -> AttentionRun | list[AttentionRun]:
         """Run a text, or a pair of texts, and keep what every head's attention is computed from.
 
@@ -220,13 +220,16 @@ class Engine:
         decoder restores the first text, which it was trained to do. T5's was not, and what it would write is not
         made up here: it has written nothing yet and holds its start token alone.
 
-        With ``states`` the run holds the hidden states of the same pass, which only the part "encoder" has.
+        With ``states`` the run holds the hidden states of the same pass: all of them, or of the layers named, as in
+        ``encoded_states``. Only the part "encoder" has them.
 
         Raises InvalidInput for text no tokenizer reads, NotSupported for models without attention or without the
         part, and what ``model_zoo.sources`` raises for models that cannot be had.
         """
         if part not in PARTS:
             raise InvalidInput(f"There is no part {part!r} of a model. Choose {', '.join(PARTS)}.")
+        if not isinstance(states, bool):
+            states = _layers(states)
         if states and part != "encoder":
             raise InvalidInput(
                 f'Hidden states come with the part "encoder", not with {part!r}. Ask for one of the two.'
@@ -246,7 +249,12 @@ class Engine:
             )
 
     def _attend(
-        self, model: str, pair: tuple[str, str | None], max_tokens: int | None, part: Part, states: bool
+        self,
+        model: str,
+        pair: tuple[str, str | None],
+        max_tokens: int | None,
+        part: Part,
+        states: tuple[int, ...] | bool,
     ) -> AttentionRun:
         from model_zoo import running
 
@@ -301,10 +309,9 @@ class Engine:
         from model_zoo import running
 
         pairs = _as_pairs(texts)
-        if layers is not None and not layers:
-            raise InvalidInput("No layer is chosen. Choose at least one, or leave the choice out for all of them.")
+        chosen = None if layers is None else _layers(layers)
         with self._memory.lease(model) as loaded:
-            yield from running.hidden_states(loaded, pairs, layers)
+            yield from running.hidden_states(loaded, pairs, chosen)
 
     def encode(self, model: str, text: str, text_pair: str | None = None) -> Encoding:
         """The tokens of a text, or a pair of texts, in which [MASK] stands for the model's own mask."""
@@ -633,6 +640,13 @@ def _as_pairs(texts: Sequence[Text], text_pair: str | None = None) -> list[tuple
         else _as_pair(*_two(text, number), f"pair {number}")
         for number, text in enumerate(texts, start=1)
     ]
+
+
+def _layers(layers: Sequence[int]) -> tuple[int, ...]:
+    """Layers whose hidden states are wanted; whether they exist is known when the model has run."""
+    if not layers:
+        raise InvalidInput("No layer is chosen. Choose at least one, or leave the choice out for all of them.")
+    return tuple(layers)
 
 
 def _checked(text: str | Sequence[str]) -> list[str]:

@@ -38,11 +38,12 @@ def attend(
     text_pair: str | None,
     max_tokens: int | None = None,
     part: Part = "encoder",
-    with_states: bool = False,
+    states_of: Sequence[int] | bool = False,
 ) -> AttentionRun:
     """One forward pass of the encoder, and of the decoder for another part, keeping what attention is made from, and
-    the encoder's hidden states where they are asked for.
+    the encoder's hidden states where they are asked for: all of them, or of the layers ``states_of``.
     """
+    with_states, state_layers = _wanted(states_of)
     if part == "encoder":
         encoding, source = loaded.encode(text, text_pair, max_tokens), None
     elif loaded.info.cross_attention:
@@ -76,17 +77,18 @@ def attend(
         output_projections=loaded.output_projections(part),
         part=part,
         source=source,
-        states=_states(loaded, [encoding], output.hidden_states, given)[0] if with_states else None,
+        states=_states(loaded, [encoding], output.hidden_states, given, state_layers)[0] if with_states else None,
     )
 
 
 def attend_many(
-    loaded: LoadedModel, texts: Sequence[Texts], max_tokens: int | None = None, with_states: bool = False
+    loaded: LoadedModel, texts: Sequence[Texts], max_tokens: int | None = None, states_of: Sequence[int] | bool = False
 ) -> Iterator[tuple[int, AttentionRun]]:
     """Runs of the encoder for many texts or pairs, batched by length; yields (index, run) as batches are done.
 
     Each run holds copies of its own rows, without padding: the numbers of ``attend``, but for rounding.
     """
+    with_states, state_layers = _wanted(states_of)
     encodings = [loaded.encode(text, text_pair, max_tokens) for text, text_pair in texts]
     options = {"output_hidden_states": True} if with_states else {}
     projections = None
@@ -107,7 +109,9 @@ def attend_many(
         if projections is None:
             projections = loaded.output_projections("encoder")
         of_batch = [encodings[index] for index in batch]
-        states = _states(loaded, of_batch, output.hidden_states, given) if with_states else [None] * len(batch)
+        states = (
+            _states(loaded, of_batch, output.hidden_states, given, state_layers) if with_states else [None] * len(batch)
+        )
         for row, index in enumerate(batch):
             yield (
                 index,
@@ -238,6 +242,13 @@ def hidden_states(
             states = loaded.encoder(**inputs, output_hidden_states=True).hidden_states
         of_batch = [encodings[index] for index in batch]
         yield from zip(batch, _states(loaded, of_batch, states, given, layers), strict=True)
+
+
+def _wanted(states_of: Sequence[int] | bool) -> tuple[bool, Sequence[int] | None]:
+    """Whether hidden states are asked for, and of which layers; None are all."""
+    if isinstance(states_of, bool):
+        return states_of, None
+    return True, states_of
 
 
 def _states(

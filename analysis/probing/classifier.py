@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -78,11 +78,11 @@ class LinearProbe:
     """
 
     n_classes: int
-    seen: IntArray
-    weights: FloatArray
-    intercept: FloatArray
-    mean: FloatArray
-    scale: FloatArray
+    seen: IntArray = field(repr=False)
+    weights: FloatArray = field(repr=False)
+    intercept: FloatArray = field(repr=False)
+    mean: FloatArray = field(repr=False)
+    scale: FloatArray = field(repr=False)
 
     def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
         # (x - mean) / scale · w = x · (w / scale) - mean · (w / scale)
@@ -98,8 +98,8 @@ class NetworkProbe:
 
     n_classes: int
     network: MLPClassifier
-    mean: FloatArray
-    scale: FloatArray
+    mean: FloatArray = field(repr=False)
+    scale: FloatArray = field(repr=False)
 
     def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
         standardized = ((block - self.mean) / self.scale for block in vectors.blocks(rows))

@@ -8,7 +8,7 @@ that it can memorize, not that the layer knows.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,8 +21,8 @@ _WORD = re.compile(r"\w+")
 class ControlTask:
     """Labels (one an item) that depend on the word type alone, and the part of each item."""
 
-    labels: IntArray
-    part: IntArray
+    labels: IntArray = field(repr=False)
+    part: IntArray = field(repr=False)
 
 
 def control_word(dataset: Dataset, item: int) -> str:

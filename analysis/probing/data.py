@@ -42,13 +42,13 @@ class Dataset:
 
     name: str
     level: Level
-    texts: tuple[str, ...]
-    part: IntArray
-    text_of: IntArray
-    labels: tuple[str, ...]
-    spans: IntArray | None = None
+    texts: tuple[str, ...] = field(repr=False)
+    part: IntArray = field(repr=False)
+    text_of: IntArray = field(repr=False)
+    labels: tuple[str, ...] = field(repr=False)
+    spans: IntArray | None = field(default=None, repr=False)
     own_split: bool = False
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.text_of) or len(self.texts) != len(self.part):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,8 +14,8 @@ class Projection:
     """``points`` (layers + 1, n, 2) and the share of the variance each axis shows, ``explained`` (layers +
     1, 2)."""
 
-    points: FloatArray
-    explained: FloatArray
+    points: FloatArray = field(repr=False)
+    explained: FloatArray = field(repr=False)
 
 
 def principal_components(vectors: FloatArray) -> Projection:

@@ -8,7 +8,7 @@ d_B(h_i, h_j)² = ‖B (h_i - h_j)‖², the depth probe ‖B h_i‖², how they
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import numpy as np
@@ -49,7 +49,7 @@ class StructuralProbe:
     """
 
     kind: Kind
-    projection: FloatArray
+    projection: FloatArray = field(repr=False)
     epochs: int
     development_loss: float
 
@@ -80,9 +80,9 @@ class Sentences:
     words in ``places``, and what to reach, ``targets``: distances (n, n) or depths (n,), one a sentence.
     """
 
-    vectors: FloatArray
-    places: Sequence[IntArray]
-    targets: Sequence[IntArray]
+    vectors: FloatArray = field(repr=False)
+    places: Sequence[IntArray] = field(repr=False)
+    targets: Sequence[IntArray] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -42,7 +42,7 @@ MEASURES: Final = ("uuas", "distance_spearman", "root_accuracy", "depth_spearman
 class StructuralTask:
     """The structural probe asked of a treebank; ``rank`` None is as many rows of B as the vectors are wide."""
 
-    treebank: Treebank
+    treebank: Treebank = field(repr=False)
     rank: int | None = RANK
 
     def __post_init__(self) -> None:
@@ -105,12 +105,12 @@ class ParsedSentence:
     """
 
     text: str
-    words: tuple[str, ...]
-    punctuation: tuple[bool, ...]
+    words: tuple[str, ...] = field(repr=False)
+    punctuation: tuple[bool, ...] = field(repr=False)
     edges: Edges
     root: int | None
-    found: tuple[Edges, ...]
-    roots: tuple[int, ...]
+    found: tuple[Edges, ...] = field(repr=False)
+    roots: tuple[int, ...] = field(repr=False)
 
     def right(self, layer: int) -> int:
         """How many of the tree's edges were found at a layer."""
@@ -133,14 +133,14 @@ class StructuralResult:
     n_development: int
     n_test: int
     chain: Scores
-    layers: tuple[StructuralLayer, ...]
-    p: tuple[tuple[float, ...], ...]
-    uuas_of_seeds: tuple[tuple[float, ...], ...]
-    sentences: tuple[ParsedSentence, ...]
+    layers: tuple[StructuralLayer, ...] = field(repr=False)
+    p: tuple[tuple[float, ...], ...] = field(repr=False)
+    uuas_of_seeds: tuple[tuple[float, ...], ...] = field(repr=False)
+    sentences: tuple[ParsedSentence, ...] = field(repr=False)
     skipped: int
     longest: int
-    notes: tuple[str, ...]
-    settings: Settings
+    notes: tuple[str, ...] = field(repr=False)
+    settings: Settings = field(repr=False)
 
     @property
     def best(self) -> StructuralLayer:

@@ -7,7 +7,7 @@ the same for one task, for notebooks.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -115,7 +115,7 @@ class LayerResult:
     selectivity: float | None
     bits: float | None
     compression: float | None
-    wrong: tuple[WrongExample, ...]
+    wrong: tuple[WrongExample, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,20 +131,20 @@ class TaskResult:
 
     task: str
     level: Level
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] = field(repr=False)
     n_train: int
     n_development: int
     n_test: int
-    baselines: tuple[Baseline, ...]
+    baselines: tuple[Baseline, ...] = field(repr=False)
     expected_layer: float | None
     centre_of_gravity: float | None
-    layers: tuple[LayerResult, ...]
-    p: tuple[tuple[float, ...], ...]
-    accuracies: tuple[tuple[float, ...], ...]
+    layers: tuple[LayerResult, ...] = field(repr=False)
+    p: tuple[tuple[float, ...], ...] = field(repr=False)
+    accuracies: tuple[tuple[float, ...], ...] = field(repr=False)
     skipped: int
     longest: int
-    notes: tuple[str, ...]
-    settings: Settings
+    notes: tuple[str, ...] = field(repr=False)
+    settings: Settings = field(repr=False)
 
     @property
     def majority(self) -> float:
@@ -207,7 +207,7 @@ class Progress:
     ``of`` says which of several rounds: "" for the trained model and the first seed, else "random weights" or "seed 3".
     """
 
-    tasks: tuple[str, ...]
+    tasks: tuple[str, ...] = field(repr=False)
     stage: Stage
     done: int
     total: int
@@ -223,12 +223,12 @@ class TaskMap:
     """
 
     task: str
-    points: FloatArray
-    explained: FloatArray
-    cka: FloatArray
-    texts: tuple[str, ...]
-    words: tuple[str, ...] | None
-    labels: tuple[str, ...]
+    points: FloatArray = field(repr=False)
+    explained: FloatArray = field(repr=False)
+    cka: FloatArray = field(repr=False)
+    texts: tuple[str, ...] = field(repr=False)
+    words: tuple[str, ...] | None = field(repr=False)
+    labels: tuple[str, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

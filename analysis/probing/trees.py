@@ -7,7 +7,7 @@ A ``Tree`` is one sentence's; a ``Treebank`` has many, with the words and the sp
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,9 +29,9 @@ class Tree:
     marks those of ``shown`` that count for distances and not for the edges of the tree.
     """
 
-    heads: IntArray
-    shown: IntArray
-    punctuation: BoolArray
+    heads: IntArray = field(repr=False)
+    shown: IntArray = field(repr=False)
+    punctuation: BoolArray = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.shown)
@@ -106,8 +106,8 @@ class Treebank:
     order of the sentence; ``trees`` are by text.
     """
 
-    words: Dataset
-    trees: Mapping[str, Tree]
+    words: Dataset = field(repr=False)
+    trees: Mapping[str, Tree] = field(repr=False)
 
     @property
     def name(self) -> str:

@@ -182,6 +182,21 @@ def test_one_pass_alone_gives_attention_and_states(checkpoint: Callable[[str], P
     assert len(passes) == first
 
 
+def test_a_pass_keeps_the_states_of_chosen_layers(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint("bert"))
+    every = engine.attend(model, TEXT, states=True).states
+    for run in (engine.attend(model, TEXT, states=[3, 0]), engine.attend(model, [TEXT], states=[3, 0])[0]):
+        assert run.states is not None
+        assert every is not None
+        assert run.states.layers == (3, 0)
+        np.testing.assert_allclose(run.states.states, every.states[[3, 0]], atol=2e-4)
+    for ask in (TEXT, [TEXT]):
+        with pytest.raises(InvalidInput, match="No layer is chosen"):
+            engine.attend(model, ask, states=[])  # type: ignore[call-overload]
+        with pytest.raises(InvalidInput, match=r"9 does not exist\. Choose one of these"):
+            engine.attend(model, ask, states=[9])  # type: ignore[call-overload]
+
+
 def test_a_decoder_runs_a_list_of_texts_and_has_no_states(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     model = str(checkpoint("bart"))
     runs = engine.attend(model, [TEXT, (TEXT, TEXT_PAIR)], part="cross")

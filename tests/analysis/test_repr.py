@@ -1,0 +1,36 @@
+"""A result shows itself in one line: what is long in it is left out of its repr."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import analysis
+from analysis.minimal_pairs import read
+from analysis.probing import TASKS
+
+RESULTS = {
+    f"{module.name}.{name}": found
+    for module in pkgutil.walk_packages(analysis.__path__, "analysis.")
+    for name, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass)
+    if found.__module__ == module.name and dataclasses.is_dataclass(found) and not name.startswith("_")
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_no_array_and_no_long_tuple_is_in_a_repr(name: str) -> None:
+    found = RESULTS[name]
+    shown = [field.name for field in dataclasses.fields(found) if field.repr]
+    long = [field.name for field in dataclasses.fields(found) if "Array" in str(field.type) or "..." in str(field.type)]
+    assert not set(shown) & set(long)
+
+
+def test_data_shows_itself_in_one_short_line() -> None:
+    data = TASKS["tense"].build(500, 0)
+    assert repr(data) == "Dataset(name='tense', level='sentence', own_split=False)"
+    pairs = read([(b"good,bad\n" + b"a,b\n" * 1000, "pairs.csv")])
+    assert len(repr(pairs)) < 100
