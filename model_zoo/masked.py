@@ -95,7 +95,7 @@ def _no_mask(loaded: LoadedModel, encoding: Encoding) -> str:
         )
     foreign = next((mask for mask in _MASKS if mask != own and mask in encoding.text), None)
     if foreign is not None:
-        return f"{foreign} is the mask of other models and plain letters to this one. Type {own} instead."
+        return f"{foreign} is the mask of other models and plain text to this one. Type {own} instead."
     return f"There is no mask in the text. Choose a word to mask, or type {own}."
 
 

@@ -50,8 +50,8 @@ def attend(
         encoding, source = loaded.written(text, text_pair, max_tokens), loaded.encode(text, None, max_tokens)
     else:
         raise NotSupported(
-            f"{loaded.info.id} ({loaded.info.family}) is one stack of layers without a decoder that looks at an "
-            "encoder. Look at its only part, or choose an encoder-decoder such as BART or T5."
+            f"{loaded.info.id} ({loaded.info.family}) is one stack of layers, not a decoder that looks at an encoder. "
+            "Look at its only part, or choose an encoder-decoder such as BART or T5."
         )
     layers: tuple[LayerAttention, ...]
     with torch.inference_mode():

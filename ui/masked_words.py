@@ -147,7 +147,7 @@ def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:
     foreign = next((mask for mask in ("<mask>", "<extra_id_0>") if mask in typed and mask != own), None)
     if foreign is not None and own is not None:
         st.warning(
-            as_text(f"{foreign} is the mask of other models and plain letters to this one. Type {own} instead."),
+            as_text(f"{foreign} is the mask of other models and plain text to this one. Type {own} instead."),
             icon=":material/edit:",
         )
     if own not in (None, "[MASK]") and "[MASK]" in typed:

@@ -43,7 +43,7 @@ def draw() -> Choice:
     sentences = sentences_place.number_input(
         "Sentences a task", 20, 100_000, step=100, **state.PROBE_SENTENCES.bound,
         help="All together: 60% train the probe, 10% choose its strength and the best layer, 30% are held out for "
-        "the test. More sentences, narrower intervals.",
+        "the test. A file with a split of its own keeps it. More sentences, narrower intervals.",
     )  # fmt: skip
     seed = seed_place.number_input(
         "Seed", 0, 999_999, **state.PROBE_SEED.bound,
@@ -52,7 +52,8 @@ def draw() -> Choice:
     )  # fmt: skip
     seeds = seeds_place.number_input(
         "Seeds", 1, 20, **state.PROBE_SEEDS.bound,
-        help="Repeats all with the next seeds, on other sentences or another split, and shows the band they span.",
+        help="Repeats all with the next seeds and shows the band they span: on other sentences of a built-in task, on "
+        "another split of your own data. A split that came with a file stays.",
     )  # fmt: skip
     chosen = _tasks()
     with st.expander("What the tasks ask", icon=":material/quiz:"):

@@ -28,10 +28,10 @@ def meaning(kind: ProbeKind) -> str:
 METHOD: Final = """
 **The probe** is a multinomial logistic regression with an L2 penalty on each layer's standardized vectors, from the
 embeddings up; the model itself is not changed. 60% of the sentences train it, 10% choose its strength (C = 0.01, 0.1 or
-1), and the 30% that are left judge it. *With a hidden layer* it is a small network of 64 units, which can read out
-more, and learn more by itself. The idea of probing sentence vectors with such tasks is that of Conneau et al. 2018;
-that surface features lie low, syntax in the middle and meaning high in BERT was found by Jawahar et al. 2019, syntax
-below meaning by Tenney et al. 2019, too.
+1), and the 30% that are left judge it; a file with a split of its own keeps that. *With a hidden layer* it is a small
+network of 64 units, which can read out more, and learn more by itself. The idea of probing sentence vectors with such
+tasks is that of Conneau et al. 2018; that surface features lie low, syntax in the middle and meaning high in BERT was
+found by Jawahar et al. 2019, syntax below meaning by Tenney et al. 2019, too.
 
 **The best layer** is the one that is best on the sentences that also choose the strength. Chosen on the test it would
 be the luckiest of many. A paired randomization test on the test items says which other layers are not set apart from
