@@ -470,7 +470,7 @@ class Engine:
         Instead of two texts there may be a list of pairs. Longer texts tend to score lower, so a pair should differ in
         one word. Raises as ``token_scores`` does.
         """
-        pairs = _both(a, b)
+        pairs = _checked_pairs(_both(a, b))
         scores = self.token_scores(model, [text for pair in pairs for text in pair], scheme=scheme)
         found = [Preference(*both) for both in zip(scores[0::2], scores[1::2], strict=True)]
         return found[0] if isinstance(a, str) else found
@@ -536,10 +536,7 @@ class Engine:
         """Like ``next_sentence`` for many pairs: yields (index of the pair, score) as batches are done."""
         from model_zoo import sentence
 
-        for number, (a, b) in enumerate(pairs, start=1):
-            which = f" of pair {number}" if len(pairs) > 1 else ""
-            texts_.check(a, f"Sentence A{which}")
-            texts_.check(b, f"Sentence B{which}")
+        _checked_pairs(pairs)
         with self._memory.lease(model) as loaded:
             yield from sentence.next_sentences(loaded, pairs)
 
@@ -665,6 +662,15 @@ def _both(a: str | Sequence[tuple[str, str]], b: str | None) -> list[tuple[str, 
     if b is not None:
         raise InvalidInput("A list of pairs has no second text. Put both texts of a pair into the list.")
     return [_two(pair, number) for number, pair in enumerate(a, start=1)]
+
+
+def _checked_pairs(pairs: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """Pairs of texts that a tokenizer can read."""
+    for number, (a, b) in enumerate(pairs, start=1):
+        which = f" of pair {number}" if len(pairs) > 1 else ""
+        texts_.check(a, f"Sentence A{which}")
+        texts_.check(b, f"Sentence B{which}")
+    return pairs
 
 
 def _two(pair: tuple[str, str], number: int) -> tuple[str, str]:

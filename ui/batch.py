@@ -38,9 +38,9 @@ def run(batch: Batch[Row, Result], answers: Callable[[list[Row]], Iterator[tuple
     def stop() -> None:
         batch.running = False
 
-    st.button("Stop", on_click=stop, icon=":material/stop:")
+    button, bar = st.empty(), st.empty()
+    button.button("Stop", on_click=stop, icon=":material/stop:")
     total = len(batch.rows)
-    bar = st.progress(0.0)
     waiting = batch.waiting
     done = total - len(waiting)
     try:
@@ -51,6 +51,8 @@ def run(batch: Batch[Row, Result], answers: Callable[[list[Row]], Iterator[tuple
                 bar.progress(done / total, f"{done:,} of {total:,} pairs")
     except Exception:  # no model, no head, a broken character: the list must not start again with every click
         batch.running = False
+        button.empty()
+        bar.empty()
         raise
     batch.running = False
     st.rerun()

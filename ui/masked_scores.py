@@ -65,6 +65,12 @@ def view_surprise(playground: Playground) -> None:
     with st.spinner("Scoring every token …", show_time=True):
         scores = [engine().token_scores(playground.model, text, scheme=scheme) for text in texts]
     notes.beyond_training({playground.model: max(len(score.encoding) for score in scores)}, said=n)
+    if against.strip() and scores[1].encoding.n_dropped:
+        st.warning(
+            f"B was cut: {len(scores[1].encoding):,} tokens at most are read, and the last "
+            f"{scores[1].encoding.n_dropped:,} fell off.",
+            icon=":material/content_cut:",
+        )
     labels = ["A", "B"] if len(scores) == 2 else [""]
     lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
     formula = "−log₂ P(word | those before it)" if playground.causal else "−log₂ P(word | all others)"

@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.export import CSV_NOTE, table_to_csv
 from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
+from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme
 from ui import figures, notes, state
 from ui.batch import Batch, left_out, run, say_what_waits
@@ -29,12 +30,15 @@ _BATCH = "minimal pairs being judged"
 
 
 class Judgement(NamedTuple):
-    """Of one pair: the sums of ln P of its sentences (nats), by which scheme, and the tokens of the longer one."""
+    """Of one pair: the sums of ln P of its sentences (nats), by which scheme, the tokens of the longer one, and whether
+    the model's limit cut either.
+    """
 
     good: float
     bad: float
     scheme: Scheme
     n_tokens: int
+    cut: bool
 
 
 def view_pairs(playground: Playground) -> None:
@@ -78,13 +82,17 @@ def left_out_of_link() -> str:
 
 def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgement]]:
     scheme: Scheme | None = None if engine().info(model).lm else "word l2r"
+    for number, pair in enumerate(rows, start=1):  # before the first is run, and by its place in the whole list
+        check(pair.good, f"The good sentence of pair {number}")
+        check(pair.bad, f"The bad sentence of pair {number}")
     for first in range(0, len(rows), _AT_ONCE):
         some = rows[first : first + _AT_ONCE]
         preferences = engine().prefer(model, [(pair.good, pair.bad) for pair in some], scheme=scheme)
         for place, found in enumerate(preferences, start=first):
             a, b = found.a, found.b
             n_tokens = max(len(a.encoding), len(b.encoding))
-            yield place, Judgement(a.log_likelihood, b.log_likelihood, a.scheme, n_tokens)
+            cut = bool(a.encoding.n_dropped or b.encoding.n_dropped)
+            yield place, Judgement(a.log_likelihood, b.log_likelihood, a.scheme, n_tokens, cut)
 
 
 def _show(batch: Batch[MinimalPair, Judgement]) -> None:
@@ -93,6 +101,13 @@ def _show(batch: Batch[MinimalPair, Judgement]) -> None:
     if not judged:
         return
     notes.beyond_training({batch.model: max(result.n_tokens for _, result in judged)})
+    n_cut = sum(result.cut for _, result in judged)
+    if n_cut:
+        st.warning(
+            f"In {n_cut:,} pair{'' if n_cut == 1 else 's'} a sentence was cut at the model's limit, and compared as "
+            "far as it was read.",
+            icon=":material/content_cut:",
+        )
     rows = accuracies([pair for pair, _ in judged], [result.good - result.bad for _, result in judged])
     whole = rows[0]
     numbers, picture = st.columns([1, 2], gap="large")

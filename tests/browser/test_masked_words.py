@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,7 +60,7 @@ def test_words_are_masked_by_keyboard(visit: Callable[..., Any], app_url: str) -
     expect(page.get_by_role("paragraph").filter(has_text="Mask 1: was “keys”")).to_be_visible()
 
 
-@pytest.mark.parametrize("view", ["predictions", "layers", "surprise", "training", "attention", "what if"])
+@pytest.mark.parametrize("view", ["predictions", "layers", "surprise", "training", "attention", "what if", "pairs"])
 def test_every_view_fits_a_telephone(view: str, visit: Callable[..., Any], app_url: str) -> None:
     window = visit(width=400)
     address = f"{app_url}/masked_words?text={TEXT}&masked=2,6&masked_view={view}&replacement=door"
@@ -112,3 +115,34 @@ def test_back_and_forward_bring_text_and_masks_together(visit: Callable[..., Any
     window.settled()
     page.go_forward()
     expect(page.get_by_text("was “coffee”")).to_be_visible()
+
+
+def test_a_file_of_minimal_pairs_is_judged_and_taken_away(
+    visit: Callable[..., Any], app_url: str, engine: Engine, tmp_path: Path
+) -> None:
+    """BLiMP's JSON lines as they are, through the uploader."""
+    good, bad = "The keys to the cabinet are here.", "The keys to the cabinet is here."
+    lines = [
+        {
+            "sentence_good": good,
+            "sentence_bad": bad,
+            "linguistics_term": "agreement",
+            "UID": "distractor",
+            "pairID": "0",
+        },
+        {"sentence_good": bad, "sentence_bad": good, "linguistics_term": "nonsense", "UID": "swapped", "pairID": "0"},
+    ]
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    found = engine.prefer("embedded/bert", good, bad, scheme="word l2r")
+    window = visit()
+    page: Page = window.open(f"{app_url}/masked_words?masked_view=pairs")
+    page.get_by_test_id("stFileUploader").locator("input").set_input_files(file)
+    page.get_by_role("button", name="Judge 2 pairs").click()
+    expect(page.get_by_test_id("stMetricValue").first).to_have_text("50.0%")
+    expect(page.get_by_text("the file you uploaded, and the results")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Every pair as CSV").click()
+    rows = list(csv.DictReader(download.value.path().read_text("utf-8-sig").splitlines()))
+    assert [row["phenomenon"] for row in rows] == ["agreement", "nonsense"]
+    assert [float(row["difference"]) for row in rows] == pytest.approx([found.difference, -found.difference], abs=1e-3)

@@ -459,7 +459,7 @@ def test_a_minimal_pair_is_the_difference_of_two_sums(engine: Engine, scheme: An
     both = engine.prefer(model, [(a, b), (b, a)], scheme=scheme)
     assert [one.better for one in both] == ["A", "B"]
     assert repr(found).startswith("<Preference A, by ")
-    for pairs, message in (([a], "Pair 1 is not two texts"), ([(a, "")], "Text 2 is empty")):
+    for pairs, message in (([a], "Pair 1 is not two texts"), ([(a, b), (a, "")], "Sentence B of pair 2 is empty")):
         with pytest.raises(InvalidInput, match=message):
             engine.prefer(model, pairs)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="There is one text only"):

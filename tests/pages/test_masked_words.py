@@ -318,3 +318,25 @@ def test_a_causal_model_says_what_comes_next(
     app = open_page(PAGE, text="The cat", model=model, masked_view="pairs")
     press(app, "Judge 12 pairs")
     assert "of every token given those before it" in said(app)
+
+
+def test_a_pair_that_is_cut_or_cannot_be_read_is_named(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    app = open_page(PAGE, masked_view="pairs", model=str(checkpoint("bert")))
+    app.text_area(key="minimal_pairs").set_value(f"good,bad\nthe cat,cat the\n{'the cat ' * 60},cat\n").run()
+    press(app, "Judge 2 pairs")
+    assert "In 1 pair a sentence was cut at the model's limit" in said(app)
+    app.text_area(key="minimal_pairs").set_value("good,bad\nthe cat,cat the\nthe cat,cat \x07\n").run()
+    press(app, "Judge 2 pairs")
+    assert not app.exception
+    assert "The bad sentence of pair 2 holds a control character" in said(app)
+    assert "Stop" not in [button.label for button in app.button]
+    app.run()
+    assert "Judge 2 pairs" in [button.label for button in app.button]
+
+
+def test_a_sentence_to_compare_with_is_not_cut_in_silence(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    app = open_page(
+        PAGE, text="The cat.", masked="", masked_view="surprise", against="the cat " * 60,
+        model=str(checkpoint("bert")),
+    )  # fmt: skip
+    assert "B was cut: 64 tokens at most are read" in said(app)
