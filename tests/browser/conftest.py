@@ -23,6 +23,7 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Locator,
     Page,
     TimeoutError,
     expect,
@@ -149,6 +150,14 @@ class Visit:
                 return
         act()
         seen(PATIENCE_MS)
+
+    def toggle(self, name: str, pressed: bool, seen: Locator) -> None:
+        """Click a button that stays pressed, again if that click met nothing, until ``seen`` is."""
+        button = self.page.get_by_role("button", name=name, exact=True)
+        self.until(
+            lambda: button.get_attribute("aria-pressed") == str(pressed).lower() or button.click(),
+            lambda patience: expect(seen).to_be_visible(timeout=patience),
+        )
 
 
 @pytest.fixture

@@ -198,18 +198,17 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
         first = engine.encode(BERT, state.TEXT.default).tokens[masked]
         expect(page.get_by_role("paragraph").filter(has_text=f"Mask 1: was “{first}”")).to_be_visible()
     with step(here):
-        page.get_by_role("button", name=first, exact=True).click()
-        expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
+        here.toggle(first, False, page.get_by_text("Nothing is masked yet"))
     with step(here):
         enter(page, "Text", text)
         expect(page.get_by_role("button", name="chased", exact=True)).to_be_visible()
         expect(page.get_by_text(f"{len(tokens)} tokens of at most")).to_be_visible()
     with step(here):
-        page.get_by_role("button", name="fence", exact=True).click()
+        here.toggle("fence", True, page.get_by_role("paragraph").filter(has_text="Mask 1: was “fence”"))
         alone = engine.fill_mask(BERT, text, 10, masked=[fence])[0]
         _expect_bars(page, 0, "fence", alone)
     with step(here):
-        page.get_by_role("button", name="cat", exact=True).click()
+        here.toggle("cat", True, page.get_by_role("paragraph").filter(has_text="was “cat”"))
         both = engine.fill_mask(BERT, text, 10, masked=[cat, fence])
         for place, (was, answer) in enumerate(zip(("cat", "fence"), both, strict=True)):
             _expect_bars(page, place, was, answer)
@@ -240,7 +239,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
         _expect_bars(page, 1, "fence", both[1])
         expect(page.get_by_text("Filled, step by step")).to_have_count(0)
     with step(here):
-        page.get_by_role("button", name="cat", exact=True).click()
+        here.toggle("cat", False, page.get_by_role("paragraph").filter(has_text="Mask 1: was “fence”"))
         expect(page.get_by_text("Mask 2")).to_have_count(0)
         _expect_bars(page, 0, "fence", alone)
     with step(here):
@@ -531,11 +530,9 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
         first = words[masked]
         _expect_guesses(page, engine, " ".join([*words[:masked], "[MASK]", *words[masked + 1 :]]))
     with step(here):
-        page.get_by_role("button", name=first, exact=True).click()
-        expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
+        here.toggle(first, False, page.get_by_text("Nothing is masked yet"))
     with step(here):
-        page.get_by_role("button", name="ball", exact=True).click()
-        expect(page.get_by_role("paragraph").filter(has_text="Mask 1: was “ball”")).to_be_visible()
+        here.toggle("ball", True, page.get_by_role("paragraph").filter(has_text="Mask 1: was “ball”"))
         _expect_guesses(page, engine, text.replace("ball", "[MASK]"))
     with step(here):
         slider = page.get_by_role("slider", name="Guesses of each model")

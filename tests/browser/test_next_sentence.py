@@ -30,19 +30,19 @@ def test_two_sentences_are_swapped(visit: Callable[..., Any], app_url: str, engi
 def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., Any], app_url: str) -> None:
     window = visit()
     page: Page = window.open(f"{app_url}/next_sentence?next_view=many pairs")
-    rows = "".join(f'"{A * 8} {i}","{B * 8}"\n' for i in range(2000))
+    rows = "".join(f'"{A * 8} {i}","{B * 8}"\n' for i in range(600))
     page.get_by_label("Paste CSV").fill("a,b\n" + rows)
     page.get_by_label("Paste CSV").press("Control+Enter")
-    page.get_by_role("button", name="Judge 2,000 pairs").click()
-    expect(page.get_by_text("of 2,000 pairs").first).to_be_visible()
+    page.get_by_role("button", name="Judge 600 pairs").click()
+    expect(page.get_by_text("of 600 pairs").first).to_be_visible()
     page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_text("of 2,000 pairs were not judged")).to_be_visible()
+    expect(page.get_by_text("of 600 pairs were not judged")).to_be_visible()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Results as CSV").click()
     lines = download.value.path().read_text("utf-8-sig").splitlines()
     assert lines[0] == "a,b,p_next,model"
-    assert 1 < len(lines) < 2001
+    assert 1 < len(lines) < 601
 
 
 @pytest.mark.parametrize("view", ["probability", "attention", "input", "many pairs", "a text"])
