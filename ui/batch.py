@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
@@ -27,6 +27,21 @@ class Batch(Generic[Row, Result]):
     @property
     def waiting(self) -> list[int]:
         return [place for place, result in enumerate(self.results) if result is None]
+
+
+def offer(key: str, model: str, rows: Sequence[Row]) -> Batch[Row, Any] | None:
+    """The batch that the session holds under ``key``, and a button that starts one on these rows unless it runs."""
+    batch: Batch[Row, Any] | None = st.session_state.get(key)
+
+    def start() -> None:
+        st.session_state[key] = Batch(model, rows)
+
+    if batch is None or not batch.running:
+        n = len(rows)
+        st.button(
+            f"Judge {n:,} pair{'s' if n != 1 else ''}", on_click=start, type="primary", icon=":material/play_arrow:"
+        )
+    return batch
 
 
 def run(batch: Batch[Row, Result], answers: Callable[[list[Row]], Iterator[tuple[int, Result]]]) -> None:

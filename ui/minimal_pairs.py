@@ -13,7 +13,7 @@ from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme
 from ui import figures, notes, state
-from ui.batch import Batch, left_out, run, say_what_waits
+from ui.batch import Batch, left_out, offer, run, say_what_waits
 from ui.engine import engine
 from ui.masked_words import Playground
 from ui.theme import is_dark
@@ -53,24 +53,15 @@ def view_pairs(playground: Playground) -> None:
     files = uploaded.file_uploader(
         "or upload files", type=["jsonl", "json", "csv", "tsv", "txt"], accept_multiple_files=True, key=_FILES
     )
-    batch: Batch[MinimalPair, Judgement] | None = st.session_state.get(_BATCH)
     contents = [(file.getvalue(), file.name) for file in files] or [(typed.encode(), "The pasted text")]
     found = read(contents, MAX_PAIRS)
     for note in found.notes:
         st.warning(note, icon=":material/content_cut:")
 
-    def start() -> None:
-        st.session_state[_BATCH] = Batch(playground.model, found.rows)
-
-    running = batch is not None and batch.running
-    if not running:
-        n = len(found.rows)
-        st.button(
-            f"Judge {n:,} pair{'s' if n != 1 else ''}", on_click=start, type="primary", icon=":material/play_arrow:"
-        )
+    batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, playground.model, found.rows)
     if batch is None:
         return
-    if running:
+    if batch.running:
         run(batch, lambda rows: _judged(batch.model, rows))
     _show(batch)
 

@@ -11,7 +11,7 @@ import streamlit as st
 from analysis import pairs
 from analysis.export import CSV_NOTE, table_to_csv
 from ui import figures, notes, state
-from ui.batch import Batch, left_out, run, say_what_waits
+from ui.batch import Batch, left_out, offer, run, say_what_waits
 from ui.engine import engine
 from ui.messages import as_text
 from ui.next_sentence import WHAT_SOP_IS
@@ -44,29 +44,20 @@ def draw(model: str) -> None:
     typed = pasted.text_area("Paste CSV", **state.PAIRS.bound, height=190)
     file = uploaded.file_uploader("or upload a file", type=["csv", "tsv", "txt"], key=_FILE)
     content = pairs.decode(file.getvalue()) if file is not None else typed
-    batch: Batch[Row, Judgement] | None = st.session_state.get(_BATCH)
-
     found = pairs.read(content)
 
-    def start() -> None:
-        labels = found.labels or [None] * len(found.rows)
-        st.session_state[_BATCH] = Batch(model, [(*row, label) for row, label in zip(found.rows, labels, strict=True)])
-
-    running = batch is not None and batch.running
-    if not running:
-        n = len(found.rows)
-        st.button(
-            f"Judge {n:,} pair{'s' if n != 1 else ''}", on_click=start, type="primary", icon=":material/play_arrow:"
-        )
-    left_out = [
+    labels = found.labels or [None] * len(found.rows)
+    rows = [(*row, label) for row, label in zip(found.rows, labels, strict=True)]
+    batch: Batch[Row, Judgement] | None = offer(_BATCH, model, rows)
+    dropped = [
         f"{found.n_empty:,} rows without an a or a b" if found.n_empty else "",
         f"{found.n_beyond:,} rows beyond the first {pairs.MAX_PAIRS:,}" if found.n_beyond else "",
     ]
-    if any(left_out):
-        st.warning(f"Left out: {' and '.join(part for part in left_out if part)}.", icon=":material/content_cut:")
+    if any(dropped):
+        st.warning(f"Left out: {' and '.join(part for part in dropped if part)}.", icon=":material/content_cut:")
     if batch is None:
         return
-    if running:
+    if batch.running:
         run(batch, lambda rows: _judged(batch.model, rows))
     _show(batch)
 
