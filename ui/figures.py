@@ -8,9 +8,9 @@ from contextlib import contextmanager
 import plotly.graph_objects as go
 import streamlit as st
 
+from ui.appearance import IMAGE, is_dark
 from ui.component import component
 from ui.engine import engine
-from ui.settings import IMAGE, is_dark
 from viz import heatmap
 from viz.component import pack
 from viz.layout import base_layout

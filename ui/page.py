@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from model_zoo.types import ModelSpec
-from ui import address, browser, notes, settings
+from ui import address, appearance, browser, notes
 from ui.field import Field, one_of, pattern
 from ui.messages import as_text, failures_as_messages, fragment
 from viz.palette import DARK
@@ -115,7 +115,7 @@ class Page(Generic[S]):
 def run(page: Page[Any]) -> None:
     """Draw a page: the only thing its file does."""
     _through_app()
-    if settings.is_dark():
+    if appearance.is_dark():
         # Streamlit writes white on what is chosen in a list of many, which on this theme's light primary colour
         # nobody can read (2.3:1).
         st.html(f"<style>.stMultiSelect [data-tag] * {{ color: {DARK.background} }}</style>")

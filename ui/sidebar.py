@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui import address, browser, settings
+from ui import address, appearance, browser
 from ui.engine import engine
 
 
@@ -13,7 +13,7 @@ def draw() -> None:
         held = engine().held()
         if held:
             st.caption(f"{len(held)} model{'s' if len(held) > 1 else ''} in memory on {engine().device}")
-        settings.images()
+        appearance.images()
         st.caption(
             "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
         )

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.filters import Filter, Filtered, apply_filter, head_weights, layer_weights
 from model_zoo.types import AttentionRun, FloatArray, ModelInfo, Part
-from ui import figures, notes, settings, widgets
+from ui import appearance, figures, notes, widgets
 from ui.attention.examples import EXAMPLES
 from ui.attention.fields import MODEL_PART
 from ui.engine import engine
@@ -38,7 +38,7 @@ class Scene:
 
     @property
     def dark(self) -> bool:
-        return settings.is_dark()
+        return appearance.is_dark()
 
     @property
     def what(self) -> str:

@@ -15,7 +15,7 @@ from analysis.alignment import Alignment, align
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput, NotDownloaded, NotSupported, OutOfMemory
 from model_zoo.types import Encoding, ModelInfo
-from ui import settings, widgets
+from ui import appearance, widgets
 from ui.compare import choice
 from ui.compare.choice import name
 from ui.compare.examples import EXAMPLES
@@ -48,7 +48,7 @@ class Scene:
 
     @property
     def dark(self) -> bool:
-        return settings.is_dark()
+        return appearance.is_dark()
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from ui import figures
+from ui.appearance import is_dark
 from ui.layers.scene import Scene
 from ui.layers.tables import COLUMNS, interval, per_cent, told
 from ui.page import View
-from ui.settings import is_dark
 from viz.layout import layer_names
 from viz.probing import curve
 

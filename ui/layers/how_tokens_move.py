@@ -10,12 +10,12 @@ import streamlit as st
 
 from analysis.probing.movement import Measure, movement
 from ui import figures, notes, save, widgets
+from ui.appearance import is_dark
 from ui.engine import engine
 from ui.examples import Example, Examples
 from ui.field import Field, one_of
 from ui.layers.scene import Scene
 from ui.page import View
-from ui.settings import is_dark
 from ui.widgets import TEXT
 from viz.layer_vectors import token_movement
 

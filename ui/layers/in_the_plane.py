@@ -8,10 +8,10 @@ import streamlit as st
 
 from analysis.probing import TaskMap
 from ui import figures, save
+from ui.appearance import is_dark
 from ui.layers.fields import LAYER
 from ui.layers.scene import Scene
 from ui.page import View
-from ui.settings import is_dark
 from viz.layer_vectors import plane
 from viz.palette import MOST_COLOURS
 

@@ -11,10 +11,10 @@ import streamlit as st
 from analysis.probing import Settings, frame
 from jobs.study import Finished
 from ui import figures, notes, save
+from ui.appearance import is_dark
 from ui.layers.choice import PIECES, POOLING
 from ui.layers.method import meaning
 from ui.messages import as_text
-from ui.settings import is_dark
 from viz.probing import layers_by_tasks
 
 

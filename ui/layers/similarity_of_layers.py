@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from ui import figures, save
+from ui.appearance import is_dark
 from ui.layers.scene import Scene
 from ui.page import View
-from ui.settings import is_dark
 from viz.layer_vectors import similarity
 from viz.layout import layer_names
 

@@ -13,10 +13,10 @@ from analysis.probing.structural import Kind
 from analysis.probing.structural_results import Estimate, ParsedSentence, StructuralResult
 from jobs.study import FoundTrees
 from ui import figures, notes, save, widgets
+from ui.appearance import is_dark
 from ui.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
 from ui.layers.tables import per_cent, told
 from ui.messages import as_text
-from ui.settings import is_dark
 from viz import structural
 from viz.layout import layer_names
 

@@ -8,12 +8,12 @@ import streamlit as st
 from analysis import corruption, scoring
 from model_zoo.types import MaskPrediction
 from ui import token_line
+from ui.appearance import is_dark
 from ui.engine import engine
 from ui.field import Field, place, within
 from ui.masked_words.scene import Scene
 from ui.messages import as_text
 from ui.page import View
-from ui.settings import is_dark
 from viz.corruption import corrupted, legend
 
 _PAGE = "masked_words"

@@ -12,12 +12,12 @@ from analysis import scoring
 from analysis.words import token_units, word_units
 from model_zoo.types import Encoding, Preference, Scheme, TokenScores
 from ui import notes, save, token_line, widgets
+from ui.appearance import is_dark
 from ui.engine import engine
 from ui.field import SWITCH, Field, one_of
 from ui.masked_words.fields import AGAINST, WORDS
 from ui.masked_words.scene import Scene
 from ui.page import View
-from ui.settings import is_dark
 from viz.surprisal import surprisal
 from viz.token_line import Line
 

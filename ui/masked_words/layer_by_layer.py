@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import figures, token_line
+from ui.appearance import is_dark
 from ui.engine import engine
 from ui.masked_words.fields import MASK
 from ui.masked_words.scene import Scene
 from ui.page import View
-from ui.settings import is_dark
 from ui.word_strip import one_mask
 from viz.lens_ranks import lens_ranks
 from viz.lens_table import lens_table

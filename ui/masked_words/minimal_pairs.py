@@ -12,13 +12,13 @@ from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme
 from ui import figures, notes, save
+from ui.appearance import is_dark
 from ui.batch import Batch, go_on, left_out, offer, say_what_waits
 from ui.engine import engine
 from ui.field import Field
 from ui.masked_words.scene import Scene
 from ui.messages import as_text
 from ui.page import View
-from ui.settings import is_dark
 from viz.minimal_pairs import accuracy_bars
 
 MINIMAL_PAIRS: Field[str] = Field(

@@ -10,13 +10,13 @@ import streamlit as st
 from analysis import scoring
 from model_zoo.types import MaskPrediction
 from ui import address, figures, save
+from ui.appearance import is_dark
 from ui.engine import engine
 from ui.field import Field, places, within
 from ui.masked_words.fields import MASKS
 from ui.masked_words.scene import Scene
 from ui.messages import as_text, failures_as_messages
 from ui.page import View, lacking
-from ui.settings import is_dark
 from ui.widgets import TEXT
 from viz.predictions import predictions
 

@@ -10,12 +10,12 @@ from analysis import corruption
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
 from ui import figures, notes
+from ui.appearance import is_dark
 from ui.engine import engine
 from ui.masked_words.fields import REPLACE, REPLACEMENT
 from ui.masked_words.scene import Scene
 from ui.messages import as_text, told_apart
 from ui.page import View
-from ui.settings import is_dark
 from viz.shifts import shifts
 
 _MOST_SHIFTED = 8  # masks whose changes are drawn

@@ -8,12 +8,12 @@ from analysis import focus
 from model_zoo.errors import InvalidInput
 from ui import figures
 from ui.address import link
+from ui.appearance import is_dark
 from ui.engine import engine
 from ui.masked_words.fields import HEAD, MASK
 from ui.masked_words.scene import Scene, send_away
 from ui.messages import as_text
 from ui.page import View
-from ui.settings import is_dark
 from ui.word_strip import one_mask
 from viz.layer_attention import layer_attention
 

@@ -9,10 +9,10 @@ from analysis import focus
 from model_zoo.types import AttentionRun
 from ui import figures, notes
 from ui.address import link
+from ui.appearance import is_dark
 from ui.engine import engine
 from ui.next_sentence.scene import Scene
 from ui.page import View
-from ui.settings import is_dark
 from viz.head_map import head_map
 
 _STRONGEST = 4

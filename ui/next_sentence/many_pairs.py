@@ -10,13 +10,13 @@ import streamlit as st
 
 from analysis import pairs
 from ui import figures, notes, save
+from ui.appearance import is_dark
 from ui.batch import Batch, go_on, left_out, offer, say_what_waits
 from ui.engine import engine
 from ui.field import Field
 from ui.messages import as_text
 from ui.next_sentence.scene import WHAT_SOP_IS, Scene
 from ui.page import View
-from ui.settings import is_dark
 from viz.calibration import calibration
 
 PAIRS: Field[str] = Field(

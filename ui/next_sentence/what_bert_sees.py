@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from ui import notes, token_line
+from ui.appearance import is_dark
 from ui.engine import engine
 from ui.next_sentence.scene import Scene
 from ui.page import View
-from ui.settings import is_dark
 from viz.sentence_input import sentence_input
 
 

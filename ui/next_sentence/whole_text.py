@@ -11,12 +11,12 @@ import streamlit as st
 from analysis import sentences
 from model_zoo.errors import InvalidInput
 from ui import notes, save, token_line
+from ui.appearance import is_dark
 from ui.engine import engine
 from ui.field import Field
 from ui.messages import as_text
 from ui.next_sentence.scene import WHAT_SOP_IS, Scene
 from ui.page import View
-from ui.settings import is_dark
 from viz.coherence import coherence
 
 PASSAGE: Field[str] = Field(
