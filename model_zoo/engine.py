@@ -5,18 +5,26 @@ Importing this module imports no torch; the first model that runs does. What can
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import psutil
+
 from model_zoo import registry, sources
+from model_zoo.answering import Answering, answers, together
 from model_zoo.asking import Asking
 from model_zoo.downloading import Download, Downloads
-from model_zoo.errors import InvalidInput, NotDownloaded
+from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
+from model_zoo.line import give_way
 from model_zoo.memory import ModelMemory
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.results import Results
-from model_zoo.types import DTYPES, DType, HeldModel, ModelStatus
+from model_zoo.types import DTYPES, DType, EngineState, HeldModel, ModelStatus
 
 if TYPE_CHECKING:
     import torch
@@ -28,6 +36,11 @@ Result = TypeVar("Result")
 Part = TypeVar("Part")
 
 RESULT_BYTES = 128 * 2**20
+RUNS = min(4, os.cpu_count() or 1)
+BATCH = 8
+
+# A process that took more than it may is looked at again after so long: memory comes back with a delay.
+_SECONDS_BETWEEN_RELIEFS = 5.0
 
 # Stands for a result that is not remembered: None may be one.
 _NOTHING = object()
@@ -40,7 +53,10 @@ class Engine(Asking):
     held in and run with: "float32", "bfloat16" or "float16" (default: half precision on a GPU, float32 on a CPU; a few
     networks run in float32 alone, see ``ModelInfo.dtype``). Results are float32 in any case, but no more exact than
     this. ``model_bytes`` and ``result_bytes`` bound the memory for models and for results; the default for models
-    follows the machine. Equal questions are answered once, also where they are asked at the same moment.
+    follows the machine. Where the process takes more than ``process_bytes``, answers are forgotten, then idle models.
+    Equal questions are answered once, also where they are asked at the same moment. ``runs`` questions run on models at
+    a time, each with ``threads`` of torch (default: torch's own number); the others wait in line, and those that are
+    alike and wait run together, up to ``batch``. ``on_change`` is called after models have come or gone.
     A model on the hub is downloaded when it is first used; with ``ask_before_download`` every call for it raises
     NotDownloaded instead, until ``download`` has fetched it.
     """
@@ -52,6 +68,11 @@ class Engine(Asking):
         dtype: DType | None = None,
         model_bytes: int | None = None,
         result_bytes: int = RESULT_BYTES,
+        process_bytes: int | None = None,
+        runs: int = RUNS,
+        threads: int | None = None,
+        batch: int = BATCH,
+        on_change: Callable[[], None] = lambda: None,
         ask_before_download: bool = False,
     ) -> None:
         if dtype is not None and dtype not in DTYPES:
@@ -64,6 +85,12 @@ class Engine(Asking):
         self._started: tuple[torch.device, ModelMemory[Source, LoadedModel]] | None = None
         self._lock = threading.RLock()
         self._results = Results(result_bytes)
+        self._process_bytes = process_bytes
+        self._relieved = 0.0
+        self._threads = threads
+        self._answering = Answering(runs, batch)
+        self._on_change = on_change
+        self._moved: set[str] = set()
 
     @property
     def started(self) -> bool:
@@ -78,11 +105,14 @@ class Engine(Asking):
 
                 from model_zoo import loading
 
+                if self._threads is not None:
+                    torch.set_num_threads(self._threads)
                 device = torch.device(self._device) if self._device else loading.best_device()
                 memory: ModelMemory[Source, LoadedModel] = ModelMemory(
                     self._model_bytes or loading.default_budget(device),
                     self._agreed_source,
-                    lambda source: loading.load(source, device, self._dtype),
+                    lambda source: loading.load(source, self._device_of(source.id, device), self._dtype),
+                    self._on_change,
                 )
                 self._started = device, memory
             return self._started
@@ -141,21 +171,37 @@ class Engine(Asking):
         """Every known model, and whether it can be used here and now (or why not)."""
         return [_status(spec) for spec in registry.MODELS.values()]
 
+    def _device_of(self, model: str, device: torch.device) -> torch.device:
+        """Where a model is loaded: on the CPU if the GPU had no memory to run it."""
+        import torch
+
+        return torch.device("cpu") if model in self._moved else device
+
     def ask(self, question: Question[Result]) -> Result:
+        return self._with_memory(question.model, lambda: self._ask(question))
+
+    def _ask(self, question: Question[Result]) -> Result:
         with self._memory.lease(question.model) as loaded:
             if not question.remembered:
-                return question.answer(loaded)
-            found: Result = self._results.of(_key(question, loaded), lambda: question.answer(loaded))
+                return self._answering.answer(question, loaded)
+            found: Result = self._results.of(
+                _key(question, loaded), lambda: self._computed(self._answering.answer(question, loaded))
+            )
             return found
 
     def ask_all(self, questions: Sequence[Question[Result]]) -> list[Result]:
         found: dict[Question[Result], Result] = {}
-        for group in _together(questions):
-            with self._memory.lease(group[0].model) as loaded:
-                keys = {question: _key(question, loaded) for question in group}
-                answered = self._all_of(questions, group, keys, loaded)
-                found |= {question: answered[key] for question, key in keys.items()}
+        for group in together(questions):
+            found |= self._with_memory(group[0].model, partial(self._ask_group, questions, group))
         return [found[question] for question in questions]
+
+    def _ask_group(
+        self, questions: Sequence[Question[Result]], group: Sequence[Question[Result]]
+    ) -> dict[Question[Result], Result]:
+        with self._memory.lease(group[0].model) as loaded:
+            keys = {question: _key(question, loaded) for question in group}
+            answered = self._all_of(questions, group, keys, loaded)
+            return {question: answered[key] for question, key in keys.items()}
 
     def _all_of(
         self,
@@ -168,16 +214,64 @@ class Engine(Asking):
         asked = {key: question for question, key in keys.items()}
 
         def compute(missing: Sequence[Hashable]) -> Iterator[tuple[int, Result]]:
-            return _answers(questions, [asked[key] for key in missing], loaded)
+            found = answers(questions, [asked[key] for key in missing], loaded)
+            return map(self._computed, self._answering.in_turns(found, long=False))
 
         if group[0].remembered:
             return self._results.all_of(list(asked), compute)
         every = list(asked)
         return {every[place]: answer for place, answer in compute(every)}
 
+    def _with_memory(self, model: str, answer: Callable[[], Result]) -> Result:
+        """An answer; where memory runs out, once more after giving back what can be, then on the CPU."""
+        remedies = iter((self._make_room, self._leave_gpu))
+        while True:
+            try:
+                return answer()
+            except ModelZooError:
+                raise
+            except Exception as error:
+                from model_zoo import shortage
+
+                if not shortage.is_shortage(error):
+                    raise
+                if not next(remedies, lambda _model: False)(model):
+                    raise shortage.too_little(model) from error
+
+    def _make_room(self, _model: str) -> bool:
+        """Forget all answers and idle models; never in vain, since the next try finds at least what torch kept."""
+        from model_zoo import shortage
+
+        device, memory = self._start()
+        self._results.clear()
+        memory.clear()
+        shortage.give_back(device)
+        return True
+
+    def _leave_gpu(self, model: str) -> bool:
+        """Have a model run on the CPU from now on; False where it does already."""
+        device, memory = self._start()
+        if device.type == "cpu" or model in self._moved:
+            return False
+        self._moved.add(model)
+        memory.forget(model)
+        return True
+
+    def _computed(self, answer: Result) -> Result:
+        """The answer as it is; where the process has grown too large, what can be forgotten is."""
+        if self._process_bytes is None or time.monotonic() - self._relieved < _SECONDS_BETWEEN_RELIEFS:
+            return answer
+        if _resident() > self._process_bytes:
+            self._relieved = time.monotonic()
+            self._results.clear()
+            self._on_change()
+            if _resident() > self._process_bytes:
+                self._memory.clear()
+        return answer
+
     def stream(self, question: Streamed[Part, Any] | Comparison[Part]) -> Generator[Part, None, None]:
         if isinstance(question, Comparison):
-            yield from question.parts(self._memory.lease)
+            yield from self._in_turns(", ".join(question.models), question.parts(self._memory.lease))
             return
         with self._memory.lease(question.model) as loaded:
             key = _key(question, loaded)
@@ -186,7 +280,7 @@ class Engine(Asking):
                 yield from question.again(known)
                 return
             parts = []
-            for part in question.parts(loaded):
+            for part in self._in_turns(question.model, question.parts(loaded)):
                 parts.append(part)
                 yield part
             if question.remembered:
@@ -198,7 +292,7 @@ class Engine(Asking):
         places: dict[Question[Result], list[int]] = {}
         for place, question in enumerate(questions):
             places.setdefault(question, []).append(place)
-        for group in _together(questions):
+        for group in together(questions):
             with self._memory.lease(group[0].model) as loaded:
                 keep = remember and group[0].remembered
                 missing = []
@@ -208,10 +302,28 @@ class Engine(Asking):
                         missing.append(question)
                     else:
                         yield from ((place, known) for place in places[question])
-                for which, answer in _answers(questions, missing, loaded):
+                for which, answer in self._in_turns(group[0].model, answers(questions, missing, loaded)):
                     if keep:
                         self._results.keep(_key(missing[which], loaded), answer)
                     yield from ((place, answer) for place in places[missing[which]])
+
+    def _in_turns(self, model: str, parts: Iterator[Part]) -> Generator[Part, None, None]:
+        """The parts of long work, each in its turn. What has been given out cannot be taken back, so that memory that
+        runs out ends it.
+        """
+        try:
+            for part in self._answering.in_turns(parts, long=True):
+                yield self._computed(part)
+                give_way()  # whoever reads this may have a turn of another kind
+        except ModelZooError:
+            raise
+        except Exception as error:
+            from model_zoo import shortage
+
+            if not shortage.is_shortage(error):
+                raise
+            self._make_room(model)
+            raise shortage.too_little(model) from error
 
     def derived(self, key: Hashable, compute: Callable[[], Result]) -> Result:
         """What is computed from answers, remembered as they are: within the same budget, and once however many ask.
@@ -228,6 +340,22 @@ class Engine(Asking):
             return []
         return [HeldModel(h.model.info, h.n_bytes, h.idle_seconds, h.in_use) for h in self._memory.held()]
 
+    def state(self) -> EngineState:
+        """What it is doing now. Loads neither torch nor a model."""
+        held = self.held()
+        return EngineState(
+            running=self._answering.line.running,
+            waiting=self._answering.line.waiting,
+            n_answered=self._answering.n_answered,
+            n_runs=self._answering.n_runs,
+            n_remembered=len(self._results),
+            result_bytes=self._results.n_bytes,
+            result_budget=self._results.budget,
+            model_bytes=sum(model.n_bytes for model in held),
+            model_budget=self.model_budget if self.started else 0,
+            moved=tuple(sorted(self._moved)),
+        )
+
     def close(self) -> None:
         """Forget all results and every model that is not in use. The engine can be used again."""
         self._results.clear()
@@ -235,34 +363,16 @@ class Engine(Asking):
             self._memory.clear()
 
 
+def _resident() -> int:
+    """Bytes of memory that the process takes."""
+    with suppress(psutil.Error):
+        return int(psutil.Process().memory_info().rss)
+    return 0
+
+
 def _key(question: Question[Any], loaded: LoadedModel) -> Hashable:
     """What an answer is remembered by: another model in the same folder has its own."""
     return question.settled(loaded), loaded.info.revision
-
-
-def _together(questions: Sequence[Question[Result]]) -> list[list[Question[Result]]]:
-    """The questions in groups that are answered together, each question once."""
-    groups: dict[Hashable, list[Question[Result]]] = {}
-    for question in dict.fromkeys(questions):
-        groups.setdefault((type(question), question.model, question.together), []).append(question)
-    return list(groups.values())
-
-
-def _answers(
-    questions: Sequence[Question[Result]], missing: Sequence[Question[Result]], loaded: LoadedModel
-) -> Iterator[tuple[int, Result]]:
-    """The answers to those that are missing, which are of one group; a failure that is about one of several
-    ``questions`` names it.
-    """
-    if not missing:
-        return
-    try:
-        yield from type(missing[0]).answer_all(loaded, missing)
-    except InvalidInput as error:
-        if error.which is None or len(questions) == 1:
-            raise
-        place = questions.index(missing[error.which])
-        raise InvalidInput(f"Text {place + 1}: {error}", place) from error
 
 
 def _status(spec: registry.ModelSpec) -> ModelStatus:

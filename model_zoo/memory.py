@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from model_zoo.errors import OutOfMemory
+from model_zoo.line import acquired, away
 
 
 class Sized(Protocol):
@@ -45,13 +46,20 @@ class Held(Generic[Model]):
 
 class ModelMemory(Generic[Source, Model]):
     """Keeps models within ``budget`` bytes. ``find`` says what a name stands for and how many bytes it will
-    take, before anything is read; ``load`` reads it.
+    take, before anything is read; ``load`` reads it. ``changed`` is called after a model has come or gone.
     """
 
-    def __init__(self, budget: int, find: Callable[[str], Source], load: Callable[[Source], Model]) -> None:
+    def __init__(
+        self,
+        budget: int,
+        find: Callable[[str], Source],
+        load: Callable[[Source], Model],
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
         self.budget = budget
         self._find = find
         self._load = load
+        self._changed = changed
         self._lock = threading.Lock()
         self._slots: dict[str, _Slot[Model]] = {}
 
@@ -63,16 +71,22 @@ class ModelMemory(Generic[Source, Model]):
             slot.users += 1
             slot.last_used = time.monotonic()
         try:
-            with slot.loading:
-                model = slot.model
-                if model is None:
-                    model = self._load_into(slot, name)
+            model = slot.model
+            if model is None:
+                acquired(slot.loading)
+                try:
+                    model = slot.model
+                    if model is None:
+                        with away():
+                            model = self._load_into(slot, name)
+                finally:
+                    slot.loading.release()
             yield model
         finally:
             with self._lock:
                 slot.users -= 1
                 slot.last_used = time.monotonic()
-                if slot.model is None and slot.users == 0:
+                if slot.model is None and slot.users == 0 and self._slots.get(name) is slot:
                     del self._slots[name]
 
     def _load_into(self, slot: _Slot[Model], name: str) -> Model:
@@ -86,6 +100,7 @@ class ModelMemory(Generic[Source, Model]):
         with self._lock:
             slot.model, slot.n_bytes = model, model.n_bytes
             self._evict(self._excess())  # what the files promised was an estimate
+        self._changed()
         return model
 
     def refuse_if_too_large(self, name: str, n_bytes: int) -> None:
@@ -145,7 +160,13 @@ class ModelMemory(Generic[Source, Model]):
             ]
         return sorted(found, key=lambda held: held.idle_seconds)
 
+    def forget(self, name: str) -> None:
+        """Forget a model even while it is in use: whoever uses it keeps it until done, others load it anew."""
+        with self._lock:
+            self._slots.pop(name, None)
+
     def clear(self) -> None:
         """Forget every model that is not in use."""
         with self._lock:
             self._slots = {name: slot for name, slot in self._slots.items() if slot.users > 0}
+        self._changed()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
 
 from model_zoo.errors import InvalidInput
@@ -41,6 +42,8 @@ class Question(Generic[Result]):
 
     remembered: ClassVar[bool] = True
     """Whether the engine keeps the answer. A question that says False says why."""
+    runs_model: ClassVar[bool] = True
+    """Whether answering passes a text through the network, so that it waits for its turn."""
     head: ClassVar[Literal["mlm", "lm", "nsp"] | None] = None
     """The head that a model needs to answer it, by the names of ``ModelInfo``."""
 
@@ -56,6 +59,17 @@ class Question(Generic[Result]):
         """
         for place, question in enumerate(questions):
             yield place, question.answer(loaded)
+
+    @classmethod
+    def answers_together(cls) -> bool:
+        """Whether several are answered in less time than one after the other."""
+        return cls.answer_all.__func__ is not Question.answer_all.__func__  # type: ignore[attr-defined]
+
+    @property
+    def n_characters(self) -> int:
+        """How long its texts are: questions of similar length are answered together."""
+        values = (getattr(self, field.name) for field in fields(cast(Any, self)) if field.name != "model")
+        return sum(len(value) for value in values if isinstance(value, str))
 
     @property
     def together(self) -> Hashable:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from cachetools import LRUCache
 
+from model_zoo.line import outcome
 from model_zoo.types import OF_THE_MODEL
 
 Compute = Callable[[list[Any]], Iterator[tuple[int, Any]]]
@@ -42,6 +43,9 @@ class Results:
         """What the results kept take together, in bytes; never above the budget."""
         with self._lock:
             return int(self._kept.currsize)
+
+    def __len__(self) -> int:
+        return len(self._kept)
 
     def values(self) -> list[Any]:
         """The results kept, in no particular order."""
@@ -89,7 +93,7 @@ class Results:
                 found |= self._computed(mine, compute, alone=len(keys) == 1)
             for key, future in theirs.items():
                 try:
-                    result = future.result()
+                    result = outcome(future)
                 except Exception:
                     if len(keys) == 1:
                         raise

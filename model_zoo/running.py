@@ -12,6 +12,7 @@ import torch
 from model_zoo import capture
 from model_zoo.capture import Call
 from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.line import give_way
 from model_zoo.loading import LoadedModel
 from model_zoo.types import (
     AttentionRun,
@@ -311,6 +312,7 @@ def batches(encodings: Sequence[Encoding], pads: bool) -> Iterator[list[int]]:
         full = (len(batch) + 1) * len(encodings[index]) > _BATCH_TOKENS
         if batch and (full or (not pads and len(encodings[index]) > len(encodings[batch[0]]))):
             yield batch
+            give_way()
             batch = []
         batch.append(index)
     if batch:

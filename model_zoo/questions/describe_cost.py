@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class DescribeCost(Question[CostSubject]):
     """``lengths`` are those of the texts it would be timed on; see ``Asking.cost_subject``."""
 
+    runs_model = False
+
     model: str
     lengths: Sequence[int] = COST_LENGTHS
 

@@ -17,6 +17,7 @@ class DescribeModel(Question[ModelInfo]):
     """See ``Asking.info``. Not remembered: the loaded model holds it."""
 
     remembered = False
+    runs_model = False
 
     model: str
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Encode(Question[Encoding]):
     """Of one text or pair; see ``Asking.encode``."""
 
+    runs_model = False
+
     model: str
     text: str
     text_pair: str | None = None

@@ -17,6 +17,7 @@ class ExplainRefusal(Question[str | None]):
     """See ``Asking.why_not``. Not remembered: it is read off the loaded model."""
 
     remembered = False
+    runs_model = False
 
     model: str
     what: Literal["mlm", "nsp"]

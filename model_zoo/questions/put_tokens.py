@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class PutTokens(Question[str]):
     """``fills`` are positions and ids, as a mapping or as pairs; see ``Asking.put``."""
 
+    runs_model = False
+
     model: str
     text: str
     fills: Mapping[int, int] | Sequence[tuple[int, int]]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 class ReadVocabulary(Question[Vocabulary]):
     """All of them, by id; see ``Asking.vocabulary``."""
 
+    runs_model = False
+
     model: str
 
     def answer(self, loaded: LoadedModel) -> Vocabulary:

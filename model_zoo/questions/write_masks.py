@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class WriteMasks(Question[str]):
     """The tokens are those at the positions ``masked``; see ``Asking.masked_text``."""
 
+    runs_model = False
     head = "mlm"
 
     model: str

@@ -17,6 +17,7 @@ from model_zoo.types.quality import Quality
 from model_zoo.types.run import PARTS, AttentionRun, Part
 from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, TokenScores
 from model_zoo.types.sentences import SentenceScore
+from model_zoo.types.state import EngineState
 from model_zoo.types.states import HiddenStates
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "CostSubject",
     "DType",
     "Encoding",
+    "EngineState",
     "FloatArray",
     "HeldModel",
     "HiddenStates",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from model_zoo import Engine
+from model_zoo import Engine, line
 from model_zoo.question import Question
 from model_zoo.results import Results, size_of
 
@@ -45,13 +45,13 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 def waiting(monkeypatch: pytest.MonkeyPatch) -> threading.Semaphore:
     """Counts the threads that wait for what another computes."""
     arrived = threading.Semaphore(0)
-    plain = Future.result
+    plain = line.outcome
 
-    def result(self: Future[Any], timeout: float | None = None) -> Any:
+    def outcome(future: Future[Any]) -> Any:
         arrived.release()
-        return plain(self, timeout)
+        return plain(future)
 
-    monkeypatch.setattr("model_zoo.results.Future.result", result)
+    monkeypatch.setattr("model_zoo.results.outcome", outcome)
     return arrived
 
 
