@@ -103,6 +103,11 @@ class Line:
         """How many stand in line."""
         return len(self._waiting)
 
+    @property
+    def mine(self) -> bool:
+        """Whether this thread has a turn."""
+        return any(turn.line is self and turn.held for turn in _here.mine)
+
     def before(self, turn: Turn) -> int:
         """How many stand in line before this one."""
         with self._lock:

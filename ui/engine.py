@@ -8,12 +8,22 @@ import streamlit as st
 
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.errors import ModelZooError
+from ui.settings import settings
 
 
 @st.cache_resource(on_release=Engine.close, show_spinner=False)
 def engine() -> Engine:
     """The engine; models and results are cached inside it. Nothing is downloaded before a visitor agrees."""
-    return Engine(ask_before_download=True)
+    limits = settings()
+    return Engine(
+        model_bytes=limits.model_memory_mb * 2**20,
+        result_bytes=limits.result_memory_mb * 2**20,
+        process_bytes=limits.process_memory_mb * 2**20,
+        runs=limits.runs,
+        threads=limits.threads,
+        batch=limits.batch,
+        ask_before_download=True,
+    )
 
 
 @st.cache_resource(show_spinner=False)

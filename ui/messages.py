@@ -22,6 +22,7 @@ from model_zoo import sources
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
 from ui import address
 from ui.engine import engine
+from ui.turns import turn
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +83,7 @@ def fragment(function: Callable[..., None], run_every: float | None = None) -> C
 
     @functools.wraps(function)
     def guarded(*args: Any, **kwargs: Any) -> None:
-        with failures_as_messages():
+        with turn(), failures_as_messages():
             function(*args, **kwargs)
 
     return st.fragment(guarded, run_every=run_every)
