@@ -11,14 +11,12 @@ Kind = TypeVar("Kind", bound=Job)
 
 
 class Desk:
-    """Holds the last job of each kind, a kind being a class of jobs; stops them all when the desk is collected."""
+    """Holds the last job of each kind, a kind being a class of jobs."""
 
     def __init__(self, worker: Worker = WORKER) -> None:
         self._worker = worker
         self._jobs: dict[type[Job], Job] = {}
-        # Tells this visitor from others. The worker holds on to it and to the jobs, but not to the desk, so that the
-        # desk goes when the visitor's session goes.
-        self._visitor = object()
+        self._visitor = object()  # tells this visitor from others
 
     def start(self, job: Job) -> None:
         """Put a job in line; an earlier one of its kind is stopped."""
@@ -32,6 +30,7 @@ class Desk:
         """The last job of a kind, over or not; None before the first."""
         return cast("Kind | None", self._jobs.get(kind))
 
-    def __del__(self) -> None:
+    def leave(self) -> None:
+        """The visit is over: stop everything."""
         for job in self._jobs.values():
             job.stop()

@@ -19,7 +19,14 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 def desk() -> Desk:
     """This visitor's, kept until the visit ends."""
     found: Desk = st.session_state.setdefault(_DESK, Desk())
+    _until_left(found)
     return found
+
+
+@st.cache_resource(scope="session", on_release=Desk.leave, show_spinner=False)
+def _until_left(_desk: Desk) -> Desk:
+    """What Streamlit releases when it gives a session up, some time after the visitor has left."""
+    return _desk
 
 
 def watch(job: Kind, more: Callable[[Kind], None] | None = None) -> None:

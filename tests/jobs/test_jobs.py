@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import subprocess
 import sys
@@ -254,7 +253,7 @@ def test_a_failure_while_a_job_is_closed_is_one_too(notes: list[str]) -> None:
     assert sound.complete
 
 
-def test_a_desk_that_goes_stops_its_jobs(notes: list[str]) -> None:
+def test_a_visitor_who_leaves_stops_his_jobs(notes: list[str]) -> None:
     worker = Worker()
     mine, other = Desk(worker), Desk(worker)
 
@@ -268,9 +267,8 @@ def test_a_desk_that_goes_stops_its_jobs(notes: list[str]) -> None:
     assert mine.current(Gated) is first
     assert mine.current(Another) is second
     assert other.current(Another) is None
-    del mine, desk
+    mine.leave()
     other_running = other.current(Gated)
-    gc.collect()
     assert (first.stopping, second.stopping, kept.stopping) == (True, True, False)
     first.go_on.release()
     kept.go_on.release(2)

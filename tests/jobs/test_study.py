@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import gc
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -103,8 +102,7 @@ def test_a_run_ends_with_its_visit() -> None:
     running_ = study(gate, "tense")
     mine.start(running_)
     assert gate.reached.wait(PATIENCE)
-    del mine
-    gc.collect()
+    mine.leave()
     assert running_.stopping
     gate.open.set()
     assert running_.wait(PATIENCE)

@@ -1,0 +1,35 @@
+"""A visitor's jobs on the screen: they end with the visit."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+
+def test_jobs_end_with_the_visit() -> None:
+    def page() -> None:
+        from collections.abc import Generator
+
+        import streamlit as st
+
+        from jobs import Job
+        from ui.background import desk
+
+        class Endless(Job):
+            doing = "waiting"
+            share, progress, n_ended = 0.0, "", 0  # type: ignore[assignment]
+
+            def steps(self) -> Generator[None, None, None]:
+                while True:
+                    yield
+
+        st.session_state["job"] = Endless()
+        desk().start(st.session_state["job"])
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    job = app.session_state["job"]
+    assert job.running
+    assert not job.stopping
+    st.cache_resource.clear()  # releases what Streamlit releases when it gives a session up
+    assert job.wait(20)
