@@ -40,6 +40,14 @@ _UNLIMITED_TOKENS = 4096
 _UNLIMITED_TOKENS_UNFUSED = 512
 
 
+# Settings of a run, which are this app's and no checkpoint's, though a config may hold them.
+_OF_A_RUN = {
+    "return_dict": True,
+    "output_attentions": False,
+    "output_hidden_states": False,
+    "chunk_size_feed_forward": 0,
+}
+
 # What a network is given where only the way through it matters.
 _TRIED = "a b c"
 
@@ -272,6 +280,8 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
             trial.refuse_dangerous(rules.read_bytes(), source.id)
     config = AutoConfig.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
     plausible.refuse_config(config, source)
+    for name, value in _OF_A_RUN.items():
+        setattr(config, name, value)
     tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
     # Without its files transformers makes up a tokenizer that knows no word.
     files = ("tokenizer.json", *tokenizer.vocab_files_names.values())
