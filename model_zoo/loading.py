@@ -275,9 +275,10 @@ def is_out_of_memory(error: BaseException) -> bool:
 def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedModel:
     assert source.folder is not None
     plausible.refuse_config_file(source.folder, source.id)
-    if not sources.is_listed(source.id):
-        for rules in checkpoint.tokenizer_files(source.folder):
-            trial.refuse_dangerous(rules.read_bytes(), source.id)
+    is_foreign = not sources.is_listed(source.id)
+    saved = checkpoint.tokenizer_files(source.folder) if is_foreign else []
+    for rules in saved:
+        trial.refuse_dangerous(rules.read_bytes(), source.id)
     config = AutoConfig.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
     plausible.refuse_config(config, source)
     for name, value in _OF_A_RUN.items():
@@ -291,6 +292,8 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
             f"“{source.id}” has no fast tokenizer (tokenizer.json), so its tokens cannot be traced back to the text. "
             "Save one with AutoTokenizer(...).save_pretrained, or choose another checkpoint."
         )
+    if is_foreign and not saved:  # made from a vocabulary, or from sentencepiece's file
+        trial.refuse_dangerous(tokenizer.backend_tokenizer.to_str().encode(), source.id)
     family = family_of(config.model_type)
     family.configure(config)
     number_format = dtype_for(device, dtype) if family.half else torch.float32
