@@ -58,7 +58,8 @@ class Engine(Asking):
     a time, each with ``threads`` of torch (default: torch's own number); the others wait in line, and those that are
     alike and wait run together, up to ``batch``. ``on_change`` is called after models have come or gone.
     A model on the hub is downloaded when it is first used; with ``ask_before_download`` every call for it raises
-    NotDownloaded instead, until ``download`` has fetched it.
+    NotDownloaded instead, until ``download`` has fetched it. With ``listed_only`` only models of the registry are
+    known, and no other name makes it look for a file or ask the hub.
     """
 
     def __init__(
@@ -74,12 +75,14 @@ class Engine(Asking):
         batch: int = BATCH,
         on_change: Callable[[], None] = lambda: None,
         ask_before_download: bool = False,
+        listed_only: bool = False,
     ) -> None:
         if dtype is not None and dtype not in DTYPES:
             raise InvalidInput(f"There is no number format {dtype!r} here. Choose {', '.join(DTYPES)}.")
         self._device = device
         self._dtype = dtype
         self._asks = ask_before_download
+        self._listed_only = listed_only
         self._downloads = Downloads(self._source)
         self._model_bytes = model_bytes
         self._started: tuple[torch.device, ModelMemory[Source, LoadedModel]] | None = None
@@ -136,7 +139,7 @@ class Engine(Asking):
         from model_zoo import loading
 
         device, memory = self._start()
-        source = sources.find(model, loading.dtype_for(device, self._dtype).itemsize)
+        source = sources.find(model, loading.dtype_for(device, self._dtype).itemsize, listed_only=self._listed_only)
         if source.folder is None:
             memory.refuse_if_too_large(model, source.n_bytes)
             sources.refuse_without_disk(source)

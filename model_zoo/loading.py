@@ -5,29 +5,24 @@ from __future__ import annotations
 import inspect
 import logging
 import threading
+import traceback
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import psutil
 import torch
 from threadpoolctl import ThreadpoolController
-from transformers import (
-    AutoConfig,
-    AutoModel,
-    AutoModelForCausalLM,
-    AutoModelForMaskedLM,
-    AutoModelForPreTraining,
-    AutoTokenizer,
-)
+from transformers import AutoConfig, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
-from model_zoo import capture, registry, sources, unfused, watching
+from model_zoo import capture, checkpoint, network, plausible, registry, sources, trial, unfused, watching
 from model_zoo.capture import Call
 from model_zoo.encoding import encode, shifted
-from model_zoo.errors import BadCheckpoint, NotSupported
+from model_zoo.errors import BadCheckpoint, ModelZooError, NotSupported, OutOfMemory
 from model_zoo.families import Family, family_of
 from model_zoo.sources import Source
 from model_zoo.types import PARTS, DType, Encoding, FloatArray, ModelInfo, Part
@@ -39,20 +34,19 @@ logging.getLogger("transformers.modeling_utils").setLevel(logging.ERROR)
 logging.getLogger("transformers.distributed.tensor_parallel").setLevel(logging.ERROR)
 transformers_logging.disable_progress_bar()
 
-# from_pretrained builds networks on a device that holds no data, by a switch that other threads see too.
-_building = threading.Lock()
-
-_AUTO = {
-    "pretraining": AutoModelForPreTraining,
-    "masked": AutoModelForMaskedLM,
-    "causal": AutoModelForCausalLM,
-}
-
 # Bounds for models that set no limit of their own. Outside the fused kernel attention may take n x n floats a head
 # (finished maps, XLNet's relative positions), elsewhere it does not.
 _UNLIMITED_TOKENS = 4096
 _UNLIMITED_TOKENS_UNFUSED = 512
 
+
+# Settings of a run, which are this app's and no checkpoint's, though a config may hold them.
+_OF_A_RUN = {
+    "return_dict": True,
+    "output_attentions": False,
+    "output_hidden_states": False,
+    "chunk_size_feed_forward": 0,
+}
 
 # What a network is given where only the way through it matters.
 _TRIED = "a b c"
@@ -127,8 +121,15 @@ class LoadedModel:
         limit = self.max_tokens if max_tokens is None else min(max_tokens, self.max_tokens)
         own = self.tokenizer.mask_token or "[MASK]"
         read, read_pair = (part and part.replace("[MASK]", own) for part in (text, text_pair))
-        with self.tokenizer_lock:
-            return encode(self.tokenizer, read or "", read_pair, limit)
+        with self.tokenizer_lock, trial.failures_told(self.info.id):
+            encoding = encode(self.tokenizer, read or "", read_pair, limit)
+        n_known = getattr(self.model.config, "vocab_size", None)
+        if n_known is not None and max(encoding.ids, default=0) >= n_known:  # on a GPU this would end every model's run
+            raise BadCheckpoint(
+                f"The tokenizer of “{self.info.id}” makes a token that its network does not know "
+                f"(number {max(encoding.ids):,} of {n_known:,}). Change the text, or choose another model."
+            )
+        return encoding
 
     def written(self, text: str, text_pair: str | None, max_tokens: int | None = None) -> Encoding:
         """What the decoder is given while the encoder reads ``text``: see ``Engine.attend``."""
@@ -236,18 +237,53 @@ def _leave_the_cores_to_torch() -> None:
 
 def load(source: Source, device: torch.device, dtype: DType | None = None) -> LoadedModel:
     """Read a source's files, after downloading them if need be, into ``dtype``, or that of ``dtype_for``; into float32
-    where the family's network works in no other.
+    where the family's network works in no other. A model that is not in the registry is tried on a few words.
 
-    Raises BadCheckpoint if they are no model.
+    Raises BadCheckpoint if they are no model, OutOfMemory if there is less memory than it needs.
     """
     _leave_the_cores_to_torch()
     if source.folder is None:
         source = replace(sources.download(source), untrained=source.untrained)
     try:
-        config = AutoConfig.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
-    except Exception as error:  # transformers raises whatever it stumbles over: OSError, ValueError, KeyError ...
+        loaded = _load(source, device, dtype)
+        if not sources.is_listed(source.id):
+            _try_out(loaded)
+    except ModelZooError:
+        raise
+    except BaseException as error:  # transformers raises whatever it stumbles over: OSError, ValueError, KeyError ...
+        traceback.clear_frames(error.__traceback__)  # they hold what was loaded so far
+        if is_out_of_memory(error):
+            raise OutOfMemory(
+                f"The memory ran out while {source.id} was loaded. Wait until other models are done and try again, or "
+                "choose a smaller model."
+            ) from error
+        if not isinstance(error, Exception) and not trial.is_panic(error):
+            raise
         raise BadCheckpoint(_unreadable(source.id, error)) from error
+    if source.stamp != checkpoint.stamp(source.folder or Path()):
+        raise BadCheckpoint(
+            f"The files of “{source.id}” changed while they were read. Try again when nothing writes to them any more."
+        )
+    return loaded
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether Python, torch on a GPU, or torch on the CPU (by words alone) has found no memory."""
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedModel:
+    assert source.folder is not None
+    plausible.refuse_config_file(source.folder, source.id)
+    is_foreign = not sources.is_listed(source.id)
+    saved = checkpoint.tokenizer_files(source.folder) if is_foreign else []
+    for rules in saved:
+        trial.refuse_dangerous(rules.read_bytes(), source.id)
+    config = AutoConfig.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
+    plausible.refuse_config(config, source)
+    for name, value in _OF_A_RUN.items():
+        setattr(config, name, value)
+    tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
     # Without its files transformers makes up a tokenizer that knows no word.
     files = ("tokenizer.json", *tokenizer.vocab_files_names.values())
     has_files = any((source.folder / name).exists() for name in files)
@@ -256,15 +292,13 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
             f"“{source.id}” has no fast tokenizer (tokenizer.json), so its tokens cannot be traced back to the text. "
             "Save one with AutoTokenizer(...).save_pretrained, or choose another checkpoint."
         )
+    if is_foreign and not saved:  # made from a vocabulary, or from sentencepiece's file
+        trial.refuse_dangerous(tokenizer.backend_tokenizer.to_str().encode(), source.id)
     family = family_of(config.model_type)
     family.configure(config)
     number_format = dtype_for(device, dtype) if family.half else torch.float32
-    if source.untrained:
-        model, missing = _untrained_network(source, config, family, device, number_format), set[str]()
-        heads = set[str]()
-    else:
-        model, missing = _load_network(source, config, family, device, number_format)
-        heads = _heads(model, family, missing, source.id)
+    model, missing = network.read(source, config, family, device, number_format)
+    heads = set() if source.untrained else network.heads(model, family, missing, source.id)
     eager = model.config._attn_implementation == "eager"
     max_tokens = _max_tokens(config, tokenizer, model, family)
     spec = registry.find(source.id)
@@ -275,7 +309,7 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
         n_layers=getattr(config, "num_hidden_layers", 0),
         n_heads=getattr(config, "num_attention_heads", 0),
         width=getattr(config, "hidden_size", 0),
-        parameters=source.n_parameters - _n_constants(model, missing),
+        parameters=source.n_parameters - network.n_constants(model, missing),
         max_tokens=max_tokens,
         # A published head may be there and never have been trained; the registry knows, the file does not.
         mlm="mlm" in heads and tokenizer.mask_token_id is not None and (spec is None or spec.mlm),
@@ -289,84 +323,21 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
     return LoadedModel(info=info, family=family, model=model, tokenizer=tokenizer, max_tokens=bound)
 
 
-def _unreadable(model: str, error: Exception) -> str:
+def _try_out(loaded: LoadedModel) -> None:
+    """A few words through all of a network: what its config gets wrong fails here, and not on somebody's question."""
+    with torch.inference_mode():
+        states = loaded._tried()
+        if loaded.info.cross_attention and loaded.model.config.decoder_start_token_id is not None:
+            loaded._tried(states)
+        if loaded.info.mlm or loaded.info.nsp or loaded.info.lm:
+            loaded.model(**loaded.inputs([loaded.encode(_TRIED)]))
+
+
+def _unreadable(model: str, error: BaseException) -> str:
     if "trust_remote_code" in str(error) or "custom code" in str(error):
         return f"“{model}” needs code from its own repository, which this app never runs. Choose another model."
     first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return f"“{model}” cannot be loaded: {first_line[:300]} Choose another checkpoint, or copy this one again."
-
-
-def _auto(config: Any, family: Family) -> Any:
-    """The Auto class that holds the family's heads, or the network alone where there is none."""
-    auto = _AUTO.get(family.head, AutoModel)
-    return auto if type(config) in auto._model_mapping else AutoModel
-
-
-def _load_network(
-    source: Source, config: Any, family: Family, device: torch.device, dtype: torch.dtype
-) -> tuple[Any, set[str]]:
-    """The network in evaluation mode on the device, and the names of weights the checkpoint does not hold."""
-    auto = _auto(config, family)
-    try:
-        network = auto._model_mapping[type(config)]
-        implementation = capture.IMPLEMENTATION if network._supports_sdpa else "eager"
-        with _building:
-            model, report = network.from_pretrained(
-                source.folder,
-                config=config,
-                dtype=dtype,
-                attn_implementation=implementation,
-                use_safetensors=True,
-                local_files_only=True,
-                output_loading_info=True,
-            )
-    except Exception as error:
-        raise BadCheckpoint(_unreadable(source.id, error)) from error
-    missing = set(report["missing_keys"]) | {key for key, *_ in report["mismatched_keys"]}
-    return model.eval().requires_grad_(False).to(device), missing
-
-
-def _untrained_network(source: Source, config: Any, family: Family, device: torch.device, dtype: torch.dtype) -> Any:
-    """A network without heads of the configured shape, its weights drawn as for training, always the same ones."""
-    auto = _auto(config, family)
-    try:
-        implementation = capture.IMPLEMENTATION if auto._model_mapping[type(config)]._supports_sdpa else "eager"
-        with _building, torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
-            model = auto.from_config(config, dtype=dtype, attn_implementation=implementation)
-    except Exception as error:
-        raise BadCheckpoint(_unreadable(source.id, error)) from error
-    return model.base_model.eval().requires_grad_(False).to(device)
-
-
-def _heads(model: Any, family: Family, missing: set[str], name: str) -> set[str]:
-    """Which heads have all their weights: one that lacks any would predict at random, so it does not count.
-
-    The pooler serves the sentence head only, so a checkpoint without it still has its encoder.
-    """
-    prefix = f"{model.base_model_prefix}."
-    has_head = model.base_model is not model
-    sentence = {key for key in missing if any(part in key for part in ("pooler", family.sentence_head))}
-    of_encoder = {key for key in missing - sentence if not has_head or key.startswith(prefix)}
-    if of_encoder:
-        raise BadCheckpoint(
-            f"“{name}” lacks {len(of_encoder)} weights of its encoder (such as {min(of_encoder)}), "
-            "which would have to be random. Choose a complete checkpoint."
-        )
-    heads = set()
-    if has_head and family.head in ("pretraining", "masked") and not missing - sentence:
-        heads.add("mlm")
-    if has_head and family.head == "causal" and not missing:
-        heads.add("lm")
-    if has_head and family.nsp and not sentence:
-        heads.add("nsp")
-    return heads
-
-
-def _n_constants(model: Any, missing: set[str]) -> int:
-    """Numbers that a checkpoint holds beside the weights, such as BART's bias of zeros."""
-    stored = model.state_dict().keys() - missing
-    return sum(buffer.numel() for name, buffer in model.named_buffers() if name in stored)
 
 
 def _max_tokens(config: Any, tokenizer: Any, model: Any, family: Family) -> int | None:

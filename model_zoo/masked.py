@@ -14,6 +14,7 @@ from model_zoo.answers import Slot, answers_of, lens, logits_of, predictions, st
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
 from model_zoo.running import batches
+from model_zoo.trial import failures_told
 from model_zoo.types import (
     Encoding,
     MaskLens,
@@ -290,6 +291,7 @@ def put(loaded: LoadedModel, text: str, fills: Mapping[int, int]) -> str:
 def _as_written(loaded: LoadedModel, token: int) -> str:
     """How a token reads after another word: " cat", or "s" for one that continues a word."""
     tokenizer = loaded.tokenizer
-    before = tokenizer.encode("a", add_special_tokens=False)
-    written: str = tokenizer.decode([*before, token], clean_up_tokenization_spaces=False)
-    return written.removeprefix(tokenizer.decode(before, clean_up_tokenization_spaces=False))
+    with failures_told(loaded.info.id):
+        before = tokenizer.encode("a", add_special_tokens=False)
+        written: str = tokenizer.decode([*before, token], clean_up_tokenization_spaces=False)
+        return written.removeprefix(tokenizer.decode(before, clean_up_tokenization_spaces=False))

@@ -7,9 +7,6 @@ pickles can run code when they are opened.
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
-import math
 import os
 import shutil
 import socket
@@ -17,10 +14,11 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlparse
 
+import psutil
 from cachetools import TTLCache, cached
 from huggingface_hub import HfApi, ModelInfo, constants, snapshot_download, try_to_load_from_cache
 from huggingface_hub.errors import (
@@ -32,10 +30,9 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import filter_repo_objects, tqdm, validate_repo_id
-from safetensors import safe_open
 
-from model_zoo import registry
-from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, UnknownModel
+from model_zoo import checkpoint, registry
+from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, OutOfMemory, UnknownModel
 
 WEIGHTS = Path(__file__).parent / "weights"
 
@@ -43,6 +40,8 @@ WEIGHTS = Path(__file__).parent / "weights"
 UNTRAINED = "untrained:"
 
 _HUB_SECONDS = 10.0
+# Never taken by a download: the app itself, its logs and everybody else on this machine write to the same disk.
+DISK_RESERVE = 500_000_000
 # Half a file that nobody has written to for so long belongs to a process that was killed.
 _ABANDONED_SECONDS = 3600.0
 _NEEDED_FILES = [
@@ -61,7 +60,8 @@ _NEEDED_FILES = [
 @dataclass(frozen=True, slots=True)
 class Source:
     """Files that can become a model. ``folder`` is None while they are still on the hub, and ``download_bytes`` of
-    them not here yet. ``untrained`` takes all from them but the weights, which are drawn at random.
+    them not here yet. ``untrained`` takes all from them but the weights, which are drawn at random. ``stamp`` tells
+    whether the files are those that were looked at: see ``checkpoint.stamp``.
     """
 
     id: str
@@ -71,6 +71,8 @@ class Source:
     bytes_per_parameter: int = 4
     download_bytes: int = 0
     untrained: bool = False
+    n_tensors: int = 0
+    stamp: tuple[object, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def n_bytes(self) -> int:
@@ -83,13 +85,25 @@ def embedded_folder(model: str) -> Path:
     return WEIGHTS / model.replace("/", "-")
 
 
-def find(model: str, bytes_per_parameter: int = 4) -> Source:
+def is_listed(model: str) -> bool:
+    """Whether a model is one of the registry, with its weights or untrained. Looks at the name alone."""
+    return registry.find(model.removeprefix(UNTRAINED)) is not None
+
+
+def find(model: str, bytes_per_parameter: int = 4, *, listed_only: bool = False) -> Source:
     """What ``model`` stands for: an id of the registry, a hub id or a local folder, or one of these after UNTRAINED.
 
-    Raises UnknownModel, HubUnreachable or BadCheckpoint with a message fit for the screen.
+    With ``listed_only`` a name that is not the registry's is refused before anything is looked at: no file, no hub.
+    Raises UnknownModel, HubUnreachable, BadCheckpoint or OutOfMemory with a message fit for the screen.
     """
+    if listed_only and not is_listed(model):
+        raise UnknownModel(f"“{model[:100]}” is not in this app's list of models. Choose a model from the list.")
     if model.startswith(UNTRAINED):
-        return replace(find(model.removeprefix(UNTRAINED), bytes_per_parameter), untrained=True)
+        return replace(_find(model.removeprefix(UNTRAINED), bytes_per_parameter), untrained=True)
+    return _find(model, bytes_per_parameter)
+
+
+def _find(model: str, bytes_per_parameter: int) -> Source:
     spec = registry.find(model)
     if spec is not None and spec.hub_id is None:
         return _in_folder(model, embedded_folder(model), None, bytes_per_parameter)
@@ -123,7 +137,7 @@ def downloaded(hub_id: str) -> Path | None:
         folder = Path(snapshot_download(hub_id, local_files_only=True, allow_patterns=_NEEDED_FILES))
     except LocalEntryNotFoundError:  # also where a download was interrupted
         return None
-    return folder if (folder / "config.json").exists() and _weight_files(folder) else None
+    return folder if (folder / "config.json").exists() and checkpoint.weight_files(folder) else None
 
 
 def download(source: Source, report: Callable[[int], None] | None = None) -> Source:
@@ -136,11 +150,7 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
     _sweep(source.id)
     try:
         # Not by commit: only what was fetched by the name of the branch is found again without the hub.
-        folder = Path(
-            snapshot_download(
-                source.id, allow_patterns=_NEEDED_FILES, tqdm_class=None if report is None else _counter(report)
-            )
-        )
+        folder = Path(snapshot_download(source.id, allow_patterns=_NEEDED_FILES, tqdm_class=_counter(report)))
     except GatedRepoError as error:
         raise HubUnreachable(_gated(source.id)) from error
     except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: hf_xet's, for whatever it stumbles over
@@ -153,7 +163,7 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
     try:
         return _in_folder(source.id, folder, folder.name, source.bytes_per_parameter)
     except BadCheckpoint as error:
-        for file in _weight_files(folder):
+        for file in checkpoint.weight_files(folder):
             stored = file.resolve()
             file.unlink()
             stored.unlink(missing_ok=True)
@@ -165,14 +175,20 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
 
 def refuse_without_disk(source: Source) -> None:
     """Raises DiskFull where the hub's local cache has no room for what is to be downloaded."""
-    if source.download_bytes > free_disk():
+    if source.download_bytes > _room_on_disk():
         raise DiskFull(_disk_full(source))
 
 
+def _room_on_disk() -> int:
+    """Bytes that downloads may take."""
+    return max(0, free_disk() - DISK_RESERVE)
+
+
 def _disk_full(source: Source) -> str:
+    left = megabytes(_room_on_disk())
     return (
-        f"{source.id} is a download of {megabytes(source.download_bytes)}, and the disk has {megabytes(free_disk())} "
-        f"left for it (in {constants.HF_HUB_CACHE}). Free some space, or choose a smaller model."
+        f"{source.id} is a download of {megabytes(source.download_bytes)}, and the disk has {left} left for it "
+        f"(in {constants.HF_HUB_CACHE}). Free some space, or choose a smaller model."
     )
 
 
@@ -187,8 +203,9 @@ def megabytes(n_bytes: int) -> str:
     return f"{n_bytes / 1e6:,.0f} MB" if n_bytes >= 10e6 else f"{n_bytes / 1e6:.1f} MB"
 
 
-def _counter(report: Callable[[int], None]) -> type[tqdm]:
-    """The class that huggingface_hub makes its progress bars of: draws nothing, and reports what they count.
+def _counter(report: Callable[[int], None] | None) -> type[tqdm]:
+    """The class that huggingface_hub makes its progress bars of: draws nothing, and reports what they count. It ends
+    the download, as a full disk would, where something else fills the disk meanwhile.
 
     It has one bar for files and two for bytes: those that came over the network, and those on the disk. Where they
     differ the one ahead is reported, and never less than before.
@@ -205,7 +222,10 @@ def _counter(report: Callable[[int], None]) -> type[tqdm]:
             self.n += n or 0
             if self.counts_bytes and self.n > most:
                 most = int(self.n)
-                report(most)
+                if report is not None:
+                    report(most)
+                if free_disk() < DISK_RESERVE // 2:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     return Counter
 
@@ -232,62 +252,19 @@ def hub_reachable() -> bool:
         return False
 
 
-def _weight_files(folder: Path) -> list[Path]:
-    """The safetensors files of a checkpoint; empty if there are none or a part is missing."""
-    single = folder / "model.safetensors"
-    if single.exists():
-        return [single]
-    index = folder / "model.safetensors.index.json"
-    if not index.exists():
-        return []
-    try:
-        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-        files = [folder / name for name in sorted(names)]
-    except (ValueError, KeyError, AttributeError, TypeError):
-        return []
-    return files if all(file.parent == folder and file.exists() for file in files) else []
-
-
 def _in_folder(model: str, folder: Path, revision: str | None, bytes_per_parameter: int) -> Source:
-    if not (folder / "config.json").exists():
-        raise BadCheckpoint(
-            f"The folder “{model}” holds no config.json, so it is no transformers checkpoint. Choose the "
-            "folder that save_pretrained wrote."
+    """What a folder holds. Raises BadCheckpoint, and OutOfMemory before it reads all of what no memory holds."""
+    stamp = checkpoint.stamp(folder)
+    files = checkpoint.refuse_unusable(folder, model)
+    headers = checkpoint.read_headers(files, model)
+    source = Source(model, folder, "", headers.n_parameters, bytes_per_parameter, n_tensors=headers.n_tensors)
+    total = psutil.virtual_memory().total
+    if source.n_bytes > total:
+        raise OutOfMemory(
+            f"{model} needs {megabytes(source.n_bytes)}, more than the {megabytes(total)} of this machine. "
+            "Choose a smaller model."
         )
-    files = _weight_files(folder)
-    if not files:
-        raise BadCheckpoint(_no_weights(model, [path.name for path in folder.iterdir()]))
-    try:
-        n_parameters = 0
-        for file in files:
-            with safe_open(file, "np") as tensors:
-                names = tensors.keys()
-                n_parameters += sum(math.prod(tensors.get_slice(name).get_shape()) for name in names)
-    except Exception as error:  # safetensors' own error class is not exported
-        raise BadCheckpoint(
-            f"The weights of “{model}” cannot be read ({error}). The file may be damaged: copy or download it again."
-        ) from error
-    return Source(model, folder, revision or _fingerprint(files), n_parameters, bytes_per_parameter)
-
-
-def _no_weights(model: str, names: list[str]) -> str:
-    if any(name.endswith((".bin", ".pt", ".pth", ".ckpt", ".pkl")) for name in names):
-        return (
-            f"“{model}” has its weights as pickles only, and a pickle can run any code when it is opened. "
-            "This app loads safetensors: convert the checkpoint with save_pretrained, or choose another."
-        )
-    return (
-        f"“{model}” has no model.safetensors, or a part of it is missing. Choose another checkpoint, or copy "
-        "or download this one again."
-    )
-
-
-def _fingerprint(files: list[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
-    return f"sha256:{digest.hexdigest()[:12]}"
+    return replace(source, revision=revision or checkpoint.fingerprint(files), stamp=stamp)
 
 
 def _gated(model: str) -> str:
@@ -326,12 +303,14 @@ def _on_hub(model: str, bytes_per_parameter: int) -> Source:
         ) from error
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
     if not sizes.keys() & {"model.safetensors", "model.safetensors.index.json"}:
-        raise BadCheckpoint(_no_weights(model, list(sizes)))
+        raise BadCheckpoint(checkpoint.no_weights(model, list(sizes)))
     if "config.json" not in sizes:
         raise BadCheckpoint(
             f"“{model}” has no config.json on the hub, so it is no transformers checkpoint. Choose another model."
         )
     needed = list(filter_repo_objects(sizes, allow_patterns=_NEEDED_FILES))
+    for name in needed:
+        checkpoint.refuse_size(name, sizes[name], model)
     revision = info.sha or "main"
     missing = [name for name in needed if not isinstance(try_to_load_from_cache(model, name, revision=revision), str)]
     # Without the hub's own count: few checkpoints take less than half precision, so this is rarely too small.

@@ -300,9 +300,9 @@ def test_a_disk_too_small_is_said_before_the_download(
 ) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     source = sources.find("someone/tiny")
-    monkeypatch.setattr(sources, "free_disk", lambda: source.download_bytes)
+    monkeypatch.setattr(sources, "free_disk", lambda: source.download_bytes + sources.DISK_RESERVE)
     sources.refuse_without_disk(source)
-    monkeypatch.setattr(sources, "free_disk", lambda: source.download_bytes - 1)
+    monkeypatch.setattr(sources, "free_disk", lambda: source.download_bytes + sources.DISK_RESERVE - 1)
     with pytest.raises(DiskFull) as caught:
         sources.download(source)
     assert str(caught.value) == (

@@ -15,6 +15,7 @@ from refused import message
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
+from model_zoo import checkpoint as checkpoint_files
 from model_zoo import loading, registry, sources
 from model_zoo.errors import BadCheckpoint, UnknownModel
 
@@ -217,5 +218,5 @@ def test_finding_opens_no_weights(monkeypatch: pytest.MonkeyPatch, checkpoint: C
         def __exit__(self, *args: Any) -> None:
             self.file.__exit__(*args)
 
-    monkeypatch.setattr(sources, "safe_open", HeaderOnly)
+    monkeypatch.setattr(checkpoint_files, "safe_open", HeaderOnly)
     assert sources.find(str(checkpoint("bert"))).n_parameters > 0

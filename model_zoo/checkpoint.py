@@ -1,0 +1,185 @@
+"""A checkpoint's folder: ordinary files of the size that such files have, the headers of its weights, a fingerprint.
+
+Nothing here opens a file before it is known to be an ordinary one: to open a pipe is to wait for ever.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from safetensors import safe_open
+
+from model_zoo.errors import BadCheckpoint
+
+_MB = 2**20
+# All but the weights is read whole and taken apart, which needs many times its size. The largest there are: 33 MB
+# (tokenizer.json of 256,000 tokens), 1.2 MB (tokenizer_config.json with reserved tokens), 1 MB (config.json with names
+# of 21,000 labels), 5 MB (index of a checkpoint in 100 parts).
+_MOST_BYTES = {
+    "config.json": 4 * _MB,
+    "tokenizer_config.json": 8 * _MB,
+    "*.index.json": 16 * _MB,
+    "*.json": 64 * _MB,
+    "*.txt": 64 * _MB,
+    "*.model": 64 * _MB,
+    "*.jinja": _MB,
+    "vocab*": 64 * _MB,
+    "tokenizer*": 64 * _MB,
+    "*.safetensors": math.inf,
+}
+# The header of a checkpoint of 1,000 tensors takes 0.1 MB.
+_MOST_HEADER_BYTES = 16 * _MB
+
+
+@dataclass(frozen=True, slots=True)
+class Headers:
+    """What the headers of weights say, before a number is read: how many tensors, and numbers in them."""
+
+    n_tensors: int
+    n_parameters: int
+
+
+def refuse_unusable(folder: Path, model: str) -> list[Path]:
+    """The files of the weights. Raises BadCheckpoint where a folder is no checkpoint, or holds what is no ordinary file
+    (a pipe, a device), a link to somewhere else, or a file that is too large for what it is.
+    """
+    if not (folder / "config.json").exists():
+        raise BadCheckpoint(
+            f"The folder “{model}” holds no config.json, so it is no transformers checkpoint. Choose the "
+            "folder that save_pretrained wrote."
+        )
+    for file in _files(folder):
+        _refuse_file(file, folder, model)
+    files = weight_files(folder)
+    if not files:
+        raise BadCheckpoint(no_weights(model, [path.name for path in folder.iterdir()]))
+    return files
+
+
+def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
+    """What lies in a folder, and in the one below from which transformers reads by itself."""
+    for place in (folder, folder / "additional_chat_templates"):
+        if place.is_dir():
+            with os.scandir(place) as entries:
+                yield from entries
+
+
+def _refuse_file(file: os.DirEntry[str], folder: Path, model: str) -> None:
+    try:
+        found = file.stat()
+    except OSError:  # a link to nothing: as good as not there
+        return
+    is_read = _is_read(file.name)
+    if not stat.S_ISREG(found.st_mode) and (is_read or not stat.S_ISDIR(found.st_mode)):
+        raise BadCheckpoint(
+            f"“{file.name}” of “{model}” is no ordinary file, so this app does not open it. Replace it, or choose "
+            "another checkpoint."
+        )
+    if is_read and file.is_symlink() and not _is_within(Path(os.path.realpath(file.path)), folder):
+        raise BadCheckpoint(
+            f"“{file.name}” of “{model}” is a link to a file in another folder, which this app does not follow. Copy "
+            "the file itself into the folder, or choose another checkpoint."
+        )
+    refuse_size(file.name, found.st_size, model)
+
+
+def _is_read(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in _MOST_BYTES)
+
+
+def _is_within(target: Path, folder: Path) -> bool:
+    """Whether a file is in a folder, or where the hub's cache keeps what its folders of links show."""
+    if target.is_relative_to(os.path.realpath(folder)):
+        return True
+    return target.parent.name == "blobs" and target.parent.parent.name.startswith("models--")
+
+
+def refuse_size(name: str, n_bytes: int, model: str) -> None:
+    """Raises BadCheckpoint for a file that is too large for what its name says it is."""
+    most = next((most for pattern, most in _MOST_BYTES.items() if fnmatchcase(name, pattern)), math.inf)
+    if n_bytes > most:
+        raise BadCheckpoint(
+            f"“{name}” of “{model}” has {n_bytes / 1e6:,.0f} MB, and no such file needs more than "
+            f"{most / _MB:,.0f} MB. Choose another checkpoint."
+        )
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a checkpoint; empty if there are none or a part is missing."""
+    single = folder / "model.safetensors"
+    if single.is_file():
+        return [single]
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        return []
+    try:
+        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        files = [folder / name for name in sorted(names)]
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        return []
+    return files if all(file.parent == folder and file.is_file() for file in files) else []
+
+
+def tokenizer_files(folder: Path) -> list[Path]:
+    """The tokenizers as they are saved whole; transformers may take one of another name than tokenizer.json."""
+    return sorted(file for file in folder.glob("tokenizer*.json") if file.name != "tokenizer_config.json")
+
+
+def read_headers(files: list[Path], model: str) -> Headers:
+    """Raises BadCheckpoint for weights that are damaged, or lie about their size."""
+    n_tensors = n_parameters = 0
+    try:
+        for file in files:
+            with file.open("rb") as start:
+                n_bytes = int.from_bytes(start.read(8), "little")
+            if n_bytes > _MOST_HEADER_BYTES:
+                raise ValueError(f"a header of {n_bytes / 1e6:,.0f} MB")
+            with safe_open(file, "np") as tensors:
+                for name in tensors.keys():  # noqa: SIM118 (it is no mapping)
+                    n_tensors += 1
+                    n_parameters += math.prod(tensors.get_slice(name).get_shape())
+    except Exception as error:  # safetensors' own error class is not exported
+        raise BadCheckpoint(
+            f"The weights of “{model}” cannot be read ({error}). The file may be damaged: copy or download it again."
+        ) from error
+    return Headers(n_tensors, n_parameters)
+
+
+def stamp(folder: Path) -> tuple[object, ...]:
+    """Changes whenever a file that makes the model is written, replaced, added or removed."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [(entry.name, entry.stat()) for entry in entries if _is_read(entry.name)]
+    except OSError:  # one of them went away meanwhile
+        return ()
+    return tuple(sorted((name, file.st_ino, file.st_size, file.st_mtime_ns) for name, file in found))
+
+
+def no_weights(model: str, names: list[str]) -> str:
+    """What is said of a checkpoint, whose files have these names, that has no safetensors."""
+    if any(name.endswith((".bin", ".pt", ".pth", ".ckpt", ".pkl")) for name in names):
+        return (
+            f"“{model}” has its weights as pickles only, and a pickle can run any code when it is opened. "
+            "This app loads safetensors: convert the checkpoint with save_pretrained, or choose another."
+        )
+    return (
+        f"“{model}” has no model.safetensors, or a part of it is missing. Choose another checkpoint, or copy "
+        "or download this one again."
+    )
+
+
+def fingerprint(files: list[Path]) -> str:
+    """The revision of weights that have none: a digest of the files, in order."""
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return f"sha256:{digest.hexdigest()[:12]}"

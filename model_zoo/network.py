@@ -1,0 +1,105 @@
+"""The network of a checkpoint: its class, its weights read or drawn, and which heads it really has."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForPreTraining
+
+from model_zoo import capture, checkpoint, plausible, sources
+from model_zoo.errors import BadCheckpoint
+from model_zoo.families import Family
+from model_zoo.sources import Source
+
+# from_pretrained builds networks on a device that holds no data, by a switch that other threads see too.
+_building = threading.Lock()
+
+_AUTO = {
+    "pretraining": AutoModelForPreTraining,
+    "masked": AutoModelForMaskedLM,
+    "causal": AutoModelForCausalLM,
+}
+
+
+def _auto(config: Any, family: Family) -> Any:
+    """The Auto class that holds the family's heads, or the network alone where there is none."""
+    auto = _AUTO.get(family.head, AutoModel)
+    return auto if type(config) in auto._model_mapping else AutoModel
+
+
+def read(source: Source, config: Any, family: Family, device: torch.device, dtype: torch.dtype) -> tuple[Any, set[str]]:
+    """A source's network in evaluation mode on the device, and the names of weights the checkpoint does not hold.
+
+    Raises BadCheckpoint, and whatever transformers and torch do.
+    """
+    auto = _auto(config, family)
+    network = auto._model_mapping[type(config)]
+    config._attn_implementation = capture.IMPLEMENTATION if network._supports_sdpa else "eager"
+    with _building:
+        if not sources.is_listed(source.id):
+            plausible.refuse_network(lambda: network(copy.deepcopy(config)), source)
+        model, missing = (_untrained if source.untrained else _trained)(source, config, network, dtype)
+    return model.eval().requires_grad_(False).to(device), missing
+
+
+def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> tuple[Any, set[str]]:
+    assert source.folder is not None
+    with ExitStack() as files:
+        # Read into memory of its own: weights that are mapped to the file take the process with them when somebody
+        # cuts the file off. And nothing else is read: with a folder transformers looks for further files in it.
+        opened = [
+            files.enter_context(safe_open(file, "pt", backend="pread"))
+            for file in checkpoint.refuse_unusable(source.folder, source.id)
+        ]
+        model, report = network.from_pretrained(
+            None,
+            state_dict={name: part.get_slice(name) for part in opened for name in part.keys()},  # noqa: SIM118
+            config=config,
+            dtype=dtype,
+            attn_implementation=config._attn_implementation,
+            output_loading_info=True,
+        )
+    return model, set(report["missing_keys"]) | {key for key, *_ in report["mismatched_keys"]}
+
+
+def _untrained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> tuple[Any, set[str]]:  # noqa: ARG001
+    """Without heads, its weights drawn as for training, always the same ones."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = network._from_config(config, dtype=dtype, attn_implementation=config._attn_implementation)
+    return model.base_model, set()
+
+
+def heads(model: Any, family: Family, missing: set[str], name: str) -> set[str]:
+    """Which heads have all their weights: one that lacks any would predict at random, so it does not count.
+
+    The pooler serves the sentence head only, so a checkpoint without it still has its encoder.
+    """
+    prefix = f"{model.base_model_prefix}."
+    has_head = model.base_model is not model
+    sentence = {key for key in missing if any(part in key for part in ("pooler", family.sentence_head))}
+    of_encoder = {key for key in missing - sentence if not has_head or key.startswith(prefix)}
+    if of_encoder:
+        raise BadCheckpoint(
+            f"“{name}” lacks {len(of_encoder)} weights of its encoder (such as {min(of_encoder)}), "
+            "which would have to be random. Choose a complete checkpoint."
+        )
+    found = set()
+    if has_head and family.head in ("pretraining", "masked") and not missing - sentence:
+        found.add("mlm")
+    if has_head and family.head == "causal" and not missing:
+        found.add("lm")
+    if has_head and family.nsp and not sentence:
+        found.add("nsp")
+    return found
+
+
+def n_constants(model: Any, missing: set[str]) -> int:
+    """Numbers that a checkpoint holds beside the weights, such as BART's bias of zeros."""
+    stored = model.state_dict().keys() - missing
+    return sum(buffer.numel() for name, buffer in model.named_buffers() if name in stored)

@@ -1,0 +1,175 @@
+"""Whether what a config.json says can be true of the weights beside it: told before anything of that size is made.
+
+The headers of the weights say how many tensors and numbers there are. A network needs about as many, so that a config
+can neither make this process build for hours nor take more memory than the files promise.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.nn.modules import module as torch_module
+
+from model_zoo.errors import BadCheckpoint
+from model_zoo.sources import Source
+
+# More than any published network has of layers, heads or experts; labels have names, 21,000 at the most.
+_MOST_OF_A_KIND = 1000
+_MOST_LABELS = 100_000
+_KINDS = re.compile(r"layer|head|expert|group|block|stage|network", re.IGNORECASE)
+# Longformer pads every text to a whole number of windows.
+_MOST_IN_A_WINDOW = 4096
+_MOST_LEVELS = 20
+# Whose keys are anybody's words.
+_NAMES_OF_LABELS = ("id2label", "label2id")
+
+# Sizes as transformers' configs name them; each is a whole number from 1 on where a config has it.
+_SIZES = (
+    "hidden_size", "vocab_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "d_model", "d_kv",
+    "d_ff", "d_inner", "encoder_layers", "decoder_layers", "num_decoder_layers", "encoder_attention_heads",
+    "decoder_attention_heads", "encoder_ffn_dim", "decoder_ffn_dim", "num_heads", "num_layers", "embedding_size",
+    "num_hidden_groups", "inner_group_num", "num_feedforward_networks", "head_dim", "num_key_value_heads",
+    "num_random_blocks", "block_size",
+)  # fmt: skip
+_LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_decoder_layers", "num_layers")
+
+# Parts of the app's own network may be missing in the file (a head, a pooler), and tables of constants come on top.
+_SHARE = 1.5
+_SLACK_BYTES = 64 * 2**20
+# Registered while a network is built: matrices that are tied afterwards, heads that the file lacks.
+_TENSORS_SHARE = 4
+_TENSORS_SLACK = 500
+
+
+def refuse_config_file(folder: Path, model: str) -> None:
+    """Raises BadCheckpoint for a config.json with numbers that no network has, before a class reads it: some make a
+    list entry for each of their layers or labels.
+    """
+
+    def no_number(name: str) -> None:
+        raise _implausible(model, f"holds {name}, which is no number")
+
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"), parse_constant=no_number)
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadCheckpoint(
+            f"The config.json of “{model}” cannot be read. Copy the checkpoint again, or choose another."
+        ) from error
+    if not isinstance(config, dict):
+        raise _implausible(model, "is no table of settings")
+    for name in ("quantization_config", "fusion_config"):
+        if config.get(name) is not None:
+            raise _implausible(model, f"asks for a {name}, which this app does not load")
+    for name, value in _entries(config, model):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise _implausible(model, f"gives {_said(value)} for {name[:40]}")
+        if isinstance(value, bool) or not isinstance(value, int):
+            continue
+        if abs(value) > _most_of(name):
+            raise _implausible(model, f"gives {_said(value)} for {name[:40]}, more than any network has")
+
+
+def _most_of(name: str) -> float:
+    """The largest number that a setting of this name has anywhere."""
+    if name == "attention_window":
+        return _MOST_IN_A_WINDOW
+    if "label" in name:
+        return _MOST_LABELS
+    return _MOST_OF_A_KIND if _KINDS.search(name) else math.inf
+
+
+def _entries(value: Any, model: str) -> Iterator[tuple[str, Any]]:
+    """Every name and value of a config, those in lists under the list's name, at whatever depth."""
+    waiting = [("", value, 0)]
+    while waiting:
+        name, value, level = waiting.pop()
+        if level > _MOST_LEVELS:
+            raise _implausible(model, f"is nested more than {_MOST_LEVELS} deep")
+        if isinstance(value, dict):
+            waiting += [(str(key), part, level + 1) for key, part in value.items() if key not in _NAMES_OF_LABELS]
+        elif isinstance(value, list):
+            waiting += [(name, part, level + 1) for part in value]
+        else:
+            yield name, value
+
+
+def refuse_config(config: Any, source: Source) -> None:
+    """Raises BadCheckpoint where a config, as its class reads it, or one inside it, has sizes that are no whole numbers
+    from 1 on, or more layers than the weights have tensors.
+    """
+    for part in (config, *_nested(config)):
+        known = part.to_dict()
+        # Older configs call them by other names.
+        known |= {name: getattr(part, name, None) for name in getattr(type(part), "attribute_map", {})}
+        for name in _SIZES:
+            value = known.get(name)
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise _implausible(source.id, f"gives {_said(value)} for {name}, which is a whole number from 1 on")
+            if name in _LAYERS and value > source.n_tensors:
+                raise _implausible(
+                    source.id, f"gives {_said(value)} for {name}, and the weights are {source.n_tensors:,} tensors"
+                )
+
+
+def _nested(config: Any) -> list[Any]:
+    """The configs of a config's parts, those of an encoder and a decoder say."""
+    names = getattr(type(config), "sub_configs", {})
+    return [part for name in names if hasattr(part := getattr(config, name, None), "to_dict")]
+
+
+def refuse_network(build: Callable[[], Any], source: Source) -> None:
+    """Raises BadCheckpoint where the network that ``build`` makes has many more tensors or numbers than the weights.
+
+    It is made on a device that holds no data, so nothing is allocated, and no further than is plausible.
+    """
+    most = _TENSORS_SHARE * source.n_tensors + _TENSORS_SLACK
+    with torch.device("meta"), _at_most(most, source.id):
+        network = build()
+    tensors = {id(tensor): tensor for tensor in (*network.parameters(), *network.buffers())}
+    needed = sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
+    if needed > _SHARE * 4 * source.n_parameters + _SLACK_BYTES:
+        raise _implausible(
+            source.id,
+            f"describes a network of {needed / 4e6:,.0f} million numbers, and the weights hold "
+            f"{source.n_parameters / 1e6:,.1f} million",
+        )
+
+
+@contextmanager
+def _at_most(n_tensors: int, model: str) -> Iterator[None]:
+    """Stops this thread's building of a network at its ``n_tensors``-th tensor."""
+    thread, n_built = threading.get_ident(), 0
+
+    def count(_module: Any, _name: str, _parameter: Any) -> None:
+        nonlocal n_built
+        n_built += threading.get_ident() == thread
+        if n_built > n_tensors:
+            raise _implausible(model, "describes a network of many times the tensors that the weights are")
+
+    hook = torch_module.register_module_parameter_registration_hook(count)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def _said(value: Any) -> str:
+    """A value in a sentence, cut where it is long."""
+    text = (
+        f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**30 else repr(value)
+    )
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _implausible(model: str, what: str) -> BadCheckpoint:
+    return BadCheckpoint(f"The config.json of “{model}” {what}. Choose another checkpoint, or copy this one again.")

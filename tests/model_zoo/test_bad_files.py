@@ -1,0 +1,399 @@
+"""Folders that harm: pipes, links, giants, tokenizers that abort or panic, files that change or go away meanwhile."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import shutil
+import socket
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from huggingface_hub import constants
+from loopback_hub import Hub
+from refused import message
+from transformers import BertForPreTraining
+
+from model_zoo import Engine, loading, sources, trial
+from model_zoo import checkpoint as checkpoint_files
+from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError, OutOfMemory, UnknownModel
+from model_zoo.sources import UNTRAINED
+
+CPU = torch.device("cpu")
+
+
+def load(folder: Path) -> loading.LoadedModel:
+    return loading.load(sources.find(str(folder)), CPU)
+
+
+# What is no ordinary file
+READ = [
+    "config.json",
+    "model.safetensors",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.txt",
+    "chat_template.jinja",
+]
+
+
+@pytest.mark.parametrize("name", [*READ, "anything", "additional_chat_templates/own.jinja"])
+def test_a_pipe_is_never_opened(name: str, copied: Path) -> None:
+    file = copied / name
+    file.parent.mkdir(exist_ok=True)
+    file.unlink(missing_ok=True)
+    os.mkfifo(file)
+    assert f"“{file.name}” of “{copied}” is no ordinary file, so this app does not open it." in message(str(copied))
+
+
+def test_neither_devices_nor_sockets_nor_folders_are_opened(copied: Path) -> None:
+    weights = copied / "model.safetensors"
+    weights.unlink()
+    weights.symlink_to("/dev/zero")
+    assert "is no ordinary file" in message(str(copied))
+    weights.unlink()
+    weights.mkdir()
+    assert "is no ordinary file" in message(str(copied))
+    weights.rmdir()
+    with socket.socket(socket.AF_UNIX) as listening:
+        here = os.open(copied, os.O_RDONLY)  # the whole path is longer than a socket's name may be
+        try:
+            listening.bind(f"/proc/self/fd/{here}/model.safetensors")
+        finally:
+            os.close(here)
+        assert "is no ordinary file" in message(str(copied))
+
+
+@pytest.mark.parametrize("name", READ)
+def test_links_out_of_the_folder_are_not_followed(name: str, copied: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere" / name
+    elsewhere.parent.mkdir()
+    elsewhere.write_text("secret", encoding="utf-8")
+    (copied / name).unlink(missing_ok=True)
+    (copied / name).symlink_to(elsewhere)
+    assert f"“{name}” of “{copied}” is a link to a file in another folder" in message(str(copied))
+
+
+def test_links_as_the_hub_s_cache_has_them_are_followed(copied: Path, tmp_path: Path) -> None:
+    blobs = tmp_path / "models--someone--tiny" / "blobs"
+    blobs.mkdir(parents=True)
+    for file in list(copied.iterdir()):
+        file.rename(blobs / file.name)
+        file.symlink_to(blobs / file.name)
+    shown = tmp_path / "link to the folder"
+    shown.symlink_to(copied)
+    assert load(shown).info.nsp == "NSP"
+
+
+@pytest.mark.parametrize(
+    ("name", "n_bytes"),
+    [("config.json", 5e6), ("tokenizer.json", 70e6), ("tokenizer_config.json", 9e6), ("vocab.txt", 70e6)],
+)
+def test_giants_are_not_read(name: str, n_bytes: float, copied: Path) -> None:
+    with (copied / name).open("ab") as file:
+        file.truncate(int(n_bytes))  # takes no room on the disk
+    assert f"“{name}” of “{copied}” has {n_bytes / 1e6:,.0f} MB, and no such file needs more" in message(str(copied))
+
+
+def test_giants_on_the_hub_are_not_fetched(
+    hub: Hub, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.models["someone/tiny"] = checkpoint("bert")
+    monkeypatch.setitem(checkpoint_files._MOST_BYTES, "*.json", 1000)
+    assert "“tokenizer.json” of “someone/tiny” has 0 MB" in message("someone/tiny")
+    assert not any("resolve" in request for request in hub.requests)
+
+
+def test_a_header_too_large_is_not_read(copied: Path) -> None:
+    with (copied / "model.safetensors").open("wb") as file:
+        file.write((17 * 2**20).to_bytes(8, "little"))
+        file.truncate(20 * 2**20)
+    assert "cannot be read (a header of 18 MB)" in message(str(copied))
+
+
+def test_weights_that_no_memory_holds_are_not_read_through(copied: Path) -> None:
+    """A file with holes takes no room on the disk, and hours to go through."""
+    n_bytes = 2**43
+    header = json.dumps({"w": {"dtype": "F32", "shape": [n_bytes // 4], "data_offsets": [0, n_bytes]}}).encode()
+    with (copied / "model.safetensors").open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        try:
+            file.truncate(8 + len(header) + n_bytes)
+        except OSError:
+            pytest.skip("this file system has no files of 8 TB")
+    with pytest.raises(OutOfMemory, match=r"needs 8,796,093 MB, more than the .* of this machine"):
+        sources.find(str(copied))
+
+
+# Tokenizers
+def replace(searched: dict[str, str], content: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": searched, "content": content}
+
+
+ENORMOUS = {
+    "normalizer": {
+        "type": "Sequence",
+        "normalizers": [replace({"String": "q"}, "q" * 10**5), replace({"String": "q"}, "q" * 10**5)],
+    }
+}
+RARE = {
+    "normalizer": {
+        "type": "Sequence",
+        "normalizers": [replace({"Regex": "[ы]"}, "ы" * 10**5), replace({"Regex": "[ы]"}, "ы" * 10**5)],
+    }
+}
+PADDED = {
+    "padding": {
+        "strategy": {"Fixed": 10**12}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0,
+        "pad_type_id": 0, "pad_token": "[PAD]",
+    }
+}  # fmt: skip
+
+
+def split(pattern: str) -> dict[str, Any]:
+    return {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}}
+
+
+def with_rules(folder: Path, changes: dict[str, Any]) -> Path:
+    file = folder / "tokenizer.json"
+    rules = json.loads(file.read_text(encoding="utf-8")) | changes
+    file.write_text(json.dumps(rules), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("changes", [ENORMOUS, RARE, PADDED, split("(a+)+$"), {"model": {"type": "BPE"}}])
+def test_a_tokenizer_that_dies_is_refused(changes: dict[str, Any], copied: Path) -> None:
+    """In this process the first three would end it: no memory is left, and the library aborts."""
+    with pytest.raises(BadCheckpoint, match=r"failed when it was tried on a few words: it stopped with an error"):
+        load(with_rules(copied, changes))
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"normalizer":' * 5000, "", "null", "\0"])
+def test_a_tokenizer_that_is_no_json(text: str, copied: Path) -> None:
+    (copied / "tokenizer.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BadCheckpoint, match="failed when it was tried"):
+        load(copied)
+
+
+def test_a_tokenizer_of_another_name_is_tried_too(copied: Path) -> None:
+    """transformers takes the file that tokenizer_config.json names for its version."""
+    (copied / "tokenizer.4.0.0.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(BadCheckpoint, match="failed when it was tried"):
+        load(copied)
+
+
+def test_a_tokenizer_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "_SECONDS", 0.05)
+    monkeypatch.setattr(trial, "_CHILD", "while True: pass")
+    with pytest.raises(BadCheckpoint, match="took more than 10 seconds"):
+        trial.refuse_dangerous(b"never seen before", "someone/slow")
+
+
+def test_what_has_passed_is_not_tried_again(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(copied)
+    monkeypatch.setattr(trial, "_survives", lambda _rules: False)
+    load(copied)
+    with_rules(copied, {"version": "1.0 "})
+    with pytest.raises(BadCheckpoint, match="failed when it was tried"):
+        load(copied)
+
+
+def test_a_tokenizer_without_a_file_of_its_own_is_tried_too(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = json.loads((copied / "tokenizer.json").read_text(encoding="utf-8"))
+    words = sorted(rules["model"]["vocab"], key=rules["model"]["vocab"].get)
+    (copied / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    (copied / "tokenizer.json").unlink()
+    assert load(copied).encode("the cat").tokens[0] == "[CLS]"
+    monkeypatch.setattr(trial, "_passed", {})
+    monkeypatch.setattr(trial, "_survives", lambda _rules: False)
+    with pytest.raises(BadCheckpoint, match="failed when it was tried"):
+        load(copied)
+
+
+def test_embedded_models_need_no_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "_survives", lambda _rules: False)
+    monkeypatch.setattr(trial, "_passed", {})
+    assert Engine("cpu").info("embedded/tinybert").mlm
+
+
+def test_a_tokenizer_that_panics_on_somebody_s_text(checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+    """The library's panic is no Exception, and would end the script of whoever asks."""
+    folder = Path(shutil.copytree(checkpoint("modernbert"), tmp_path / "copied"))
+    engine, model = Engine("cpu"), str(with_rules(folder, split("(ы+)+$")))
+    assert engine.attend(model, "the cat").n_tokens > 2
+    with pytest.raises(BadCheckpoint) as caught:
+        engine.attend(model, "ы" * 64 + "!")
+    assert str(caught.value) == (
+        f"The tokenizer of “{model}” failed on this text. Change the text, or choose another model."
+    )
+    assert engine.attend("embedded/tinybert", "the cat").n_tokens == 4
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"model_max_length": "long"}, {"model_max_length": -5}, {"added_tokens_decoder": [1]}, {"mask_token": 3}, None],
+)
+def test_settings_of_a_tokenizer_that_are_nonsense(changes: dict[str, Any] | None, copied: Path) -> None:
+    file = copied / "tokenizer_config.json"
+    settings = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps([settings] if changes is None else settings | changes), encoding="utf-8")
+    with pytest.raises(BadCheckpoint):
+        load(copied)
+
+
+# Files that change while they are used
+def test_weights_cut_off_under_a_loaded_model(copied: Path) -> None:
+    """Mapped to the file, they would end the process at the next question (SIGBUS)."""
+    engine, model = Engine("cpu"), str(copied)
+    before = engine.hidden_states(model, ["the cat"])[0]
+    if sys.platform == "linux":
+        assert str(copied) not in Path("/proc/self/maps").read_text(encoding="utf-8")
+    with (copied / "model.safetensors").open("r+b") as file:
+        file.truncate(0)
+    assert (engine.hidden_states(model, ["the cat", "the dog"])[0] == before).all()
+    for file_ in copied.iterdir():
+        file_.unlink()
+    assert engine.attend(model, "the dog").n_tokens > 2
+    engine.close()
+    with pytest.raises(BadCheckpoint, match="holds no config"):
+        engine.attend(model, "the dog")
+
+
+def test_a_folder_that_changes_between_find_and_load(copied: Path, checkpoint: Callable[[str], Path]) -> None:
+    """Its answers would be remembered as those of the weights that were there before."""
+    source = sources.find(str(copied))
+    for name in ("config.json", "model.safetensors"):
+        (copied / name).write_bytes((checkpoint("bert_headless") / name).read_bytes())
+    with pytest.raises(BadCheckpoint, match="changed while they were read"):
+        loading.load(source, CPU)
+    assert loading.load(sources.find(str(copied)), CPU).info.nsp is None
+
+
+@pytest.mark.parametrize(
+    "failure", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to ...")]
+)
+def test_a_load_that_fails_halfway(failure: Exception, copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its memory is free again at once, the next try works, and other models answer."""
+    engine, model = Engine("cpu"), str(copied)
+    plain, half = BertForPreTraining.from_pretrained, []
+
+    def broken(*args: Any, **options: Any) -> Any:
+        loaded, _report = plain(*args, **options)
+        half.append(weakref.ref(loaded))
+        raise failure
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BertForPreTraining, "from_pretrained", broken)
+        with pytest.raises(OutOfMemory, match=f"The memory ran out while {model} was loaded") as caught:
+            engine.info(model)
+        assert engine.info("embedded/bilstm").mlm
+    gc.collect()
+    assert half[0]() is None
+    assert caught.value.__cause__ is failure
+    assert [held.info.id for held in engine.held()] == ["embedded/bilstm"]
+    assert engine.info(model).nsp == "NSP"
+
+
+# A disk that fills up
+def test_a_download_leaves_a_reserve_on_the_disk(
+    hub: Hub, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Something else fills the disk while the weights come: whole files stay, the rest is thrown away."""
+    hub.models["someone/tiny"] = checkpoint("bert")
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1000)
+    engine = Engine("cpu", ask_before_download=True)
+    left = [10 * sources.DISK_RESERVE]
+    monkeypatch.setattr(sources, "free_disk", lambda: left[0])
+    source = sources.find("someone/tiny")
+
+    def report(done: int) -> None:
+        if done > source.download_bytes // 2:
+            left[0] = sources.DISK_RESERVE // 3
+
+    with pytest.raises(DiskFull, match=r"the disk has 0\.0 MB left for it .* Free some space"):
+        sources.download(source, report)
+    assert list(tmp_path.rglob("*.incomplete")) == []
+    assert sources.downloaded("someone/tiny") is None
+    for file in (tmp_path / "hub").rglob("snapshots/*/*"):
+        assert file.read_bytes() == (checkpoint("bert") / file.name).read_bytes()
+    assert engine.info("embedded/tinybert").mlm
+    with pytest.raises(DiskFull):
+        engine.info("someone/tiny")
+    left[0] = 10 * sources.DISK_RESERVE
+    engine.download("someone/tiny").wait()
+    assert engine.info("someone/tiny").mlm
+
+
+# Names
+TYPED = [
+    "/etc", "~", "~root", "../..", ".", "", "nul\0byte", "\\\\server\\share", "//server/share", "C:\\", "file:///etc",
+    "untrained:/etc", "untrained:untrained:embedded/bert", "untrained:" * 5000, "x" * 10**6, "\ud800",
+    "someone/something", "Embedded/BERT", "embedded/bert/", "embedded/../../etc",
+]  # fmt: skip
+
+
+@pytest.fixture
+def nothing_opens(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever asks for a file, a folder, or the network fails."""
+
+    def fail(*_arguments: Any, **_options: Any) -> None:
+        raise AssertionError("a name was looked for")
+
+    with monkeypatch.context() as patch:
+        for name in ("stat", "lstat", "scandir", "listdir", "open", "readlink"):
+            patch.setattr(os, name, fail)
+        for name in ("isdir", "exists", "isfile", "expanduser", "realpath"):
+            patch.setattr(os.path, name, fail)
+        patch.setattr("builtins.open", fail)
+        patch.setattr(socket, "socket", fail)
+        patch.setattr(sources, "snapshot_download", fail)
+        patch.setattr(sources, "HfApi", fail)
+        yield
+
+
+@pytest.mark.usefixtures("nothing_opens")
+def test_no_name_but_a_listed_one_is_looked_for() -> None:
+    refusals = []
+    for name in TYPED:
+        assert not sources.is_listed(name)
+        try:
+            sources.find(name, listed_only=True)
+        except UnknownModel as error:
+            refusals.append(str(error))
+    assert len(refusals) == len(TYPED)
+    assert refusals[0] == "“/etc” is not in this app's list of models. Choose a model from the list."
+    assert max(map(len, refusals)) < 200
+    with pytest.raises(AssertionError, match="a name was looked for"):
+        sources.find("/etc")
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_an_engine_of_listed_models(name: str) -> None:
+    engine = Engine("cpu", listed_only=True)
+    for ask in (
+        engine.info,
+        lambda model: engine.attend(model, "the cat"),
+        lambda model: engine.download(model).wait(),
+    ):
+        with pytest.raises(UnknownModel, match="is not in this app's list of models"):
+            ask(name)
+
+
+def test_listed_models_are_used_as_ever() -> None:
+    engine = Engine("cpu", listed_only=True)
+    for model in ("embedded/tinybert", f"{UNTRAINED}embedded/tinybert"):
+        assert sources.is_listed(model)
+        assert engine.attend(model, "the cat").n_tokens == 4
+
+
+@pytest.mark.usefixtures("no_hub")
+def test_untrained_of_untrained_is_no_model() -> None:
+    for name in ("untrained:untrained:embedded/bert", "untrained:" * 5000):
+        with pytest.raises(ModelZooError):
+            sources.find(name)
