@@ -42,7 +42,8 @@ class Engine(Asking):
     this. ``model_bytes`` and ``result_bytes`` bound the memory for models and for results; the default for models
     follows the machine. Equal questions are answered once, also where they are asked at the same moment.
     A model on the hub is downloaded when it is first used; with ``ask_before_download`` every call for it raises
-    NotDownloaded instead, until ``download`` has fetched it.
+    NotDownloaded instead, until ``download`` has fetched it. ``download_bytes`` bounds the disk for all models from the
+    hub; the default is what is free.
     """
 
     def __init__(
@@ -53,12 +54,14 @@ class Engine(Asking):
         model_bytes: int | None = None,
         result_bytes: int = RESULT_BYTES,
         ask_before_download: bool = False,
+        download_bytes: int | None = None,
     ) -> None:
         if dtype is not None and dtype not in DTYPES:
             raise InvalidInput(f"There is no number format {dtype!r} here. Choose {', '.join(DTYPES)}.")
         self._device = device
         self._dtype = dtype
         self._asks = ask_before_download
+        self._download_bytes = download_bytes
         self._downloads = Downloads(self._source)
         self._model_bytes = model_bytes
         self._started: tuple[torch.device, ModelMemory[Source, LoadedModel]] | None = None
@@ -109,7 +112,7 @@ class Engine(Asking):
         source = sources.find(model, loading.dtype_for(device, self._dtype).itemsize)
         if source.folder is None:
             memory.refuse_if_too_large(model, source.n_bytes)
-            sources.refuse_without_disk(source)
+            sources.refuse_without_disk(source, self._download_bytes, self._downloads.coming)
         return source
 
     def _agreed_source(self, model: str) -> Source:

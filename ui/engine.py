@@ -8,12 +8,18 @@ import streamlit as st
 
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.errors import ModelZooError
+from ui.settings import settings
 
 
 @st.cache_resource(on_release=Engine.close, show_spinner=False)
 def engine() -> Engine:
     """The engine; models and results are cached inside it. Nothing is downloaded before a visitor agrees."""
-    return Engine(ask_before_download=True)
+    given = settings()
+    return Engine(
+        ask_before_download=True,
+        listed_only=not given.any_model,
+        download_bytes=None if given.download_mb is None else given.download_mb * 10**6,
+    )
 
 
 @st.cache_resource(show_spinner=False)
