@@ -20,8 +20,8 @@ from model_zoo.running import batches
 from model_zoo.text import check
 from model_zoo.types import Encoding, MaskLens, MaskPrediction, Prediction, Target
 
-# Numbers in one piece of the head's output: 64 MB of float32.
-_HEAD_NUMBERS = 2**24
+# Numbers in one piece of the head's output: 16 MB of float32, of which a few are held at a time.
+_HEAD_NUMBERS = 2**22
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,12 @@ class Downloads:
         with self._lock:
             return self._downloads.get(model)
 
+    @property
+    def coming(self) -> int:
+        """Bytes still to come of all downloads under way."""
+        with self._lock:
+            return sum(each.n_bytes - each.done for each in self._downloads.values() if each.running)
+
     def start(self, model: str) -> Download:
         """Begin to fetch a model in a thread of its own, or join those who wait for it already."""
         with self._lock:

@@ -14,19 +14,19 @@ from model_zoo.types import Encoding
 def encode(tokenizer: Any, text: str, text_pair: str | None, max_tokens: int) -> Encoding:
     """Tokenize a text or a pair, cut it at ``max_tokens`` (the longer text first) and count what is left out.
 
-    Not safe for threads: cutting is a setting of the tokenizer. The caller holds the tokenizer's lock.
+    Not safe for threads: not to cut is a setting of the tokenizer, too. The caller holds the tokenizer's lock.
     """
     # Some tokenizers keep the types to themselves although their models were trained with them.
     options = {"return_offsets_mapping": True, "return_token_type_ids": True, "verbose": False}
     batch = tokenizer(text, text_pair, truncation=False, **options)
-    n_all = len(batch["input_ids"])
-    starts = {(part, span[0]) for part, span in zip(batch.sequence_ids(0), batch["offset_mapping"], strict=True)}
-    if n_all > max_tokens:
-        batch = tokenizer(text, text_pair, truncation="longest_first", max_length=max_tokens, **options)
-    ids = batch["input_ids"]
-    segments = _segments(batch.sequence_ids(0))
+    parts, all_spans = batch.sequence_ids(0), batch["offset_mapping"]
+    starts = {(part, span[0]) for part, span in zip(parts, all_spans, strict=True)}
+    # The tokenizer's own cut would read the texts again, and of a pair make every combination of what is left over.
+    kept = _kept(parts, max_tokens)
+    ids = [batch["input_ids"][place] for place in kept]
+    segments = _segments([parts[place] for place in kept])
     texts = (text, text_pair or "")
-    spans = zip(segments, batch["offset_mapping"], strict=True)
+    spans = zip(segments, (all_spans[place] for place in kept), strict=True)
     offsets = [
         _with_marks(texts[segment], segment, *_without_spaces(texts[segment], *span), starts) for segment, span in spans
     ]
@@ -41,8 +41,8 @@ def encode(tokenizer: Any, text: str, text_pair: str | None, max_tokens: int) ->
         offsets=tuple(offsets),
         segment_ids=tuple(segments),
         special=special,
-        type_ids=tuple(batch["token_type_ids"]),
-        n_dropped=n_all - len(ids),
+        type_ids=tuple(batch["token_type_ids"][place] for place in kept),
+        n_dropped=len(parts) - len(ids),
     )
 
 
@@ -61,6 +61,25 @@ def shifted(encoding: Encoding, start: str, start_id: int) -> Encoding:
         special=(True, *encoding.special[:-1]),
         type_ids=None,
     )
+
+
+def _kept(parts: list[int | None], max_tokens: int) -> list[int]:
+    """The places of the tokens that stay, given the text that each is of (None: it frames them): all those that frame,
+    and of the texts the beginnings, as equal in length as they can be.
+    """
+    if len(parts) <= max_tokens:
+        return list(range(len(parts)))
+    room = max(0, max_tokens - parts.count(None))
+    shorter, longer = sorted((0, 1), key=parts.count)
+    lengths = {shorter: min(parts.count(shorter), room // 2)}
+    lengths[longer] = room - lengths[shorter]
+    kept = []
+    for place, part in enumerate(parts):
+        if part is not None:
+            lengths[part] -= 1
+        if part is None or lengths[part] >= 0:
+            kept.append(place)
+    return kept
 
 
 def _framing_ids(tokenizer: Any) -> set[int]:

@@ -9,11 +9,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import psutil
 
 from model_zoo import registry, sources
 from model_zoo.answering import Answering, answers, together
@@ -21,6 +18,7 @@ from model_zoo.asking import Asking
 from model_zoo.downloading import Download, Downloads
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
 from model_zoo.line import give_way
+from model_zoo.machine import resident
 from model_zoo.memory import ModelMemory
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.results import Results
@@ -58,8 +56,9 @@ class Engine(Asking):
     a time, each with ``threads`` of torch (default: torch's own number); the others wait in line, and those that are
     alike and wait run together, up to ``batch``. ``on_change`` is called after models have come or gone.
     A model on the hub is downloaded when it is first used; with ``ask_before_download`` every call for it raises
-    NotDownloaded instead, until ``download`` has fetched it. With ``listed_only`` only models of the registry are
-    known, and no other name makes it look for a file or ask the hub.
+    NotDownloaded instead, until ``download`` has fetched it. ``download_bytes`` bounds the disk for all models from the
+    hub; the default is what is free. With ``listed_only`` only models of the registry are known, and no other name
+    makes it look for a file or ask the hub.
     """
 
     def __init__(
@@ -76,6 +75,7 @@ class Engine(Asking):
         on_change: Callable[[], None] = lambda: None,
         ask_before_download: bool = False,
         listed_only: bool = False,
+        download_bytes: int | None = None,
     ) -> None:
         if dtype is not None and dtype not in DTYPES:
             raise InvalidInput(f"There is no number format {dtype!r} here. Choose {', '.join(DTYPES)}.")
@@ -83,6 +83,7 @@ class Engine(Asking):
         self._dtype = dtype
         self._asks = ask_before_download
         self._listed_only = listed_only
+        self._download_bytes = download_bytes
         self._downloads = Downloads(self._source)
         self._model_bytes = model_bytes
         self._started: tuple[torch.device, ModelMemory[Source, LoadedModel]] | None = None
@@ -142,7 +143,7 @@ class Engine(Asking):
         source = sources.find(model, loading.dtype_for(device, self._dtype).itemsize, listed_only=self._listed_only)
         if source.folder is None:
             memory.refuse_if_too_large(model, source.n_bytes)
-            sources.refuse_without_disk(source)
+            sources.refuse_without_disk(source, self._download_bytes, self._downloads.coming)
         return source
 
     def _agreed_source(self, model: str) -> Source:
@@ -264,11 +265,11 @@ class Engine(Asking):
         """The answer as it is; where the process has grown too large, what can be forgotten is."""
         if self._process_bytes is None or time.monotonic() - self._relieved < _SECONDS_BETWEEN_RELIEFS:
             return answer
-        if _resident() > self._process_bytes:
+        if resident() > self._process_bytes:
             self._relieved = time.monotonic()
             self._results.clear()
             self._on_change()
-            if _resident() > self._process_bytes:
+            if resident() > self._process_bytes:
                 self._memory.clear()
         return answer
 
@@ -364,13 +365,6 @@ class Engine(Asking):
         self._results.clear()
         if self.started:
             self._memory.clear()
-
-
-def _resident() -> int:
-    """Bytes of memory that the process takes."""
-    with suppress(psutil.Error):
-        return int(psutil.Process().memory_info().rss)
-    return 0
 
 
 def _key(question: Question[Any], loaded: LoadedModel) -> Hashable:

@@ -13,7 +13,6 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import psutil
 import torch
 from threadpoolctl import ThreadpoolController
 from transformers import AutoConfig, AutoTokenizer
@@ -24,6 +23,7 @@ from model_zoo.capture import Call
 from model_zoo.encoding import encode, shifted
 from model_zoo.errors import BadCheckpoint, ModelZooError, NotSupported, OutOfMemory
 from model_zoo.families import Family, family_of
+from model_zoo.machine import memory_limit
 from model_zoo.sources import Source
 from model_zoo.types import PARTS, DType, Encoding, FloatArray, ModelInfo, Part
 from model_zoo.unfused import Projections
@@ -73,19 +73,7 @@ def default_budget(device: torch.device) -> int:
     """Bytes for models: 70% of a GPU's memory, or two fifths of what this process may use on a CPU."""
     if device.type == "cuda":
         return int(0.7 * torch.cuda.get_device_properties(device).total_memory)
-    return int(0.4 * _memory_limit())
-
-
-def _memory_limit() -> int:
-    """The machine's memory, or the container's share of it (cgroup 1 or 2), in bytes."""
-    limits = [psutil.virtual_memory().total]
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            with open(path, encoding="ascii") as file:
-                limits.append(int(file.read()))
-        except (OSError, ValueError):  # not there, or "max"
-            continue
-    return min(limits)
+    return int(0.4 * memory_limit())
 
 
 @dataclass(eq=False, kw_only=True)

@@ -173,10 +173,28 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
         ) from error
 
 
-def refuse_without_disk(source: Source) -> None:
-    """Raises DiskFull where the hub's local cache has no room for what is to be downloaded."""
+def refuse_without_disk(source: Source, most: int | None = None, coming: int = 0) -> None:
+    """Raises DiskFull where the hub's local cache has no room for what is to be downloaded, or may not take it:
+    ``most`` bytes of downloads are allowed together, of which ``coming`` are on their way.
+    """
     if source.download_bytes > _room_on_disk():
         raise DiskFull(_disk_full(source))
+    if most is not None:
+        left = max(0, most - coming - downloaded_bytes())
+        if source.download_bytes > left:
+            raise DiskFull(
+                f"{source.id} is a download of {megabytes(source.download_bytes)}, and of the {megabytes(most)} that "
+                f"downloaded models may take here, {megabytes(left)} are left. Choose a smaller model."
+            )
+
+
+def downloaded_bytes() -> int:
+    """Bytes of all models in the hub's local cache, with what has come of those not complete."""
+    found = 0
+    for file in Path(constants.HF_HUB_CACHE).glob("models--*/blobs/*"):
+        with suppress(OSError):  # removed, or renamed when its last byte came
+            found += file.stat().st_size
+    return found
 
 
 def _room_on_disk() -> int:

@@ -11,7 +11,8 @@ from model_zoo.errors import InvalidInput
 Text = str | tuple[str, str]
 """A text, or a pair of texts."""
 
-MAX_CHARACTERS = 1_000_000
+# No model reads more than 8,192 tokens; what lies far behind them would be cut into tokens only to be counted.
+MAX_CHARACTERS = 100_000
 
 # A word is what people write between spaces, without the punctuation around it: "don't" and "3.14" are one
 # word, a Chinese character is one (no spaces there to go by), every other visible sign is one by itself.
@@ -34,10 +35,7 @@ def check(text: str, what: str = "The text") -> str:
     """The text itself if a tokenizer can read it; otherwise InvalidInput says what to change."""
     if not text.strip():
         raise InvalidInput(f"{what} is empty. Type at least one word.")
-    if len(text) > MAX_CHARACTERS:
-        raise InvalidInput(
-            f"{what} has {len(text):,} characters, more than the {MAX_CHARACTERS:,} that are read. Paste a part of it."
-        )
+    refuse_too_long(text, what)
     found = _UNREADABLE.search(text)
     if found is not None:
         character, position = found[0], found.start() + 1
@@ -50,6 +48,14 @@ def check(text: str, what: str = "The text") -> str:
             "which no tokenizer can read. Delete it."
         )
     return text
+
+
+def refuse_too_long(text: str, what: str = "The text", most: int = MAX_CHARACTERS) -> None:
+    """Raises InvalidInput for a text of more than ``most`` characters."""
+    if len(text) > most:
+        raise InvalidInput(
+            f"{what} has {len(text):,} characters, more than the {most:,} that are read. Paste a part of it."
+        )
 
 
 def check_pair(text: str, text_pair: str | None, which: str = "") -> tuple[str, str | None]:

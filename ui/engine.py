@@ -16,13 +16,15 @@ def engine() -> Engine:
     """The engine; models and results are cached inside it. Nothing is downloaded before a visitor agrees."""
     limits = settings()
     return Engine(
-        model_bytes=limits.model_memory_mb * 2**20,
+        model_bytes=None if limits.model_memory_mb is None else limits.model_memory_mb * 2**20,
         result_bytes=limits.result_memory_mb * 2**20,
         process_bytes=limits.process_memory_mb * 2**20,
         runs=limits.runs,
         threads=limits.threads,
         batch=limits.batch,
         ask_before_download=True,
+        listed_only=not limits.any_model,
+        download_bytes=None if limits.download_mb is None else limits.download_mb * 10**6,
     )
 
 

@@ -112,7 +112,8 @@ def _page() -> str:
 
 
 def _digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+    """Whether this is a number, and one that a browser and Python read as it is written."""
+    return text.isascii() and text.isdigit() and len(text) < 16
 
 
 def count(what: str) -> Codec[int]:
@@ -120,7 +121,7 @@ def count(what: str) -> Codec[int]:
 
     def read(text: str) -> int:
         if not _digits(text) or int(text) < 1:
-            raise ValueError(f"{what} “{text[:40]}” is not a number from 1 on.")
+            raise ValueError(f"{what} “{text[:40]}” is not a number from 1 on of at most 15 digits.")
         return int(text)
 
     return Codec(read)

@@ -128,14 +128,18 @@ def enumerated(names: Iterable[str]) -> str:
 
 def told_apart(labels: Iterable[str]) -> list[str]:
     """The labels of options, for a list that tells its options apart by their labels: of equal ones, all but the first
-    end in zero-width characters.
+    end in their number, in digits of no width. (As many such signs as there were equal labels before would be
+    megabytes for a text of one word again and again.)
     """
     seen: Counter[str] = Counter()
     found = []
     for label in labels:
-        found.append(label + "\u200b" * seen[label])
+        found.append(label + (f"{seen[label]:b}".translate(_NO_WIDTH) if seen[label] else ""))
         seen[label] += 1
     return found
+
+
+_NO_WIDTH = str.maketrans("01", "\u200b\u2060")
 
 
 def as_text(text: str) -> str:

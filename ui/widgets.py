@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import plotly.graph_objects as go
@@ -10,11 +10,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model_zoo import DEFAULT_MODEL, registry
+from model_zoo.text import refuse_too_long
 from model_zoo.types import AttentionRun
 from ui import figures, notes
 from ui.address import put
 from ui.examples import Examples
 from ui.field import Field, count
+from ui.messages import enumerated
+from ui.settings import settings
 
 Option = TypeVar("Option", bound=str)
 
@@ -34,12 +37,15 @@ HEAD: Field[int] = Field("head", 1, count("head"), always=True)
 
 
 def texts(examples: Examples, second: bool = True) -> tuple[str, str | None]:
-    """Text areas for a text and, if ``second``, a second one, with examples. Returns what was typed."""
+    """Text areas for a text and, if ``second``, a second one, with examples. Returns what was typed.
+
+    Raises InvalidInput for a text that is too long.
+    """
     try_example(examples)
     columns = st.columns(2 if second else 1)
     text = columns[0].text_area("Text", **TEXT.bound, height=88)
     if not second:
-        return text, None
+        return short_enough(text), None
     pair = columns[1].text_area(
         "Second text (optional)",
         **PAIR.bound,
@@ -47,7 +53,18 @@ def texts(examples: Examples, second: bool = True) -> tuple[str, str | None]:
         help="Read together with the first. For the decoder of a model that writes, such as BART or T5: what it has "
         "written so far.",
     )
-    return text, pair if pair.strip() else None
+    if not pair.strip():
+        return short_enough(text), None
+    return short_enough(text, "The first text"), short_enough(pair, "The second text")
+
+
+def short_enough(text: str, what: str = "The text") -> str:
+    """The text itself if it is not too long to be read; otherwise InvalidInput says so.
+
+    The browser would not say that it refuses or cuts what is pasted, so it is not told of the limit.
+    """
+    refuse_too_long(text, what, settings().longest_text)
+    return text
 
 
 def try_example(examples: Examples) -> None:
@@ -67,19 +84,42 @@ _EXAMPLE = "example"
 
 
 def model() -> str:
-    """A model of the registry, or any Hugging Face id or folder typed in."""
+    """A model of the registry or, where that is allowed, any Hugging Face id or folder typed in."""
     known = list(registry.MODELS)
     chosen = MODEL.value
     if chosen not in (None, *known):
-        known.append(chosen)
-    return st.selectbox(
+        if may_be_named(chosen):
+            known.append(chosen)
+        else:
+            notes.complaints([f"{not_listed([chosen])} {_model_label(MODEL.default)} is shown."])
+            MODEL.value = MODEL.default
+    found = st.selectbox(
         "Model",
         known,
         **MODEL.bound,
         format_func=_model_label,
-        accept_new_options=True,
-        help="Choose a model, or type a Hugging Face id (such as google-bert/bert-base-uncased) or a folder.",
+        accept_new_options=settings().any_model,
+        help=models_help(),
     )
+    return cast(str, found)
+
+
+def models_help() -> str:
+    """What a visitor may do with a list of models."""
+    if settings().any_model:
+        return "Choose a model, or type a Hugging Face id (such as google-bert/bert-base-uncased) or a folder."
+    return "Choose a model. Others cannot be named here."
+
+
+def may_be_named(model: str) -> bool:
+    """Whether a visitor may ask for a model: for listed ones alone, where strangers use the app."""
+    return settings().any_model or registry.find(model) is not None
+
+
+def not_listed(models: Sequence[str]) -> str:
+    """The sentence about models that may not be named, of which there is at least one."""
+    shown = enumerated([f"“{model[:100]}”" for model in models])
+    return f"{shown} {'is' if len(models) == 1 else 'are'} not in the list of models, and no others can be named here."
 
 
 def _model_label(model_id: str) -> str:

@@ -13,6 +13,8 @@ from ui.field import Field
 from ui.messages import as_text, told_apart
 
 _LONG = 80  # words; beyond, the strip scrolls
+_MOST_WORDS = 600  # that can be clicked; a browser takes seconds to draw thousands of buttons
+MOST_MASKS = 100  # that are filled at a time
 
 Span = tuple[int, int]
 """From the first character to the one behind the last."""
@@ -48,9 +50,12 @@ def carried(field: Field[tuple[int, ...]], text: str, spans: Sequence[Span | Non
 
 
 def draw(labels: Sequence[str], clicked: Collection[int], key: str, choose: Callable[[list[int]], None]) -> None:
-    """The words as buttons, those at the places ``clicked`` held down; ``choose`` is given the places after a click."""
-    st.session_state[key] = sorted(clicked)
-    shown = told_apart(map(as_text, labels))
+    """The first words as buttons, those at the places ``clicked`` held down; ``choose`` is given the places after a
+    click, those of words without a button as they were.
+    """
+    shown = told_apart(map(as_text, labels[:_MOST_WORDS]))
+    st.session_state[key] = sorted(place for place in clicked if place < len(shown))
+    hidden = [place for place in clicked if place >= len(shown)]
     with st.container(height=260 if len(shown) > _LONG else "content", border=len(shown) > _LONG):
         st.pills(
             "Click words to mask them",
@@ -58,8 +63,17 @@ def draw(labels: Sequence[str], clicked: Collection[int], key: str, choose: Call
             selection_mode="multi",
             key=key,
             format_func=lambda place: shown[place] if place < len(shown) else "",
-            on_change=lambda: choose(st.session_state[key]),
+            on_change=lambda: choose([*st.session_state[key], *hidden]),
         )
+    if len(labels) > len(shown):
+        st.caption(f"The first {len(shown):,} of {len(labels):,} words can be clicked here.")
+
+
+def too_many(n_masks: int) -> str | None:
+    """A sentence, if there are more masks than are filled at a time."""
+    if n_masks <= MOST_MASKS:
+        return None
+    return f"There are {n_masks:,} masks here, and at most {MOST_MASKS} are filled at a time. Take some away."
 
 
 def one_mask(field: Field[int], names: Sequence[str]) -> int:

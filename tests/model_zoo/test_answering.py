@@ -235,7 +235,7 @@ def test_a_process_that_grew_too_large_forgets_answers_then_idle_models(
 ) -> None:
     engine = Engine("cpu", process_bytes=1000)
     sizes = iter([999, 1001, 999, 1001, 1001])
-    monkeypatch.setattr("model_zoo.engine._resident", lambda: next(sizes))
+    monkeypatch.setattr("model_zoo.engine.resident", lambda: next(sizes))
     monkeypatch.setattr("model_zoo.engine._SECONDS_BETWEEN_RELIEFS", 0.0)
     bert, gpt2 = str(checkpoint("bert")), str(checkpoint("gpt2"))
     engine.attend(gpt2, "one")

@@ -197,6 +197,32 @@ def test_a_disk_too_small_is_said_instead_of_asking(hub: Hub, asking: Engine, mo
     assert n_fetched(hub) == 0
 
 
+def test_downloads_have_a_share_of_the_disk(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What lies there and what is on its way counts, too."""
+    monkeypatch.setattr(sources, "free_disk", lambda: 12_345_000_000)
+    n_bytes = sources.find(ID).download_bytes
+    hub.models["someone/else"] = hub.models[ID]
+    engine = Engine("cpu", ask_before_download=True, download_bytes=2 * n_bytes - 1)
+    engine.download(ID).wait()
+    assert sources.downloaded_bytes() == n_bytes
+    fetched = n_fetched(hub)
+    for ask in (engine.info, lambda model: engine.download(model).wait()):
+        with pytest.raises(DiskFull, match=r"may take here, 0\.\d MB are left\. Choose a smaller model\."):
+            ask("someone/else")
+    assert n_fetched(hub) == fetched
+    assert engine.info(ID).id == ID  # what is there is not refused
+
+    on_its_way = Download("someone/third", n_bytes=n_bytes, done=1)
+    engine._downloads._downloads["someone/third"] = on_its_way
+    assert engine._downloads.coming == n_bytes - 1
+    larger = Engine("cpu", ask_before_download=True, download_bytes=3 * n_bytes - 2)
+    with pytest.raises(NotDownloaded):
+        larger.info("someone/else")
+    larger._downloads = engine._downloads
+    with pytest.raises(DiskFull):
+        larger.info("someone/else")
+
+
 @pytest.mark.usefixtures("hub")
 def test_models_that_cannot_be_had_are_not_offered(asking: Engine) -> None:
     for ask in (asking.info, lambda model: asking.download(model).wait()):

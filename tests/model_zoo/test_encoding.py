@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -190,6 +191,31 @@ def test_cut_at_the_limit_counts_what_fell_off(tokenizer_of: Callable[[str], Any
     assert pair.word_ids == (None, 0, 1, 2, 3, None, 4, 5, 6, None)
     at_limit = encode(tokenizer, " ".join(["cat"] * 8), None, 10)
     assert (len(at_limit), at_limit.n_dropped) == (10, 0)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_cut_is_the_tokenizers_own(name: str, tokenizer_of: Callable[[str], Any]) -> None:
+    """Whichever of two texts is longer, and whether the room left for them can be halved or not."""
+    tokenizer = tokenizer_of(name)
+    for text, pair in ((TEXT, None), (TEXT, TEXT_PAIR), (TEXT_PAIR, f"{TEXT} {TEXT}"), (TEXT, TEXT), (TEXT, "")):
+        for limit in range(6, 26):
+            encoding = encode(tokenizer, text, pair, limit)
+            cut = tokenizer(text, pair, truncation="longest_first", max_length=limit, return_token_type_ids=True)
+            tokenizer.backend_tokenizer.no_truncation()
+            assert (list(encoding.ids), list(encoding.type_ids or ())) == (cut["input_ids"], cut["token_type_ids"])
+            assert encoding.segment_ids == tuple(sorted(encoding.segment_ids))
+
+
+def test_a_long_pair_takes_as_long_as_its_texts(tokenizer_of: Callable[[str], Any]) -> None:
+    """Cut by the tokenizer, two texts of this length took twenty times as long as one."""
+
+    def seconds(text: str, pair: str | None) -> float:
+        began = time.thread_time()
+        encode(tokenizer_of(WORDPIECE), text, pair, 512)
+        return time.thread_time() - began
+
+    long = "the " * 25_000
+    assert seconds(long, long) < 6 * seconds(long, None)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

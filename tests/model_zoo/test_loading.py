@@ -15,7 +15,7 @@ import transformers
 from checkpoints import FAMILIES, N_HEADS, N_LAYERS, WIDTH
 from safetensors.torch import load_file, save_file
 
-from model_zoo import Engine, loading, running, sources
+from model_zoo import Engine, loading, machine, running, sources
 from model_zoo.errors import BadCheckpoint, NotSupported, UnknownModel
 from model_zoo.loading import LoadedModel
 
@@ -287,7 +287,7 @@ def test_device_and_number_format() -> None:
     assert loading.dtype_for(CPU) == torch.float32
     assert loading.dtype_for(torch.device("mps")) == torch.float16
     assert loading.best_device().type in {"cpu", "cuda", "mps"}
-    assert 0 < loading.default_budget(CPU) <= 0.4 * loading._memory_limit()
+    assert 0 < loading.default_budget(CPU) <= 0.4 * machine.memory_limit()
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "bart", "deberta"])

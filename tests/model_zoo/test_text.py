@@ -15,9 +15,9 @@ from model_zoo.text import MAX_CHARACTERS, check, word_spans
 REFUSED = {
     "empty": ("", "The text is empty. Type at least one word."),
     "spaces": ("  \t\n\u3000\u00a0 ", "The text is empty. Type at least one word."),
-    "over a million": (
+    "too long": (
         "a" * (MAX_CHARACTERS + 1),
-        "The text has 1,000,001 characters, more than the 1,000,000 that are read. Paste a part of it.",
+        "The text has 100,001 characters, more than the 100,000 that are read. Paste a part of it.",
     ),
     "NUL": ("ab\0c", "a control character (U+0000) at position 3, which no tokenizer can read. Delete it."),
     "bell": ("\aab", "a control character (U+0007) at position 1, which no tokenizer can read. Delete it."),
@@ -30,7 +30,7 @@ REFUSED = {
 
 READ = {
     "100,000 characters": "word " * 20_000,
-    "a million characters": "a" * MAX_CHARACTERS,
+    "one word of as many": "a" * MAX_CHARACTERS,
     "line breaks and tabs": "one\ttwo\r\nthree\n",
     "emoji": "Hello 👋🏽 world 🌍",
     "ZWJ sequence": "a family 👨‍👩‍👧‍👦 and a flag 🏳️‍🌈",

@@ -9,9 +9,10 @@ import streamlit as st
 
 from analysis.alignment import MOST
 from model_zoo import registry
-from ui import notes
+from ui import notes, widgets
 from ui.compare.fields import BESIDE, COMPARED
 from ui.messages import enumerated
+from ui.settings import settings
 
 
 def name(model: str, among: Sequence[str] = ()) -> str:
@@ -34,15 +35,16 @@ def models(with_b: bool) -> tuple[tuple[str, ...], int]:
     """
     chosen = _allowed()
     columns = st.columns([3, 1, 1], vertical_alignment="bottom")
+    free = settings().any_model
     columns[0].multiselect(
         "Models, two to four",
         [*registry.MODELS, *(model for model in chosen if model not in registry.MODELS)],
         **COMPARED.bound,
         format_func=lambda model: name(model, chosen),
-        accept_new_options=True,
+        accept_new_options=free,
         max_selections=MOST,
-        placeholder="Choose models, or type a Hugging Face id or a folder",
-        help="Choose models, or type a Hugging Face id (such as google-bert/bert-base-uncased) or a folder.",
+        placeholder="Choose models, or type a Hugging Face id or a folder" if free else "Choose models",
+        help=widgets.models_help(),
     )
     if not chosen:
         return (), 1
@@ -95,6 +97,10 @@ def _allowed() -> tuple[str, ...]:
             f"{enumerated(twice)} {'is named twice, and is' if len(twice) == 1 else 'are named twice, and are'} shown "
             "once. To compare a model with itself, choose “A itself” as B."
         )
+    refused = [model for model in once if not widgets.may_be_named(model)]
+    if refused:
+        complaints.append(widgets.not_listed(refused))
+        once = [model for model in once if model not in refused]
     if len(once) > MOST:
         left_out = once[MOST:]
         complaints.append(

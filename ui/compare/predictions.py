@@ -56,6 +56,10 @@ def _masks(scene: Scene) -> None:
     if not spans:
         st.info("Nothing is masked yet. Click a word above, or type [MASK] into the text.", icon="👆")
         return
+    too_many = word_strip.too_many(len(spans))
+    if too_many:
+        st.info(too_many, icon=":material/edit:")
+        return
     masked = _with_masks(scene.text, spans)
     with st.spinner("Running the models …", show_time=True):
         found = ask(scene.models, lambda model: engine().fill_mask(model, masked, _MOST_GUESSES))
@@ -83,8 +87,8 @@ def _masks(scene: Scene) -> None:
 def _typed_and_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Where masks were typed, and where the words between them are."""
     typed = [match.span() for match in _TYPED.finditer(text)]
-    words = [span for span in word_spans(text) if not any(span[0] < end and start < span[1] for start, end in typed)]
-    return typed, words
+    inside = {place for span in typed for place in range(*span)}
+    return typed, [span for span in word_spans(text) if inside.isdisjoint(range(*span))]
 
 
 def _strip(text: str) -> tuple[list[str], list[tuple[int, int]]]:

@@ -15,7 +15,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.heldout import written_pairs
 from model_zoo.text import word_spans
 from model_zoo.types import FloatArray, HiddenStates
-from ui import figures, notes, save
+from ui import figures, notes, save, widgets
 from ui.compare.fields import BESIDE
 from ui.compare.scene import Scene
 from ui.engine import engine
@@ -34,6 +34,7 @@ def draw(scene: Scene) -> None:
         own = st.text_area(
             "Sentences, one per line; if empty, the built-in ones are used", **SENTENCES.bound, height=120
         )
+    widgets.short_enough(own, "Your text")
     pasted = [line.strip() for line in files.lines(own) if line.strip()]
     sentences = _up_to_most(pasted or [pair.first for pair in written_pairs()])
     if len(sentences) < len(pasted):

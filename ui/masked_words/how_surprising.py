@@ -51,6 +51,7 @@ def draw(scene: Scene) -> None:
         **AGAINST.bound,
         placeholder="The keys to the old wooden cabinet is on the table.",
     )
+    widgets.short_enough(against, "The other sentence")
     n = len(scene.encoding)
     if (
         n > _LONG

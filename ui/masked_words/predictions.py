@@ -25,6 +25,7 @@ SHOWN_MASKS: Field[tuple[int, ...]] = Field("shown_masks", (0, 1, 2), places("ma
 
 _SIDE_BY_SIDE = 3
 _MOST_SHOWN = 9  # masks whose predictions are drawn
+_MOST_FILLED = 20  # masks that one click fills, each of which takes a run of the model
 _FILLED = "masks filled so far"
 
 
@@ -40,10 +41,11 @@ def draw(scene: Scene) -> None:
     controls[1].button(
         "Fill the most confident", on_click=_fill, args=(scene, 1), icon=":material/looks_one:", width="stretch"
     )
+    n_filled = min(len(scene.masks), _MOST_FILLED)
     controls[2].button(
-        "Fill all",
+        "Fill all" if n_filled == len(scene.masks) else f"Fill {n_filled}",
         on_click=_fill,
-        args=(scene, None),
+        args=(scene, n_filled),
         icon=":material/done_all:",
         width="stretch",
         help="One after the other, the most confident first; after each, the model guesses again.",
@@ -129,8 +131,8 @@ def _put(scene: Scene, answer: MaskPrediction, token: int) -> None:
     _write(scene, {answer.position: token}, [_step(scene, answer, token, probability)])
 
 
-def _fill(scene: Scene, steps: int | None) -> None:
-    """Fill so many masks (None: all), the most confident first."""
+def _fill(scene: Scene, steps: int) -> None:
+    """Fill so many masks, the most confident first."""
     fills, log = {}, []
     with failures_as_messages():
         for answer in engine().fill_all(scene.model, scene.text, masked=scene.masked):

@@ -77,6 +77,8 @@ class Scene:
         if need == "mask" and not self.causal and not self.masks:
             own = self.vocabulary.mask_token or "[MASK]"
             return f"Nothing is masked yet. Click a word above, or type {own} into the text."
+        if need == "mask" and not self.causal:
+            return word_strip.too_many(len(self.masks))
         return None
 
     @property

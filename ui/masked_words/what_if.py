@@ -9,7 +9,7 @@ import streamlit as st
 from analysis import corruption
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
-from ui import figures, notes
+from ui import figures, notes, widgets
 from ui.appearance import is_dark
 from ui.engine import engine
 from ui.masked_words.fields import REPLACE, REPLACEMENT
@@ -62,7 +62,8 @@ def _ask(units: Sequence[Unit]) -> tuple[Unit, str]:
         REPLACE.value = max(range(len(units)), key=lambda place: len(units[place].label))
     labels = told_apart(unit.label for unit in units)
     place = columns[0].selectbox("Replace", range(len(units)), **REPLACE.bound, format_func=labels.__getitem__)
-    return units[place], columns[1].text_input("with", **REPLACEMENT.bound, placeholder="another word")
+    other = columns[1].text_input("with", **REPLACEMENT.bound, placeholder="another word")
+    return units[place], widgets.short_enough(other, "What takes its place")
 
 
 VIEW = View("what if", "What if", draw, fields=(REPLACE, REPLACEMENT), needs=("mlm", "mask"))

@@ -73,4 +73,4 @@ def _both_texts() -> tuple[str, str]:
     a = left.text_area("Sentence A", **TEXT.bound, height=88)
     b = right.text_area("Sentence B", **PAIR.bound, height=88)
     st.button("Swap A and B", on_click=swap, icon=":material/swap_horiz:")
-    return a, b
+    return widgets.short_enough(a, "Sentence A"), widgets.short_enough(b, "Sentence B")

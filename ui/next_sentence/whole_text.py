@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ import streamlit as st
 
 from analysis import sentences
 from model_zoo.errors import InvalidInput
-from ui import notes, save, token_line
+from ui import notes, save, token_line, widgets
 from ui.appearance import is_dark
 from ui.engine import engine
 from ui.field import Field
@@ -28,17 +29,23 @@ PASSAGE: Field[str] = Field(
 )
 
 _MOST_SENTENCES = 60
+_MOST_CHARACTERS = 10_000  # of these together, each read twice: more would keep everybody waiting
 
 
 def draw(scene: Scene) -> None:
     """A short text, sentence by sentence."""
     text = st.text_area("Text", **PASSAGE.bound, height=120)
-    found = sentences.split(text)
+    found = sentences.split(widgets.short_enough(text))
     if len(found) < 2:
         raise InvalidInput("This takes at least two sentences. Type more.")
-    if len(found) > _MOST_SENTENCES:
-        st.warning(f"Only the first {_MOST_SENTENCES} of {len(found)} sentences are used.", icon=":material/cut:")
-        found = found[:_MOST_SENTENCES]
+    n_used = _n_used(found)
+    if n_used < len(found):
+        st.warning(
+            f"Only the first {n_used} of {len(found):,} sentences are used: at most {_MOST_SENTENCES}, and "
+            f"{_MOST_CHARACTERS:,} characters together.",
+            icon=":material/cut:",
+        )
+        found = found[:n_used]
     with st.spinner("Running the model …", show_time=True):
         scores = dict(engine().iter_next_sentences(scene.model, list(pairwise(found))))
     notes.beyond_training({scene.model: max(len(score.encoding) for score in scores.values())})
@@ -56,6 +63,12 @@ def draw(scene: Scene) -> None:
         caption = f"P(each sentence {what} the one before)."
         token_line.download(lines, "Sentence by sentence", caption, [scores[0].model], "sentence_by_sentence")
         save.table("Sentence by sentence", lambda: table, "sentences")
+
+
+def _n_used(sentences: Sequence[str]) -> int:
+    """How many of the sentences are used: those that stay within both bounds, but at least two."""
+    within = int(np.searchsorted(np.cumsum([len(each) for each in sentences]), _MOST_CHARACTERS, side="right"))
+    return min(len(sentences), _MOST_SENTENCES, max(2, within))
 
 
 VIEW = View("a text", "A whole text", draw, fields=(PASSAGE,), needs=("nsp",))

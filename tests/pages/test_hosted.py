@@ -1,0 +1,85 @@
+"""The app where strangers use it: listed models only, whatever is typed or stands in a link, and shorter texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+import ui.engine
+from model_zoo import DEFAULT_MODEL
+from ui.settings import settings
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def hosted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("INSIDE_BERT_HOSTED", "1")
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
+
+
+def warned(app: AppTest) -> str:
+    assert not app.exception
+    return " ".join(warning.value for warning in app.warning).replace("\\", "")
+
+
+@pytest.mark.usefixtures("hosted")
+@pytest.mark.parametrize("model", ["someone/tiny", "/etc", "~", "x" * 300])
+def test_a_link_can_name_no_model_that_is_not_listed(open_page: Open, model: str) -> None:
+    app = open_page("pages/masked_words.py", model=model)
+    assert f"“{model[:100]}” is not in the list of models, and no others can be named here" in warned(app).replace(
+        "\\", ""
+    )
+    (field,) = [box for box in app.selectbox if box.label == "Model"]
+    assert field.value == DEFAULT_MODEL
+    assert not field.proto.accept_new_options
+    assert app.query_params["model"] == DEFAULT_MODEL
+    assert "no others" not in warned(app.run())
+
+
+@pytest.mark.usefixtures("hosted")
+def test_only_listed_models_are_compared(open_page: Open) -> None:
+    app = open_page("pages/compare.py", models="embedded/bert,/etc,someone/tiny,embedded/tinybert")
+    assert "“/etc” and “someone/tiny” are not in the list of models" in warned(app)
+    (field,) = app.multiselect
+    assert tuple(field.value) == ("embedded/bert", "embedded/tinybert")
+    assert not field.proto.accept_new_options
+    assert "folder" not in field.proto.placeholder + field.proto.help
+
+
+def test_anything_can_be_named_on_a_machine_of_ones_own(open_page: Open) -> None:
+    app = open_page("pages/compare.py", models="embedded/bert,embedded/tinybert")
+    assert app.multiselect[0].proto.accept_new_options
+
+
+@pytest.mark.usefixtures("hosted")
+def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+
+    class Told:
+        def __init__(self, **options: Any) -> None:
+            given.update(options)
+
+        def close(self) -> None:
+            pass
+
+    st.cache_resource.clear()
+    monkeypatch.setattr(ui.engine, "Engine", Told)
+    ui.engine.engine()
+    assert given["listed_only"]
+    assert given["download_bytes"] == 2_000 * 10**6
+    st.cache_resource.clear()
+
+
+@pytest.mark.usefixtures("hosted")
+def test_a_text_is_shorter_here(open_page: Open) -> None:
+    app = open_page("pages/attention.py")
+    app.text_area(key="text").set_value("word " * 4_001).run()
+    assert "The text has 20,005 characters, more than the 20,000 that are read" in warned(app)
+    assert app.text_area(key="text").value == "word " * 4_001
