@@ -39,8 +39,8 @@ SECRETS = tuple(Path(folder, ".streamlit/secrets.toml") for folder in (os.path.e
 _COMMUNITY_CLOUD = Path("/mount/src")
 
 
-class WrongSetting(ValueError):
-    """A setting cannot be used, or does not exist; the message is a sentence for whoever starts the app."""
+class WrongSetting(SystemExit):
+    """A setting cannot be used, or does not exist. Where the app starts it ends with this sentence and no traceback."""
 
 
 def _on_community_cloud() -> bool:
@@ -296,10 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if parser.parse_args(arguments).markdown:
         print(page(), end="")
         return
-    try:
-        print(_aligned(table()))
-    except WrongSetting as error:
-        raise SystemExit(str(error)) from error
+    print(_aligned(table()))
 
 
 if __name__ == "__main__":

@@ -102,9 +102,16 @@ def test_what_cannot_be_used_is_one_sentence(monkeypatch: pytest.MonkeyPatch, na
         settings()
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-    with pytest.raises(SystemExit) as ended:  # the sentence is all that is printed
-        main([])
-    assert ended.value.code == str(caught.value)
+
+
+def test_a_start_with_a_wrong_setting_ends_in_its_sentence_alone() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", "from ui.settings import settings; settings()"],
+        cwd=ROOT, env=os.environ | {"INSIDE_BERT_RUNS": "-1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("The setting runs is “-1”")
+    assert ended.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,8 @@ class Scene:
         return tuple(sorted({*self.masked, *self.typed}))
 
     def has_mask(self, unit: Unit) -> bool:
-        return any(token in self.masks for token in range(unit.start, unit.stop))
+        ids, mask = self.encoding.ids, self.vocabulary.mask_id
+        return any(ids[token] == mask or token in self.masked for token in range(unit.start, unit.stop))
 
     def name(self, position: int) -> str:
         """A mask by its number and what stood there, as plain text."""
