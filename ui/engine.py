@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 import streamlit as st
 
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.errors import ModelZooError
+from ui import garbage
+from ui.nodelay import nodelay
 
 
 @st.cache_resource(on_release=Engine.close, show_spinner=False)
@@ -21,12 +24,13 @@ def warm_up() -> threading.Thread:
     """Load torch and the default model beside the first page, so that the first picture comes sooner."""
 
     def load() -> None:
-        try:
+        with suppress(ModelZooError):  # the page that needs the model says why it cannot be had
             engine_.info(DEFAULT_MODEL)
-        except ModelZooError:
-            return  # the page that needs the model says why it cannot be had
+        garbage.settle()
 
     engine_ = engine()
+    nodelay()
+    garbage.watch()
     thread = threading.Thread(target=load, name="warm-up", daemon=True)
     thread.start()
     return thread

@@ -128,8 +128,8 @@ def test_a_negative_number_of_colours_is_refused() -> None:
 
 
 def test_square_root_puts_a_weights_colour_where_its_root_was() -> None:
-    bent = square_root([(0.0, "#000000"), (0.5, "#777777"), (1.0, "#FFFFFF")])
-    assert bent == [(0.0, "#000000"), (0.25, "#777777"), (1.0, "#FFFFFF")]
+    bent = square_root(((0.0, "#000000"), (0.5, "#777777"), (1.0, "#FFFFFF")))
+    assert bent == ((0.0, "#000000"), (0.25, "#777777"), (1.0, "#FFFFFF"))
 
 
 @pytest.mark.parametrize("dark", [False, True])
