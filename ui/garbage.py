@@ -37,6 +37,7 @@ class _State:
 
     began: float = 0.0
     ended: float = 0.0  # when the last full collection was over, with which every script ends; 0 before the first
+    settling: bool = False
     frozen: int = 0  # objects since the last thorough collection, gone or not
 
 
@@ -64,9 +65,11 @@ def settle_now() -> float:
     """
     with _settling:
         began = time.perf_counter()
+        _state.settling = True
         gc.unfreeze()
         gc.collect()
         gc.freeze()
+        _state.settling = False
         _state.frozen = 0
         took = time.perf_counter() - began
     _give_back()
@@ -94,7 +97,7 @@ def lull(longest: float = _LONGEST_WAIT) -> bool:
 
 def _after(phase: str, info: dict[str, Any]) -> None:
     """What the collector calls at the start and at the end of a collection, in the thread that it runs in."""
-    if info["generation"] < 2:
+    if info["generation"] < 2 or _state.settling:
         return
     if phase == "start":
         _state.began = time.perf_counter()
