@@ -88,6 +88,7 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
         "x1": len(baselines) - 0.5,
         "y0": 0,
         "y1": 1,
+        "xref": "x",
         "yref": "y domain",
         "line": {"color": colours.muted, "width": 1},
     }

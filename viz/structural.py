@@ -175,20 +175,20 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
             )  # fmt: skip
     # All at once: Plotly checks all annotations again whenever one is added.
     written = [
-        dict(
-            x=0.5, y=place, xref="paper", yref="y", xanchor="center", showarrow=False,
-            text=token_text(word, _LONGEST_WORD),
-            font={"size": 13, "color": colours.muted if sentence.punctuation[place] else colours.text},
-        )
+        {
+            "x": 0.5, "y": place, "xref": "paper", "yref": "y", "xanchor": "center", "showarrow": False,
+            "text": token_text(word, _LONGEST_WORD),
+            "font": {"size": 13, "color": colours.muted if sentence.punctuation[place] else colours.text},
+        }
         for place, word in enumerate(sentence.words)
     ]  # fmt: skip
     name = layer_names(len(sentence.found))[layer]
     titles = [(0.18, "in the file"), (0.82, f"found at {'the embeddings' if layer == 0 else f'layer {name}'}")]
     written += [
-        dict(
-            x=x_of_title, y=1, xref="paper", yref="paper", yanchor="bottom", yshift=6, showarrow=False,
-            text=text, font={"size": 13, "color": colours.muted},
-        )
+        {
+            "x": x_of_title, "y": 1, "xref": "paper", "yref": "paper", "yanchor": "bottom", "yshift": 6,
+            "showarrow": False, "text": text, "font": {"size": 13, "color": colours.muted},
+        }
         for x_of_title, text in titles
     ]  # fmt: skip
     hidden = {**axis_style(colours), "visible": False}
