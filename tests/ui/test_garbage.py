@@ -15,7 +15,8 @@ from pathlib import Path
 import checkpoints
 import pytest
 
-from model_zoo import Engine
+import ui.engine
+from model_zoo import DEFAULT_MODEL, Engine
 from ui import garbage
 
 ROOT = Path(__file__).parents[2]
@@ -98,7 +99,8 @@ def test_a_frozen_model_is_free_as_soon_as_it_is_forgotten(family: str, checkpoi
 
 CHILD = """
 import gc, psutil
-from model_zoo import Engine
+import ui.engine
+from model_zoo import DEFAULT_MODEL, Engine
 from ui import garbage
 memory = lambda: psutil.Process().memory_info().rss / 2**20
 engine = Engine("cpu")
@@ -131,3 +133,21 @@ def test_a_lull_is_a_second_after_the_last_script(monkeypatch: pytest.MonkeyPatc
     assert not garbage.lull(longest=0.05)
     garbage._state.ended = time.monotonic() - 1.01
     assert garbage.lull(longest=0.05)
+
+
+def test_the_app_watches_once_its_first_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+
+    class Loading:
+        def info(self, model: str) -> None:
+            done.append(f"load {model}")
+
+    for module, name in ((ui.engine, "nodelay"), (garbage, "watch"), (garbage, "settle")):
+        monkeypatch.setattr(module, name, lambda name=name: done.append(name))
+    monkeypatch.setattr(ui.engine, "engine", Loading)
+    ui.engine.warm_up.clear()
+    try:
+        ui.engine.warm_up().join(10)
+    finally:
+        ui.engine.warm_up.clear()
+    assert done == ["nodelay", "watch", f"load {DEFAULT_MODEL}", "settle"]
