@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 import streamlit as st
 
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.errors import ModelZooError
+from ui import garbage
+from ui.nodelay import nodelay
 from ui.settings import settings
 
 
@@ -22,6 +25,7 @@ def engine() -> Engine:
         runs=limits.runs,
         threads=limits.threads,
         batch=limits.batch,
+        on_change=garbage.settle,
         ask_before_download=True,
         listed_only=not limits.any_model,
         download_bytes=None if limits.download_mb is None else limits.download_mb * 10**6,
@@ -33,12 +37,12 @@ def warm_up() -> threading.Thread:
     """Load torch and the default model beside the first page, so that the first picture comes sooner."""
 
     def load() -> None:
-        try:
+        with suppress(ModelZooError):  # the page that needs the model says why it cannot be had
             engine_.info(DEFAULT_MODEL)
-        except ModelZooError:
-            return  # the page that needs the model says why it cannot be had
 
     engine_ = engine()
+    nodelay()
+    garbage.watch()
     thread = threading.Thread(target=load, name="warm-up", daemon=True)
     thread.start()
     return thread

@@ -82,7 +82,7 @@ def head_matrix(
         raise ValueError(f"divergences of shape {divergence.shape} do not fit {shape[0]} and {shape[1]} heads")
     colours = theme(dark)
     # 0 bits, the closest, takes the end that stands out.
-    scale = [(1 - place, colour) for place, colour in reversed(sequential(dark))]
+    scale = tuple((1 - place, colour) for place, colour in reversed(sequential(dark)))
     marks = [(float(np.sqrt(bits)), f"{bits:g}") for bits in (0, 0.04, 0.16, 0.36, 0.64, 1)]
     legend = scale_bar(scale[::2], marks, "divergence in bits, 0 is the same (√ scale)", dark)
     name_a, name_b = _names(names)

@@ -127,4 +127,4 @@ def grid(
 def _with_gap(scale: Colorscale, gap: str) -> Colorscale:
     """A scale over the bytes 0..255 in which 0 is the colour between the cells."""
     edge = 0.5 / 255
-    return [(0.0, gap), (edge, gap), (edge, scale[0][1]), *scale[1:]]
+    return ((0.0, gap), (edge, gap), (edge, scale[0][1]), *scale[1:])

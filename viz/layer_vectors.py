@@ -41,39 +41,30 @@ def plane(found: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure:
             for key, title in zip("xy", titles, strict=True)
         }
 
-    def dots(shown: int) -> list[go.Scatter]:
-        traces = []
-        for label, members, colour in zip(labels, of_label, palette, strict=True):
-            items = np.flatnonzero(members)
-            hover = [
-                token_text(found.texts[i]) + ("" if found.words is None else f"<br><b>{token_text(found.words[i])}</b>")
-                for i in items
-            ]
-            traces.append(
-                go.Scatter(
-                    x=found.points[shown, members, 0],
-                    y=found.points[shown, members, 1],
-                    mode="markers",
-                    name=token_text(label),
-                    marker={"color": colour, "size": 7, "opacity": 0.8},
-                    text=hover,
-                    hovertemplate="%{text}<extra>" + token_text(label) + "</extra>",
-                )
-            )
-        return traces
+    def places(shown: int) -> list[dict[str, Any]]:
+        """Where the dots of each label are."""
+        points = found.points[shown]
+        return [{"type": "scatter", "x": points[members, 0], "y": points[members, 1]} for members in of_label]
 
-    frames = [
-        go.Frame(
-            name=names[shown],
-            # A frame moves the dots; colours and texts stay those of the first drawing.
-            data=[{"type": "scatter", "x": dot.x, "y": dot.y} for dot in dots(shown)],
-            layout=axes(shown),
-        )
-        for shown in range(n_layers)
+    dots = [
+        place
+        | {
+            "mode": "markers",
+            "name": token_text(label),
+            "marker": {"color": colour, "size": 7, "opacity": 0.8},
+            "text": [
+                token_text(found.texts[i]) + ("" if found.words is None else f"<br><b>{token_text(found.words[i])}</b>")
+                for i in np.flatnonzero(members)
+            ],
+            "hovertemplate": "%{text}<extra>" + token_text(label) + "</extra>",
+        }
+        for place, label, members, colour in zip(places(layer), labels, of_label, palette, strict=True)
     ]
+    # A frame moves the dots; colours and texts stay those of the first drawing.
+    frames = [{"name": names[shown], "data": places(shown), "layout": axes(shown)} for shown in range(n_layers)]
     animate = {"mode": "immediate", "frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}}
     axis = {**axis_style(colours), "showgrid": True, "gridcolor": colours.line, "automargin": True}
-    figure = go.Figure(data=dots(layer), frames=frames)
+    figure = go.Figure(data=dots, frames=frames)
     figure.update_layout(
         base_layout(dark, height=520, margin={"l": 10, "r": 10, "t": 20, "b": 10}, xaxis=dict(axis), yaxis=dict(axis))
     )

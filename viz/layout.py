@@ -14,6 +14,7 @@ from viz.palette import Colorscale, Theme, sequential, theme
 FONT: Final = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
 COLOUR_BAR_SPACE: Final = 56  # px that the colour bar takes at the bottom of a figure
 _BAR_LENGTH: Final = 180  # px: a phone has room for it beside the longest labels
+_ESCAPED: Final = {ord(character): f"&#{ord(character)};" for character in "&<>$%{}"}
 _JOINERS: Final = "\u200c\u200d"  # inside a word or an emoji they have a meaning of their own
 
 
@@ -22,6 +23,8 @@ def visible_text(token: str) -> str:
 
     What cannot be seen (control characters, surrogates, direction marks, lone spaces) is shown by its name or number.
     """
+    if token.isprintable() and token and " " not in (token[0], token[-1]):
+        return token  # all of it can be seen
     visible = "".join(_visible(character, alone=len(token) == 1) for character in token) or "(empty)"
     if visible[0] == " " or visible[-1] == " ":
         visible = visible.replace(" ", "␣")
@@ -36,7 +39,7 @@ def token_text(token: str, longest: int | None = None) -> str:
     visible = visible_text(token)
     if longest is not None:
         visible = clipped(visible, longest)
-    return "".join(f"&#{ord(character)};" if character in "&<>$%{}" else character for character in visible)
+    return visible.translate(_ESCAPED)
 
 
 def clipped(text: str, longest: int) -> str:

@@ -348,17 +348,13 @@ def _words(
     over_query = query_bottom + _ROW / plot
     places = [("query vector", columns[0], over_query)]
     places += [(text, column, keys_top) for text, column in zip(headings, columns, strict=True)]
-    for text, column, y in places:
-        figure.add_annotation(text=text, x=sum(column) / 2, y=y, xanchor="center", yanchor="bottom", yshift=2, **style)
-    figure.add_annotation(
-        text=dimensions,
-        x=columns[1][0],
-        y=(query_bottom + over_query) / 2,
-        xanchor="left",
-        yanchor="middle",
-        **style,
-    )
+    written = [
+        {"text": text, "x": sum(column) / 2, "y": y, "xanchor": "center", "yanchor": "bottom", "yshift": 2}
+        for text, column, y in places
+    ]
+    middle = (query_bottom + over_query) / 2
+    written.append({"text": dimensions, "x": columns[1][0], "y": middle, "xanchor": "left", "yanchor": "middle"})
     if left_out:
-        figure.add_annotation(
-            text=left_out, x=0, y=-_LEGEND / plot, xanchor="left", yanchor="top", align="left", **style
-        )
+        below = -_LEGEND / plot
+        written.append({"text": left_out, "x": 0, "y": below, "xanchor": "left", "yanchor": "top", "align": "left"})
+    figure.layout.annotations = [one | style for one in written]

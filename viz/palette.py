@@ -8,14 +8,14 @@ not have. Lightness always moves one way, so readers with any colour vision, and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-Colorscale = list[tuple[float, str]]  # Plotly's form: (position 0..1, "#rrggbb")
+Colorscale = tuple[tuple[float, str], ...]  # Plotly's form: (position 0..1, "#rrggbb")
 
 STEPS: Final = 32  # pieces of a scale; Plotly interpolates between them
 
@@ -94,11 +94,13 @@ def theme(dark: bool) -> Theme:
     return DARK if dark else LIGHT
 
 
+@cache
 def sequential(dark: bool) -> Colorscale:
     """Weights: position 0 is next to the background ("nothing"), 1 the strongest. Equal steps in OKLab."""
     return _scale(_equal_steps(_oklab(_SEQUENTIAL[dark])))
 
 
+@cache
 def diverging(dark: bool) -> Colorscale:
     """Differences: 0 at position 0.5 is next to the background, negative orange, positive blue."""
     negative = _equal_steps(_oklab(_NEGATIVE[dark]))
@@ -120,7 +122,7 @@ def categorical(n: int, dark: bool) -> list[str]:
 
 def square_root(scale: Colorscale) -> Colorscale:
     """The scale bent so that colour follows the square root of a linear value: 0.02 stays visible."""
-    return [(position**2, colour) for position, colour in scale]
+    return tuple((position**2, colour) for position, colour in scale)
 
 
 @lru_cache(maxsize=8)
@@ -193,7 +195,7 @@ def _equal_steps(anchors: Array) -> Array:
 
 def _scale(oklab: Array) -> Colorscale:
     positions = np.linspace(0, 1, len(oklab))
-    return [(float(p), _hex(c)) for p, c in zip(positions, _to_srgb(oklab), strict=True)]
+    return tuple((float(p), _hex(c)) for p, c in zip(positions, _to_srgb(oklab), strict=True))
 
 
 def _parse(colour: str) -> Array:

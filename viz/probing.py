@@ -69,8 +69,32 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
             hover[row][column] = "<br>".join(lines)
     scale = sequential(dark)
     # White on dark cells and the reverse: text is set per cell, because a heatmap's own text has one colour.
-    figure = go.Figure(
-        go.Heatmap(
+    # All at once: Plotly checks all annotations again whenever one is added.
+    numbers = [
+        {
+            "x": column,
+            "y": row,
+            "text": cell,
+            "showarrow": False,
+            "font": {"color": colours.background if shades[row, column] > 0.5 else colours.text, "size": 13},
+        }
+        for row, of_task in enumerate(cells)
+        for column, cell in enumerate(of_task)
+        if cell
+    ]
+    after_baselines = {
+        "type": "line",
+        "x0": len(baselines) - 0.5,
+        "x1": len(baselines) - 0.5,
+        "y0": 0,
+        "y1": 1,
+        "xref": "x",
+        "yref": "y domain",
+        "line": {"color": colours.muted, "width": 1},
+    }
+    axis = axis_style(colours)
+    return go.Figure(
+        data=go.Heatmap(
             z=shades,
             x=list(range(len(columns))),
             y=list(range(len(results))),
@@ -96,24 +120,11 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
                 "ticktext": ["majority", "no mistakes"],
                 "tickfont": {"size": 11, "color": colours.muted},
             },
-        )
-    )
-    for row in range(len(results)):
-        for column in range(len(columns)):
-            if cells[row][column]:
-                strong = shades[row, column] > 0.5
-                figure.add_annotation(
-                    x=column,
-                    y=row,
-                    text=cells[row][column],
-                    showarrow=False,
-                    font={"color": colours.background if strong else colours.text, "size": 13},
-                )
-    figure.add_vline(x=len(baselines) - 0.5, line={"color": colours.muted, "width": 1})
-    axis = axis_style(colours)
-    figure.update_layout(
-        base_layout(
+        ),
+        layout=base_layout(
             dark,
+            annotations=numbers,
+            shapes=[after_baselines],
             height=_ROW * max(len(results), 1) + 120,
             margin={"l": 10, "r": 10, "t": 60, "b": 60},
             xaxis={
@@ -131,9 +142,8 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
                 "range": [len(results) - 0.5, -0.5],
                 "automargin": True,
             },
-        )
+        ),
     )
-    return figure
 
 
 def _gain(accuracy: float, majority: float) -> float:

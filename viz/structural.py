@@ -173,23 +173,29 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
                 text=[f"root: {token_text(sentence.words[root])}{'' if right else ' (wrong)'}"],
                 hovertemplate="%{text}<extra></extra>",
             )  # fmt: skip
-    for place, word in enumerate(sentence.words):
-        figure.add_annotation(
-            x=0.5, y=place, xref="paper", yref="y", xanchor="center", showarrow=False,
-            text=token_text(word, _LONGEST_WORD),
-            font={"size": 13, "color": colours.muted if sentence.punctuation[place] else colours.text},
-        )  # fmt: skip
+    # All at once: Plotly checks all annotations again whenever one is added.
+    written = [
+        {
+            "x": 0.5, "y": place, "xref": "paper", "yref": "y", "xanchor": "center", "showarrow": False,
+            "text": token_text(word, _LONGEST_WORD),
+            "font": {"size": 13, "color": colours.muted if sentence.punctuation[place] else colours.text},
+        }
+        for place, word in enumerate(sentence.words)
+    ]  # fmt: skip
     name = layer_names(len(sentence.found))[layer]
     titles = [(0.18, "in the file"), (0.82, f"found at {'the embeddings' if layer == 0 else f'layer {name}'}")]
-    for x_of_title, text in titles:
-        figure.add_annotation(
-            x=x_of_title, y=1, xref="paper", yref="paper", yanchor="bottom", yshift=6, showarrow=False,
-            text=text, font={"size": 13, "color": colours.muted},
-        )  # fmt: skip
+    written += [
+        {
+            "x": x_of_title, "y": 1, "xref": "paper", "yref": "paper", "yanchor": "bottom", "yshift": 6,
+            "showarrow": False, "text": text, "font": {"size": 13, "color": colours.muted},
+        }
+        for x_of_title, text in titles
+    ]  # fmt: skip
     hidden = {**axis_style(colours), "visible": False}
     figure.update_layout(
         base_layout(
             dark,
+            annotations=written,
             height=_WORD * n + 120,
             margin={"l": 10, "r": 10, "t": 36, "b": 70},
             xaxis={**hidden, "domain": [0.0, 0.36], "range": [1.05, 0.0]},

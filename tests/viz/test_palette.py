@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,13 @@ def colours(scale: Colorscale) -> list[str]:
 
 def test_contrast_of_black_on_white_is_21() -> None:
     assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("scale_of", [sequential, diverging])
+def test_a_scale_is_computed_once(scale_of: Callable[[bool], Colorscale], dark: bool) -> None:
+    assert scale_of(dark) is scale_of(dark)
+    hash(scale_of(dark))  # of tuples throughout: whoever is given it cannot change it for all others
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -128,8 +136,8 @@ def test_a_negative_number_of_colours_is_refused() -> None:
 
 
 def test_square_root_puts_a_weights_colour_where_its_root_was() -> None:
-    bent = square_root([(0.0, "#000000"), (0.5, "#777777"), (1.0, "#FFFFFF")])
-    assert bent == [(0.0, "#000000"), (0.25, "#777777"), (1.0, "#FFFFFF")]
+    bent = square_root(((0.0, "#000000"), (0.5, "#777777"), (1.0, "#FFFFFF")))
+    assert bent == ((0.0, "#000000"), (0.25, "#777777"), (1.0, "#FFFFFF"))
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from analysis.probing import Baseline, LayerResult, Settings, TaskResult
@@ -85,3 +88,20 @@ def test_curve_has_interval_baselines_and_control() -> None:
     np.testing.assert_allclose(traces["accuracy"].error_y.arrayminus, [0.1, 0.1])
     assert tuple(traces["majority"].y) == (0.5, 0.5)
     assert tuple(traces["bag of words"].y) == (0.6, 0.6)
+
+
+def test_a_large_picture_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plotly checks all annotations there are whenever one is added, which for 90 cells took a second."""
+    checked = 0
+    plain = go.layout.Annotation.__init__
+
+    def counted(self: go.layout.Annotation, *args: Any, **kwargs: Any) -> None:
+        nonlocal checked
+        checked += 1
+        plain(self, *args, **kwargs)
+
+    monkeypatch.setattr(go.layout.Annotation, "__init__", counted)
+    figure = probing.layers_by_tasks([result([0.5] * 7)] * 9, ["A task"] * 9)
+    written = len(figure.layout.annotations)
+    assert written == 9 * 9
+    assert checked <= 3 * written
