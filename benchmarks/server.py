@@ -48,4 +48,8 @@ def app(
         yield url, process
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:  # it is still answering somebody
+            process.kill()
+            process.wait()
