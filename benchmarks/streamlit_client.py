@@ -94,6 +94,7 @@ async def visiting(url: str) -> AsyncIterator[Visitor]:
         max_size=None,
         compression=None,
         ping_interval=None,
+        proxy=None,
         close_timeout=2,
     ) as socket:
         yield Visitor(socket)

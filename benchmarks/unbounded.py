@@ -7,7 +7,9 @@ objects; pages and questions run as they come, one by one, each with all of torc
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
+from contextlib import ExitStack
 from unittest import mock
 
 from streamlit.web import cli
@@ -20,7 +22,20 @@ OPEN = {
     "STREAMLIT_RUNNER_POST_SCRIPT_GC": "true",
 }
 
-if __name__ == "__main__":
+
+def _nothing() -> None:
+    """In place of freezing, and of the watch that would do so."""
+
+
+def main() -> None:
     os.environ.update(OPEN)
-    with mock.patch.object(gc, "freeze"):
+    with ExitStack() as patches:
+        patches.enter_context(mock.patch.object(gc, "freeze", _nothing))
+        if importlib.util.find_spec("ui.garbage") is not None:
+            for name in ("watch", "settle"):
+                patches.enter_context(mock.patch(f"ui.garbage.{name}", _nothing))
         cli.main(prog_name="streamlit")
+
+
+if __name__ == "__main__":
+    main()
