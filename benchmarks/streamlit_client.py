@@ -95,6 +95,7 @@ async def visiting(url: str) -> AsyncIterator[Visitor]:
         compression=None,
         ping_interval=None,
         proxy=None,
+        open_timeout=60,
         close_timeout=2,
     ) as socket:
         yield Visitor(socket)
