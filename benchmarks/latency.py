@@ -16,8 +16,9 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.attention import text_of
-from benchmarks.browser import app, chromium
+from benchmarks.browser import chromium
 from benchmarks.measure import emit
+from benchmarks.server import app
 
 BARE_PAGE = """import streamlit as st
 st.session_state.n = st.session_state.get("n", 0)

@@ -16,8 +16,9 @@ import time
 import psutil
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.browser import app, chromium
+from benchmarks.browser import chromium
 from benchmarks.measure import emit
+from benchmarks.server import app
 
 BARE = """
 import resource, time
