@@ -168,8 +168,12 @@ def with_rules(folder: Path, changes: dict[str, Any]) -> Path:
 
 
 @pytest.mark.parametrize("changes", [ENORMOUS, RARE, PADDED, split("(a+)+$"), {"model": {"type": "BPE"}}])
-def test_a_tokenizer_that_dies_is_refused(changes: dict[str, Any], copied: Path) -> None:
+def test_a_tokenizer_that_dies_is_refused(
+    changes: dict[str, Any], copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In this process the first three would end it: no memory is left, and the library aborts."""
+    monkeypatch.setattr(trial, "_BYTES", 2**29)  # filled sooner
+    assert trial._survives((copied / "tokenizer.json").read_bytes())
     with pytest.raises(BadCheckpoint, match=r"failed when it was tried on a few words: it stopped with an error"):
         load(with_rules(copied, changes))
 
