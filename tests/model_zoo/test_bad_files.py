@@ -136,18 +136,12 @@ def replace(searched: dict[str, str], content: str) -> dict[str, Any]:
     return {"type": "Replace", "pattern": searched, "content": content}
 
 
-ENORMOUS = {
-    "normalizer": {
-        "type": "Sequence",
-        "normalizers": [replace({"String": "q"}, "q" * 10**5), replace({"String": "q"}, "q" * 10**5)],
-    }
-}
-RARE = {
-    "normalizer": {
-        "type": "Sequence",
-        "normalizers": [replace({"Regex": "[ы]"}, "ы" * 10**5), replace({"Regex": "[ы]"}, "ы" * 10**5)],
-    }
-}
+def twice(rule: dict[str, Any]) -> dict[str, Any]:
+    return {"normalizer": {"type": "Sequence", "normalizers": [rule, rule]}}
+
+
+ENORMOUS = twice(replace({"String": "q"}, "q" * 10**5))
+RARE = twice(replace({"Regex": "[ы]"}, "ы" * 10**5))
 PADDED = {
     "padding": {
         "strategy": {"Fixed": 10**12}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0,
