@@ -13,6 +13,9 @@ from model_zoo.sources import Source
 
 _log = logging.getLogger(__name__)
 
+# Failures are kept to be shown; beyond these the oldest are forgotten, since anybody can name models without end.
+_MOST_FAILED = 50
+
 
 @dataclass(eq=False)
 class Download:
@@ -81,9 +84,13 @@ class Downloads:
                 f"The download of {download.model} broke off. Try again; the log of the server says more."
             )
         with self._lock:
-            if download.error is None:
-                del self._downloads[download.model]
+            del self._downloads[download.model]
+            if download.error is not None:
+                self._downloads[download.model] = download  # the latest failure last
             download._ended.set()
+            failed = [model for model, one in self._downloads.items() if not one.running]
+            for model in failed[:-_MOST_FAILED]:
+                del self._downloads[model]
 
     def _fetch(self, download: Download) -> None:
         def report(done: int) -> None:

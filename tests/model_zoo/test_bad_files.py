@@ -136,18 +136,12 @@ def replace(searched: dict[str, str], content: str) -> dict[str, Any]:
     return {"type": "Replace", "pattern": searched, "content": content}
 
 
-ENORMOUS = {
-    "normalizer": {
-        "type": "Sequence",
-        "normalizers": [replace({"String": "q"}, "q" * 10**5), replace({"String": "q"}, "q" * 10**5)],
-    }
-}
-RARE = {
-    "normalizer": {
-        "type": "Sequence",
-        "normalizers": [replace({"Regex": "[ы]"}, "ы" * 10**5), replace({"Regex": "[ы]"}, "ы" * 10**5)],
-    }
-}
+def twice(rule: dict[str, Any]) -> dict[str, Any]:
+    return {"normalizer": {"type": "Sequence", "normalizers": [rule, rule]}}
+
+
+ENORMOUS = twice(replace({"String": "q"}, "q" * 10**5))
+RARE = twice(replace({"Regex": "[ы]"}, "ы" * 10**5))
 PADDED = {
     "padding": {
         "strategy": {"Fixed": 10**12}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0,
@@ -168,8 +162,12 @@ def with_rules(folder: Path, changes: dict[str, Any]) -> Path:
 
 
 @pytest.mark.parametrize("changes", [ENORMOUS, RARE, PADDED, split("(a+)+$"), {"model": {"type": "BPE"}}])
-def test_a_tokenizer_that_dies_is_refused(changes: dict[str, Any], copied: Path) -> None:
+def test_a_tokenizer_that_dies_is_refused(
+    changes: dict[str, Any], copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In this process the first three would end it: no memory is left, and the library aborts."""
+    monkeypatch.setattr(trial, "_BYTES", 2**29)  # filled sooner
+    assert trial._survives((copied / "tokenizer.json").read_bytes())
     with pytest.raises(BadCheckpoint, match=r"failed when it was tried on a few words: it stopped with an error"):
         load(with_rules(copied, changes))
 

@@ -149,6 +149,16 @@ def test_a_download_that_fails_is_reported_and_can_be_tried_again(hub: Hub, aski
     assert asking.info(ID).mlm
 
 
+def test_failed_downloads_are_not_kept_without_end() -> None:
+    engine = Engine("cpu", listed_only=True)
+    names = [f"someone/model-{number}" for number in range(120)]
+    for name in names:
+        with pytest.raises(UnknownModel):
+            engine.download(name).wait()
+    kept = [name for name in names if engine.downloading(name) is not None]
+    assert kept == names[-50:]
+
+
 @pytest.mark.usefixtures("hub")
 def test_an_unforeseen_failure_ends_a_download_too(asking: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_arguments: object) -> None:
