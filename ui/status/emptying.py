@@ -6,6 +6,7 @@ import hmac
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from ui.settings import PREFIX, settings
 from ui.status import words
 
 _CODE = "code of the page Status"
+_OUTCOME = "what came of emptying the caches"
 _LONGEST_PAUSE = 60.0
 
 
@@ -62,17 +64,32 @@ def draw() -> None:
         "Forgets every answer, and every model that nobody is using. Nobody loses what they typed; the next click "
         "takes a few seconds longer."
     )
-    typed = ""
     with st.form("empty the caches", clear_on_submit=True, border=False):
         if code:
-            typed = st.text_input("Code", type="password", key=_CODE, max_chars=200, autocomplete="off")
-        pressed = st.form_submit_button("Empty the caches", icon=":material/cleaning_services:")
-    if not pressed:
-        return
-    refusal = guard().refusal(typed, code) if code else None
-    if refusal:
-        st.warning(refusal, icon=":material/lock:")
+            st.text_input("Code", type="password", key=_CODE, max_chars=200, autocomplete="off", width=280)
+        st.form_submit_button("Empty the caches", on_click=_empty, icon=":material/cleaning_services:")
+    outcome: _Outcome | None = st.session_state.pop(_OUTCOME, None)
+    if outcome is not None and outcome.done:
+        st.success(outcome.text, icon=":material/check_circle:")
+    elif outcome is not None:
+        st.warning(outcome.text, icon=":material/lock:")
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What came of pressing the button, in a sentence."""
+
+    done: bool
+    text: str
+
+
+def _empty() -> None:
+    """Where a code is set, only who typed it."""
+    code = settings().status_code
+    refusal = guard().refusal(st.session_state[_CODE], code) if code else None
+    if refusal is not None:
+        st.session_state[_OUTCOME] = _Outcome(False, refusal)
         return
     before = look()
     engine().close()
-    st.success(words.freed(before, look()), icon=":material/check_circle:")
+    st.session_state[_OUTCOME] = _Outcome(True, words.freed(before, look()))

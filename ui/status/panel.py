@@ -30,7 +30,7 @@ def _figures() -> None:
     st.session_state[_BEFORE] = now
     said = words.verdict(now)
     _BOXES[said.level](said.text, icon=_ICONS[said.level])
-    with st.container(horizontal=True, gap="xlarge"):
+    with st.container(horizontal=True, gap="medium"):
         st.metric(
             "Visitors", f"{now.visitors:,}", help="Browser tabs that are open now, yours among them.", width="content"
         )
