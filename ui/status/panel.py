@@ -50,10 +50,9 @@ def _figures() -> None:
     st.progress(min(now.memory / now.memory_limit, 1.0), f"Memory of the app: {words.memory(now)}")
     st.caption(words.kept(now))
     turns, models = st.columns([2, 3])
-    with turns:
-        st.table(words.turns(now))
+    turns.markdown(words.turns(now))
     if now.models:
-        models.table(words.models(now))
+        models.markdown(words.models(now))
     st.caption(words.history(now, _zone()))
 
 

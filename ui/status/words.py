@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Literal
@@ -89,24 +90,32 @@ def processors(before: Figures | None, now: Figures) -> str:
     return f"{min(used, now.n_cpus):.1f} of {now.n_cpus}"
 
 
-def turns(now: Figures) -> list[dict[str, str | int]]:
-    """Who is served and who waits, as rows of a table."""
+def turns(now: Figures) -> str:
+    """Who is served and who waits, as a table."""
     rows = (("Pages, this one among them", now.pages), ("Questions to models", now.engine), ("Long jobs", now.jobs))
-    return [{"": what, "at work": each.running, "waiting": each.waiting} for what, each in rows]
+    return _table(("", "at work", "waiting"), [(what, f"{each.running:,}", f"{each.waiting:,}") for what, each in rows])
 
 
-def models(now: Figures) -> list[dict[str, str]]:
-    """The models in memory, as rows of a table. One that is not listed stays unnamed: its name may be a path."""
-    return [
-        {
-            "model": public_name(model.info.id),
-            "device": _DEVICES.get(model.info.device, model.info.device),
-            "numbers": model.info.dtype,
-            "memory": megabytes(model.n_bytes),
-            "last used": "now" if model.in_use else f"{ago(model.idle_seconds)} ago",
-        }
-        for model in now.models
-    ]
+def models(now: Figures) -> str:
+    """The models in memory, as a table. One that is not listed stays unnamed: its name may be a path."""
+    return _table(
+        ("model", "device", "numbers", "memory", "last used"),
+        [
+            (
+                public_name(model.info.id),
+                _DEVICES.get(model.info.device, model.info.device),
+                model.info.dtype,
+                megabytes(model.n_bytes),
+                "now" if model.in_use else f"{ago(model.idle_seconds)} ago",
+            )
+            for model in now.models
+        ],
+    )
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """In Markdown, of cells that nobody typed: ``st.table`` makes a data frame first, and costs more than all the rest."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
 
 
 _DEVICES = {"cpu": "CPU", "cuda": "GPU (cuda)", "mps": "GPU (mps)"}
