@@ -50,7 +50,7 @@ def test_the_button_empties_the_caches_and_says_what_it_freed(
     said = texts(app)
     assert "All is well" in app.success[0].value
     assert "1 model in memory" in said
-    assert "| other | CPU | float32 |" in said
+    assert "| another model | CPU, float32 |" in said
     assert folder not in said
     assert "secret" not in said
     button(app, "Empty the caches").click().run()

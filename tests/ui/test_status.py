@@ -85,9 +85,9 @@ def test_processors_at_work_are_those_since_the_look_before() -> None:
 
 def test_who_is_served_and_who_waits() -> None:
     assert words.turns(FIGURES).splitlines() == [
-        "|  | at work | waiting |",
+        "|  | at\u00a0work | waiting |",
         "| --- | --- | --- |",
-        "| Pages, this one among them | 2 | 5 |",
+        "| Pages | 2 | 5 |",
         "| Questions to models | 1 | 3 |",
         "| Long jobs | 1 | 4 |",
     ]
@@ -96,10 +96,10 @@ def test_who_is_served_and_who_waits() -> None:
 def test_a_model_that_is_not_listed_stays_unnamed() -> None:
     found = words.models(replace(FIGURES, models=(held("embedded/bert"), held("/home/ann/secret", in_use=True))))
     assert found.splitlines() == [
-        "| model | device | numbers | memory | last used |",
-        "| --- | --- | --- | --- | --- |",
-        "| embedded/bert | CPU | float32 | 87 MB | 12 s ago |",
-        "| other | CPU | float32 | 87 MB | now |",
+        "| model | runs on | memory | last used |",
+        "| --- | --- | --- | --- |",
+        "| BERT, embedded | CPU, float32 | 87 MB | 12 s ago |",
+        "| another model | CPU, float32 | 87 MB | now |",
     ]
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Literal
 
-from ui.monitoring import Figures, public_name
+from model_zoo import registry
+from ui.monitoring import Figures
 
 NEARLY_FULL = 0.9
 CROWDED = 0.5
@@ -15,9 +16,10 @@ CROWDED = 0.5
 Level = Literal["well", "busy", "trouble"]
 
 THRESHOLDS = (
-    "When many click at once, some wait for a moment; that is normal. It is too much when more than half of the "
-    f"visitors wait. Memory is nearly full from {NEARLY_FULL:.0%} of its limit on. When it is full, the app forgets "
-    "answers first and then models that nobody uses; asked again, it takes a little longer to have them back."
+    "This page is one of the visitors, and one of the pages at work. When many click at once, some wait for a moment; "
+    "that is normal. It is too much when more than half of the visitors wait. Memory is nearly full from "
+    f"{NEARLY_FULL:.0%} of its limit on. When it is full, the app forgets answers first and then models that nobody "
+    "uses; asked again, it takes a little longer to have them back."
 )
 
 
@@ -92,19 +94,20 @@ def processors(before: Figures | None, now: Figures) -> str:
 
 def turns(now: Figures) -> str:
     """Who is served and who waits, as a table."""
-    rows = (("Pages, this one among them", now.pages), ("Questions to models", now.engine), ("Long jobs", now.jobs))
-    return _table(("", "at work", "waiting"), [(what, f"{each.running:,}", f"{each.waiting:,}") for what, each in rows])
+    rows = (("Pages", now.pages), ("Questions to models", now.engine), ("Long jobs", now.jobs))
+    return _table(
+        ("", "at\u00a0work", "waiting"), [(what, f"{each.running:,}", f"{each.waiting:,}") for what, each in rows]
+    )
 
 
 def models(now: Figures) -> str:
     """The models in memory, as a table. One that is not listed stays unnamed: its name may be a path."""
     return _table(
-        ("model", "device", "numbers", "memory", "last used"),
+        ("model", "runs on", "memory", "last used"),
         [
             (
-                public_name(model.info.id),
-                _DEVICES.get(model.info.device, model.info.device),
-                model.info.dtype,
+                _name(model.info.id),
+                f"{_DEVICES.get(model.info.device, model.info.device)}, {model.info.dtype}",
                 megabytes(model.n_bytes),
                 "now" if model.in_use else f"{ago(model.idle_seconds)} ago",
             )
@@ -113,8 +116,13 @@ def models(now: Figures) -> str:
     )
 
 
+def _name(model: str) -> str:
+    spec = registry.find(model)
+    return "another model" if spec is None else spec.name
+
+
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """In Markdown, of cells that nobody typed: ``st.table`` makes a data frame first, and costs more than all the rest."""
+    """In Markdown, of cells that nobody typed: ``st.table`` costs more than all the rest of the page."""
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
 
 
