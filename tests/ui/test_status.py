@@ -88,7 +88,7 @@ def test_who_is_served_and_who_waits() -> None:
         "|  | at\u00a0work | waiting |",
         "| --- | --- | --- |",
         "| Pages | 2 | 5 |",
-        "| Questions to models | 1 | 3 |",
+        "| Questions | 1 | 3 |",
         "| Long jobs | 1 | 4 |",
     ]
 
