@@ -64,7 +64,7 @@ def main() -> None:
         browser = chromium(playwright)
         for _ in range(repeats):
             bares.append(bare())
-            homes.append(seconds_until(browser, "/", "[data-testid='stMetric']"))
+            homes.append(seconds_until(browser, "/", "[data-testid='stPageLink']"))
             heatmaps.append(seconds_until(browser, "/attention", ".heatmap[data-picture]"))
         browser.close()
 

@@ -33,6 +33,20 @@ class Worker:
             self._lines.setdefault(object() if visitor is None else visitor, deque()).append(job)
         self._thread.submit(self._turn)
 
+    @property
+    def running(self) -> int:
+        """How many jobs have begun and are not over: they take turns."""
+        return sum(not job.waiting for job in self._all())
+
+    @property
+    def waiting(self) -> int:
+        """How many jobs have not had a turn yet."""
+        return sum(job.waiting for job in self._all())
+
+    def _all(self) -> list[Job]:
+        with self._lock:
+            return [job for line in self._lines.values() for job in line]
+
     def ahead(self, job: Job) -> int:
         """How many jobs have a turn before this one's next turn, the job at work included; 0 when it is over."""
         with self._lock:

@@ -1,8 +1,7 @@
-"""The home page: what this is, what each page answers, and the state of the engine."""
+"""The home page: what this is, what each page answers."""
 
 import streamlit as st
 
-from ui import engine_panel
 from ui.page import Page, run
 
 
@@ -15,8 +14,6 @@ def overview() -> None:
         with st.container(border=True):
             st.page_link(page.path, label=f"**{page.title}**", icon=page.icon)
             st.markdown(f"{page.question} {page.how}")
-    st.subheader("Engine")
-    engine_panel.draw()
 
 
 PAGE: Page = Page(
@@ -25,7 +22,7 @@ PAGE: Page = Page(
     heading="Look inside BERT",
     icon=":material/home:",
     question="What is this?",
-    how="An overview and the state of the engine.",
+    how="An overview.",
     about="Type a sentence and see what a language model does with it, layer by layer and head by head. Real models "
     "run here; the first ones ship with the app and need no network.",
     body=overview,

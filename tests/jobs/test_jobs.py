@@ -102,6 +102,7 @@ class Line:
             self.worker.start(job, visitor)
         self.ahead = [self.worker.ahead(job) for _, job in jobs]
         self.shared = [self.worker.shared(job) for _, job in jobs]
+        self.counted = self.worker.running, self.worker.waiting
         self.first.go_on.release()
         assert self.first.wait(PATIENCE)
         assert all(job.wait(PATIENCE) for _, job in jobs)
@@ -133,6 +134,8 @@ def test_the_place_in_line_counts_who_has_a_turn_before(queued: Line, notes: lis
     five = [("many", Steps(name, notes, 1)) for name in "abcde"]
     done = queued.run(*five, ("one", Steps("y", notes, 1)), ("one", Steps("z", notes, 1)))
     assert queued.ahead == [1, 3, 5, 6, 7, 2, 4]
+    assert queued.counted == (1, 7)
+    assert (queued.worker.running, queued.worker.waiting) == (0, 0)
     assert done == ["a0", "y0", "b0", "z0", "c0", "d0", "e0"]
     assert all(queued.shared)
 

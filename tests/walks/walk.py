@@ -35,8 +35,8 @@ _TEXTS = (
     "One. Two! Three?",
     "Line one\nline two, a | b\tc",
 )
-# What takes long by its nature is walked through by the journeys in the browser.
-_LONG = ("Run", "Measure", "Judge", "Download", "Try again", "Stop")
+# What takes long by its nature, or makes what follows do so, is walked through by tests of its own.
+_LONG = ("Run", "Measure", "Judge", "Download", "Try again", "Stop", "Empty the caches")
 _LISTS = ("selectbox", "multiselect", "select_slider", "button_group")
 _LEFT_OUT = ("download_button", "file_uploader")
 _MODELS = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)

@@ -1,0 +1,170 @@
+"""What the page Status says of the figures, and its guard against guessing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, timedelta, timezone
+from typing import Any
+
+import pytest
+from figures_of_a_process import FIGURES, held
+
+from ui import monitoring
+from ui.monitoring import Figures, Turns
+from ui.status import emptying, words
+
+CODE = "sesame 12"
+
+
+def busy(*, visitors: int = 30, pages: int = 0, questions: int = 0, **others: Any) -> Figures:
+    """So many visitors, and so many of what waits."""
+    engine = replace(FIGURES.engine, waiting=questions)
+    given: dict[str, Any] = {"memory": 100, "memory_limit": 1000} | others
+    return replace(FIGURES, visitors=visitors, pages=Turns(2, pages), engine=engine, **given)
+
+
+@pytest.mark.parametrize(
+    ("figures", "level", "said"),
+    [
+        (busy(visitors=12), "well", "All is well: 12 visitors, nobody waits."),
+        (busy(visitors=1), "well", "All is well: 1 visitor, nobody waits."),
+        (busy(visitors=0), "well", "All is well: 0 visitors, nobody waits."),
+        (busy(pages=1), "busy", "1 of 30 visitors waits for a turn. That is normal for a moment."),
+        (
+            busy(pages=6, questions=2),
+            "busy",
+            "8 of 30 visitors wait for their turn. That is normal for a moment.",
+        ),
+        (busy(pages=15), "busy", "15 of 30 visitors wait for their turn. That is normal for a moment."),
+        (
+            busy(pages=16),
+            "trouble",
+            "16 of 30 visitors wait for their turn. That is more than this machine can serve at once: ask the class to "
+            "pause for a moment, or to work in pairs.",
+        ),
+        (
+            busy(visitors=2, questions=9),  # those of a job, say: no more can wait than there are
+            "trouble",
+            "2 of 2 visitors wait for their turn. That is more than this machine can serve at once: ask the class to "
+            "pause for a moment, or to work in pairs.",
+        ),
+        (
+            busy(device=None),
+            "busy",
+            "The app is starting: the first model takes a few seconds. 30 visitors, nobody waits.",
+        ),
+        (busy(memory=899), "well", "All is well: 30 visitors, nobody waits."),
+        (busy(memory=900), "busy", "Memory is nearly full. 30 visitors, nobody waits."),
+        (
+            busy(memory=1000, pages=2),
+            "trouble",
+            "Memory is full. 2 of 30 visitors wait for their turn. The app forgets answers and idle models, so pages "
+            "take longer. Empty the caches below; if memory is still full after that, restart the app.",
+        ),
+    ],
+)
+def test_one_sentence_says_whether_all_is_well(figures: Figures, level: str, said: str) -> None:
+    assert words.verdict(figures) == words.Verdict(level, said)  # type: ignore[arg-type]
+
+
+def test_models_that_left_the_gpu_are_told() -> None:
+    for moved, said in ((("a",), "1 model runs"), (("a", "/home/b"), "2 models run")):
+        found = words.verdict(replace(FIGURES, engine=replace(FIGURES.engine, moved=moved)))
+        assert found.level == "busy"
+        assert f"{said} on the CPU" in found.text
+        assert "/home" not in found.text
+
+
+def test_processors_at_work_are_those_since_the_look_before() -> None:
+    later = replace(FIGURES, at=FIGURES.at + 2, cpu_seconds=FIGURES.cpu_seconds + 3.4)
+    assert words.processors(FIGURES, later) == "1.7 of 2"
+    assert words.processors(FIGURES, replace(later, cpu_seconds=FIGURES.cpu_seconds + 99)) == "2.0 of 2"
+    assert words.processors(None, later) == "–"
+    assert words.processors(FIGURES, FIGURES) == "–"
+
+
+def test_who_is_served_and_who_waits() -> None:
+    assert words.turns(FIGURES).splitlines() == [
+        "|  | at\u00a0work | waiting |",
+        "| --- | --- | --- |",
+        "| Pages | 2 | 5 |",
+        "| Questions | 1 | 3 |",
+        "| Long jobs | 1 | 4 |",
+    ]
+
+
+def test_a_model_that_is_not_listed_stays_unnamed() -> None:
+    found = words.models(replace(FIGURES, models=(held("embedded/bert"), held("/home/ann/secret", in_use=True))))
+    assert found.splitlines() == [
+        "| model | runs on | memory | last used |",
+        "| --- | --- | --- | --- |",
+        "| BERT, embedded | CPU, float32 | 87 MB | 12 s ago |",
+        "| another model | CPU, float32 | 87 MB | now |",
+    ]
+
+
+def test_what_memory_holds() -> None:
+    assert words.memory(FIGURES) == "612 MB of 3,400 MB (18%)"
+    assert words.kept(FIGURES) == (
+        "1 model in memory: 87 MB of the 1,600 MB they may take. 120 answers remembered: 40 MB of the 128 MB they may "
+        "take."
+    )
+    assert words.kept(replace(FIGURES, models=())).startswith("No model is in memory. 120 answers")
+
+
+def test_when_it_was_started_is_told_in_the_time_of_who_asks() -> None:
+    assert words.history(FIGURES, UTC) == (
+        "Started on 1 March 2026 at 23:30, 2 h 5 min ago. Since then models have answered 1,500 questions in 900 runs."
+    )
+    assert words.history(FIGURES, timezone(timedelta(hours=2))).startswith("Started on 2 March 2026 at 01:30,")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (-1, "0 s"),
+        (0, "0 s"),
+        (59, "59 s"),
+        (60, "1 min"),
+        (3599, "59 min"),
+        (7500, "2 h 5 min"),
+        (86_400, "1 day 0 h"),
+        (180_000, "2 days 2 h"),
+    ],
+)
+def test_ago(seconds: float, said: str) -> None:
+    assert words.ago(seconds) == said
+
+
+def test_what_was_freed() -> None:
+    empty = replace(FIGURES.engine, n_remembered=0, result_bytes=0, model_bytes=0)
+    after = replace(FIGURES, models=(), engine=empty)
+    assert words.freed(FIGURES, after) == "Freed 127 MB: 1 model and 120 answers."
+    stayed = replace(FIGURES, engine=replace(empty, model_bytes=FIGURES.engine.model_bytes))
+    assert words.freed(FIGURES, stayed) == "Freed 40 MB: 120 answers. 1 model at work stayed."
+    assert words.freed(after, after) == "There was nothing to empty."
+
+
+def test_a_look_costs_no_model_and_no_torch() -> None:
+    found = monitoring.look(Turns(2, 5), Turns(1, 4))
+    assert (found.pages, found.jobs) == (Turns(2, 5), Turns(1, 4))
+    assert 0 < found.memory < 2**45
+    assert found.since < found.at
+    assert found.cpu_seconds > 0
+
+
+def test_guessing_is_slowed_down() -> None:
+    now = 100.0
+    guard = emptying.Guard(lambda: now)
+    assert guard.refusal("wrong", CODE) == "That is not the code. Try again in 2 s."
+    # Nobody is told whether the code is right while the pause lasts, not even who knows it.
+    assert guard.refusal(CODE, CODE) == guard.refusal("x", CODE) == "Somebody typed a wrong code. Try again in 2 s."
+    now += 2.1
+    assert guard.refusal("sesamé 12", CODE) == "That is not the code. Try again in 4 s."
+    for _ in range(9):
+        now += 61
+        said = guard.refusal("", CODE)
+    assert said == "That is not the code. Try again in 60 s."
+    now += 61
+    assert guard.refusal(CODE, CODE) is None
+    assert guard.refusal("wrong", CODE) == "That is not the code. Try again in 2 s."

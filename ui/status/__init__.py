@@ -1,0 +1,1 @@
+"""The page "Status": what the process does at this moment, in words and figures, and emptying its caches."""
