@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 from transformers import AutoConfig, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
-from model_zoo import capture, checkpoint, network, plausible, registry, sources, trial, unfused, watching
+from model_zoo import capture, checkpoint, network, plausible, registry, shortage, sources, trial, unfused, watching
 from model_zoo.capture import Call
 from model_zoo.encoding import encode, shifted
 from model_zoo.errors import BadCheckpoint, ModelZooError, NotSupported, OutOfMemory
@@ -240,7 +240,7 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
         raise
     except BaseException as error:  # transformers raises whatever it stumbles over: OSError, ValueError, KeyError ...
         traceback.clear_frames(error.__traceback__)  # they hold what was loaded so far
-        if is_out_of_memory(error):
+        if shortage.is_shortage(error):
             raise OutOfMemory(
                 f"The memory ran out while {source.id} was loaded. Wait until other models are done and try again, or "
                 "choose a smaller model."
@@ -253,11 +253,6 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
             f"The files of “{source.id}” changed while they were read. Try again when nothing writes to them any more."
         )
     return loaded
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether Python, torch on a GPU, or torch on the CPU (by words alone) has found no memory."""
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
 def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedModel:

@@ -13,8 +13,9 @@ def is_shortage(error: BaseException) -> bool:
     """Whether a failure means that there was no memory left, on a GPU or in the machine."""
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
-    # On a CPU torch has no class of its own for it.
-    return isinstance(error, RuntimeError) and "not enough memory" in str(error)
+    # On a CPU torch has no class of its own for it: "DefaultCPUAllocator: not enough memory", or "can't allocate".
+    words = str(error) if isinstance(error, RuntimeError) else ""
+    return "not enough memory" in words or "can't allocate memory" in words
 
 
 def give_back(device: torch.device) -> None:
