@@ -45,9 +45,10 @@ def fixed(embedded_by: str) -> dict[str, str]:
 def policy(embedded_by: str) -> dict[str, str]:
     """The Content-Security-Policy by its directives.
 
-    Scripts: Streamlit's files, WebAssembly among them, its one inline script, and components, which come from blobs. A frame
-    without an address of its own inherits the policy, so BertViz's scripts are named, each by its digest. Styles are
-    made by scripts all over Streamlit and cannot be named. Pictures, figures and downloads are data and blobs.
+    Scripts: Streamlit's files, WebAssembly among them, its one inline script, and components, which come from blobs.
+    A frame without an address of its own inherits the policy, so BertViz's scripts are named, each by its digest.
+    Styles are made by scripts all over Streamlit and cannot be named. Pictures, figures and downloads are data and
+    blobs.
     """
     inline = _INLINE_SCRIPT.findall(_INDEX.read_text(encoding="utf-8"))
     scripts = " ".join([*map(source_of, inline), *script_sources()])

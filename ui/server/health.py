@@ -70,7 +70,7 @@ class Health:
         )
 
     def _current(self) -> _Check:
-        """The check under way, or the last one while it is fresh. Only the event loop calls this, so there is no lock."""
+        """The check under way, or the last one while it is fresh. No lock: only the event loop calls this."""
         check = self._check
         if check is None or (check.ended is not None and time.monotonic() - check.ended >= self._fresh):
             check = self._check = _Check()

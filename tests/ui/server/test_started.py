@@ -147,6 +147,8 @@ def test_the_log_holds_a_failure_once_and_nobodys_text(started: Started) -> None
     records = [json.loads(line) for line in written.splitlines() if line.startswith("{")]
     assert [record["exception"] for record in records if record["level"] == "ERROR"] == ["ValueError"]
     assert records[-1]["frames"][-1].endswith("in _breaks")
+    others = [line.split(":")[0].strip() for line in written.splitlines() if line.strip() and not line.startswith("{")]
+    assert others == ["You can now view your Streamlit app in your browser.", "URL"]
     assert SECRET not in written
     assert urlencode({"text": SECRET}) not in written
 
