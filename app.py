@@ -1,17 +1,25 @@
-"""The router: page settings, navigation, and the sidebar that all pages share."""
+"""The server, where ``streamlit run`` or uvicorn imports this file; the router, where Streamlit runs it for a visitor.
+
+The router: page settings, navigation, and the sidebar that all pages share.
+"""
 
 import streamlit as st
 
 from pages import PAGES
-from ui import sidebar
-from ui.engine import warm_up
-from ui.messages import failures_as_messages
-from ui.turns import turn
 
-st.set_page_config(page_title="Inside BERT", page_icon="ui/favicon.png", layout="wide")
+if __name__ == "__main__":
+    from ui import sidebar
+    from ui.messages import failures_as_messages
+    from ui.turns import turn
 
-page = st.navigation([st.Page(page.path, title=page.title, icon=page.icon, default=page is PAGES[0]) for page in PAGES])
-with turn(), failures_as_messages():
-    sidebar.draw()
-    page.run()
-warm_up()
+    st.set_page_config(page_title="Inside BERT", page_icon="ui/favicon.png", layout="wide")
+    page = st.navigation(
+        [st.Page(page.path, title=page.title, icon=page.icon, default=page is PAGES[0]) for page in PAGES]
+    )
+    with turn(), failures_as_messages():
+        sidebar.draw()
+        page.run()
+else:
+    from ui.server import app as server
+
+    app = st.App(__file__, **server.parts([page.name for page in PAGES]))

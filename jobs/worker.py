@@ -67,6 +67,13 @@ class Worker:
         with self._lock:
             return self._find(job) is not None and len(self._lines) > 1
 
+    def stop(self) -> None:
+        """Ask every job to end, as the app is about to; each does at its next step."""
+        with self._lock:
+            for line in self._lines.values():
+                for job in line:
+                    job.stop()
+
     def _find(self, job: Job) -> tuple[object, int] | None:
         """Whose job it is and its place among theirs. Needs the lock."""
         return next(((visitor, line.index(job)) for visitor, line in self._lines.items() if job in line), None)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button, DownloadButton, FileUploader, Widget
 
 from model_zoo.types import FloatArray
 from ui import address
+
+# How long a page may take on a busy machine; a page that is done is seen at once.
+PATIENCE_MS = 60_000
 
 NO_PICTURES = ("browser", "copy_link")  # components that draw nothing of the page's numbers
 
@@ -24,6 +28,23 @@ PREPARED = "window[Symbol.for('look inside BERT: the browser is prepared')]"
 SETTLED = """window.asked <= window.answered && performance.now() - window.answered > 100
     && document.querySelector('[data-test-script-state]')?.dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-stale="true"]')"""
+
+
+def wait_for(page: Page, condition: str, arg: object = None) -> None:
+    """Until an expression, or a function of ``arg``, is true in the page. Playwright's own way asks the page to make a
+    script of a text again and again, which the app's policy forbids.
+    """
+    end = time.monotonic() + PATIENCE_MS / 1000
+    while True:
+        try:
+            if page.evaluate(condition, arg):
+                return
+        except Error as error:
+            if "context was destroyed" not in error.message:  # the page is being left
+                raise
+        if time.monotonic() > end:
+            raise TimeoutError(f"never true in {page.url}: {condition}")
+        page.wait_for_timeout(20)
 
 
 def unpacked(packed: bytes) -> tuple[dict[str, object], bytes]:

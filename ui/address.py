@@ -149,8 +149,16 @@ def steps() -> list[str]:
         for field in page.fields:
             before, after = (address.get(field.name, field.written_default) for address in addresses)
             if before != after:
-                found.append(f"{field.name}={after}" if field.step else field.name)
+                found.append(f"{field.name}={after}" if field.step and _can_be_read(field, after) else field.name)
     return found
+
+
+def _can_be_read(field: Field[Any], text: str) -> bool:
+    try:
+        field.codec.read(text)
+    except ValueError:
+        return False
+    return True
 
 
 def publish() -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import logging
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -22,6 +21,8 @@ from model_zoo import sources
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
 from ui import address
 from ui.engine import engine
+from ui.frames import frames, place
+from ui.settings import settings
 from ui.turns import turn
 
 _log = logging.getLogger(__name__)
@@ -56,24 +57,38 @@ def unforeseen() -> _Counter:
     return _Counter()
 
 
-def _unforeseen(error: Exception) -> None:
+def _unforeseen(error: Exception, way_on: str = "Try another text or model, or reset this page") -> None:
     unforeseen().n += 1
-    # An exception's own words can hold what was typed.
-    frames = "".join(traceback.format_tb(error.__traceback__))
     try:
-        steps = ", ".join(address.steps()) or "opening it"
+        steps = address.steps()
     except Exception:  # the fields themselves may be what is broken
-        steps = "steps that cannot be told"
-    _log.error("%s on the page %s, after: %s\n%s", type(error).__name__, address.title(), steps, frames)
+        steps = ["steps that cannot be told"]
+    kind, page = type(error).__name__, address.title()
+    _log.error(
+        "%s on the page %s, after: %s",
+        kind,
+        page,
+        ", ".join(steps) or "opening it",
+        extra={"exception": kind, "page": page, "steps": steps, "frames": frames(error)},
+    )
+    details = f" ({', '.join(filter(None, (kind, place(error))))})" if settings().error_details else ""
     st.error(
-        "Something went wrong inside the app. Your text is still there. Try another text or model, or reset this page: "
-        "that puts everything but your text back to how it was at first. The server's log says more.",
+        f"Something went wrong inside the app{as_text(details)}. Your text is still there. {way_on}: that puts "
+        "everything but your text back to how it was at first. The server's log says more.",
         icon=":material/error:",
     )
     try:
         st.button("Reset this page", on_click=address.reset, key="start anew", icon=":material/restart_alt:")
     except StreamlitDuplicateElementKey:
         return  # one button serves everything that went wrong
+
+
+def on_script_error(error: Exception) -> bool:
+    """For ``st.App``: what ``failures_as_messages`` has no hold of, the callback of a widget above all, after which no
+    page is drawn. True: Streamlit shows nothing of its own.
+    """
+    _unforeseen(error, "Reset this page")
+    return True
 
 
 def fragment(function: Callable[..., None], run_every: float | None = None) -> Callable[..., Any]:

@@ -120,6 +120,11 @@ class Settings(BaseSettings):
     )
     page_runs: int = Field(default=2, gt=0, description="Pages that are drawn at a time; others wait.")
     log_format: Literal["text", "json"] = Field(default="text", description="How a line of the log is written.")
+    embedded_by: str = Field(
+        default="",
+        description="Other sites that may show the app in a frame, such as https://moodle.example.org, with spaces "
+        "between.",
+    )
     status_code: str = Field(
         default="",
         repr=False,

@@ -8,7 +8,6 @@ replaced: it needs torch, writes the numbers twice and as text, and lets a token
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from collections.abc import Sequence
 from functools import cache
@@ -17,7 +16,7 @@ from importlib.util import find_spec
 from math import isqrt
 from pathlib import Path
 from string import Template
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
@@ -141,14 +140,20 @@ def _script(view: Kind) -> str:
     return script.replace("PYTHON_PARAMS", "bertvizParams()")
 
 
-def _source(text: str) -> str:
-    """A Content-Security-Policy source that allows exactly this script or style."""
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-    return f"'sha256-{digest}'"
+def script_sources() -> list[str]:
+    """Content-Security-Policy sources of the scripts of both views, for a page that frames their documents."""
+    scripts = [*_own_scripts(), *(_script(view) for view in get_args(Kind))]
+    return [component.source_of(script) for script in scripts]
+
+
+def _own_scripts() -> tuple[str, str]:
+    """What comes before BertViz's script, and what after it."""
+    before, after = (component.enclosed(component.FILES / "bertviz" / name) for name in ("offline.js", "saving.js"))
+    return before, after
 
 
 def _document(view: Kind, data: dict[str, Any], dark: bool) -> str:
-    offline, saving = (component.enclosed(component.FILES / "bertviz" / name) for name in ("offline.js", "saving.js"))
+    offline, saving = _own_scripts()
     script = _script(view)
     width = max(_HEAD_VIEW_WIDTH, data["total_heads"] * _HEAD_SQUARE)
     style = component.text("bertviz/offline.css") + component.colours_css(theme(dark))
@@ -158,11 +163,12 @@ def _document(view: Kind, data: dict[str, Any], dark: bool) -> str:
         names = [escape(choice["name"]) for choice in data["filters"]]
         options = "".join(f'<option value="{i}">{name}</option>' for i, name in enumerate(names))
         controls += f'<label>Attention <select id="filter">{options}</select></label>'
+    scripts = " ".join(map(component.source_of, (offline, script, saving)))
     return Template(component.text("bertviz/page.html")).substitute(
         mode="dark" if dark else "light",
         policy=(
-            f"default-src 'none'; script-src {_source(offline)} {_source(script)} {_source(saving)}; "
-            f"style-src {_source(style)}; img-src blob:; base-uri 'none'; form-action 'none'"
+            f"default-src 'none'; script-src {scripts}; "
+            f"style-src {component.source_of(style)}; img-src blob:; base-uri 'none'; form-action 'none'"
         ),
         view=view,
         style=style,

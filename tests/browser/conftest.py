@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
-from on_screen import PREPARED, SETTLED
+from on_screen import PATIENCE_MS, PREPARED, SETTLED, wait_for
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -34,8 +34,6 @@ from viz.component import pack
 from viz.standalone import standalone_html
 
 ROOT = Path(__file__).parents[2]
-# How long a page may take on a busy machine; a page that is done is seen at once.
-PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 # A page knows that a run has begun when the server says so, which a busy one does late: here it is noted when something
 # was asked, and when the server said something last.
@@ -130,13 +128,13 @@ class Visit:
 
     def open(self, url: str) -> Page:
         self.page.goto(url)
-        self.page.wait_for_function(PREPARED)
+        wait_for(self.page, PREPARED)
         self.settled()
         return self.page
 
     def settled(self) -> None:
         """Wait until the script has run and nothing is being redrawn."""
-        self.page.wait_for_function(SETTLED)
+        wait_for(self.page, SETTLED)
 
     def until(self, act: Callable[[], object], seen: Callable[[float], object]) -> None:
         """Act, and again, until ``seen(patience in ms)`` holds: a click into a picture that is just being drawn anew

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
 from model_zoo import Engine
@@ -81,7 +82,7 @@ def test_type_and_choose_a_head_in_the_grid(visit: Callable[..., Any], app_url: 
 
     open_in_grid(here, 2, 12, at=(0.05, 0.95))  # near a corner of the cell
     expect_weight(page, 8, 1, run.head(1, 11)[7, 0])
-    page.wait_for_function("location.search.includes('layer=2') && location.search.includes('head=12')")
+    wait_for(page, "location.search.includes('layer=2') && location.search.includes('head=12')")
 
 
 @pytest.mark.browser
@@ -97,7 +98,7 @@ def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], 
     page.get_by_label("Layer", exact=True).press("Enter")
     expect(page.get_by_role("heading", name="Layer 5, head 1")).to_be_visible()
     first.settled()
-    page.wait_for_function("location.search.includes('layer=5')")
+    wait_for(page, "location.search.includes('layer=5')")
 
     second = visit()
     again = second.open(page.url)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from browser.test_attention_page import type_text
+from on_screen import wait_for
 from playwright.sync_api import Locator, Page, expect
 
 
@@ -34,11 +35,11 @@ def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app
     for name, parameter in (("Lines", "view=lines"), ("Rollout", "view=rollout")):
         here.settled()
         view(page, name)
-        page.wait_for_function(f"location.search.includes('{parameter}')")
+        wait_for(page, f"location.search.includes('{parameter}')")
         for layer in (2, 3):
             layer_of(page).fill(str(layer))
             layer_of(page).press("Enter")
-            page.wait_for_function(f"location.search.includes('layer={layer}')")
+            wait_for(page, f"location.search.includes('layer={layer}')")
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Layers").click()
     expect(page.get_by_role("heading", name="Layers", exact=True)).to_be_visible()
 
@@ -68,7 +69,7 @@ def test_enter_applies_and_shift_breaks_the_line(visit: Callable[..., Any], app_
     page.keyboard.press("Enter")
     expect(page.get_by_text("7 tokens of at most 512")).to_be_visible()
     expect(area).to_have_value("The sun\nis out.")
-    page.wait_for_function("new URLSearchParams(location.search).get('text') === 'The sun\\nis out.'")
+    wait_for(page, "new URLSearchParams(location.search).get('text') === 'The sun\\nis out.'")
 
 
 @pytest.mark.browser
@@ -81,7 +82,7 @@ def test_a_text_that_was_not_applied_goes_along_to_another_page(visit: Callable[
     page.get_by_test_id("stSidebarNavLink").filter(has_text="Masked words").click()
     expect(page.get_by_role("heading", name="Masked words")).to_be_visible()
     expect(page.get_by_label("Text", exact=True)).to_have_value("The sun is out.")
-    page.wait_for_function("new URLSearchParams(location.search).get('text') === 'The sun is out.'")
+    wait_for(page, "new URLSearchParams(location.search).get('text') === 'The sun is out.'")
 
 
 @pytest.mark.browser
@@ -90,7 +91,7 @@ def test_the_link_is_copied(visit: Callable[..., Any], app_url: str) -> None:
     here.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = here.open(f"{app_url}/attention?layer=3&view=lines")
     type_text(page, "Text", "a & b = ç?")
-    page.wait_for_function("location.search.includes('text=a+')")
+    wait_for(page, "location.search.includes('text=a+')")
     here.settled()
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
@@ -99,3 +100,27 @@ def test_the_link_is_copied(visit: Callable[..., Any], app_url: str) -> None:
     expect(other.get_by_label("Text", exact=True)).to_have_value("a & b = ç?")
     expect(layer_of(other)).to_have_value("3")
     expect(chosen(other, "Lines")).to_be_checked()
+
+
+@pytest.mark.browser
+def test_markup_that_gets_into_a_page_neither_runs_nor_asks_another_host(
+    visit: Callable[..., Any], app_url: str
+) -> None:
+    here = visit()
+    page = here.open(app_url)
+    assert not page.evaluate(
+        """async () => {
+            const script = document.createElement("script");
+            script.textContent = "window.ran = true";
+            document.body.append(script);
+            const markup = document.createElement("div");
+            markup.innerHTML = "<img src='data:,' onerror='window.ran = true'>";
+            document.body.append(markup);
+            const asked = await fetch("https://example.org/").then(() => true, () => false);
+            return window.ran || asked;
+        }"""
+    )
+    assert len(here.errors) >= 3
+    assert all("Content Security Policy" in error for error in here.errors), here.errors
+    here.errors.clear()
+    here.foreign_requests.clear()  # one was tried, and stopped by the browser

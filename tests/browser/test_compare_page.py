@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
 from analysis.alignment import align
@@ -51,7 +52,7 @@ def test_a_best_match_is_opened_and_its_link_restores_it(
         lambda patience: expect(page.get_by_role("spinbutton").nth(2)).to_have_value(wanted[2], timeout=patience),
     )
     expect_steppers(page, wanted)
-    page.wait_for_function("layer => new URLSearchParams(location.search).get('layer') === layer", arg=wanted[0])
+    wait_for(page, "layer => new URLSearchParams(location.search).get('layer') === layer", arg=wanted[0])
 
     restored: Page = visit(height=1400).open(page.url)
     expect_steppers(restored, wanted)

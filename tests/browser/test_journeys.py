@@ -17,6 +17,7 @@ import pytest
 from browser.test_attention_page import expect_weight, open_in_grid, type_text
 from browser.test_compare_page import expect_steppers
 from browser.test_layers_page import cells
+from on_screen import wait_for
 from playwright.sync_api import Locator, Page, expect
 
 from analysis import control_sentences
@@ -79,7 +80,8 @@ def cell(page: Page, column: int, row: int) -> Locator:
 
 def expect_number(page: Page, column: int, row: int, number: float) -> None:
     """A cell of the last table holds this number, all of whose digits are read aloud."""
-    page.wait_for_function(
+    wait_for(
+        page,
         """([id, number]) => {
             const table = Array.from(document.querySelectorAll('[data-testid=stDataFrame]')).at(-1);
             const text = table?.querySelector(`[data-testid=${id}]`)?.textContent;
@@ -143,7 +145,7 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
             token.click, lambda patience: expect(token).to_have_attribute("aria-pressed", "true", timeout=patience)
         )
         _expect_lines(page, engine, text)
-        page.wait_for_function("location.search.includes('locked=query.')")
+        wait_for(page, "location.search.includes('locked=query.')")
     with step(here):
         open_view(page, "Query and key")
         expect(page.get_by_text(f"into {from_it_to_cat[1, 3]:.3f}.")).to_contain_text(
@@ -182,7 +184,8 @@ def _expect_lines(page: Page, engine: Engine, text: str) -> None:
     status = page.locator(".st-key-lines .status")
     strongest = found.encoding.tokens[1 + mean.argmax()]
     expect(status).to_have_text(re.compile(rf"^it → {strongest} 0\.\d\d.*mean of 12 heads.*kept"))
-    page.wait_for_function(
+    wait_for(
+        page,
         "([status, weight]) => Math.abs(Number(status.textContent.match(/0\\.\\d\\d/)[0]) - weight) < 0.01",
         arg=[status.element_handle(), float(mean.max())],
     )
@@ -399,7 +402,7 @@ def test_run_three_tasks_and_open_the_worst_mistakes(visit: Callable[..., Any], 
         expect(page.get_by_role("button", name="Tense", exact=True)).to_have_attribute("aria-pressed", "false")
     with step(here):
         enter(page, "Sentences per task", "50")
-        page.wait_for_function("location.search.includes('sentences=50')")
+        wait_for(page, "location.search.includes('sentences=50')")
         expect(page.get_by_role("button", name="Run 3 tasks")).to_be_enabled()
     chosen = page.get_by_role("toolbar", name="Tasks", exact=True).get_by_role("button", pressed=True)
     for n_left in (2, 1, 0):
@@ -463,8 +466,10 @@ def _expect_accuracies(page: Page, results: dict[str, TaskResult]) -> None:
             *(layer.accuracy for layer in result.layers),
         )
     ]
-    page.wait_for_function(
-        """n => document.querySelector('.js-plotly-plot')?._fullLayout?.annotations?.length === n""", arg=len(wanted)
+    wait_for(
+        page,
+        """n => document.querySelector('.js-plotly-plot')?._fullLayout?.annotations?.length === n""",
+        arg=len(wanted),
     )
     assert [re.findall(r"\d+", text)[0] for text in cells(page)] == wanted
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
 SMALL = "tasks=word_content&sentences=60"
@@ -23,7 +24,7 @@ def run_it(here: Any, url: str) -> Page:
 
 def cells(page: Page) -> list[str]:
     """What is written into the picture of layers and tasks."""
-    page.wait_for_function("document.querySelector('.js-plotly-plot')?._fullLayout?.annotations?.length")
+    wait_for(page, "document.querySelector('.js-plotly-plot')?._fullLayout?.annotations?.length")
     found: list[str] = page.evaluate(
         "document.querySelector('.js-plotly-plot')._fullLayout.annotations.map(a => a.text)"
     )
@@ -60,7 +61,7 @@ def test_the_slider_of_the_plane_goes_through_the_layers(visit: Callable[..., An
     here = visit(height=1600)
     page = run_it(here, f"{app_url}/layers?{SMALL}&view=plane")
     plot = "document.querySelectorAll('.js-plotly-plot')[1]"
-    page.wait_for_function(f"{plot}?._fullLayout?.sliders?.length")
+    wait_for(page, f"{plot}?._fullLayout?.sliders?.length")
     dots = f"Array.from({plot}._fullData[0].x)"
     before = page.evaluate(dots)
     rail = page.locator(".slider-rail-touch-rect")
@@ -73,7 +74,7 @@ def test_the_slider_of_the_plane_goes_through_the_layers(visit: Callable[..., An
 
     last = page.locator(".slider-label", has_text="layer: 6")
     here.until(click_the_end, lambda patience: expect(last).to_be_visible(timeout=patience))
-    page.wait_for_function(f"before => JSON.stringify({dots}) !== JSON.stringify(before)", arg=before)
+    wait_for(page, f"before => JSON.stringify({dots}) !== JSON.stringify(before)", arg=before)
 
 
 @pytest.mark.browser

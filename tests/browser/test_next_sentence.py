@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
 from model_zoo import Engine
@@ -58,5 +59,5 @@ def test_the_link_opens_the_head_with_its_part_of_attention(visit: Callable[...,
     page: Page = window.open(f"{app_url}/next_sentence?text={A}&pair={B}&view=attention")
     page.get_by_test_id("stPageLink").first.locator("a").click()
     page.wait_for_url("**/attention?*")
-    page.wait_for_function("new URLSearchParams(location.search).get('direction') === 'A->B'")
+    wait_for(page, "new URLSearchParams(location.search).get('direction') === 'A->B'")
     expect(page.get_by_label("Text", exact=True)).to_have_value(A)

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from on_screen import SETTLED
+from on_screen import SETTLED, wait_for
 from playwright.sync_api import Page
 from walks.walk import STEPS
 
@@ -125,7 +125,7 @@ class Walker:
         before: State = {}
         while True:
             self.page.evaluate("() => (window.lastBusy = performance.now())")
-            self.page.wait_for_function(_QUIET)
+            wait_for(self.page, _QUIET)
             now = self._state()
             if now == before:
                 return now

@@ -109,6 +109,20 @@ class Line:
         return self.notes[1:]
 
 
+def test_a_worker_that_is_stopped_ends_every_job_at_its_step(notes: list[str]) -> None:
+    worker, at_work = Worker(), Gated("at work", notes, n=9)
+    waiting = [Steps("waiting", notes), Steps("another", notes)]
+    worker.start(at_work)
+    assert at_work.reached()
+    for job in waiting:
+        worker.start(job)
+    worker.stop()
+    at_work.go_on.release()
+    assert all(job.wait(PATIENCE) for job in (at_work, *waiting))
+    assert notes == ["at work0"]
+    assert at_work.closed
+
+
 @pytest.fixture
 def queued(notes: list[str]) -> Generator[Line]:
     found = Line(notes)

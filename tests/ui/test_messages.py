@@ -8,14 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from walks.visitor import Visitor
 from walks.walk import trouble
 
-from ui import messages
+from ui import messages, widgets
 from ui.attention import lines
 from ui.attention.fields import VIEW
 from ui.attention.scene import Scene
 from ui.compare import predictions
+from ui.settings import Settings
 from ui.widgets import LAYER
 
 ROOT = Path(__file__).parents[2]
@@ -48,10 +50,12 @@ def test_a_failure_is_counted_logged_and_has_a_way_on(
         here.use(here.widget("layer"), 3)
     assert trouble(here) is not None
     assert messages.unforeseen().n == before + 1
-    said = next(record.getMessage() for record in caplog.records if record.name == "ui.messages")
-    assert "ValueError on the page Attention, after: view=lines, layer, layer" in said
-    assert "in fails" in said
-    assert not [record for record in caplog.records if "secret" in record.getMessage()]
+    (said,) = [record for record in caplog.records if record.name == "ui.messages"]
+    assert said.getMessage() == "ValueError on the page Attention, after: view=lines, layer, layer"
+    assert (said.exception, said.page) == ("ValueError", "Attention")  # type: ignore[attr-defined]
+    assert said.steps == ["view=lines", "layer", "layer"]  # type: ignore[attr-defined]
+    assert said.frames[-1].endswith("in fails")  # type: ignore[attr-defined]
+    assert not [record for record in caplog.records if "secret" in str(vars(record))]
     assert not any(record.exc_info for record in caplog.records)
 
     here.use(here.widget("start anew"), None)
@@ -72,6 +76,76 @@ def test_one_button_serves_several_failures(visitor: Callable[..., Visitor], mon
     assert messages.unforeseen().n > before + 1
     assert len([element for element in here.elements() if element.type == "error"]) == messages.unforeseen().n - before
     assert len([button for button in here.widgets() if button.key == "start anew"]) == 1
+
+
+def test_a_callback_that_fails_is_told_as_a_page_is(
+    visitor: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No page is drawn after it, and Streamlit's own words about it offer nothing to do."""
+
+    def fails(_values: object) -> None:
+        raise ValueError(SECRET)
+
+    here = visitor("pages/attention.py", text=SECRET)
+    before = messages.unforeseen().n
+    with monkeypatch.context() as broken, caplog.at_level(logging.ERROR, logger="ui.messages"):
+        broken.setattr(widgets, "put", fails)
+        here.use(here.widget("example"), "A verb and its subject")
+    assert [element.type for element in here.tree.main.children.values()] == ["error", "button"]
+    assert "(ValueError, tests/ui/test_messages.py, line " in unescaped(here)
+    assert messages.unforeseen().n == before + 1
+    assert len([record for record in caplog.records if record.name == "ui.messages"]) == 1
+
+    here.use(here.widget("start anew"), None)
+    assert trouble(here) is None
+    assert here.value("text", None) == SECRET
+
+
+def test_a_failure_before_any_page_is_told_too(
+    visitor: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_pages: object) -> None:
+        raise ValueError(SECRET)
+
+    here = visitor("pages/attention.py")
+    with monkeypatch.context() as broken:
+        broken.setattr(st, "navigation", fails)
+        here.go("pages/attention.py", {"layer": "2"})
+    assert "Reset this page" in str(trouble(here))
+    here.use(here.widget("start anew"), None)
+    assert trouble(here) is None
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize("details", [True, False])
+def test_details_are_for_those_who_run_the_app_themselves(
+    visitor: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch, details: bool
+) -> None:
+    monkeypatch.setattr(messages, "settings", lambda: Settings(error_details=details))
+    here = visitor("pages/attention.py", text=SECRET, view="lines", layer="3")
+    said = unescaped(here)
+    assert "secret" not in said
+    assert ("ValueError" in said) is details
+
+
+def unescaped(here: Visitor) -> str:
+    """The first error on the screen, as it is read."""
+    return next(element.value for element in here.elements() if element.type == "error").replace("\\", "")
+
+
+@pytest.mark.usefixtures("broken")
+def test_steps_name_no_value_that_was_made_up(
+    visitor: Callable[..., Visitor], caplog: pytest.LogCaptureFixture
+) -> None:
+    """An address can hold any words in the place of a choice."""
+    here = visitor("pages/attention.py", view="grid")
+    here.go("pages/attention.py", {"view": "secret words"})
+    with caplog.at_level(logging.ERROR, logger="ui.messages"):
+        here.go("pages/attention.py", {"view": "lines", "layer": "3"})
+    (said,) = [record for record in caplog.records if record.name == "ui.messages"]
+    assert said.steps[0] == "view"  # type: ignore[attr-defined]
+    assert "view=lines" in said.steps  # type: ignore[attr-defined]
+    assert "secret" not in str(vars(said))
 
 
 def test_every_fragment_shows_its_failures() -> None:

@@ -33,6 +33,8 @@ from streamlit.testing.v1.element_tree import Block, Element, ElementTree, Widge
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from streamlit.testing.v1.util import patch_config_options
 
+from ui.messages import on_script_error
+
 APP = Path(__file__).parents[2] / "app.py"
 _SECONDS = 60.0
 _SCRIPTS = ScriptCache()
@@ -234,6 +236,7 @@ class Visitor:
         pages.set_current_page_script_hash(self._hash)
         runner = LocalScriptRunner(str(APP), self._state, pages, fragment_storage=self._fragments)
         runner.forward_msg_queue._queue = self._messages
+        runner._on_script_error = on_script_error
         entering = page != self._hash
         try:
             runner._requests = ScriptRequests()  # the one it is made with would turn a fragment's run into a whole one

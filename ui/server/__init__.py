@@ -1,1 +1,1 @@
-"""What the server answers beside the pages, for who runs it."""
+"""What the app's server does beside serving Streamlit: headers, health, unknown addresses, errors, logs."""

@@ -1,0 +1,35 @@
+"""Where an exception came from, without its words: those can hold what was typed."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[1]
+
+
+def frames(error: BaseException) -> list[str]:
+    """The places that led to it, outermost first: "ui/page.py:120 in run"."""
+    return [f"{_short(frame.filename)}:{frame.lineno} in {frame.name}" for frame in _raw(error)]
+
+
+def place(error: BaseException) -> str:
+    """The last of them in the app's own code, "ui/page.py, line 120"; "" where none is."""
+    own = [(path, frame.lineno) for frame in _raw(error) if (path := _own(frame.filename))]
+    return f"{own[-1][0]}, line {own[-1][1]}" if own else ""
+
+
+def _raw(error: BaseException) -> traceback.StackSummary:
+    return traceback.StackSummary.extract(traceback.walk_tb(error.__traceback__), lookup_lines=False)
+
+
+def _own(file: str) -> str:
+    """A file's path from the app's root; "" for what was installed."""
+    path = Path(file)
+    if "site-packages" in path.parts or not path.is_relative_to(_ROOT):
+        return ""
+    return path.relative_to(_ROOT).as_posix()
+
+
+def _short(file: str) -> str:
+    return _own(file) or file.rpartition("site-packages/")[2]

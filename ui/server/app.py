@@ -1,0 +1,48 @@
+"""The parts that the server is put together from, as ``st.App`` takes them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Route
+
+from jobs.worker import WORKER
+from ui.engine import engine, warm_up
+from ui.messages import on_script_error
+from ui.server import logs
+from ui.server.headers import Headers
+from ui.server.health import Health
+from ui.server.metrics import metrics
+from ui.server.paths import UnknownPaths
+from ui.settings import settings
+
+
+def routes() -> list[BaseRoute]:
+    """The addresses that are no pages."""
+    return [Route("/healthz", Health(engine)), Route("/metrics", metrics)]
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    """From the first moment to the last: what is logged, the default model, and the jobs."""
+    logs.configure(settings().log_format)
+    warm_up()
+    yield
+    WORKER.stop()
+
+
+def parts(pages: Sequence[str]) -> dict[str, Any]:
+    """What ``st.App`` takes beside the script. ``pages`` are the names of the pages' files, the start page first."""
+    return {
+        "routes": routes(),
+        "middleware": [
+            Middleware(Headers, embedded_by=settings().embedded_by),
+            Middleware(UnknownPaths, pages=["", *pages[1:]]),
+        ],
+        "lifespan": lifespan,
+        "on_script_error": on_script_error,
+    }
