@@ -18,6 +18,7 @@ from model_zoo.types.run import PARTS, AttentionRun, Part
 from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, TokenScores
 from model_zoo.types.sentences import SentenceScore
 from model_zoo.types.states import HiddenStates
+from model_zoo.types.wording import counted
 
 __all__ = [
     "COST_LENGTHS",
@@ -54,6 +55,7 @@ __all__ = [
     "Target",
     "TokenScores",
     "Vocabulary",
+    "counted",
     "read_only",
     "softmax",
 ]

@@ -56,7 +56,7 @@ def test_several_files_are_one_list_and_what_is_left_out_is_counted() -> None:
     assert found.notes == (
         "one.csv: 1 row without both sentences left out.",
         "two.jsonl: 1 row without both sentences left out.",
-        "1 pairs beyond the first 2 were left out.",
+        "1 pair beyond the first 2 left out.",
     )
 
 
