@@ -127,6 +127,8 @@ def rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
             else f"this is not a well-formed table ({error}). Check its quotes."
         )
         raise InvalidInput(f"{name}, line {start}: {said}") from error
+    if not n_rows:
+        raise InvalidInput(f"{name} has no row with anything in it. Name the columns in the first one.")
 
 
 def cell(row: list[str], place: int | None) -> str:

@@ -60,7 +60,8 @@ class Sentence:
         columns = line.split("\t")
         if len(columns) != 10:
             raise InvalidInput(
-                f"{where}: {counted(len(columns), 'column')} instead of ten with tabs between. This is not a CoNLL-U line."
+                f"{where}: {counted(len(columns), 'column')} instead of ten with tabs between. "
+                "This is not a CoNLL-U line."
             )
         found = _ID.fullmatch(columns[0])
         if not found:

@@ -82,7 +82,8 @@ def read_senteval(data: bytes, name: str, *, seed: int = 0) -> Dataset:
         cells = line.split("\t", 2)
         if len(cells) != 3:
             raise InvalidInput(
-                f"{name}, line {number}: {counted(len(cells), 'column')} instead of split, label and text with tabs between."
+                f"{name}, line {number}: {counted(len(cells), 'column')} instead of split, label and text "
+                "with tabs between."
             )
         split, label, sentence = (cell.strip() for cell in cells)
         if split not in _SPLITS:
@@ -226,8 +227,7 @@ def _columns(header: Sequence[str], name: str, separator: str) -> tuple[int, int
     if "text" not in names or "label" not in names:
         found = ", ".join(repr(cell.strip()[:40]) for cell in header[:8])
         raise InvalidInput(
-            f"{name}, line 1: the columns must be named text and label; "
-            f"found {found} ({separator} taken as separator)."
+            f"{name}, line 1: the columns must be named text and label; found {found} ({separator} taken as separator)."
         )
     return names.index("text"), names.index("label")
 
@@ -304,9 +304,7 @@ def _alike_note(texts: Sequence[str]) -> tuple[str, ...]:
     twins = len(texts) - len({ignoring_case_and_spaces(text) for text in texts})
     if not twins:
         return ()
-    return (
-        f"Only case or spaces tell {counted(twins, 'sentence')} from another; such sentences stay in one part.",
-    )
+    return (f"Only case or spaces tell {counted(twins, 'sentence')} from another; such sentences stay in one part.",)
 
 
 def _is_number(label: str) -> bool:

@@ -118,7 +118,8 @@ def _show(batch: Batch[Row, Judgement]) -> None:
     numbers.metric("Accuracy at P > 0.5", f"{found.accuracy:.1%}")
     numbers.metric("Calibration error", f"{found.calibration_error:.3f}")
     numbers.caption(
-        f"Over {counted(found.n, 'labelled pair')}. The error is how far the shares are from the probabilities, on average."
+        f"Over {counted(found.n, 'labelled pair')}. The error is how far the shares are from the probabilities, "
+        "on average."
     )
     with curve:
         figures.show(calibration(found, dark=is_dark()), "calibration", "calibration")

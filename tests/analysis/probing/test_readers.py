@@ -87,7 +87,10 @@ def test_senteval_split_and_duplicates() -> None:
     data = readers.read_senteval("\n".join(lines).encode(), "own")
     assert np.bincount(data.part).tolist() == [24, 5, 11]
     assert data.part[data.texts.index("sentence 2")] == TEST
-    assert any(note == "In more than one part, case and spaces aside: 1 sentence, kept in the held-out part." for note in data.notes)
+    assert any(
+        note == "In more than one part, case and spaces aside: 1 sentence, kept in the held-out part."
+        for note in data.notes
+    )
     assert data.own_split
 
 
