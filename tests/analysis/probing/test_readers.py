@@ -186,6 +186,11 @@ def test_head_distance_is_cut_at_five() -> None:
         (7, word("4", "mar", "NOUN", "17", "obl"), "line 8: the head is word 17, but the sentence has 5"),
         (7, word("9", "mar", "NOUN", "1", "obl"), "line 8: word 9 follows word 3"),
         (3, word("2-1", "al", "_", "_", "_"), "line 4: the multiword token"),
+        (7, word("9" * 5_000, "mar", "NOUN", "1", "obl"), "line 8: '9{40}' is not a word number"),
+        (7, word("4", "mar", "NOUN", "9" * 5_000, "obl"), "line 8: the head '9{40}' is not a word number"),
+        (3, word("2-" + "9" * 5_000, "al", "_", "_", "_"), "line 4: '2-9{38}' is not a word number"),
+        (7, word("4", "m" * 1_001, "NOUN", "1", "obl"), "line 8: a word of more than 1,000 characters"),
+        (7, word("4", "mar", "N" * 201, "1", "obl"), "line 8: .* or a label of more than 200"),
     ],
 )
 def test_malformed_conllu_names_its_line(place: int, line: str, message: str) -> None:
@@ -275,3 +280,25 @@ def test_twins_of_trees_stay_in_one_part() -> None:
     part = dict(zip(found.words.texts, found.words.part.tolist(), strict=True))
     assert all(part[text] == part[text.replace("Dogs", "dogs")] for text in part)
     assert any(note.startswith("Only case or spaces tell 30 sentences from another") for note in found.words.notes)
+
+
+def test_a_sentence_without_end_is_refused_before_it_is_put_together() -> None:
+    words = [word(str(i), "w", "X", "0", "dep") for i in range(1, 100_000)]
+    with pytest.raises(InvalidInput, match=r"line 2001: a sentence of more than 2,000 words\. Put an empty line"):
+        readers.read_conllu("\n".join(words).encode(), "own", "upos")
+
+
+def test_trees_whose_distances_take_too_much_memory_are_refused() -> None:
+    chain = [word(str(i), "w{i}", "X", str(i - 1), "dep") for i in range(1, 1_001)] + [""]
+    with pytest.raises(InvalidInput, match="line 10021: up to here the sentences have more than 10,000,000 pairs"):
+        readers.read_trees(conllu(chain, 11), "own")
+
+
+def test_a_text_taken_for_a_label_is_refused_with_its_line() -> None:
+    with pytest.raises(InvalidInput, match="line 2: the label has 201 characters; labels are names of up to 200"):
+        readers.read_table(table([("text", "x" * 201)]), "own")
+
+
+def test_as_many_labels_as_texts_are_refused_before_they_are_split() -> None:
+    with pytest.raises(InvalidInput, match="150,000 different labels; at most 1,000 can be told apart"):
+        readers.read_table(table([(f"s {i}", f"c{i}") for i in range(150_000)]), "own")
