@@ -8,11 +8,12 @@ import streamlit as st
 from pages import PAGES
 
 if __name__ == "__main__":
-    from ui import sidebar
+    from ui import sidebar, uploads
     from ui.messages import failures_as_messages
     from ui.turns import turn
 
     st.set_page_config(page_title="Inside BERT", page_icon="ui/favicon.png", layout="wide")
+    uploads.bound()
     page = st.navigation(
         [st.Page(page.path, title=page.title, icon=page.icon, default=page is PAGES[0]) for page in PAGES]
     )

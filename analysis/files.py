@@ -1,20 +1,62 @@
-"""Text files that people upload: from bytes to text and lines, or a sentence that says what is wrong with them."""
+"""Files that people upload: from bytes to text, lines and rows, or a sentence that says what is wrong with them.
+
+Nothing is ever unpacked: what is compressed, or not a text for another reason, is refused by how it begins.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Iterator
+
 from model_zoo.errors import InvalidInput
+from model_zoo.types import counted
+
+# A list of a million lines takes some 60 MB; files that probes and lists of pairs are made of have a tenth of that.
+MAX_LINES = 1_000_000
+# A table of more columns is one that was turned on its side, or whose separator was taken for another.
+MAX_COLUMNS = 200
+# The probing sets of SentEval have 120,000.
+MAX_ROWS = 200_000
+# What Python's own reader of CSV takes: a longer cell is one whose quote was never closed.
+MAX_CELL = csv.field_size_limit()
+
+_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_KINDS = {
+    b"PK": "a workbook of Excel or a zip archive",
+    b"\xd0\xcf\x11\xe0": "an old workbook of Excel or a document of Word",
+    b"\x1f\x8b": "a compressed file (gzip)",
+    b"BZh": "a compressed file (bzip2)",
+    b"\xfd7zXZ": "a compressed file (xz)",
+    b"7z\xbc\xaf": "an archive (7-Zip)",
+    b"Rar!": "an archive (RAR)",
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"PAR1": "a Parquet table",
+}
 
 
-def decoded(data: bytes, name: str, max_bytes: int) -> tuple[str, tuple[str, ...]]:
-    """The file as text, and what must be said about it: UTF-8, UTF-16 with a byte order mark, else Windows-1252.
-
-    Raises InvalidInput for files that are empty, larger than ``max_bytes`` or not text.
-    """
+def check_size(data: bytes, name: str, max_bytes: int) -> bytes:
+    """The bytes themselves; raises InvalidInput where there are more than ``max_bytes``."""
     if len(data) > max_bytes:
         raise InvalidInput(
-            f"{name} is {len(data) / 1e6:.1f} MB; files may be up to {max_bytes / 1e6:.0f} MB. "
+            f"{name} is {len(data) / 2**20:.1f} MB; files may be up to {max_bytes / 2**20:.0f} MB. "
             "Use a sample of its lines."
         )
+    return data
+
+
+def decoded(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    """The file as text, and what must be said about it: UTF-8, UTF-16 with a byte order mark, else Windows-1252.
+
+    Raises InvalidInput for files that are empty, have more than ``MAX_LINES`` lines or are not text.
+    """
+    # "PK" could begin a text; a zip archive goes on with bytes that none has.
+    kind = next((kind for begin, kind in _KINDS.items() if data.startswith(begin)), None)
+    if kind is not None and (not data.startswith(b"PK") or data[2:4] in (b"\x03\x04", b"\x05\x06", b"\x07\x08")):
+        raise InvalidInput(f"{name} is {kind}, not a text file. Save its text or its table as UTF-8 text or CSV.")
     notes: tuple[str, ...] = ()
     try:
         text = data.decode("utf-16") if data.startswith((b"\xff\xfe", b"\xfe\xff")) else data.decode("utf-8-sig")
@@ -28,9 +70,75 @@ def decoded(data: bytes, name: str, max_bytes: int) -> tuple[str, tuple[str, ...
         raise InvalidInput(f"{name} is not a text file (it contains null bytes). Save it as UTF-8 text.")
     if not text.strip():
         raise InvalidInput(f"{name} is empty. Choose a file with text in it.")
+    n_lines = text.count("\n") + text.count("\r") - text.count("\r\n") + 1
+    if n_lines > MAX_LINES:
+        raise InvalidInput(
+            f"{name} has {n_lines:,} lines; files may have up to {MAX_LINES:,}. Use a sample of its lines."
+        )
     return text, notes
 
 
 def lines(text: str) -> list[str]:
     """Lines ended by \\n, \\r\\n or \\r; other Unicode separators may occur in a text."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def separator_of(header: str) -> str:
+    """What stands between the columns, by what the first line holds most of: comma, semicolon, tab or bar."""
+    return max(_SEPARATORS, key=header.count)
+
+
+def separator_name(header: str) -> str:
+    """The separator of a table with this first line, in a word."""
+    return _SEPARATORS[separator_of(header)]
+
+
+def first_line(text: str) -> str:
+    """The first line with anything in it."""
+    return text.lstrip().partition("\n")[0].partition("\r")[0]
+
+
+def rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table in CSV, each with the number of the line it begins in; the first holds the columns' names.
+
+    Comma, semicolon, tab or bar between the columns, by what the first line holds; quoted cells may hold them and line
+    breaks. Rows without anything in them are passed over. Raises InvalidInput with the line where it is no table or
+    beyond a limit.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(first_line(text)), strict=True)
+    start, n_rows = 1, 0
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                if len(row) > MAX_COLUMNS:
+                    raise InvalidInput(
+                        f"{name}, line {start}: {len(row):,} columns; a table may have up to {MAX_COLUMNS}. "
+                        "Keep the columns that are used."
+                    )
+                if n_rows > MAX_ROWS:  # the first names the columns
+                    raise InvalidInput(f"{name} has more than {MAX_ROWS:,} rows. Use a sample of them.")
+                n_rows += 1
+                yield start, row
+            start = reader.line_num + 1
+    except csv.Error as error:
+        said = (
+            f"a cell has more than {MAX_CELL:,} characters. Close the quote that it begins with, or shorten it."
+            if "field larger than" in str(error)
+            else f"this is not a well-formed table ({error}). Check its quotes."
+        )
+        raise InvalidInput(f"{name}, line {start}: {said}") from error
+    if not n_rows:
+        raise InvalidInput(f"{name} has no row with anything in it. Name the columns in the first one.")
+
+
+def cell(row: list[str], place: int | None) -> str:
+    """A row's cell without the spaces around it, "" where there is none."""
+    return row[place].strip() if place is not None and place < len(row) else ""
+
+
+def left_out(numbers: list[int], without: str) -> tuple[str, ...]:
+    """A note about lines that were left out, with the numbers of the first few; none where all were used."""
+    if not numbers:
+        return ()
+    shown = ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
+    return (f"Left out {counted(len(numbers), 'line')} without {without}: {shown}.",)

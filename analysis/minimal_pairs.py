@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,12 +9,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from analysis import files as texts
 from analysis.files import decoded, lines
 from analysis.latency import interval
 from model_zoo.errors import InvalidInput
-from model_zoo.types import EQUAL_NATS
-
-MAX_BYTES = 50 * 10**6
+from model_zoo.types import EQUAL_NATS, counted
 
 # What a column or a field may be called: ours, and that of BLiMP (Warstadt et al. 2020).
 _NAMES = {
@@ -59,9 +56,9 @@ def read(files: Sequence[tuple[bytes, str]], most: int | None = None) -> Minimal
     notes: list[str] = []
     n_beyond = 0
     for data, name in files:
-        text, said = decoded(data, name, MAX_BYTES)
+        text, said = decoded(data, name)
         notes += [f"{name}: {note}" for note in said]
-        records = _from_json(text, name) if text.lstrip().startswith("{") else _from_csv(text, name)
+        records = _from_json(text, name) if text.lstrip().startswith(("{", "[")) else _from_csv(text, name)
         n_empty = 0
         for pair in records:
             if pair is None:
@@ -71,9 +68,9 @@ def read(files: Sequence[tuple[bytes, str]], most: int | None = None) -> Minimal
             else:
                 rows.append(pair)
         if n_empty:
-            notes.append(f"{name}: {n_empty:,} row{'' if n_empty == 1 else 's'} without both sentences left out.")
+            notes.append(f"{name}: {counted(n_empty, 'row')} without both sentences left out.")
     if n_beyond:
-        notes.append(f"{n_beyond:,} pairs beyond the first {most:,} were left out.")
+        notes.append(f"{counted(n_beyond, 'pair')} beyond the first {most:,} left out.")
     if not rows:
         raise InvalidInput("There are no pairs. Give each a good and a bad sentence.")
     return MinimalPairs(tuple(rows), tuple(notes))
@@ -84,32 +81,37 @@ def _from_json(text: str, name: str) -> Iterator[MinimalPair | None]:
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
-        except ValueError as error:
+            # Numbers stay as they are written: one of 5,000 digits is none that Python reads.
+            found = json.loads(line, parse_int=str, parse_float=str)
+        except (ValueError, RecursionError) as error:
+            why = "objects inside of objects without end" if isinstance(error, RecursionError) else error
             raise InvalidInput(
-                f"{name}, line {number}: this is not a JSON object ({error}). "
+                f"{name}, line {number}: this is not a JSON object ({why}). "
                 "JSON lines have one complete object per line."
             ) from error
         if not isinstance(found, dict):
-            raise InvalidInput(f"{name}, line {number}: this is not a JSON object. JSON lines have one per line.")
-        record = {str(key).lower(): "" if value is None else str(value) for key, value in found.items()}
+            raise InvalidInput(
+                f"{name}, line {number}: this is not a JSON object. JSON lines have one per line, without a list "
+                "around them."
+            )
+        record = {str(key).lower(): _plain(value) for key, value in found.items()}
         _columns(record, f"{name}, line {number}", "field")
         yield _pair(record)
 
 
+def _plain(value: object) -> str:
+    """A field's value as text, "" where it is none; half of a surrogate pair, which is no character, as U+FFFD."""
+    text = "" if value is None or isinstance(value, dict | list) else str(value)
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def _from_csv(text: str, name: str) -> Iterator[MinimalPair | None]:
-    header = text.lstrip().splitlines()[0]
-    delimiter = max(",;\t", key=header.count)
-    reader = csv.DictReader(io.StringIO(text.lstrip(), newline=""), delimiter=delimiter, strict=True, restval="")
-    try:
-        reader.fieldnames = [column.strip().lower() for column in reader.fieldnames or ()]
-        _columns(dict.fromkeys(reader.fieldnames, ""), f"{name}, line 1", "column")
-        for row in reader:
-            yield _pair({key: cell for key, cell in row.items() if key is not None})
-    except csv.Error as error:
-        raise InvalidInput(
-            f"{name}, line {reader.line_num + 1}: this is not a well-formed table ({error}). Check its quotes."
-        ) from error
+    rows = texts.rows(text, name)
+    _, header = next(rows)
+    columns = [cell.strip().lower() for cell in header]
+    _columns(dict.fromkeys(columns, ""), f"{name}, line 1", "column")
+    for _, row in rows:
+        yield _pair({column: texts.cell(row, place) for place, column in enumerate(columns)})
 
 
 def _columns(record: Mapping[str, str], where: str, what: str) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from analysis import files
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray
 
 MAX_PAIRS = 10_000
-_MAX_CELL = 100_000
 
 _TRUE = {"1", "true", "yes", "y", "next", "isnext", "is next", "in order"}
 _FALSE = {"0", "false", "no", "n", "random", "notnext", "not next", "swapped"}
@@ -32,73 +30,49 @@ class Pairs:
     n_beyond: int
 
 
-def decode(content: bytes) -> str:
-    """Text of a file in UTF-8 or UTF-16 with a byte order mark, else in Windows' Western encoding."""
-    encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError:
-        return content.decode("cp1252", errors="replace")
-
-
-def read(text: str) -> Pairs:
+def read(text: str, name: str) -> Pairs:
     """Pairs from CSV with a header: columns a and b, label if there is one, in any order, others ignored.
 
-    Comma, semicolon or tab, by what the header holds; quoted cells may hold them and line breaks. Labels: 1,
-    true, yes, next; 0, false, no, random. Raises InvalidInput with the line and what to change.
+    Columns and quotes as in ``analysis.files.rows``. Labels: 1, true, yes, next; 0, false, no, random. Raises
+    InvalidInput with the line and what to change; ``name`` is what the text is called there.
     """
     if not text.strip():
         raise InvalidInput("There are no pairs. Paste or upload CSV with the columns a and b.")
-    header = text.lstrip().splitlines()[0]
-    delimiter = max(",;\t", key=header.count)
-    limit = csv.field_size_limit(_MAX_CELL)
-    reader = csv.reader(io.StringIO(text.lstrip()), delimiter=delimiter, strict=True)
-    try:
-        return _pairs(iter(reader))
-    except csv.Error as error:
-        raise InvalidInput(
-            f"The CSV cannot be read at line {reader.line_num}: {error}. "
-            "Check that every quote that is opened is closed."
-        ) from error
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _pairs(lines: Iterator[list[str]]) -> Pairs:
-    names = [name.strip().lower() for name in next(lines)]
-    missing = [name for name in ("a", "b") if name not in names]
+    rows = files.rows(text, name)
+    _, header = next(rows)
+    names = [cell.strip().lower() for cell in header]
+    missing = [wanted for wanted in ("a", "b") if wanted not in names]
     if missing:
         raise InvalidInput(
-            f"The CSV has no column {' and no column '.join(missing)}; "
+            f"{name} has no column {' and no column '.join(missing)}; "
             f"its first line reads “{', '.join(names)[:80]}”. "
             "Name the columns of the two sentences a and b in the first line."
         )
     places = names.index("a"), names.index("b")
     label_place = names.index("label") if "label" in names else None
-    rows: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     labels: list[bool | None] = []
     n_empty = n_beyond = 0
-    for number, cells in enumerate(lines, start=2):
-        a, b = (cells[place].strip() if place < len(cells) else "" for place in places)
+    for line, cells in rows:
+        a, b = (files.cell(cells, place) for place in places)
         if not (a and b):
-            n_empty += any(cell.strip() for cell in cells)  # an empty line is not a row
-        elif len(rows) == MAX_PAIRS:
+            n_empty += 1
+        elif len(pairs) == MAX_PAIRS:
             n_beyond += 1
         else:
-            rows.append((a, b))
-            cell = cells[label_place] if label_place is not None and label_place < len(cells) else ""
-            labels.append(_label(cell, number))
-    if not rows:
-        raise InvalidInput("No line has both an a and a b. Fill in at least one pair.")
-    return Pairs(tuple(rows), tuple(labels) if label_place is not None else None, n_empty, n_beyond)
+            pairs.append((a, b))
+            labels.append(_label(files.cell(cells, label_place), f"{name}, line {line}"))
+    if not pairs:
+        raise InvalidInput(f"{name}: no line has both an a and a b. Fill in at least one pair.")
+    return Pairs(tuple(pairs), tuple(labels) if label_place is not None else None, n_empty, n_beyond)
 
 
-def _label(cell: str, line: int) -> bool | None:
-    word = cell.strip().lower()
+def _label(cell: str, where: str) -> bool | None:
+    word = cell.lower()
     if not word:
         return None
     if word not in _TRUE | _FALSE:
-        raise InvalidInput(f"“{cell.strip()[:40]}” in row {line} is not a label. Write 1 (B follows A) or 0.")
+        raise InvalidInput(f"{where}: “{cell[:40]}” is not a label. Write 1 (B follows A) or 0.")
     return word in _TRUE
 
 

@@ -110,7 +110,8 @@ def restore() -> list[str]:
         try:
             asked[field] = field.codec.read(text)
         except ValueError as error:
-            complaints.append(f"Part of the link could not be used, and was ignored: {error}")
+            said = "".join(each if each.isprintable() else "\ufffd" for each in str(error))
+            complaints.append(f"Part of the link could not be used, and was ignored: {said}")
     put(asked)
     return complaints
 

@@ -8,6 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from model_zoo.types import counted
+
 Row = TypeVar("Row")
 Result = TypeVar("Result")
 
@@ -37,10 +39,7 @@ def offer(key: str, model: str, rows: Sequence[Row]) -> Batch[Row, Any] | None:
         st.session_state[key] = Batch(model, rows)
 
     if batch is None or not batch.running:
-        n = len(rows)
-        st.button(
-            f"Judge {n:,} pair{'s' if n != 1 else ''}", on_click=start, type="primary", icon=":material/play_arrow:"
-        )
+        st.button(f"Judge {counted(len(rows), 'pair')}", on_click=start, type="primary", icon=":material/play_arrow:")
     return batch
 
 
@@ -90,7 +89,9 @@ def say_what_waits(batch: Batch[Row, Result]) -> None:
     """What was not answered because the list was stopped."""
     n_waiting = len(batch.waiting)
     if n_waiting:
-        st.info(f"Stopped: {n_waiting:,} of {len(batch.rows):,} pairs were not judged.", icon=":material/stop:")
+        st.info(
+            f"Stopped: {n_waiting:,} of {counted(len(batch.rows), 'pair')} were not judged.", icon=":material/stop:"
+        )
 
 
 def left_out(files: str, results: str) -> str:

@@ -111,7 +111,7 @@ def _page() -> str:
     return "" if context is None else context.page_script_hash
 
 
-def _digits(text: str) -> bool:
+def is_number(text: str) -> bool:
     """Whether this is a number, and one that a browser and Python read as it is written."""
     return text.isascii() and text.isdigit() and len(text) < 16
 
@@ -120,7 +120,7 @@ def count(what: str) -> Codec[int]:
     """A number from 1 on."""
 
     def read(text: str) -> int:
-        if not _digits(text) or int(text) < 1:
+        if not is_number(text) or int(text) < 1:
             raise ValueError(f"{what} “{text[:40]}” is not a number from 1 on of at most 15 digits.")
         return int(text)
 
@@ -131,7 +131,7 @@ def within(what: str, low: int, high: int) -> Codec[int]:
     """A number with bounds, both of which it may reach."""
 
     def read(text: str) -> int:
-        if not _digits(text) or not low <= int(text) <= high:
+        if not is_number(text) or not low <= int(text) <= high:
             raise ValueError(f"{what} “{text[:40]}” is not a number from {low} to {high}.")
         return int(text)
 
@@ -149,7 +149,7 @@ def places(what: str) -> Codec[tuple[int, ...]]:
 
     def read(text: str) -> tuple[int, ...]:
         parts = text.split(",") if text else []
-        if not all(_digits(part) and len(part) < 7 and int(part) for part in parts):
+        if not all(is_number(part) and len(part) < 7 and int(part) for part in parts):
             raise ValueError(f"“{text[:40]}” names no {what}; that takes numbers from 1 on with commas between them.")
         return tuple(sorted({int(part) - 1 for part in parts}))
 

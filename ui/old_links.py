@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ui.field import is_number
+
 Rewrite = Callable[[str], str]
 
 
@@ -17,7 +19,7 @@ def _same(text: str) -> str:
 
 def _from_one(text: str) -> str:
     """Places counted from 0, with commas between them, as places counted from 1; anything else as it is."""
-    return ",".join(str(int(part) + 1) if part.isascii() and part.isdigit() else part for part in text.split(","))
+    return ",".join(str(int(part) + 1) if is_number(part) else part for part in text.split(","))
 
 
 def _renamed(**names: str) -> Rewrite:

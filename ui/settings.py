@@ -130,6 +130,9 @@ class Settings(BaseSettings):
         repr=False,
         description="What a teacher types on the page Status to use its button; without it the button needs none.",
     )
+    upload_memory_mb: int = Field(
+        default_factory=lambda: _megabytes(0.1, 256), gt=0, description="Memory of all uploaded files together, MB."
+    )
 
     @classmethod
     def settings_customise_sources(

@@ -8,10 +8,17 @@ from typing import Literal
 
 from analysis.files import lines
 from model_zoo.errors import InvalidInput
+from model_zoo.types import counted
 
 HEAD_DISTANCE_LIMIT = 5
 CoNLLTarget = Literal["upos", "deprel", "head_distance"]
-_ID = re.compile(r"(\d+)(?:([-.])(\d+))?")
+# Sentences are put together word by word, and trees compare every word with every other. The longest sentences of
+# treebanks have several hundred words.
+MAX_WORDS = 2_000
+MAX_FORM = 1_000
+MAX_LABEL = 200
+_NUMBER = "[0-9]{1,6}"
+_ID = re.compile(f"({_NUMBER})(?:([-.])({_NUMBER}))?")
 
 
 class Word:
@@ -53,19 +60,29 @@ class Sentence:
         columns = line.split("\t")
         if len(columns) != 10:
             raise InvalidInput(
-                f"{where}: {len(columns)} column(s) instead of ten with tabs between. This is not a CoNLL-U line."
+                f"{where}: {counted(len(columns), 'column')} instead of ten with tabs between. "
+                "This is not a CoNLL-U line."
             )
         found = _ID.fullmatch(columns[0])
         if not found:
-            raise InvalidInput(f"{where}: {columns[0]!r} is not a word number (1, 1-2 or 1.1).")
+            raise InvalidInput(f"{where}: {columns[0][:40]!r} is not a word number (1, 1-2 or 1.1).")
         number, kind = int(found[1]), found[2]
         if kind == ".":
             return
         form = columns[1].strip()
         if not form:
             raise InvalidInput(f"{where}: the second column, the word itself, is empty.")
+        if len(form) > MAX_FORM or max(len(columns[3]), len(columns[7])) > MAX_LABEL:
+            raise InvalidInput(
+                f"{where}: a word of more than {MAX_FORM:,} characters, or a label of more than {MAX_LABEL}. "
+                "Check the columns."
+            )
         if number != self._last + 1:
             raise InvalidInput(f"{where}: word {number} follows word {self._last}. Words are numbered one by one.")
+        if number > MAX_WORDS:
+            raise InvalidInput(
+                f"{where}: a sentence of more than {MAX_WORDS:,} words. Put an empty line after every sentence."
+            )
         if kind == "-":
             if int(found[3]) < number:
                 raise InvalidInput(f"{where}: the multiword token {columns[0]} ends before it begins.")
@@ -75,8 +92,8 @@ class Sentence:
         self._last = number
         head: int | None = None
         if columns[6] != "_":
-            if not columns[6].isascii() or not columns[6].isdigit():
-                raise InvalidInput(f"{where}: the head {columns[6]!r} is not a word number.")
+            if not re.fullmatch(_NUMBER, columns[6]):
+                raise InvalidInput(f"{where}: the head {columns[6][:40]!r} is not a word number.")
             head = int(columns[6])
         self._heads.append((head, int(where.rpartition(" ")[2])))
         if number <= self._covered_to:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_zoo.errors import InvalidInput
+from model_zoo.types import counted
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -104,6 +105,15 @@ class Task:
     shared_words: frozenset[str] = frozenset()
 
 
+def check_labels(name: str, different: int) -> None:
+    """Raises InvalidInput where there are more different labels than a probe can tell apart."""
+    if different > MAX_CLASSES:
+        raise InvalidInput(
+            f"{name} has {different:,} different labels; at most {MAX_CLASSES:,} can be told apart. "
+            "If the labels are numbers, put them into a few bins first."
+        )
+
+
 def checked(dataset: Dataset) -> Dataset:
     """The dataset if it can be probed, without labels that occur only once.
 
@@ -115,17 +125,14 @@ def checked(dataset: Dataset) -> Dataset:
             f"a probe needs at least {MIN_SENTENCES} to be trained and tested. Add more."
         )
     counts = Counter(dataset.labels)
-    if len(counts) > MAX_CLASSES:
-        raise InvalidInput(
-            f"{dataset.name} has {len(counts):,} different labels; at most {MAX_CLASSES:,} can be told apart. "
-            "If the labels are numbers, put them into a few bins first."
-        )
+    check_labels(dataset.name, len(counts))
     single = sorted(label for label, count in counts.items() if count == 1)
     if single and len(counts) - len(single) >= 2:
         named = ", ".join(repr(label) for label in single[:5]) + (" …" if len(single) > 5 else "")
         keep = np.array([counts[label] > 1 for label in dataset.labels])
         note = (
-            f"Left out {len(single)} label(s) with only one example, which cannot be both learned and tested: {named}."
+            f"Left out {counted(len(single), 'label')} with only one example, which cannot be both learned and tested: "
+            f"{named}."
         )
         dataset = dataset.select(np.ones(len(dataset.texts), dtype=bool), keep)
         dataset = replace(dataset, notes=(*dataset.notes, note))

@@ -6,14 +6,13 @@ left out and counted in the notes; what makes the file unusable raises InvalidIn
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
+from analysis import files
 from analysis.files import decoded, lines
 from analysis.probing.conllu import CoNLLTarget, sentences_of
 from analysis.probing.data import (
@@ -22,6 +21,7 @@ from analysis.probing.data import (
     TEST,
     TRAIN,
     Dataset,
+    check_labels,
     checked,
     ignoring_case_and_spaces,
     random_split,
@@ -29,10 +29,13 @@ from analysis.probing.data import (
 )
 from analysis.probing.trees import FEWEST_WORDS, Tree, Treebank, flaw, is_punctuation
 from model_zoo.errors import InvalidInput
+from model_zoo.types import counted
 
-MAX_BYTES = 20 * 10**6
+# Labels stand in tables, messages and legends.
+MAX_LABEL = 200
+# The trees of a file keep the distances of all pairs of words in a sentence: so many take 80 MB.
+MAX_DISTANCES = 10_000_000
 
-_SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _SPLITS = {"tr": TRAIN, "va": DEV, "te": TEST}
 
 
@@ -41,39 +44,26 @@ def read_table(data: bytes, name: str, *, seed: int = 0) -> Dataset:
 
     Comma, semicolon, tab or bar between the columns, quotes as in CSV. Raises InvalidInput.
     """
-    text, notes = decoded(data, name, MAX_BYTES)
-    header = text.lstrip("\r\n").splitlines()[0]
-    counts = {separator: header.count(separator) for separator in _SEPARATORS}
-    separator = max(counts, key=lambda found: counts[found])
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    text, notes = decoded(data, name)
+    separator = files.separator_name(files.first_line(text))
     rows: list[tuple[str, str]] = []
     skipped: list[int] = []
     columns: tuple[int, int] | None = None
-    line = 1
-    try:
-        for row in reader:
-            start, line = line, reader.line_num + 1
-            if columns is None:
-                if row:
-                    columns = _columns(row, name, separator)
-                continue
-            if not any(cell.strip() for cell in row):
-                continue
-            if len(row) <= max(columns):
-                raise InvalidInput(
-                    f"{name}, line {start}: {len(row)} column(s) where the first line names more. "
-                    f"If a text holds a {_SEPARATORS[separator]}, put it in quotes."
-                )
-            sentence, label = (row[column].strip() for column in columns)
-            if sentence and label:
-                rows.append((sentence, label))
-            else:
-                skipped.append(start)
-    except csv.Error as error:
-        raise InvalidInput(
-            f"{name}, line {line}: this is not a well-formed table ({error}). Check its quotes."
-        ) from error
-    notes += _skipped_note(skipped)
+    for line, row in files.rows(text, name):
+        if columns is None:
+            columns = _columns(row, name, separator)
+            continue
+        if len(row) <= max(columns):
+            raise InvalidInput(
+                f"{name}, line {line}: {counted(len(row), 'column')} where the first line names more. "
+                f"If a text holds a {separator}, put it in quotes."
+            )
+        sentence, label = (row[column].strip() for column in columns)
+        if sentence and label:
+            rows.append((sentence, _label(label, f"{name}, line {line}")))
+        else:
+            skipped.append(line)
+    notes += files.left_out(skipped, "a text or a label")
     return _sentences(name, rows, None, notes, seed)
 
 
@@ -82,7 +72,7 @@ def read_senteval(data: bytes, name: str, *, seed: int = 0) -> Dataset:
 
     Without any va, part of tr is for development. Raises InvalidInput.
     """
-    text, notes = decoded(data, name, MAX_BYTES)
+    text, notes = decoded(data, name)
     rows: list[tuple[str, str]] = []
     parts: list[int] = []
     skipped: list[int] = []
@@ -92,17 +82,18 @@ def read_senteval(data: bytes, name: str, *, seed: int = 0) -> Dataset:
         cells = line.split("\t", 2)
         if len(cells) != 3:
             raise InvalidInput(
-                f"{name}, line {number}: {len(cells)} column(s) instead of split, label and text with tabs between."
+                f"{name}, line {number}: {counted(len(cells), 'column')} instead of split, label and text "
+                "with tabs between."
             )
         split, label, sentence = (cell.strip() for cell in cells)
         if split not in _SPLITS:
-            raise InvalidInput(f"{name}, line {number}: the split is {split!r}; it must be tr, va or te.")
+            raise InvalidInput(f"{name}, line {number}: the split is {split[:40]!r}; it must be tr, va or te.")
         if not sentence or not label:
             skipped.append(number)
             continue
-        rows.append((sentence, label))
+        rows.append((sentence, _label(label, f"{name}, line {number}")))
         parts.append(_SPLITS[split])
-    return _sentences(name, rows, parts, notes + _skipped_note(skipped), seed)
+    return _sentences(name, rows, parts, notes + files.left_out(skipped, "a text or a label"), seed)
 
 
 def read_conllu(data: bytes, name: str, target: CoNLLTarget, *, seed: int = 0) -> Dataset:
@@ -115,7 +106,7 @@ def read_conllu(data: bytes, name: str, target: CoNLLTarget, *, seed: int = 0) -
     """
     if target not in ("upos", "deprel", "head_distance"):
         raise InvalidInput('The target of a CoNLL-U file is "upos", "deprel" or "head_distance".')
-    text, notes = decoded(data, name, MAX_BYTES)
+    text, notes = decoded(data, name)
     number: dict[str, int] = {}
     text_of: list[int] = []
     spans: list[tuple[int, int]] = []
@@ -136,11 +127,11 @@ def read_conllu(data: bytes, name: str, target: CoNLLTarget, *, seed: int = 0) -
             spans.append(word.span)
             labels.append(label)
     if inside:
-        notes += (f"Left out {inside} words inside multiword tokens: they have no characters of their own.",)
+        notes += (f"Left out {counted(inside, 'word')} inside multiword tokens, without characters of their own.",)
     if unlabelled:
-        notes += (f"Left out {unlabelled} words without a label (“_”).",)
+        notes += (f"Left out {counted(unlabelled, 'word')} without a label (“_”).",)
     if repeated:
-        notes += (f"Left out {repeated} sentences that occur more than once.",)
+        notes += (f"Left out {counted(repeated, 'repeated sentence')}.",)
     notes += _alike_note(list(number))
     if not labels:
         raise InvalidInput(f"{name} has no words with a label for {target}. Choose another file or target.")
@@ -165,13 +156,13 @@ def read_trees(data: bytes, name: str, *, seed: int = 0) -> Treebank:
     again, and those of fewer than three words besides punctuation. Raises InvalidInput with the number of a malformed
     line, or where too few sentences are left.
     """
-    text, notes = decoded(data, name, MAX_BYTES)
+    text, notes = decoded(data, name)
     trees: dict[str, Tree] = {}
     text_of: list[int] = []
     spans: list[tuple[int, int]] = []
     labels: list[str] = []
     flaws: dict[str, list[int]] = {}
-    inside = repeated = short = 0
+    inside = repeated = short = n_distances = 0
     for sentence in sentences_of(text, name):
         found = flaw(sentence.heads)
         if found is not None:
@@ -191,6 +182,12 @@ def read_trees(data: bytes, name: str, *, seed: int = 0) -> Treebank:
         if (~tree.punctuation).sum() < FEWEST_WORDS or not len(tree.edges):
             short += 1
             continue
+        n_distances += len(sentence.heads) ** 2
+        if n_distances > MAX_DISTANCES:
+            raise InvalidInput(
+                f"{name}, line {sentence.line}: up to here the sentences have more than {MAX_DISTANCES:,} pairs of "
+                "words, too many to keep their distances. Use fewer sentences, or shorter ones."
+            )
         text_of += [len(trees)] * len(tree)
         trees[sentence.text] = tree
         inside += sentence.inside
@@ -198,19 +195,19 @@ def read_trees(data: bytes, name: str, *, seed: int = 0) -> Treebank:
         labels += [word.deprel.partition(":")[0] for word in sentence.words]
     for what, where in flaws.items():
         shown = ", ".join(map(str, where[:5])) + (" …" if len(where) > 5 else "")
-        notes += (f"Left out {len(where)} sentences that do not form a tree: {what} (first words in line {shown}).",)
+        notes += (f"Left out {counted(len(where), 'sentence')} without a tree: {what} (first words in line {shown}).",)
     if short:
         notes += (
-            f"Left out {short} sentences with fewer than {FEWEST_WORDS} words besides punctuation, "
+            f"Left out {counted(short, 'sentence')} with fewer than {FEWEST_WORDS} words besides punctuation, "
             "or no edge between them: there is next to nothing to find.",
         )
     if inside:
         notes += (
-            f"Left out {inside} words inside multiword tokens: they have no characters of their own. "
-            "Distances between other words run through them.",
+            f"Left out {counted(inside, 'word')} inside multiword tokens, without characters of their own. "
+            "Distances between other words run through such words.",
         )
     if repeated:
-        notes += (f"Left out {repeated} sentences that occur more than once.",)
+        notes += (f"Left out {counted(repeated, 'repeated sentence')}.",)
     notes += _alike_note(list(trees))
     words = Dataset(
         name=name,
@@ -230,17 +227,18 @@ def _columns(header: Sequence[str], name: str, separator: str) -> tuple[int, int
     if "text" not in names or "label" not in names:
         found = ", ".join(repr(cell.strip()[:40]) for cell in header[:8])
         raise InvalidInput(
-            f"{name}, line 1: the columns must be named text and label; "
-            f"found {found} ({_SEPARATORS[separator]} taken as separator)."
+            f"{name}, line 1: the columns must be named text and label; found {found} ({separator} taken as separator)."
         )
     return names.index("text"), names.index("label")
 
 
-def _skipped_note(numbers: Sequence[int]) -> tuple[str, ...]:
-    if not numbers:
-        return ()
-    shown = ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
-    return (f"Left out {len(numbers)} line(s) without a text or a label: {shown}.",)
+def _label(label: str, where: str) -> str:
+    if len(label) > MAX_LABEL:
+        raise InvalidInput(
+            f"{where}: the label has {len(label):,} characters; labels are names of up to {MAX_LABEL}. "
+            "Check which column is the label."
+        )
+    return label
 
 
 def _sentences(
@@ -254,10 +252,10 @@ def _sentences(
         labels_of.setdefault(sentence, Counter())[label] += 1
     conflicting = {sentence for sentence, labels in labels_of.items() if len(labels) > 1}
     if conflicting:
-        notes += (f"Left out {len(conflicting)} sentences that have more than one label.",)
+        notes += (f"Left out {counted(len(conflicting), 'sentence')} with more than one label.",)
     repeated = sum(labels.total() - 1 for labels in labels_of.values() if len(labels) == 1)
     if repeated:
-        notes += (f"Left out {repeated} repeated sentences.",)
+        notes += (f"Left out {counted(repeated, 'repeated sentence')}.",)
     texts = [sentence for sentence in labels_of if sentence not in conflicting]
     labels = [next(iter(labels_of[sentence])) for sentence in texts]
     different = len(set(labels))
@@ -267,6 +265,7 @@ def _sentences(
             f"{name} has {different:,} different numbers as labels. A probe tells kinds apart: "
             f"put the numbers into a few bins first (at most {MAX_CLASSES:,} labels, better fewer than 20)."
         )
+    check_labels(name, different)  # before the split, which goes through the texts once a label
     if numbers == different and different > 1:
         notes += ("The labels are numbers; they are taken as names, without an order.",)
     if parts is None:
@@ -281,8 +280,8 @@ def _sentences(
         several = sum(len(parts_of[ignoring_case_and_spaces(text)]) > 1 for text in texts)
         if several:
             notes += (
-                f"{several} sentences are in more than one part, case and spaces aside; "
-                "they are kept in the held-out one.",
+                f"In more than one part, case and spaces aside: {counted(several, 'sentence')}, "
+                "kept in the held-out part.",
             )
         if not (split == DEV).any():
             split = with_development(texts, split, np.random.default_rng(seed))
@@ -305,7 +304,7 @@ def _alike_note(texts: Sequence[str]) -> tuple[str, ...]:
     twins = len(texts) - len({ignoring_case_and_spaces(text) for text in texts})
     if not twins:
         return ()
-    return (f"{twins} sentences differ from another only in case or spaces; such sentences stay in one part.",)
+    return (f"Only case or spaces tell {counted(twins, 'sentence')} from another; such sentences stay in one part.",)
 
 
 def _is_number(label: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, settle
+from model_zoo.question import Question, check_top_k, settle
 from model_zoo.types import Shift
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class CompareMasks(Question[tuple[tuple[Shift, ...], ...]]):
     def __post_init__(self) -> None:
         texts.check(self.before[0], "The first text")
         texts.check(self.after[0], "The second text")
+        check_top_k(self.top_k)
         settle(
             self,
             before=(self.before[0], frozenset(self.before[1])),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, settle
+from model_zoo.errors import InvalidInput
+from model_zoo.question import Question, check_top_k, settle
 from model_zoo.types import MaskLens
 
 if TYPE_CHECKING:
@@ -27,8 +28,11 @@ class FollowNext(Question[tuple[MaskLens, ...]]):
 
     def __post_init__(self) -> None:
         texts.check(self.text)
+        check_top_k(self.top_k)
         if self.positions is not None:
             settle(self, positions=tuple(self.positions))
+            if not self.positions:
+                raise InvalidInput("No position is chosen. Choose at least one, or leave the choice out for all.")
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskLens, ...]:
         from model_zoo import causal

@@ -19,6 +19,7 @@ from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, Toke
 from model_zoo.types.sentences import SentenceScore
 from model_zoo.types.state import EngineState
 from model_zoo.types.states import HiddenStates
+from model_zoo.types.wording import counted
 
 __all__ = [
     "COST_LENGTHS",
@@ -56,6 +57,7 @@ __all__ = [
     "Target",
     "TokenScores",
     "Vocabulary",
+    "counted",
     "read_only",
     "softmax",
 ]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
-from analysis.files import decoded, lines
+from analysis import files
+from analysis.files import check_size, decoded, lines
 from model_zoo.errors import InvalidInput
 
 TEXT = "Füße, naïve\nzwei"
@@ -13,11 +17,11 @@ TEXT = "Füße, naïve\nzwei"
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 def test_unicode_is_read_without_a_word(encoding: str) -> None:
     mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(encoding, b"")
-    assert decoded(mark + TEXT.encode(encoding), "own", 1000) == (TEXT, ())
+    assert decoded(mark + TEXT.encode(encoding), "own") == (TEXT, ())
 
 
 def test_windows_1252_is_read_and_said() -> None:
-    text, notes = decoded(TEXT.encode("cp1252"), "own", 1000)
+    text, notes = decoded(TEXT.encode("cp1252"), "own")
     assert text == TEXT
     assert len(notes) == 1
     assert "Windows-1252" in notes[0]
@@ -32,19 +36,85 @@ def test_windows_1252_is_read_and_said() -> None:
         (b"text,label\n\x00,a", "own is not a text file"),
         (b"\xff\xfe\x00", "own is not a text file"),
         (b"\x81\x8d", "own is neither UTF-8"),
-        (b"x" * 1001, r"own is 0\.0 MB; files may be up to 0 MB"),
     ],
 )
 def test_what_is_no_text_gets_a_sentence(data: bytes, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        decoded(data, "own", 1000)
+        decoded(data, "own")
 
 
 def test_the_limit_is_a_limit_on_bytes_and_named() -> None:
-    assert decoded(b"x" * 2_000_000, "own", 2_000_000)[0] == "x" * 2_000_000
+    assert check_size(b"x" * 2**21, "own", 2**21) == b"x" * 2**21
     with pytest.raises(InvalidInput, match=r"own is 50\.0 MB; files may be up to 20 MB"):
-        decoded(b"x" * 50_000_000, "own", 20_000_000)
+        check_size(b"x" * 50 * 2**20, "own", 20 * 2**20)
 
 
 def test_lines_end_at_line_feeds_and_carriage_returns_only() -> None:
     assert lines("a\r\nb\rc\n\nd\u2028e\x0bf\x85g") == ["a", "b", "c", "", "d\u2028e\x0bf\x85g"]
+
+
+@pytest.mark.parametrize(
+    ("begins", "kind"),
+    [
+        (b"PK\x03\x04", "Excel or a zip archive"),
+        (b"PK\x05\x06", "Excel or a zip archive"),
+        (b"\xd0\xcf\x11\xe0", "an old workbook of Excel"),
+        (b"\x1f\x8b\x08", "compressed file"),
+        (b"BZh9", "compressed file"),
+        (b"%PDF-1.7", "a PDF document"),
+        (b"\x89PNG\r\n", "a picture"),
+        (b"PAR1", "a Parquet table"),
+    ],
+)
+def test_what_is_compressed_or_a_picture_is_named_and_never_unpacked(begins: bytes, kind: str) -> None:
+    with pytest.raises(InvalidInput, match=f"own is .*{kind}.*, not a text file. Save"):
+        decoded(begins + b" and what follows", "own")
+
+
+def test_a_text_may_begin_like_an_archive() -> None:
+    assert decoded(b"PK is a short name.", "own")[0] == "PK is a short name."
+
+
+def test_a_workbook_that_unpacks_to_a_hundred_times_its_size_is_refused_by_how_it_begins() -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * 10_000_000)
+    with pytest.raises(InvalidInput, match=r"own\.xlsx is a workbook of Excel or a zip archive, not a text file"):
+        decoded(file.getvalue(), "own.xlsx")
+
+
+def test_lines_beyond_the_limit_are_refused_and_counted() -> None:
+    assert decoded(b"a" + b"\r\n" * (files.MAX_LINES - 1), "own")[1] == ()
+    for end in (b"\n", b"\r"):
+        with pytest.raises(InvalidInput, match="own has 1,000,001 lines; files may have up to 1,000,000"):
+            decoded(b"a" + end * files.MAX_LINES, "own")
+
+
+def rows(text: str) -> list[tuple[int, list[str]]]:
+    return list(files.rows(text, "own"))
+
+
+def test_rows_have_the_numbers_of_their_lines() -> None:
+    assert rows('\na;b\n\n"x\ny";z\n;\n1;2') == [(2, ["a", "b"]), (4, ["x\ny", "z"]), (7, ["1", "2"])]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "a,b\n" + "x" * (files.MAX_CELL + 1),
+            r"own, line 2: a cell has more than 131,072 characters. Close the quote",
+        ),
+        ('a,b\n"never closed\n' + "x,y\n" * 40_000, r"own, line 2: a cell has more than 131,072 characters"),
+        ("a\n" + "," * files.MAX_COLUMNS + "x", r"own, line 2: 201 columns; a table may have up to 200"),
+        ("a\n" + "x\n" * (files.MAX_ROWS + 1), r"own has more than 200,000 rows"),
+        ('a,b\n"x"y,z', r"own, line 2: this is not a well-formed table"),
+    ],
+)
+def test_tables_beyond_a_limit_are_refused_with_the_line(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        rows(text)
+
+
+def test_as_many_rows_as_allowed_are_read() -> None:
+    assert len(rows("a\n" + "x\n" * files.MAX_ROWS)) == files.MAX_ROWS + 1

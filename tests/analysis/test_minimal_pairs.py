@@ -56,7 +56,7 @@ def test_several_files_are_one_list_and_what_is_left_out_is_counted() -> None:
     assert found.notes == (
         "one.csv: 1 row without both sentences left out.",
         "two.jsonl: 1 row without both sentences left out.",
-        "1 pairs beyond the first 2 were left out.",
+        "1 pair beyond the first 2 left out.",
     )
 
 
@@ -69,6 +69,9 @@ def test_several_files_are_one_list_and_what_is_left_out_is_counted() -> None:
         (jsonl(BLIMP) + b"\n[1]", r"f, line 2: this is not a JSON object"),
         (jsonl(BLIMP) + b'\n{"sent', r"f, line 2: this is not a JSON object \(.*one complete object per line"),
         (b'good,bad\n"a,b\n', r"f, line 2: this is not a well-formed table"),
+        (json.dumps([BLIMP]).encode(), r"f, line 1: this is not a JSON object. .* without a list around them"),
+        (b'{"good":' * 100_000, r"f, line 1: this is not a JSON object \(objects inside of objects without end\)"),
+        (b'""', r"f has no row with anything in it"),
         (b"good,bad\n", r"There are no pairs"),
         (b"  ", r"f is empty"),
     ],
@@ -76,6 +79,13 @@ def test_several_files_are_one_list_and_what_is_left_out_is_counted() -> None:
 def test_what_cannot_be_read_says_where(data: bytes, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         read([(data, "f")])
+
+
+def test_json_that_no_text_can_hold_is_read_as_far_as_it_is_text() -> None:
+    line = b'{"good": "a b", "bad": "a \\ud800", "UID": ' + b"9" * 5_000 + b', "phenomenon": ["x"]}'
+    (pair,) = read([(line, "f")]).rows
+    assert (pair.good, pair.bad, pair.phenomenon) == ("a b", "a \ufffd", "")
+    assert pair.paradigm == "9" * 5_000
 
 
 def test_accuracies_by_hand() -> None:

@@ -26,7 +26,7 @@ GOOD = {
 @pytest.mark.parametrize("case", GOOD)
 def test_read(case: str) -> None:
     text, rows = GOOD[case]
-    found = pairs.read(text)
+    found = pairs.read(text, "own")
     assert found.rows == rows
     assert (found.labels, found.n_empty, found.n_beyond) == (None, 0, 0)
 
@@ -35,10 +35,10 @@ BAD = {
     "nothing": ("  ", "There are no pairs"),
     "no b": ("a,c\nx,y\n", "no column b"),
     "neither": ("x,y\n1,2\n", "no column a and no column b"),
-    "no rows": ("a,b\n", "No line has both"),
-    "open quote": ('a,b\n"x,y\n', "cannot be read at line"),
-    "a label that is none": ("a,b,label\nx,y,1\nx,y,perhaps\n", "“perhaps” in row 3"),
-    "a cell without end": ("a,b\n" + "x" * 200_000 + ",y\n", "cannot be read at line"),
+    "no rows": ("a,b\n", "own: no line has both"),
+    "open quote": ('a,b\n"x,y\n', "own, line 2: this is not a well-formed table"),
+    "a label that is none": ("a,b,label\nx,y,1\nx,y,perhaps\n", "own, line 3: “perhaps”"),
+    "a cell without end": ("a,b\n" + "x" * 200_000 + ",y\n", "own, line 2: a cell has more than 131,072 characters"),
 }
 
 
@@ -46,26 +46,20 @@ BAD = {
 def test_what_cannot_be_read_says_so(case: str) -> None:
     text, message = BAD[case]
     with pytest.raises(InvalidInput, match=message):
-        pairs.read(text)
+        pairs.read(text, "own")
 
 
 def test_labels_and_rows_left_out() -> None:
-    found = pairs.read("a,b,label\nx,y,1\n,y,1\nx,,0\nx,z,no\nx,q,\nx,r,NEXT\n")
+    found = pairs.read("a,b,label\nx,y,1\n,y,1\nx,,0\nx,z,no\nx,q,\nx,r,NEXT\n", "own")
     assert found.rows == (("x", "y"), ("x", "z"), ("x", "q"), ("x", "r"))
     assert found.labels == (True, False, None, True)
     assert found.n_empty == 2
 
 
 def test_ten_thousand_rows_and_no_more() -> None:
-    found = pairs.read("a,b\n" + "x,y\n" * (pairs.MAX_PAIRS + 3))
+    found = pairs.read("a,b\n" + "x,y\n" * (pairs.MAX_PAIRS + 3), "own")
     assert len(found.rows) == pairs.MAX_PAIRS
     assert found.n_beyond == 3
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_other_encodings(encoding: str) -> None:
-    text = "a,b\nCafé,Müller’s\n"
-    assert pairs.decode(text.encode(encoding)) == text
 
 
 def test_accuracy_and_calibration_by_hand() -> None:

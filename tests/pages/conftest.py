@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 import ui.engine
 from model_zoo import Engine, timing
@@ -38,6 +39,14 @@ def open_page(
         return app.run()
 
     return start
+
+
+@pytest.fixture
+def shelf(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
+    """One manager of uploads for all runs, as a server has it; AppTest makes one for every run."""
+    manager = MemoryUploadedFileManager("/mock/upload")
+    monkeypatch.setattr(local_script_runner, "MemoryUploadedFileManager", lambda _endpoint: manager)
+    return manager
 
 
 @pytest.fixture

@@ -7,7 +7,10 @@ from collections.abc import Callable
 import pytest
 from layers_page import PAGE, ROWS, conllu, results_of, run, said, table, written
 from on_screen import button
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
+
+from ui.settings import settings
 
 BAD_DATA = {
     "one class only": ("table", table([(text, "a") for text, _ in ROWS]), "fewer than two labels"),
@@ -18,7 +21,7 @@ BAD_DATA = {
     "wrong columns": ("table", table(ROWS, header="sentence,class"), "must be named text and label"),
     "no table": ("table", "just a line", "must be named text and label"),
     "wrong split": ("senteval", "xx\tA\tb", "line 1: the split is 'xx'"),
-    "malformed CoNLL-U": ("conllu", conllu(30, bad="2 dog"), "line 2: 1 column(s) instead of ten"),
+    "malformed CoNLL-U": ("conllu", conllu(30, bad="2 dog"), "line 2: 1 column instead of ten"),
     "zero bytes": ("table", "text,label\n\x00,a", "not a text file"),
 }
 
@@ -37,10 +40,10 @@ def test_bad_data_gets_one_sentence_and_stays(case: str, open_page: Callable[...
 
 
 GOOD_DATA = {
-    "semicolons": ("table", table(ROWS, ";"), "40 different sentences, 2 labels; 12 sentences are held out"),
+    "semicolons": ("table", table(ROWS, ";"), "40 different sentences, 2 labels; 12 sentences held out"),
     "tabs": ("table", table(ROWS, "\t"), "40 different sentences, 2 labels"),
-    "repeated and empty": ("table", table([*ROWS, ROWS[0], ("", "a")]), "Left out 1 repeated sentences."),
-    "a class with one member": ("table", table([*ROWS, ("alone", "c")]), "Left out 1 label(s) with only one example"),
+    "repeated and empty": ("table", table([*ROWS, ROWS[0], ("", "a")]), "Left out 1 repeated sentence."),
+    "a class with one member": ("table", table([*ROWS, ("alone", "c")]), "Left out 1 label with only one example"),
     "numbers": ("table", table([(t, "01"[i % 2]) for i, (t, _) in enumerate(ROWS)]), "labels are numbers"),
     "duplicates over the split": (
         "senteval",
@@ -48,7 +51,7 @@ GOOD_DATA = {
             [f"{'te' if i > 29 else 'tr'}\t{label}\t{text}" for i, (text, label) in enumerate(ROWS)]
             + [f"te\t{ROWS[0][1]}\t{ROWS[0][0]}"]
         ),
-        "1 sentences are in more than one part",
+        "In more than one part, case and spaces aside: 1 sentence",
     ),
     "CoNLL-U": ("conllu", conllu(30), "30 different sentences, 90 words, 3 labels"),
 }
@@ -68,7 +71,10 @@ def test_own_data_is_read_said_and_probed(case: str, open_page: Callable[..., Ap
     assert len(written(app)) == 7 + 2
 
 
-def test_an_uploaded_file_is_kept_over_pages_until_it_is_removed(open_page: Callable[..., AppTest]) -> None:
+def test_an_uploaded_file_is_kept_over_pages_until_it_is_removed(
+    open_page: Callable[..., AppTest],
+    shelf: MemoryUploadedFileManager,  # noqa: ARG001
+) -> None:
     app = open_page(PAGE, tasks="")
     app.file_uploader(key="probing upload").set_value(("own.csv", table(ROWS).encode("utf-16"), "text/csv")).run()
     assert "own.csv: 40 different sentences" in said(app)
@@ -84,9 +90,8 @@ def test_an_uploaded_file_is_kept_over_pages_until_it_is_removed(open_page: Call
     assert written(app)  # what was computed stays
 
 
-def test_a_file_of_50_mb_is_refused_with_the_limit(open_page: Callable[..., AppTest]) -> None:
+def test_a_file_over_the_limit_is_refused_with_the_limit(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE)
-    assert app.file_uploader(key="probing upload").proto.max_upload_size_mb == 20
-    app.session_state["probing file"] = type("File", (), {"name": "big.csv", "data": b"x" * 50_000_000})()
-    app.run()
-    assert "big.csv is 50.0 MB; files may be up to 20 MB" in said(app)
+    assert app.file_uploader(key="probing upload").proto.max_upload_size_mb == settings().upload_mb == 10
+    app.file_uploader(key="probing upload").set_value(("big.csv", b"x" * 11 * 2**20, "text/csv")).run()
+    assert "big.csv is 11.0 MB; files may be up to 10 MB" in said(app)

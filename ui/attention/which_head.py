@@ -11,8 +11,8 @@ from analysis import files
 from analysis.head_measures import SHARES, special_names
 from analysis.heads import FALSE_ALARMS, MIXED, RULES, HeadTable, head_table
 from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun
-from ui import notes, save
+from model_zoo.types import AttentionRun, counted
+from ui import notes, save, uploads
 from ui.attention import fields
 from ui.attention.scene import Scene
 from ui.engine import engine
@@ -23,7 +23,6 @@ from ui.widgets import HEAD, LAYER
 
 TEXTS: Field[str] = Field("texts", "", of="attention")
 
-_MAX_BYTES = 5 * 10**6
 _MOST_TEXTS = 500
 _LONGEST = 512  # tokens of each text: enough for a sentence, and a table of many stays quick
 _OPEN = "table of heads"
@@ -46,7 +45,7 @@ def draw(scene: Scene) -> None:
     texts = _texts()
     table = head_table(_runs(scene, texts) if texts else [scene.run])
     st.caption(
-        f"Measured on {table.n_queries:,} tokens of {table.n_texts} text{'s' if table.n_texts > 1 else ''}. "
+        f"Measured on {counted(table.n_queries, 'token')} of {counted(table.n_texts, 'text')}. "
         "Sort by any column; select a row to open that head. A label is a rule that fits, not an explanation. "
         f"{_counted(table)} Special tokens do not count among the tokens that look."
     )
@@ -90,9 +89,9 @@ def _texts() -> list[str]:
     """Texts to measure on instead of the one above: pasted, or from a file; one per line."""
     with st.expander("Measure on several texts", icon=":material/library_books:"):
         pasted = st.text_area("Texts, one per line", **TEXTS.bound, height=100)
-        upload = st.file_uploader("or a text file, one text per line (up to 5 MB)", type=["txt"], key=_FILE)
-        if upload is not None:
-            pasted, remarks = files.decoded(upload.getvalue(), upload.name, _MAX_BYTES)
+        file = uploads.one("or a text file, one text per line", _FILE, st.container())
+        if file is not None:
+            pasted, remarks = files.decoded(file.data, file.name)
             for remark in remarks:
                 st.info(as_text(remark))
         texts = [line.strip() for line in files.lines(pasted) if line.strip()]

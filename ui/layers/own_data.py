@@ -12,13 +12,16 @@ import streamlit as st
 from analysis.probing import Dataset, StructuralTask, readers
 from analysis.probing.data import TEST
 from analysis.probing.template_trees import template_conllu
-from ui import save, widgets
+from model_zoo.types import counted
+from ui import save, uploads, widgets
 from ui.layers import fields
 from ui.messages import as_text, failures_as_messages
+from ui.uploads import File
 
 _FILE = "probing file"
 _UPLOAD = "probing upload"
-_READ = "probing data as last read"
+# A class of thirty brings a few files, not one each; whatever is beyond is read again at every action.
+_MOST_READ = 8
 
 _FORMATS = {"table": "Table", "senteval": "SentEval", "conllu": "CoNLL-U"}
 _ABOUT = {
@@ -43,14 +46,6 @@ _EXAMPLE = "template-trees"
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """Kept here because an upload's widget forgets its file when another page is opened."""
-
-    name: str
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class OwnData:
     """``fingerprint`` tells this data, as it is read, from any other."""
 
@@ -69,15 +64,15 @@ def draw(seed: int) -> OwnData | None:
         if target == "trees":
             rank = _about_trees()
         upload, paste = st.columns(2, gap="large")
-        with upload:
-            file = _file()
-        typed = paste.text_area("or paste it here", **fields.DATA.bound, height=160, disabled=file is not None)
-        if file is None and typed.strip():
-            file = File("The pasted data", typed.encode("utf-8", "replace"))
-        if file is None:
-            return None
         found: OwnData | None = None
         with failures_as_messages():
+            with upload:
+                file = _file()
+            typed = paste.text_area("or paste it here", **fields.DATA.bound, height=160, disabled=file is not None)
+            if file is None and typed.strip():
+                file = uploads.pasted(typed, "The pasted data")
+            if file is None:
+                return None
             found = _read(file, format_, target, rank, seed)
             _describe(found.task)
     return found
@@ -102,45 +97,47 @@ def _about_trees() -> int:
         )
 
     def use_example() -> None:
-        st.session_state[_FILE] = File(f"{_EXAMPLE}.conllu", template_conllu().encode())
+        st.session_state[_FILE] = _EXAMPLE
 
     use.button("Use the example", on_click=use_example, icon=":material/park:")
     return int(asked)
 
 
-def uploaded() -> File | None:
-    """The file uploaded last, until it is removed."""
-    file: File | None = st.session_state.get(_FILE)
-    return file
+def uploaded() -> bool:
+    """Whether a file is in use: the one uploaded last, or the example, until it is removed."""
+    return st.session_state.get(_FILE) is not None
 
 
 def _file() -> File | None:
-    """The control for a file, and the one in use."""
+    """The control for a file, and the one in use: remembered here, because the control forgets it when another page is
+    opened. Raises InvalidInput.
+    """
 
     def keep() -> None:
-        upload = st.session_state[_UPLOAD]
-        st.session_state[_FILE] = None if upload is None else File(upload.name, upload.getvalue())
+        st.session_state[_FILE] = next(iter(uploads.ids(_UPLOAD)), None)
 
     def forget() -> None:
         st.session_state[_FILE] = None
 
-    st.file_uploader(
-        "Upload a file",
-        type=["csv", "tsv", "txt", "conllu"],
-        key=_UPLOAD,
-        on_change=keep,
-        max_upload_size=readers.MAX_BYTES // 10**6,
-    )
-    file = uploaded()
-    upload = st.session_state[_UPLOAD]
-    if file is not None and (upload is None or upload.name != file.name):
-        st.markdown(f"In use: **{as_text(file.name)}**")
-        st.button("Remove", on_click=forget, icon=":material/close:")
+    uploads.control("Upload a file", _UPLOAD, st.container(), on_change=keep)
+    in_use: str | None = st.session_state.get(_FILE)
+    if in_use is None:
+        return None
+    listed = in_use in uploads.ids(_UPLOAD)
+    name, remove = st.empty(), st.container()
+    if not listed:
+        remove.button("Remove", on_click=forget, icon=":material/close:")
+    if in_use == _EXAMPLE:
+        file = File(f"{_EXAMPLE}.conllu", template_conllu().encode())
+    else:
+        (file,) = uploads.files((in_use,))
+    if not listed:
+        name.markdown(f"In use: **{as_text(file.name)}**")
     return file
 
 
 def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnData:
-    """What is to be probed, read once as long as nothing changes."""
+    """What is to be probed."""
     parts = (
         hashlib.sha256(file.data).hexdigest(),
         file.name,
@@ -149,32 +146,37 @@ def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnDat
         str(seed),
     )
     fingerprint = "own data " + " ".join(parts)
-    last: OwnData | None = st.session_state.get(_READ)
-    if last is not None and last.fingerprint == fingerprint:
-        return last
-    task: Dataset | StructuralTask
-    if format_ == "table":
-        task = readers.read_table(file.data, file.name, seed=seed)
-    elif format_ == "senteval":
-        task = readers.read_senteval(file.data, file.name, seed=seed)
-    elif target == "trees":
-        task = StructuralTask(readers.read_trees(file.data, file.name, seed=seed), rank)
-    else:
-        task = readers.read_conllu(file.data, file.name, cast(readers.CoNLLTarget, target), seed=seed)
-    found = OwnData(fingerprint, task)
-    st.session_state[_READ] = found
-    return found
+    return OwnData(fingerprint, _parsed(fingerprint, file, format_, target, rank, seed))
+
+
+@st.cache_resource(max_entries=_MOST_READ, show_spinner=False)
+def _parsed(
+    fingerprint: str,  # noqa: ARG001  (by which it is remembered)
+    _file: File,
+    _format: str,
+    _target: str,
+    _rank: int,
+    _seed: int,
+) -> Dataset | StructuralTask:
+    """Read once as long as it is among the last few that visitors have brought."""
+    if _format == "table":
+        return readers.read_table(_file.data, _file.name, seed=_seed)
+    if _format == "senteval":
+        return readers.read_senteval(_file.data, _file.name, seed=_seed)
+    if _target == "trees":
+        return StructuralTask(readers.read_trees(_file.data, _file.name, seed=_seed), _rank)
+    return readers.read_conllu(_file.data, _file.name, cast(readers.CoNLLTarget, _target), seed=_seed)
 
 
 def _describe(task: Dataset | StructuralTask) -> None:
     dataset = task.treebank.words if isinstance(task, StructuralTask) else task
     n_test = int((dataset.part == TEST).sum())
-    items = f", {len(dataset):,} words" if dataset.level == "token" else ""
-    labels = "with trees" if isinstance(task, StructuralTask) else f"{len(set(dataset.labels)):,} labels"
+    items = f", {counted(len(dataset), 'word')}" if dataset.level == "token" else ""
+    labels = "with trees" if isinstance(task, StructuralTask) else counted(len(set(dataset.labels)), "label")
     st.success(
         as_text(
             f"{dataset.name}: {len(dataset.texts):,} different sentences{items}, {labels}; "
-            f"{n_test:,} sentences are held out for the test. They are probed beside the tasks chosen above."
+            f"{counted(n_test, 'sentence')} held out for the test. They are probed beside the tasks chosen above."
         ),
         icon=":material/check:",
     )

@@ -53,7 +53,7 @@ def of_last_run() -> list[Finished | FoundTrees]:
 
 def left_out_of_link(choice: Choice) -> str:
     """What is on the screen and not in the address, in a sentence; nothing if there is no such thing."""
-    left_out = ["the file you uploaded"] if own_data.uploaded() is not None else []
+    left_out = ["the file you uploaded"] if own_data.uploaded() else []
     if not all(one.precomputed for one in known(choice.tasks) or of_last_run()):
         left_out.append("results of your own runs: whoever opens it has to run the tasks again, on the same sentences")
     return f"Not in it: {', and '.join(left_out)}." if left_out else ""

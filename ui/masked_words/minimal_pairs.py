@@ -10,8 +10,8 @@ import streamlit as st
 
 from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
-from model_zoo.types import EQUAL_NATS, Scheme
-from ui import figures, notes, save
+from model_zoo.types import EQUAL_NATS, Scheme, counted
+from ui import figures, notes, save, uploads
 from ui.appearance import is_dark
 from ui.batch import Batch, go_on, left_out, offer, say_what_waits
 from ui.engine import engine
@@ -71,13 +71,10 @@ def draw(scene: Scene) -> None:
     )
     pasted, uploaded = st.columns(2, gap="large")
     typed = pasted.text_area("Paste pairs", **MINIMAL_PAIRS.bound, height=190)
-    files = uploaded.file_uploader(
-        "or upload files", type=["jsonl", "json", "csv", "tsv", "txt"], accept_multiple_files=True, key=_FILES
-    )
-    contents = [(file.getvalue(), file.name) for file in files] or [(typed.encode(), "The pasted text")]
-    found = read(contents, _MAX_PAIRS)
+    files = uploads.several("or upload files", _FILES, uploaded) or [uploads.pasted(typed)]
+    found = read([(file.data, file.name) for file in files], _MAX_PAIRS)
     for note in found.notes:
-        st.warning(note, icon=":material/content_cut:")
+        st.warning(as_text(note), icon=":material/content_cut:")
 
     batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows)
     go_on(batch, _judged, _show)
@@ -111,7 +108,7 @@ def _show(batch: Batch[MinimalPair, Judgement]) -> None:
     n_cut = sum(result.cut for _, result in judged)
     if n_cut:
         st.warning(
-            f"In {n_cut:,} pair{'' if n_cut == 1 else 's'} a sentence was cut at the model's limit; only the part that "
+            f"In {counted(n_cut, 'pair')} a sentence was cut at the model's limit; only the part that "
             "was read is compared.",
             icon=":material/content_cut:",
         )
@@ -122,7 +119,7 @@ def _show(batch: Batch[MinimalPair, Judgement]) -> None:
     ties = f", {whole.n_ties:,} of them tied and counted as half" if whole.n_ties else ""
     numbers.caption(
         as_text(
-            f"By {batch.model}, over {whole.n:,} pair{'' if whole.n == 1 else 's'}{ties}. 95% interval: "
+            f"By {batch.model}, over {counted(whole.n, 'pair')}{ties}. 95% interval: "
             f"{whole.low:.0%} to {whole.high:.0%}; guessing is right half the time."
         )
     )

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from analysis import pairs
-from ui import figures, notes, save
+from analysis import files, pairs
+from model_zoo.types import counted
+from ui import figures, notes, save, uploads
 from ui.appearance import is_dark
 from ui.batch import Batch, go_on, left_out, offer, say_what_waits
 from ui.engine import engine
@@ -55,16 +56,21 @@ def draw(scene: Scene) -> None:
     )
     pasted, uploaded = st.columns(2, gap="large")
     typed = pasted.text_area("Paste CSV", **PAIRS.bound, height=190)
-    file = uploaded.file_uploader("or upload a file", type=["csv", "tsv", "txt"], key=_FILE)
-    content = pairs.decode(file.getvalue()) if file is not None else typed
-    found = pairs.read(content)
+    file = uploads.one("or upload a file", _FILE, uploaded)
+    if file is None:
+        file, text = uploads.pasted(typed), typed
+    else:
+        text, remarks = files.decoded(file.data, file.name)
+        for remark in remarks:
+            st.info(as_text(remark), icon=":material/info:")
+    found = pairs.read(text, file.name)
 
     labels = found.labels or [None] * len(found.rows)
     rows = [(*row, label) for row, label in zip(found.rows, labels, strict=True)]
     batch: Batch[Row, Judgement] | None = offer(_BATCH, scene.model, rows)
     dropped = [
-        f"{found.n_empty:,} rows without an a or a b" if found.n_empty else "",
-        f"{found.n_beyond:,} rows beyond the first {pairs.MAX_PAIRS:,}" if found.n_beyond else "",
+        f"{counted(found.n_empty, 'row')} without an a or a b" if found.n_empty else "",
+        f"{counted(found.n_beyond, 'row')} beyond the first {pairs.MAX_PAIRS:,}" if found.n_beyond else "",
     ]
     if any(dropped):
         st.warning(f"Left out: {' and '.join(part for part in dropped if part)}.", icon=":material/content_cut:")
@@ -112,7 +118,8 @@ def _show(batch: Batch[Row, Judgement]) -> None:
     numbers.metric("Accuracy at P > 0.5", f"{found.accuracy:.1%}")
     numbers.metric("Calibration error", f"{found.calibration_error:.3f}")
     numbers.caption(
-        f"Over {found.n:,} labelled pairs. The error is how far the shares are from the probabilities, on average."
+        f"Over {counted(found.n, 'labelled pair')}. The error is how far the shares are from the probabilities, "
+        "on average."
     )
     with curve:
         figures.show(calibration(found, dark=is_dark()), "calibration", "calibration")

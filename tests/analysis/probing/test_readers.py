@@ -47,9 +47,9 @@ def test_left_out_lines_are_counted() -> None:
     rows = [*ROWS, ("", "a"), ("sentence 0", "a"), ("both", "a"), ("both", "b"), ("single", "c")]
     data = readers.read_table(table(rows), "own")
     notes = " ".join(data.notes)
-    assert "1 line(s) without a text or a label: 42" in notes
+    assert "1 line without a text or a label: 42" in notes
     assert "1 repeated" in notes
-    assert "1 sentences that have more than one label" in notes
+    assert "1 sentence with more than one label" in notes
     assert "'c'" in notes
     assert len(data.texts) == 40
 
@@ -67,7 +67,6 @@ def test_left_out_lines_are_counted() -> None:
         (table([(f"s {i}", f"c{i // 2}") for i in range(10000)]), "5,000 different labels; at most 1,000"),
         (table([(f"s {i}", f"{i}.5") for i in range(100)]), "100 different numbers as labels"),
         (table([*ROWS, ("only text",)]), "line 42: 1 column"),  # type: ignore[list-item]
-        (b"x" * 50_000_000, "is 50.0 MB; files may be up to 20 MB"),
         (b"text,label\n\x00\x01,a", "not a text file"),
         (b'text,label\n"a"b,c\n', "line 2: this is not a well-formed table"),
     ],
@@ -88,7 +87,10 @@ def test_senteval_split_and_duplicates() -> None:
     data = readers.read_senteval("\n".join(lines).encode(), "own")
     assert np.bincount(data.part).tolist() == [24, 5, 11]
     assert data.part[data.texts.index("sentence 2")] == TEST
-    assert any(note.startswith("1 sentences are in more than one part") for note in data.notes)
+    assert any(
+        note == "In more than one part, case and spaces aside: 1 sentence, kept in the held-out part."
+        for note in data.notes
+    )
     assert data.own_split
 
 
@@ -108,7 +110,7 @@ def test_texts_that_differ_in_case_or_spaces_only_stay_in_one_part() -> None:
         parts_of.setdefault(text.split()[-1], set()).add(int(part))
     assert all(len(parts) == 1 for parts in parts_of.values())
     assert set(data.part.tolist()) == {TRAIN, DEV, TEST}
-    assert any(note.startswith("60 sentences differ from another only in case or spaces") for note in data.notes)
+    assert any(note.startswith("Only case or spaces tell 60 sentences from another") for note in data.notes)
     lines = [f"{'te' if i >= 30 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(40)] + ["te\tA\tSENTENCE  2"]
     given = readers.read_senteval("\n".join(lines).encode(), "own")
     assert given.part[given.texts.index("sentence 2")] == given.part[given.texts.index("SENTENCE  2")] == TEST
@@ -184,6 +186,11 @@ def test_head_distance_is_cut_at_five() -> None:
         (7, word("4", "mar", "NOUN", "17", "obl"), "line 8: the head is word 17, but the sentence has 5"),
         (7, word("9", "mar", "NOUN", "1", "obl"), "line 8: word 9 follows word 3"),
         (3, word("2-1", "al", "_", "_", "_"), "line 4: the multiword token"),
+        (7, word("9" * 5_000, "mar", "NOUN", "1", "obl"), "line 8: '9{40}' is not a word number"),
+        (7, word("4", "mar", "NOUN", "9" * 5_000, "obl"), "line 8: the head '9{40}' is not a word number"),
+        (3, word("2-" + "9" * 5_000, "al", "_", "_", "_"), "line 4: '2-9{38}' is not a word number"),
+        (7, word("4", "m" * 1_001, "NOUN", "1", "obl"), "line 8: a word of more than 1,000 characters"),
+        (7, word("4", "mar", "N" * 201, "1", "obl"), "line 8: .* or a label of more than 200"),
     ],
 )
 def test_malformed_conllu_names_its_line(place: int, line: str, message: str) -> None:
@@ -246,11 +253,11 @@ def test_sentences_without_a_tree_are_left_out_and_counted() -> None:
     assert np.bincount(found.words.part).tolist() == [18, 3, 9]
     notes = " ".join(found.words.notes)
     line = text.split("\n").index(cycle.split("\n")[0]) + 1
-    assert f"Left out 1 sentences that do not form a tree: a cycle (first words in line {line})" in notes
-    assert "not form a tree: several roots" in notes
-    assert "not form a tree: words without a head" in notes
-    assert "Left out 1 sentences with fewer than 3 words besides punctuation" in notes
-    assert "Left out 1 sentences that occur more than once" in notes
+    assert f"Left out 1 sentence without a tree: a cycle (first words in line {line})" in notes
+    assert "without a tree: several roots" in notes
+    assert "without a tree: words without a head" in notes
+    assert "Left out 1 sentence with fewer than 3 words besides punctuation" in notes
+    assert "Left out 1 repeated sentence." in notes
 
 
 def test_too_few_trees_are_refused_with_what_was_left_out() -> None:
@@ -272,4 +279,26 @@ def test_twins_of_trees_stay_in_one_part() -> None:
     found = readers.read_trees(conllu(TREES) + b"\n" + conllu(lower), "own")
     part = dict(zip(found.words.texts, found.words.part.tolist(), strict=True))
     assert all(part[text] == part[text.replace("Dogs", "dogs")] for text in part)
-    assert any(note.startswith("30 sentences differ from another only in case") for note in found.words.notes)
+    assert any(note.startswith("Only case or spaces tell 30 sentences from another") for note in found.words.notes)
+
+
+def test_a_sentence_without_end_is_refused_before_it_is_put_together() -> None:
+    words = [word(str(i), "w", "X", "0", "dep") for i in range(1, 100_000)]
+    with pytest.raises(InvalidInput, match=r"line 2001: a sentence of more than 2,000 words\. Put an empty line"):
+        readers.read_conllu("\n".join(words).encode(), "own", "upos")
+
+
+def test_trees_whose_distances_take_too_much_memory_are_refused() -> None:
+    chain = [word(str(i), "w{i}", "X", str(i - 1), "dep") for i in range(1, 1_001)] + [""]
+    with pytest.raises(InvalidInput, match="line 10021: up to here the sentences have more than 10,000,000 pairs"):
+        readers.read_trees(conllu(chain, 11), "own")
+
+
+def test_a_text_taken_for_a_label_is_refused_with_its_line() -> None:
+    with pytest.raises(InvalidInput, match="line 2: the label has 201 characters; labels are names of up to 200"):
+        readers.read_table(table([("text", "x" * 201)]), "own")
+
+
+def test_as_many_labels_as_texts_are_refused_before_they_are_split() -> None:
+    with pytest.raises(InvalidInput, match="150,000 different labels; at most 1,000 can be told apart"):
+        readers.read_table(table([(f"s {i}", f"c{i}") for i in range(150_000)]), "own")

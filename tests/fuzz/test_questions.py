@@ -1,0 +1,90 @@
+"""Every question there is, made of anything: an answer, or one of the project's own errors."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from fuzzing import A_QUESTION, TEXTS, one_sentence, tries
+from hypothesis import strategies as st
+from strategies import TYPED
+
+from model_zoo import Engine, questions
+from model_zoo.errors import ModelZooError
+from model_zoo.question import Comparison, Question
+from model_zoo.questions.describe_model import DescribeModel
+from model_zoo.questions.explain_refusal import ExplainRefusal
+from model_zoo.questions.read_projections import ReadProjections
+from model_zoo.questions.read_vocabulary import ReadVocabulary
+from model_zoo.types import PARTS, SCHEMES
+
+QUESTIONS: list[type[Any]] = [
+    one
+    for module in sorted(each.name for each in pkgutil.iter_modules(questions.__path__))
+    for one in vars(importlib.import_module(f"model_zoo.questions.{module}")).values()
+    if isinstance(one, type) and issubclass(one, Question | Comparison) and one.__module__.endswith(f".{module}")
+]
+
+# What asks for a model, or for one of a few words besides.
+FEW = {DescribeModel, ExplainRefusal, ReadProjections, ReadVocabulary}
+
+_TEXT = TEXTS | TYPED
+_NUMBERS = st.integers(-2, 12) | st.sampled_from([2**31, -(2**63)])
+_MANY = st.lists(_NUMBERS, max_size=3).map(tuple)
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "text": _TEXT,
+    "a": _TEXT,
+    "b": _TEXT,
+    "text_pair": st.none() | _TEXT,
+    "max_tokens": st.none() | _NUMBERS,
+    "part": st.sampled_from([*PARTS, "nonsense"]),
+    "states": st.booleans() | _MANY,
+    "layers": st.none() | _MANY,
+    "before": st.tuples(_TEXT, _MANY),
+    "after": st.tuples(_TEXT, _MANY),
+    "top_k": _NUMBERS,
+    "masked": _MANY,
+    "targets": st.lists(_TEXT | _NUMBERS, max_size=2).map(tuple),
+    "positions": _MANY,
+    "ids": _MANY,
+    "fills": st.lists(st.tuples(_NUMBERS, _NUMBERS), max_size=2).map(tuple),
+    "scheme": st.none() | st.sampled_from([*SCHEMES, "nonsense"]),
+    "what": st.sampled_from(["mlm", "nsp"]),
+    "lengths": st.lists(st.integers(-1, 8), max_size=2).map(tuple),
+    "repeats": st.integers(-1, 1),
+}
+
+
+@pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
+def test_every_field_of_a_question_is_made(kind: type[Any]) -> None:
+    assert {field.name for field in dataclasses.fields(kind)} - {"model", "models"} <= set(FIELDS)
+
+
+@pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
+def test_any_question_is_answered_or_refused_with_a_sentence(
+    kind: type[Any], engine: Engine, checkpoint: Callable[[str], Path], bilstm: str
+) -> None:
+    required, optional = {}, {}
+    for field in dataclasses.fields(kind):
+        if field.name not in ("model", "models"):
+            missing = field.default is field.default_factory is dataclasses.MISSING
+            (required if missing else optional)[field.name] = FIELDS[field.name]
+    models = st.sampled_from([str(checkpoint("bert")), str(checkpoint("gpt2")), bilstm])
+
+    def check(made: tuple[str, dict[str, Any]]) -> None:
+        model, chosen = made
+        try:
+            if issubclass(kind, Comparison):
+                list(engine.stream(cast(Any, kind((model,), **chosen))))
+            else:
+                engine.ask(kind(model, **chosen))
+        except ModelZooError as error:
+            one_sentence(str(error))
+
+    made = st.tuples(models, st.fixed_dictionaries(required, optional=optional))
+    tries(A_QUESTION, made, check, few=kind in FEW)

@@ -1,0 +1,116 @@
+"""Every reader of files, given anything: data, or InvalidInput with a sentence."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fuzzing import A_READER, TEXTS, one_sentence, tries
+from hypothesis import strategies as st
+
+from analysis import files, minimal_pairs, pairs
+from analysis.probing import readers
+from model_zoo.errors import InvalidInput
+
+
+def _pairs(data: bytes) -> object:
+    return pairs.read(files.decoded(data, "own")[0], "own")
+
+
+READERS: dict[str, Callable[[bytes], object]] = {
+    "table": lambda data: readers.read_table(data, "own"),
+    "SentEval": lambda data: readers.read_senteval(data, "own"),
+    "parts of speech": lambda data: readers.read_conllu(data, "own", "upos"),
+    "distances to heads": lambda data: readers.read_conllu(data, "own", "head_distance"),
+    "trees": lambda data: readers.read_trees(data, "own"),
+    "pairs": _pairs,
+    "minimal pairs": lambda data: minimal_pairs.read([(data, "own")], 50),
+    "texts": lambda data: files.lines(files.decoded(data, "own")[0]),
+}
+
+CELLS = TEXTS | st.sampled_from(
+    ["a", "b", "good", "bad", "text", "label", "1", "0", "tr", "te", "va", "_", '"', '"x"y']
+)
+_HEADERS = st.sampled_from(["text,label", "a,b,label", "good,bad,phenomenon", "a;b", "text\tlabel", "label|text", ""])
+_IDS = st.sampled_from(["1", "2", "3", "1-2", "1.1", "0", "-1", "9" * 5000, "٣", "x", ""])
+_WORDS = st.builds(
+    lambda id_, form, upos, head, deprel, misc: "\t".join([id_, form, "_", upos, "_", "_", head, deprel, "_", misc]),
+    _IDS, CELLS, CELLS, _IDS | st.just("_"), CELLS, st.sampled_from(["_", "SpaceAfter=No"]),
+)  # fmt: skip
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | TEXTS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["good", "bad", "sentence_good", "sentence_bad", "UID"]) | TEXTS, inner)
+    ),
+    max_leaves=8,
+)
+
+
+def _table(separator: str, rows: list[list[str]], header: str) -> str:
+    return "\n".join([header, *(separator.join(row) for row in rows)])
+
+
+def _good(seed: int) -> list[str]:
+    """Rows that are read, so that what follows them is looked at closely."""
+    return [f"sentence {i} {seed},{'ab'[i % 2]}" for i in range(24)]
+
+
+def _tree(number: int) -> str:
+    return (
+        f"1\tDogs{number}\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tchase\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
+        "3\tcats\t_\tNOUN\t_\t_\t2\tobj\t_\tSpaceAfter=No\n4\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_\n"
+    )
+
+
+_TEXTS = st.one_of(
+    TEXTS,
+    st.builds(_table, st.sampled_from(",;\t|"), st.lists(st.lists(CELLS, max_size=4), max_size=6), _HEADERS),
+    st.builds(lambda seed, row: "\n".join(["text,label", *_good(seed), row]), st.integers(0, 9), CELLS),
+    st.lists(_WORDS | TEXTS | st.just(""), max_size=8).map("\n".join),
+    st.builds(lambda words: "\n".join([*map(_tree, range(24)), *words]), st.lists(_WORDS | st.just(""), max_size=4)),
+    st.lists(_JSON, max_size=4).map(lambda found: "\n".join(map(json.dumps, found))),
+    st.builds(lambda depth, end: '{"good":' * depth + end, st.integers(1, 20_000), TEXTS),
+    st.lists(st.builds("\t".join, st.lists(CELLS, max_size=4)), max_size=8).map("\n".join),
+)
+
+
+def _workbook(text: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", text.encode("utf-8", "replace") * 50)
+    return file.getvalue()
+
+
+DATA: st.SearchStrategy[bytes] = st.one_of(
+    st.builds(
+        lambda text, encoding: text.encode(encoding, "replace"),
+        _TEXTS,
+        st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252", "utf-32", "utf-16-be"]),
+    ),
+    _TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.binary(max_size=200),
+    TEXTS.map(_workbook),
+    st.builds(lambda whole, cut: whole[:cut], TEXTS.map(_workbook), st.integers(0, 100)),
+    st.sampled_from([gzip.compress, bz2.compress]).flatmap(lambda pack: st.binary(max_size=50).map(pack)),
+)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_any_file_is_read_or_refused_with_a_sentence(reader: str) -> None:
+    def check(data: bytes) -> None:
+        try:
+            found: Any = READERS[reader](data)
+        except InvalidInput as error:
+            one_sentence(str(error))
+        else:
+            for note in getattr(found, "notes", ()):
+                one_sentence(note)
+
+    tries(A_READER, DATA, check)

@@ -1,0 +1,100 @@
+"""Whatever is typed, uploaded or linked stands on every page as text: nothing of it is Markdown, HTML or an icon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nasty import MARKDOWN, NASTY
+from streamlit.testing.v1 import AppTest
+
+from pages import PAGES
+from ui.page import Page, View
+
+TEXT = " ".join(each for each in NASTY if "\n" not in each)
+VIEWS = [
+    pytest.param(page, view, id=f"{page.name}-{view.name if view else 'body'}")
+    for page in PAGES
+    for view in (page.views or (None,))
+]
+
+
+def formatted(app: AppTest) -> Iterator[tuple[str, str]]:
+    """Every text that Streamlit takes for Markdown, with the kind of its element."""
+    for node in app:
+        proto: Any = getattr(node, "proto", None)
+        if node.type not in ("text_area", "text_input"):  # whose values are plain; labels of others are checked
+            for name in ("body", "label", "help", "text"):
+                found = getattr(proto, name, "")
+                if isinstance(found, str) and found:
+                    yield node.type, found
+        if node.type == "button_group":
+            yield from ((node.type, option.content) for option in proto.options)
+
+
+def nothing_raw(app: AppTest) -> None:
+    seen = list(formatted(app))
+    assert len(seen) > 3  # the page was drawn
+    raw = [(kind, said) for kind, said in seen if MARKDOWN.search(said)]
+    assert not raw
+
+
+@pytest.mark.parametrize(("page", "view"), VIEWS)
+def test_what_is_typed_or_linked_is_shown_as_text(
+    page: Page[Any], view: View[Any] | None, open_page: Callable[..., AppTest]
+) -> None:
+    names = {field.name for field in page.all_fields}
+    query = {"view": view.name} if view else {}
+    texts = {name: TEXT for name in ("text", "pair", "targets", "replacement", "texts", "data") if name in names}
+    app = open_page(page.path, **query, **texts)
+    assert not app.exception
+    nothing_raw(app)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_nonsense_in_every_field_is_shown_as_text(page: Page[Any], open_page: Callable[..., AppTest]) -> None:
+    """Names of models and tasks among them."""
+    short = "<img src=x> $x$ [a](javascript:0) :red[x] &amp;"
+    app = open_page(page.path, **{field.name: short for field in page.all_fields})
+    assert not app.exception
+    nothing_raw(app)
+
+
+UPLOADS = {
+    "heads file": ("pages/attention.py", "heads", b"%s"),
+    "pair files": ("pages/masked_words.py", "pairs", b"good,bad,phenomenon\n%s,b,%s\n"),
+    "pairs file": ("pages/next_sentence.py", "many pairs", b"a,b,label\n%s,b,\n"),
+    "probing upload": ("pages/layers.py", "", b""),
+}
+
+
+@pytest.mark.parametrize("good", [True, False])
+@pytest.mark.parametrize("key", UPLOADS)
+def test_names_and_contents_of_files_are_shown_as_text(key: str, good: bool, open_page: Callable[..., AppTest]) -> None:
+    path, view, pattern = UPLOADS[key]
+    quoted = '"' + TEXT.replace('"', '""') + '"'
+    if not good:
+        data = f'x{quoted},{quoted}\n"'.encode()
+    elif key == "probing upload":
+        data = "".join(
+            ["text,label\n", *(f'{i},"{TEXT[:150].replace(chr(34), "")}{i % 2}"\n' for i in range(24))]
+        ).encode()
+    else:
+        data = pattern.replace(b"%s", quoted.encode())
+    app = open_page(path, **({"view": view} if view else {}))
+    app.file_uploader(key=key).set_value((f"{NASTY[0]}$x$:red[x].csv", data, "text/csv")).run()
+    assert not app.exception
+    nothing_raw(app)
+
+
+def test_every_table_is_saved_by_the_one_function_that_marks_formulas() -> None:
+    """``analysis.export`` is the only place that makes CSV, and ``ui.save`` the only one that hands it out."""
+    root = Path(__file__).parents[2]
+    for path in root.glob("[umpjv]*/**/*.py"):
+        if path.is_relative_to(root / "ui") or path.is_relative_to(root / "pages") or path.is_relative_to(root / "viz"):
+            said = path.read_text("utf-8")
+            assert "to_csv(" not in said.replace("table_to_csv(", "").replace("to_csv(shown, origin)", ""), path
+            assert "csv.writer" not in said, path
+            assert path.name == "save.py" or "st.download_button" not in said, path

@@ -1,0 +1,74 @@
+"""Every text that comes from outside shows as it is, in every figure and every HTML file: nothing of it is markup."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from nasty import NASTY
+
+from tests.viz.test_every_figure import EXAMPLES, FIGURES
+from viz.bertviz_offline import bertviz_html
+from viz.standalone import standalone_html
+
+# The texts of the examples: tokens, words, labels, titles, names. All other strings are the figures' own choices.
+_OUTSIDE = {"cat", "dog", "she", "t", "a", "b", "x", "y", "A", "B", "M", "m", "A task", "a long word in the way",
+            "word order", "The cat saw dogs.", "The", "saw", "dogs"}  # fmt: skip
+# What Plotly would take for markup, formulas, templates or links.
+_RAW = ("<img", "<script", "</script", "$x$", "%{evil}", "<a ")
+
+
+def _with(nasty: str, value: Any) -> Any:
+    """The same value with the nasty text before each text from outside."""
+    if isinstance(value, str):
+        return f"{nasty}{value}" if value in _OUTSIDE else value
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_with(nasty, each) for each in value))
+    if isinstance(value, tuple | list):
+        return type(value)(_with(nasty, each) for each in value)
+    if isinstance(value, dict):
+        return {_with(nasty, key) if key == "m" else key: _with(nasty, each) for key, each in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        changed = {
+            field.name: _with(nasty, getattr(value, field.name)) for field in dataclasses.fields(value) if field.init
+        }
+        return dataclasses.replace(value, **changed)
+    return value
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _strings(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_text_from_outside_is_markup_in_a_figure(name: str) -> None:
+    positional, named = EXAMPLES[name]
+    for nasty in NASTY:
+        figure = FIGURES[name](*_with(nasty, positional), **_with(nasty, named))
+        for said in _strings(json.loads(figure.to_json())):
+            assert not [raw for raw in _RAW if raw in said], said
+
+
+@pytest.mark.parametrize("nasty", NASTY)
+def test_no_text_from_outside_is_markup_in_a_file(nasty: str) -> None:
+    source = {"html": "<div></div>", "css": "", "js": "export default function () {}"}
+    page = standalone_html(source, {"tokens": [nasty]}, title=nasty, caption=nasty, meta={nasty: nasty})
+    drawn = bertviz_html("head", [np.full((1, 2, 2), 0.5, dtype=np.float32)], [nasty, nasty])
+    plain = standalone_html(source, {"tokens": ["x"]}, title="x", caption="x", meta={"x": "x"})
+    for html, without in (
+        (page, plain),
+        (drawn, bertviz_html("head", [np.full((1, 2, 2), 0.5, dtype=np.float32)], ["x", "x"])),
+    ):
+        assert html.count("<") == without.count("<")  # not one tag more than for a plain letter
+        assert html.count("</script") == without.count("</script")
