@@ -34,6 +34,9 @@ T = TypeVar("T", bound="Task | Dataset | StructuralTask")
 # What can be probed: tasks with labels, and the structural probe.
 Probed = Task | Dataset | StructuralTask
 
+MOST_RESULTS = 100
+"""Results that a visit keeps: a run has as many as there are tasks, about a dozen."""
+
 _ENCODING_SHARE = 0.8  # of a task's time, roughly: what the progress bar counts for it
 
 
@@ -210,10 +213,15 @@ class Study(Job):
             case LayerResult() | StructuralLayer():
                 self._layers[event.task].append(event)
             case TaskResult():
-                self.results[self._keys[event.task]] = Finished(
-                    self.titles[event.task], self.model, self._pictures.pop(event.task), event
-                )
+                picture = self._pictures.pop(event.task)
+                self._keep(event.task, Finished(self.titles[event.task], self.model, picture, event))
             case StructuralResult():
-                self.results[self._keys[event.task]] = FoundTrees(self.titles[event.task], self.model, event)
+                self._keep(event.task, FoundTrees(self.titles[event.task], self.model, event))
             case Failed():
                 self._failed[event.task] = event.reason
+
+    def _keep(self, task: str, found: Finished | FoundTrees) -> None:
+        """Put a result in; the oldest of this visit leave where there are too many."""
+        self.results[self._keys[task]] = found
+        while len(self.results) > MOST_RESULTS:
+            del self.results[next(iter(self.results))]

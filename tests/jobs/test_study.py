@@ -65,6 +65,17 @@ def test_a_model_unloaded_in_the_middle_loses_nothing_computed() -> None:
     assert mine.standing("clause_depth").words == "could not be done"
 
 
+def test_a_visit_keeps_its_newest_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.study.MOST_RESULTS", 2)
+    gate, results = Gate(), {}
+    gate.open.set()
+    for task in ("tense", "negation", "word_content"):
+        mine = study(gate, task, results=results)
+        WORKER.start(mine)
+        assert mine.wait(PATIENCE)
+    assert [key.task for key in results] == ["negation", "word_content"]
+
+
 def test_an_unforeseen_failure_ends_the_run_with_a_sentence(caplog: pytest.LogCaptureFixture) -> None:
     def broken(_: Sequence[str]) -> Iterator[tuple[int, HiddenStates]]:
         raise ZeroDivisionError

@@ -96,7 +96,7 @@ def _rounded(numbers: Any) -> Any:
     return np.round(numbers.astype(np.float64), DIGITS).tolist()
 
 
-@st.cache_resource(show_spinner=False)
+@st.cache_resource(max_entries=32, show_spinner=False)
 def _stored(model: str) -> dict[str, Any] | None:
     """A model's file, None where there is none or it is of another version of the app."""
     try:
@@ -106,7 +106,7 @@ def _stored(model: str) -> dict[str, Any] | None:
     return found if found["parts"] == PARTS else None
 
 
-@st.cache_resource(show_spinner=False)
+@st.cache_resource(max_entries=32, show_spinner=False)
 def _probing(model: str) -> Mapping[Key, Finished]:
     stored = _stored(model)
     try:
