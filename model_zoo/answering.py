@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Part = TypeVar("Part")
 
-# What is computed part by part has a turn for so long, then others are asked first.
-_SECONDS_A_TURN = 0.1
+# What comes in batches has a turn for so long, then others have theirs.
+SECONDS_A_TURN = 0.1
 
 # A batch takes the time of its longest text, so texts may differ by this factor and no more.
 _SIMILAR = 2.0
@@ -100,15 +100,20 @@ class Answering:
         finally:
             self.line.put_back(list(waiting.values()))
 
-    def in_turns(self, parts: Iterable[Part], *, long: bool) -> Generator[Part, None, None]:
-        """What is computed part by part, each part in a turn; others have theirs in between."""
+    def in_turns(
+        self, parts: Iterable[Part], *, long: bool, seconds: float = SECONDS_A_TURN
+    ) -> Generator[Part, None, None]:
+        """What is computed part by part, as many in a turn as ``seconds`` are enough for; others go in between.
+
+        With 0 there is one part a turn, and nothing is computed before somebody wants it.
+        """
         iterator = iter(parts)
         ended = False
         with closing(iterator) if isinstance(iterator, Generator) else nullcontext():
             while not ended:
                 with self.line.turn(long=long):
                     self.n_runs += 1
-                    found, ended = _some(iterator)
+                    found, ended = _some(iterator, seconds)
                 yield from found
         self.n_answered += 1
 
@@ -120,13 +125,13 @@ def _alone(asked: _Asked) -> None:
         asked.answer.set_exception(error)
 
 
-def _some(parts: Iterator[Part]) -> tuple[list[Part], bool]:
-    """The parts that one turn is long enough for, at least one, and whether they were the last."""
+def _some(parts: Iterator[Part], seconds: float) -> tuple[list[Part], bool]:
+    """The parts that so many seconds are enough for, at least one, and whether they were the last."""
     begun = time.monotonic()
     found = []
     for part in parts:
         found.append(part)
-        if time.monotonic() - begun > _SECONDS_A_TURN:
+        if time.monotonic() - begun >= seconds:
             return found, False
     return found, True
 

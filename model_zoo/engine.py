@@ -9,11 +9,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_zoo import registry, sources
-from model_zoo.answering import Answering, answers, together
+from model_zoo.answering import SECONDS_A_TURN, Answering, answers, together
 from model_zoo.asking import Asking
 from model_zoo.downloading import Download, Downloads
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
@@ -275,7 +276,7 @@ class Engine(Asking):
 
     def stream(self, question: Streamed[Part, Any] | Comparison[Part]) -> Generator[Part, None, None]:
         if isinstance(question, Comparison):
-            yield from self._in_turns(", ".join(question.models), question.parts(self._memory.lease))
+            yield from self._in_turns(", ".join(question.models), question.parts(self._memory.lease), 0)
             return
         with self._memory.lease(question.model) as loaded:
             key = _key(question, loaded)
@@ -284,7 +285,7 @@ class Engine(Asking):
                 yield from question.again(known)
                 return
             parts = []
-            for part in self._in_turns(question.model, question.parts(loaded)):
+            for part in self._in_turns(question.model, question.parts(loaded), 0):
                 parts.append(part)
                 yield part
             if question.remembered:
@@ -306,19 +307,21 @@ class Engine(Asking):
                         missing.append(question)
                     else:
                         yield from ((place, known) for place in places[question])
-                for which, answer in self._in_turns(group[0].model, answers(questions, missing, loaded)):
+                found = answers(questions, missing, loaded)
+                for which, answer in self._in_turns(group[0].model, found, SECONDS_A_TURN):
                     if keep:
                         self._results.keep(_key(missing[which], loaded), answer)
                     yield from ((place, answer) for place in places[missing[which]])
 
-    def _in_turns(self, model: str, parts: Iterator[Part]) -> Generator[Part, None, None]:
+    def _in_turns(self, model: str, parts: Iterator[Part], seconds: float) -> Generator[Part, None, None]:
         """The parts of long work, each in its turn. What has been given out cannot be taken back, so that memory that
         runs out ends it.
         """
         try:
-            for part in self._answering.in_turns(parts, long=True):
-                yield self._computed(part)
-                give_way()  # whoever reads this may have a turn of another kind
+            with closing(self._answering.in_turns(parts, long=True, seconds=seconds)) as in_turns:
+                for part in in_turns:
+                    yield self._computed(part)
+                    give_way()  # whoever reads this may have a turn of another kind
         except ModelZooError:
             raise
         except Exception as error:

@@ -284,6 +284,11 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
     heads = set() if source.untrained else network.heads(model, family, missing, source.id)
     eager = model.config._attn_implementation == "eager"
     max_tokens = _max_tokens(config, tokenizer, model, family)
+    if max_tokens is not None and max_tokens < 1:
+        raise BadCheckpoint(
+            f"“{source.id}” says that it reads at most {max_tokens} tokens (tokenizer_config.json or config.json). "
+            "Choose another checkpoint, or copy this one again."
+        )
     spec = registry.find(source.id)
     info = ModelInfo(
         id=f"{sources.UNTRAINED}{source.id}" if source.untrained else source.id,

@@ -19,12 +19,12 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 def desk() -> Desk:
     """This visitor's, kept until the visit ends."""
     found: Desk = st.session_state.setdefault(_DESK, Desk())
-    _until_left(found)
+    _until_left(found, id(found))
     return found
 
 
 @st.cache_resource(scope="session", on_release=Desk.leave, show_spinner=False)
-def _until_left(_desk: Desk) -> Desk:
+def _until_left(_desk: Desk, number: int) -> Desk:  # noqa: ARG001 (tells desks apart)
     """What Streamlit releases when it gives a session up, some time after the visitor has left."""
     return _desk
 

@@ -134,7 +134,7 @@ def test_what_needs_no_network_waits_for_nobody(one_at_a_time: tuple[Engine, str
 
 @dataclass(frozen=True, slots=True)
 class Long(Streamed[int, tuple[int, ...]]):
-    """Part after part, each too long for two to have one turn."""
+    """Part after part, each in a turn of its own."""
 
     model: str
 
@@ -142,10 +142,7 @@ class Long(Streamed[int, tuple[int, ...]]):
         yield from range(3)
 
 
-def test_a_click_comes_between_the_parts_of_long_work(
-    one_at_a_time: tuple[Engine, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("model_zoo.answering._SECONDS_A_TURN", -1.0)
+def test_a_click_comes_between_the_parts_of_long_work(one_at_a_time: tuple[Engine, str]) -> None:
     engine, model = one_at_a_time
     parts = engine.stream(Long(model))
     assert next(parts) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -128,8 +127,8 @@ def test_measurements_wait_for_each_other_and_end_with_the_visit(
     assert begun.wait(PATIENCE)
     assert (one.stage, two.stage) == ("timing", "waiting")
     assert two.costs == []
-    del first, second
-    gc.collect()
+    first.leave()
+    second.leave()
     assert one.stopping
     assert two.stopping
     go_on.set()
@@ -163,7 +162,7 @@ def test_a_measurement_that_waits_says_how_many_are_ahead(
     first = others.current(Measurement)
     assert first is not None
     assert first.exclusive
-    del others
+    others.leave()
     go_on.set()
     assert measurement(app).wait(PATIENCE)
     app.run()

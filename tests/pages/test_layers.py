@@ -213,7 +213,7 @@ def test_while_something_runs_the_page_shows_how_far_and_can_stop_it(
     others.start(study(gate, "negation"))
     app.run()
     assert shared in said(app)
-    del others
+    others.leave()
     # Another widget in the middle of it changes nothing.
     app.session_state["layers_view"] = "summary"
     app.run()

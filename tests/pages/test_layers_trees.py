@@ -29,7 +29,7 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     assert button(app, "Run").disabled
     button(app, "Use the example").click().run()
     assert "template-trees.conllu: 400 different sentences" in said(app)
-    assert "with trees; 120 sentences are held out" in said(app)
+    assert "with trees; 120 sentences held out" in said(app)
     assert "There are no results yet for template-trees.conllu" in said(app)
     run(app)
     assert not app.exception
@@ -91,9 +91,12 @@ def test_trees_and_tasks_are_run_beside_each_other(open_page: Callable[..., AppT
 BAD_TREES = {
     "too few": (conllu(5), "5 different sentences with a tree; the structural probe needs at least 20"),
     "no heads": (conllu(30).replace("\t2\tdep", "\t_\tdep"), "words without a head"),
-    "a cycle": (conllu(30).replace("\t3\tdep", "\t1\tdep"), "that do not form a tree: a cycle"),
-    "several roots": (conllu(30).replace("\t2\tdep", "\t0\tdep"), "that do not form a tree: several roots"),
-    "a table": ("text,label\na,b", "line 1: 1 column(s) instead of ten"),
+    "a cycle": (conllu(30).replace("\t3\tdep", "\t1\tdep"), "Left out 30 sentences without a tree: a cycle"),
+    "several roots": (
+        conllu(30).replace("\t2\tdep", "\t0\tdep"),
+        "30 sentences without a tree: several roots",
+    ),
+    "a table": ("text,label\na,b", "line 1: 1 column instead of ten"),
 }
 
 

@@ -135,14 +135,21 @@ def test_a_lull_is_a_second_after_the_last_script(monkeypatch: pytest.MonkeyPatc
     assert garbage.lull(longest=0.05)
 
 
-def test_the_app_watches_once_its_first_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_app_collects_thoroughly_when_models_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, object] = {}
+    monkeypatch.setattr(ui.engine, "Engine", lambda **settings: given.update(settings))
+    ui.engine.engine.__wrapped__()
+    assert given["on_change"] is garbage.settle
+
+
+def test_the_app_watches_when_its_first_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
 
     class Loading:
         def info(self, model: str) -> None:
             done.append(f"load {model}")
 
-    for module, name in ((ui.engine, "nodelay"), (garbage, "watch"), (garbage, "settle")):
+    for module, name in ((ui.engine, "nodelay"), (garbage, "watch")):
         monkeypatch.setattr(module, name, lambda name=name: done.append(name))
     monkeypatch.setattr(ui.engine, "engine", Loading)
     ui.engine.warm_up.clear()
@@ -150,4 +157,4 @@ def test_the_app_watches_once_its_first_model_is_loaded(monkeypatch: pytest.Monk
         ui.engine.warm_up().join(10)
     finally:
         ui.engine.warm_up.clear()
-    assert done == ["nodelay", "watch", f"load {DEFAULT_MODEL}", "settle"]
+    assert done == ["nodelay", "watch", f"load {DEFAULT_MODEL}"]
