@@ -9,7 +9,6 @@ minutes if anything was. Models have no such circles, so that their memory is fr
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import logging
 import threading
@@ -17,6 +16,8 @@ import time
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Final
+
+from ui.allocator import give_back
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ def settle() -> None:
 
 def settle_now() -> float:
     """Collect everything that is garbage, frozen or not, and freeze what is left; returns the seconds that took, in
-    which no other thread ran.
+    which no other thread ran. What was freed goes back to the system, the weights of a forgotten model among it.
     """
     with _settling:
         began = time.perf_counter()
@@ -72,16 +73,8 @@ def settle_now() -> float:
         _state.settling = False
         _state.frozen = 0
         took = time.perf_counter() - began
-    _give_back()
+    give_back()
     return took
-
-
-def _give_back() -> None:
-    """What was freed goes to the system; glibc keeps large parts of it, the weights of a forgotten model among them."""
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-    except (AttributeError, OSError, TypeError):  # another C library
-        return
 
 
 def lull(longest: float = _LONGEST_WAIT) -> bool:

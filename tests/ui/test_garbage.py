@@ -102,6 +102,8 @@ import gc, psutil
 import ui.engine
 from model_zoo import DEFAULT_MODEL, Engine
 from ui import garbage
+from ui.allocator import keep_less
+keep_less()  # as when the server starts
 memory = lambda: psutil.Process().memory_info().rss / 2**20
 engine = Engine("cpu")
 engine.attend("embedded/tinybert", "The cat sat.")  # loads torch

@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
 from jobs.worker import WORKER
+from ui.allocator import keep_less
 from ui.engine import engine, warm_up
 from ui.messages import on_script_error
 from ui.server import logs
@@ -30,6 +31,7 @@ def routes() -> list[BaseRoute]:
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """From the first moment to the last: what is logged, the default model, and the jobs."""
     logs.configure(settings().log_format)
+    keep_less()
     warm_up()
     yield
     WORKER.stop()
