@@ -28,6 +28,7 @@ GROWN: Final = 250_000
 """Objects that may be frozen since the last thorough collection before there is another."""
 
 _EVERY: Final = 600.0  # seconds between thorough collections where anything was frozen meanwhile
+_TRIM_EVERY: Final = 3.0  # seconds after which freed memory goes back to the system
 _QUIET: Final = 1.0  # seconds without the end of a script that are a lull
 _LONGEST_WAIT: Final = 30.0  # seconds after which a lull is not waited for any more
 
@@ -104,13 +105,16 @@ def _after(phase: str, info: dict[str, Any]) -> None:
 
 
 def _settle_when_wanted() -> None:
+    last = time.monotonic()
     while True:
         try:
-            _wanted.get(timeout=_EVERY)
+            _wanted.get(timeout=_TRIM_EVERY)
         except Empty:
-            if not _state.frozen:
+            give_back()
+            if not _state.frozen or time.monotonic() - last < _EVERY:
                 continue
         lull()
         while not _wanted.empty():  # asked for meanwhile, and served now
             _wanted.get()
         _log.debug("A thorough collection took %.0f ms", 1000 * settle_now())
+        last = time.monotonic()

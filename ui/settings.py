@@ -85,8 +85,8 @@ class Settings(BaseSettings):
         description="Memory of all models together, MB.",
     )
     result_memory_mb: int = _of_machine(
-        lambda: _megabytes(0.05, 64),
-        "5% of the memory, at most 64",
+        lambda: _megabytes(0.05, 48),
+        "5% of the memory, at most 48",
         gt=0,
         description="Memory of remembered answers, MB.",
     )
