@@ -6,6 +6,7 @@ import streamlit as st
 
 from ui import address, appearance, browser
 from ui.engine import engine
+from ui.messages import as_text, enumerated
 
 
 def draw() -> None:
@@ -13,6 +14,10 @@ def draw() -> None:
         held = engine().held()
         if held:
             st.caption(f"{len(held)} model{'s' if len(held) > 1 else ''} in memory on {engine().device}")
+        moved = engine().state().moved
+        if moved:
+            verb = "runs" if len(moved) == 1 else "run"
+            st.caption(as_text(f"{enumerated(moved)} {verb} on the CPU: the GPU has too little memory left."))
         appearance.images()
         st.caption(
             "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
