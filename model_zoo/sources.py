@@ -56,6 +56,9 @@ _NEEDED_FILES = [
     "added_tokens.json",
 ]
 
+# How a system says that a folder may not be written to; a file in its place is the last.
+_UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -156,6 +159,11 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
     except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: hf_xet's, for whatever it stumbles over
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             raise DiskFull(_disk_full(source)) from error
+        if isinstance(error, OSError) and error.errno in _UNWRITABLE:
+            raise HubUnreachable(
+                f"{source.id} cannot be downloaded: {constants.HF_HUB_CACHE} cannot be written to. Choose an embedded "
+                "model, or have HF_HOME set to a folder that can be."
+            ) from error
         raise HubUnreachable(
             f"The download of {source.id} broke off ({type(error).__name__}). Try again: the files that are whole "
             "need not come again."

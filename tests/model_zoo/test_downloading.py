@@ -238,3 +238,11 @@ def test_models_that_cannot_be_had_are_not_offered(asking: Engine) -> None:
     for ask in (asking.info, lambda model: asking.download(model).wait()):
         with pytest.raises(UnknownModel):
             ask("nobody/nothing")
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_cache_that_cannot_be_written_to_is_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "file" / "hub"))
+    with pytest.raises(HubUnreachable, match="cannot be written to"):
+        sources.download(sources.find(ID))

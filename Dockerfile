@@ -1,0 +1,21 @@
+# The app in a container: an ordinary user, and a root that can be read-only. docs/hosting.md says how to run it.
+FROM python:3.11-slim
+
+# Torch without CUDA, 200 MB instead of some gigabytes; for a GPU build with --build-arg TORCH_INDEX=https://pypi.org/simple
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+
+WORKDIR /app
+COPY requirements.txt .
+RUN pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" -r requirements.txt
+COPY . .
+RUN python -m compileall -q . && mkdir /models && chown 10001:10001 /models
+
+# Written to: /models, where models from the hub are kept, and /tmp. Streamlit does not start without a HOME.
+ENV HOME=/tmp HF_HOME=/models INSIDE_BERT_HOSTED=1 PYTHONDONTWRITEBYTECODE=1
+USER 10001:10001
+VOLUME /models
+EXPOSE 8501
+
+HEALTHCHECK --interval=30s --timeout=25s --start-period=60s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8501/healthz', timeout=24)"]
+CMD ["streamlit", "run", "app.py", "--server.headless=true", "--server.address=0.0.0.0", "--server.port=8501"]

@@ -1,0 +1,168 @@
+"""docs/hosting.md, the Dockerfile and what they rely on: names exist, places agree, nothing is written elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from packaging.specifiers import SpecifierSet
+from streamlit import config
+from streamlit.testing.v1 import AppTest
+
+from ui.server import app as server
+from ui.settings import PREFIX, Settings
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/hosting.md").read_text(encoding="utf-8")
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+INCLUDED = [
+    line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")
+]
+
+
+def found(pattern: str, text: str) -> list[str]:
+    matches = re.findall(pattern, text, re.MULTILINE)
+    assert matches, pattern
+    return matches
+
+
+def block(language: str) -> str:
+    return "\n".join(found(rf"```{language}\n((?:.|\n)*?)```", PAGE))
+
+
+def test_settings_that_are_named_exist() -> None:
+    for name in found(rf"{PREFIX}(\w+)", PAGE + DOCKERFILE):
+        assert name.lower() in Settings.model_fields
+
+
+def test_options_of_streamlit_that_are_named_exist() -> None:
+    options = config.get_config_options()
+    for name in found(r"--([a-z]+\.[A-Za-z]+)=", PAGE + DOCKERFILE):
+        assert name in options
+    variables = {option.env_var for option in options.values()}
+    for name in found(r"(STREAMLIT_[A-Z_]+)", PAGE):
+        assert name in variables
+
+
+def test_commands_and_files_that_are_named_exist() -> None:
+    for module in found(r"python -m ([\w.]+)", PAGE):
+        assert find_spec(module)
+    for target in found(r"\]\(([\w./-]+)\)", PAGE):
+        assert (ROOT / "docs" / target).is_file()
+
+
+def test_what_is_not_for_strangers_is_on_where_it_is_said_to_be() -> None:
+    routes = {route.path for route in server.routes()}  # type: ignore[attr-defined]
+    assert {"/healthz", "/metrics"} <= routes
+    assert "/healthz" in DOCKERFILE
+    assert all(path in routes for path in found(r"location = (/\w+)", PAGE))
+
+
+def test_the_container_has_a_python_that_the_project_takes() -> None:
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    (version,) = found(r"^FROM python:([\d.]+)-slim$", DOCKERFILE)
+    assert SpecifierSet(wanted).contains(version)
+
+
+def test_ports_agree() -> None:
+    (port,) = set(found(r"(?:^EXPOSE |127\.0\.0\.1:|--server\.port=)(\d+)", DOCKERFILE))
+    assert f"-p 127.0.0.1:{port}:{port}" in PAGE
+    behind_the_proxy = re.findall(r"server 127\.0\.0\.1:(\d+);", PAGE)
+    assert sorted(behind_the_proxy) == found(r"--server\.port=(\d+)", PAGE)
+
+
+def test_the_container_writes_where_the_page_lets_it() -> None:
+    (user,) = found(r"^USER (\d+):\d+$", DOCKERFILE)
+    assert user != "0"
+    environment = dict(item.split("=") for item in found(r"^ENV (.+)$", DOCKERFILE)[0].split())
+    assert f"--tmpfs {environment['HOME']} " in PAGE
+    assert f":{environment['HF_HOME']} " in PAGE
+
+
+def test_the_table_for_signing_in_is_one_that_the_app_takes() -> None:
+    def script() -> None:
+        from ui import sign_in
+
+        sign_in.require()
+
+    app = AppTest.from_function(script)
+    app.secrets["auth"] = tomllib.loads(block("toml"))["auth"]
+    app.user = {"is_logged_in": False}
+    assert [button.label for button in app.run().button] == ["Sign in"]
+
+
+# Opens a page that asks the model, and prints where anything was opened for writing, made or moved.
+OPENS_A_PAGE = """
+import json, os, sys
+
+touched = set()
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+def note(event, arguments):
+    if event == "open" and isinstance(arguments[0], str) and arguments[2] & WRITING:
+        touched.add(arguments[0])
+    elif event in ("os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove"):
+        touched.update(str(path) for path in arguments[:2] if isinstance(path, (str, os.PathLike)))
+
+sys.addaudithook(note)
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file("app.py", default_timeout=120)
+app.switch_page("pages/masked_words.py").run()
+assert not app.exception, app.exception
+from ui.engine import engine
+print(json.dumps([engine().state().n_answered, sorted(touched)]))
+"""
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that .dockerignore lets into the image, and no others."""
+    folder = tmp_path_factory.mktemp("image")
+    for name in INCLUDED:
+        source, target = ROOT / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    return folder
+
+
+def test_the_image_answers_and_writes_nothing_but_temporary_files(image: Path, tmp_path: Path) -> None:
+    temporary, home = tmp_path / "tmp", tmp_path / "home"
+    temporary.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", OPENS_A_PAGE],
+        cwd=image,
+        env={
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(home),
+            "TMPDIR": str(temporary),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            f"{PREFIX}HOSTED": "1",
+            "OMP_NUM_THREADS": "1",
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    n_answered, touched = json.loads(done.stdout.splitlines()[-1])
+    assert n_answered > 0
+    assert [path for path in touched if not path.startswith((f"{temporary}/", "/dev/"))] == []
+    assert not home.exists()
+    assert not [path for path in image.rglob("*") if path.name == "__pycache__"]
+
+
+def test_the_app_starts_without_what_only_questions_need() -> None:
+    code = (
+        "import sys, pages, ui.server.app; heavy = {'torch', 'transformers', 'sklearn', 'bertviz'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -1,0 +1,45 @@
+"""Sign-in by Streamlit's own OpenID Connect: nobody reads a page before it, where ``[auth]`` is in the secrets.
+
+Off by default: without ``[auth]`` there is nothing to sign in to. Who may sign in is for the provider to say.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.errors import StreamlitMissingAuthlibError, StreamlitSecretNotFoundError
+
+
+def require() -> None:
+    """Where sign-in is configured, let only those go on who have signed in; the others get a button, and the script
+    ends here.
+    """
+    providers = _providers()
+    if not providers:
+        return
+    if st.user.is_logged_in:
+        st.sidebar.button("Sign out", on_click=st.logout, icon=":material/logout:")
+        return
+    st.title("Look inside BERT")
+    st.write("Whoever hosts this app asks visitors to sign in.")
+    for provider in providers:
+        label = f"Sign in with {provider}" if provider else "Sign in"
+        if st.button(label, key=f"sign in {provider}", type="primary", icon=":material/login:"):
+            try:
+                st.login(provider)
+            except StreamlitMissingAuthlibError:
+                st.error(
+                    "Nobody can sign in yet: a package is missing on the server. "
+                    "Whoever hosts this app installs it with: pip install 'streamlit[auth]'",
+                    icon=":material/error:",
+                )
+    st.stop()
+
+
+def _providers() -> list[str | None]:
+    """Names of the providers in ``[auth]``; None stands for the one without a name. Empty where nothing is set up."""
+    try:
+        section = st.secrets.get("auth", {})
+    except StreamlitSecretNotFoundError:  # there are no secrets at all
+        return []
+    named = [name for name, value in section.items() if hasattr(value, "items") and "client_id" in value]
+    return [None, *named] if "client_id" in section else named
