@@ -8,7 +8,7 @@ import streamlit as st
 from pages import PAGES
 
 if __name__ == "__main__":
-    from ui import sidebar, uploads
+    from ui import sidebar, sign_in, uploads
     from ui.messages import failures_as_messages
     from ui.turns import turn
 
@@ -17,6 +17,7 @@ if __name__ == "__main__":
     page = st.navigation(
         [st.Page(page.path, title=page.title, icon=page.icon, default=page is PAGES[0]) for page in PAGES]
     )
+    sign_in.require()
     with turn(), failures_as_messages():
         sidebar.draw()
         page.run()

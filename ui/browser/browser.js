@@ -1,6 +1,7 @@
 // What the app needs of the browser itself: steps of history that Back can take, and texts that Enter applies.
 
 const HEAD_START = 200; // milliseconds
+const PATIENCE = 10_000; // milliseconds in which a page that was asked for comes, or does not come any more
 const MARK = Symbol.for("look inside BERT: the browser is prepared");
 
 export default function render({ data }) {
@@ -17,6 +18,12 @@ export function isStep(before, after, parameters) {
   return JSON.stringify(values(before)) !== JSON.stringify(values(after));
 }
 
+// Whether an address is written for a page that is asked for and not there yet. Streamlit writes the parameters of a new
+// page beside the path of the old one where both come in one moment, which would spoil the step that Back leads to.
+export function isAhead(before, after, going) {
+  return going !== null && before.pathname === after.pathname && going !== before.pathname;
+}
+
 // Streamlit adds a step to the history for every address that a script writes, one for each number that slides, and one
 // more when a page writes its own after it was opened. Only another page, or another value of these parameters, is one.
 function stepsOfHistory(parameters) {
@@ -26,12 +33,31 @@ function stepsOfHistory(parameters) {
   const touched = () => (arriving = false);
   addEventListener("pointerdown", touched, true);
   addEventListener("keydown", touched, true);
-  addEventListener("popstate", () => (arriving = true), true);
+  /** @type {string | null} */
+  let going = null; // the path of the page that was asked for
+  let early = ""; // its parameters, where they came before it
+  addEventListener("popstate", () => ([arriving, going] = [true, null]), true);
+  addEventListener("click", (event) => {
+    const link = event.target instanceof Element && /** @type {HTMLAnchorElement} */ (event.target.closest("a[href]"));
+    if (!link || link.download || link.target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const to = new URL(link.href);
+    if (to.protocol !== location.protocol || to.origin !== location.origin) return;
+    [going, early] = [to.pathname, ""];
+    setTimeout(() => (going = going === to.pathname ? null : going), PATIENCE);
+  }, true);
 
   history.pushState = function (state, title, url) {
     const before = new URL(location.href);
     const after = new URL(url ?? location.href, location.href);
     const samePage = before.pathname === after.pathname;
+    if (isAhead(before, after, going)) {
+      early = after.search;
+      return;
+    }
+    if (!samePage) {
+      if (going === after.pathname && !after.search) url = after.pathname + early;
+      going = null;
+    }
     if (samePage && (arriving || !isStep(before, after, parameters))) return history.replaceState(state, title, url);
     arriving = !samePage;
     return push.call(history, state, title, url);

@@ -1,7 +1,7 @@
 // What the app asks of the browser: which addresses are steps of its history, and which link is copied.
 
 import { equal } from "node:assert/strict";
-import { isStep } from "../../../ui/browser/browser.js";
+import { isAhead, isStep } from "../../../ui/browser/browser.js";
 import { linkTo } from "../../../ui/browser/copy_link.js";
 
 const url = (address) => new URL(address, "http://127.0.0.1/");
@@ -17,6 +17,13 @@ Deno.test("another page or view is a step, a number that slides is none", () => 
 Deno.test("values are not taken for each other, wherever they stand", () => {
   equal(isStep(url("/a?view=x%0Ay"), url("/a?view=x&text=y"), ["view", "text"]), true);
   equal(isStep(url("/a?view="), url("/a"), ["view"]), false);
+});
+
+Deno.test("parameters of a page that is not there yet are no address of the one that is left", () => {
+  equal(isAhead(url("/compare?view=lines"), url("/compare?masks=6"), "/masked_words"), true);
+  equal(isAhead(url("/compare"), url("/masked_words?masks=6"), "/masked_words"), false);
+  equal(isAhead(url("/compare"), url("/compare?view=lines"), "/compare"), false);
+  equal(isAhead(url("/compare"), url("/compare?view=lines"), null), false);
 });
 
 Deno.test("a link has these parameters and no others, whatever is in them", () => {
