@@ -28,11 +28,12 @@ def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
         "its link: a right click, or a long press on a telephone."
     )
     for group in CLASSROOM:
-        with st.expander(group.title, icon=":material/school:"):
+        with st.expander(group.title):
             for link in group.links:
                 page = pages[link.page]
-                st.page_link(page.path, label=f"**{link.title}**", icon=page.icon, query_params=link.query)
-                st.markdown(link.question)
+                with st.container(gap="xsmall"):
+                    st.page_link(page.path, label=f"**{link.title}**", icon=page.icon, query_params=link.query)
+                    st.markdown(link.question)
 
 
 PAGE: Page = Page(

@@ -126,8 +126,8 @@ CLASSROOM = (
                 "A guess, layer by layer",
                 "masked_words",
                 {TEXT: "He drank a cup of coffee.", masked_words.MASKS: (6,), masked_words.VIEW: "layers"},
-                "After which layer does “coffee” first come first? What kind of words stand there after the lowest "
-                "layers?",
+                "After which layer is “coffee” the best guess for the first time? What kind of words are the best "
+                "ones before?",
             ),
             ClassroomLink(
                 "What a model was taught to expect",
@@ -184,8 +184,8 @@ CLASSROOM = (
                     compare.COMPARED: ("embedded/bert", "embedded/tinybert"),
                     compare.MASKS: (6,),
                 },
-                "Whose head is it, to each of the two? Now type “He looked at her and shook his head.”: is the one "
-                "that was right still right, and what is one sentence worth as a test?",
+                "Whose head is it, to each of the two? Now type “He looked at her and shook his head.” and click "
+                "“his”: is the one that was right still right, and what is one sentence worth as a test?",
             ),
             ClassroomLink(
                 "With attention and without",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from walks.visitor import Visitor
 
 from model_zoo import Engine
 from ui.classroom import CLASSROOM, ClassroomLink
@@ -30,6 +31,41 @@ def test_a_link_opens_what_it_names(link: ClassroomLink, open_page: Callable[...
     for field, held in in_force.items():
         value = link.values[field]
         assert held in (value, list(value) if isinstance(value, tuple) else value), field.name
+
+
+def test_one_link_after_the_other(visitor: Callable[..., Visitor]) -> None:
+    """Followed on the home page by one visitor: none keeps the text or the settings of the one before."""
+    here = visitor("pages/home.py")
+    for link in LINKS:
+        (found,) = [e for e in here.elements() if e.type == "page_link" and e.proto.label == f"**{link.title}**"]
+        here.follow(found)
+        said = [e for e in here.elements() if e.type in ("exception", "error", "warning", "info")]
+        assert not said, (link.title, said)
+        shown = {field: here.value(field.key, field.default) for field in link.state}
+        written = {f.name: f.codec.write(tuple(v) if isinstance(v, list) else v) for f, v in shown.items()}
+        assert written == link.query, link.title
+        here.go("pages/home.py")
+
+
+@pytest.mark.parametrize(
+    ("title", "typed", "clicked"),
+    [
+        ("The words on both sides count", "The children is asleep.", None),
+        ("A larger and a smaller BERT", "He looked at her and shook his head.", "his"),
+    ],
+)
+def test_the_mask_is_where_the_question_leads(
+    title: str, typed: str, clicked: str | None, visitor: Callable[..., Visitor]
+) -> None:
+    """The text is changed as the question says; where that changes the hidden word, it is clicked again."""
+    (link,) = [link for link in LINKS if link.title == title]
+    here = visitor(f"pages/{link.page}.py", **link.query)
+    here.use(here.widget("text"), typed)
+    if clicked is not None:
+        assert f"click “{clicked}”" in link.question
+        strip = here.widget("words masked for comparison")
+        here.use(strip, (next(word for word in strip.options if clicked in word),))  # type: ignore[attr-defined]
+    assert dict(here.address.query)["masks"] == link.query["masks"]
 
 
 def test_home_offers_every_one(open_page: Callable[..., AppTest]) -> None:
