@@ -28,10 +28,10 @@ def turn() -> Iterator[None]:
     """Draw what is inside the block when it is this visitor's turn. While it waits, here or inside the block for an
     answer, a note says how many are before; a newer action of the same visitor, or leaving, ends the waiting.
     """
+    note = st.empty()  # also where it stays empty: else what a fragment draws alone would stand one place further down
     if PAGES.mine:  # a fragment that is drawn with its page
         yield
         return
-    note = st.empty()
     token = told.set(_teller(note))
     try:
         with PAGES.turn():
