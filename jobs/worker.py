@@ -69,10 +69,8 @@ class Worker:
 
     def stop(self) -> None:
         """Ask every job to end, as the app is about to; each does at its next step."""
-        with self._lock:
-            for line in self._lines.values():
-                for job in line:
-                    job.stop()
+        for job in self._all():
+            job.stop()
 
     def _find(self, job: Job) -> tuple[object, int] | None:
         """Whose job it is and its place among theirs. Needs the lock."""
