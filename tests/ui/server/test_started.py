@@ -27,6 +27,7 @@ from pages import PAGES
 ROOT = Path(__file__).parents[3]
 PATIENCE = 90.0  # seconds, on a busy machine
 SECRET = "Break it."
+ENDED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,14 @@ class Started:
 
 
 def run(stream: ClientConnection, page: str, **query: str) -> list[ForwardMsg]:
-    """What a visitor is sent who opens a page."""
+    """What a visitor is sent who opens a page. The first page that a server draws is drawn again through ``app.py``
+    (``ui.page``): that run ends early, and this one is read to the end of the next.
+    """
     asked = BackMsg()
     asked.rerun_script.page_name, asked.rerun_script.query_string = page, urlencode(query)
     stream.send(asked.SerializeToString())
     found = []
-    while not found or found[-1].WhichOneof("type") != "script_finished":
+    while not found or found[-1].WhichOneof("type") != "script_finished" or found[-1].script_finished not in ENDED:
         found.append(ForwardMsg.FromString(bytes(stream.recv(timeout=PATIENCE))))
     return found
 
