@@ -17,7 +17,14 @@ from websockets.typing import Subprotocol
 
 # The message that ends a run is far shorter; longer ones are not looked into while the clock runs.
 _LONGEST_END = 2048
-_ENDED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
+_ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
+
+
+def ends(told: ForwardMsg) -> bool:
+    """Whether this is the last message of a page: not of a run that ends early because another one takes its place, as
+    the first that a server draws does (``ui.page``).
+    """
+    return told.WhichOneof("type") == "script_finished" and told.script_finished in _ENDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +81,8 @@ class Visitor:
             while True:
                 message = await self._socket.recv(decode=False)
                 messages.append(message)
-                if len(message) <= _LONGEST_END:
-                    told = ForwardMsg.FromString(message)
-                    if told.WhichOneof("type") == "script_finished" and told.script_finished in _ENDED:
-                        return Answer(time.perf_counter() - begun, messages)
+                if len(message) <= _LONGEST_END and ends(ForwardMsg.FromString(message)):
+                    return Answer(time.perf_counter() - begun, messages)
         except ConnectionClosed as error:
             raise ConnectionError(f"The app closed the connection: {error}") from error
 

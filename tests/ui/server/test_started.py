@@ -22,12 +22,12 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
+from benchmarks.streamlit_client import ends
 from pages import PAGES
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 90.0  # seconds, on a busy machine
 SECRET = "Break it."
-ENDED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,12 @@ class Started:
 
 
 def run(stream: ClientConnection, page: str, **query: str) -> list[ForwardMsg]:
-    """What a visitor is sent who opens a page. The first page that a server draws is drawn again through ``app.py``
-    (``ui.page``): that run ends early, and this one is read to the end of the next.
-    """
+    """What a visitor is sent who opens a page."""
     asked = BackMsg()
     asked.rerun_script.page_name, asked.rerun_script.query_string = page, urlencode(query)
     stream.send(asked.SerializeToString())
     found = []
-    while not found or found[-1].WhichOneof("type") != "script_finished" or found[-1].script_finished not in ENDED:
+    while not found or not ends(found[-1]):
         found.append(ForwardMsg.FromString(bytes(stream.recv(timeout=PATIENCE))))
     return found
 
