@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlparse
 
-import psutil
 from cachetools import TTLCache, cached
 from huggingface_hub import HfApi, ModelInfo, constants, snapshot_download, try_to_load_from_cache
 from huggingface_hub.errors import (
@@ -31,7 +30,7 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import filter_repo_objects, tqdm, validate_repo_id
 
-from model_zoo import checkpoint, registry
+from model_zoo import checkpoint, machine, registry
 from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, OutOfMemory, UnknownModel
 
 WEIGHTS = Path(__file__).parent / "weights"
@@ -284,7 +283,7 @@ def _in_folder(model: str, folder: Path, revision: str | None, bytes_per_paramet
     files = checkpoint.refuse_unusable(folder, model)
     headers = checkpoint.read_headers(files, model)
     source = Source(model, folder, "", headers.n_parameters, bytes_per_parameter, n_tensors=headers.n_tensors)
-    total = psutil.virtual_memory().total
+    total = machine.memory_limit()
     if source.n_bytes > total:
         raise OutOfMemory(
             f"{model} needs {megabytes(source.n_bytes)}, more than the {megabytes(total)} of this machine. "

@@ -20,7 +20,7 @@ from loopback_hub import Hub
 from refused import message
 from transformers import BertForPreTraining
 
-from model_zoo import Engine, loading, sources, trial
+from model_zoo import Engine, loading, machine, sources, trial
 from model_zoo import checkpoint as checkpoint_files
 from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError, OutOfMemory, UnknownModel
 from model_zoo.sources import UNTRAINED
@@ -128,6 +128,16 @@ def test_weights_that_no_memory_holds_are_not_read_through(copied: Path) -> None
         except OSError:
             pytest.skip("this file system has no files of 8 TB")
     with pytest.raises(OutOfMemory, match=r"needs 8,796,093 MB, more than the .* of this machine"):
+        sources.find(str(copied))
+
+
+def test_a_container_with_less_memory_than_the_machine_is_what_counts(
+    copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = tmp_path / "memory.max"
+    limit.write_text("1000", encoding="ascii")
+    monkeypatch.setattr(machine, "CGROUPS", (limit,))
+    with pytest.raises(OutOfMemory, match=r"needs 0.1 MB, more than the 0.0 MB of this machine"):
         sources.find(str(copied))
 
 
