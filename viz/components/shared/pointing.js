@@ -13,7 +13,7 @@ export function point(source, group, place) {
 
 // Calls act(place) whenever another picture of the group that `group()` names points, until the signal ends it.
 export function onPoint(source, group, act, signal) {
-  addEventListener(POINTED, ({ detail }) => {
+  addEventListener(POINTED, (/** @type {any} */ { detail }) => {
     if (detail.source !== source && detail.group && detail.group === group()) act(detail.place);
   }, { signal });
 }
@@ -24,7 +24,7 @@ export function opened(source, group) {
 }
 
 export function onOpened(source, group, act, signal) {
-  addEventListener(OPENED, ({ detail }) => {
+  addEventListener(OPENED, (/** @type {any} */ { detail }) => {
     if (detail.source !== source && detail.group && detail.group === group()) act();
   }, { signal });
 }
