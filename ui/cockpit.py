@@ -18,8 +18,6 @@ _PRESENT = (Path(__file__).parent / "present.css").read_text(encoding="utf-8")
 # read (2.3:1).
 _DARK = f".stMultiSelect [data-tag] * {{ color: {DARK.background} }}"
 
-CAUTION = "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
-
 
 def frame() -> None:
     """Once a run: the stylesheet, and what the browser has to know of the fields of all pages."""

@@ -81,7 +81,6 @@ class Page(Generic[S]):
     view: Field[str] | None = None
     views: tuple[View[S], ...] = ()
     scene: Callable[[View[S]], S | None] | None = None
-    switch: str = "View"
     apart: bool = False
     footer: Callable[[S], None] | None = None
     left_out: Callable[[S], str] = lambda _scene: ""
@@ -142,13 +141,13 @@ def _switch(page: Page[Any]) -> None:
     titles = {view.name: view.title for view in page.views}
     with st.container(key="views"):
         st.segmented_control(
-            page.switch,
+            "View",
             list(titles),
             **page.view.bound,
             format_func=lambda name: titles[name],
             required=True,
             wrap=False,
-            label_visibility="collapsed" if page.switch == "View" else "visible",
+            label_visibility="collapsed",
         )
 
 
@@ -187,7 +186,6 @@ def _link(left_out: str) -> None:
             )
     if left_out:
         st.caption(left_out)
-    st.caption(cockpit.CAUTION)
 
 
 def _through_app() -> None:

@@ -108,7 +108,8 @@ def _part(info: ModelInfo) -> Part:
 
 
 def about_model(scene: Scene) -> None:
-    """What was read by which model, under every view."""
+    """The caution that belongs beside every picture, and what was read by which model, under every view."""
+    st.caption(notes.CAUTION)
     notes.about_run(scene.run)
 
 

@@ -63,7 +63,7 @@ def make(view: View[Scene]) -> Scene:
 def _open_with_a_pair() -> None:
     """Whoever comes here for the first time finds two sentences."""
     untouched = (TEXT.value, PAIR.value) == (TEXT.default, "")
-    if untouched and not st.query_params:
+    if untouched and not {TEXT.name, PAIR.name} & set(st.query_params):
         opening = EXAMPLES.each[0].values
         address.put({field: opening[field] for field in (TEXT, PAIR)})
 
