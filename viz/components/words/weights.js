@@ -20,11 +20,11 @@ export function weightsOf({ weights, queries, keys }, matrix, { side, index }) {
 // The place of a weight on a scale of so many colours that follows its square root.
 export const shadeOf = (weight, shades) => clamp(Math.round(Math.sqrt(weight / FULL) * (shades - 1)), 0, shades - 1);
 
-// A weight as it is written; "" where it is too small to matter.
+// A weight as it is written; "" where it is less than a hundredth of the scale, rounded.
 export function written({ shares, limits }, matrix, weight) {
-  const value = (weight / FULL) * limits[matrix];
-  if (shares) return value >= 0.005 ? `${Math.round(100 * value)}%` : "";
-  return weight >= 0.01 * FULL ? value.toFixed(2) : "";
+  const percent = Math.round((100 * weight) / FULL);
+  if (percent === 0) return "";
+  return shares ? `${percent}%` : ((weight / FULL) * limits[matrix]).toFixed(2);
 }
 
 const isWord = ({ special, text }) => !special && /[\p{L}\p{N}]/u.test(text);
