@@ -65,6 +65,17 @@ Deno.test("worth seeing is the strongest pair of two different words, neither sp
   deepEqual(worthSeeing(data(ROWS, { chosen: 1 }), 0), { query: 1, key: 2 });
 });
 
+Deno.test("whole words are worth more than pieces, and pieces more than nothing", () => {
+  const rows = [[0, 90, 10], [5, 5, 90], [30, 60, 10]];
+  const piece = { ...word("ing"), space: false };
+  deepEqual(worthSeeing(data(rows, { queries: [word("a"), word("play"), word("b")] }), 0), { query: 0, key: 1 });
+  deepEqual(worthSeeing(data(rows, { queries: [word("play"), piece, word("b")] }), 0), { query: 0, key: 1 });
+  const four = [[0, 90, 10, 0], [5, 5, 90, 0], [30, 60, 10, 0], [70, 20, 10, 0]];
+  deepEqual(worthSeeing(data(four, { queries: [word("play"), piece, word("b"), word("c")] }), 0), { query: 3, key: 2 });
+  const stop = { ...word("."), space: false };
+  deepEqual(worthSeeing(data(rows, { queries: [word("a"), word("b"), stop] }), 0), { query: 0, key: 1 });
+});
+
 Deno.test("where there is but one word, or none, something is lit all the same", () => {
   const alone = data([[90, 10, 0], [70, 30, 0], [0, 100, 0]], {
     queries: [word("[CLS]", true), word("cat"), word("[SEP]", true)],
