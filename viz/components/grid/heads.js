@@ -1,0 +1,10 @@
+// Heads as {layer, head}, counted from 0: what one is called, and whether two grids of them are drawn alike.
+
+export const nameOf = ({ layer, head }) => `Layer ${layer + 1}, head ${head + 1}`;
+
+// Whether two payloads differ in the chosen head alone.
+export function drawnAlike(one, other) {
+  const rest = ({ weights: _, selected: _selected, asked: _asked, ...rest }) => JSON.stringify(rest);
+  return rest(one) === rest(other) && one.weights.length === other.weights.length &&
+    one.weights.every((weight, at) => weight === other.weights[at]);
+}
