@@ -38,30 +38,21 @@ def expect_weight(page: Page, query: int, key: int, weight: float, heatmap: str 
 
 def open_in_grid(here: Any, layer: int, head: int, at: tuple[float, float] = (0.5, 0.5)) -> None:
     """Click into the cell of a layer and head, counted from 1, at a place inside it, until that head is shown."""
-    heading = here.page.get_by_role("heading", name=f"Layer {layer}, head {head}", exact=True)
-    here.until(
-        lambda: _click_grid(here.page, layer, head, at),
-        lambda patience: expect(heading).to_be_visible(timeout=patience),
-    )
+    stepper = {name: here.page.get_by_label(name, exact=True) for name in ("Layer", "Head")}
+
+    def shown(patience: float) -> None:
+        expect(stepper["Layer"]).to_have_value(str(layer), timeout=patience)
+        expect(stepper["Head"]).to_have_value(str(head), timeout=patience)
+
+    here.until(lambda: _click_grid(here.page, layer, head, at), shown)
 
 
 def _click_grid(page: Page, layer: int, head: int, at: tuple[float, float]) -> None:
-    page.wait_for_selector(".st-key-grid .heatmaplayer image")
-    place: dict[str, float] = page.evaluate(
-        """([layer, head, fx, fy]) => {
-            const plot = document.querySelector('.st-key-grid .js-plotly-plot');
-            const centres = plot._fullData[1], heads = plot._fullLayout.xaxis.tickvals.length;
-            const pitch = centres.x[1] - centres.x[0];
-            const index = (layer - 1) * heads + head - 1;
-            const x = plot._fullLayout.xaxis, y = plot._fullLayout.yaxis;
-            const box = plot.getBoundingClientRect();
-            return {x: box.x + x._offset + x.d2p(centres.x[index] + (fx - 0.5) * pitch * 0.9),
-                    y: box.y + y._offset + y.d2p(centres.y[index] + (fy - 0.5) * pitch * 0.9)};
-        }""",
-        [layer, head, *at],
-    )
-    page.mouse.move(place["x"], place["y"])
-    page.mouse.click(place["x"], place["y"])
+    cell = page.get_by_role("gridcell", name=f"Layer {layer}, head {head}", exact=True)
+    cell.scroll_into_view_if_needed()
+    box = cell.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + at[0] * box["width"], box["y"] + at[1] * box["height"])
 
 
 @pytest.mark.browser
