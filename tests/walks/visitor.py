@@ -138,7 +138,8 @@ class Visitor:
         if element.type == "bidi_component" and element.proto.component_name == "grid":
             event = [{"event": name, "value": value} for name, value in selection.items()]
             told = WidgetState(id=_make_trigger_id(element.proto.id, "events"), json_trigger_value=json.dumps(event))
-            return self._act(told)
+            self._act(told)
+            return
         state = WidgetState(id=element.proto.id)
         if element.type == "bidi_component":
             state.json_value = json.dumps(selection)

@@ -74,7 +74,10 @@ class Grid {
     const focused = this.focused();
     this.cells.replaceChildren(...rows);
     this.tabStop = null;
-    if (focused) this.cell(this.nearest(focused)).focus();
+    if (focused) {
+      this.moveTabStop(this.nearest(focused));
+      this.tabStop.focus();
+    }
   }
 
   // The head that has the focus of the keyboard.

@@ -5,6 +5,9 @@ export const nameOf = ({ layer, head }) => `Layer ${layer + 1}, head ${head + 1}
 // Whether two payloads differ in the chosen head alone.
 export function drawnAlike(one, other) {
   const rest = ({ weights: _, selected: _selected, asked: _asked, ...rest }) => JSON.stringify(rest);
-  return rest(one) === rest(other) && one.weights.length === other.weights.length &&
-    one.weights.every((weight, at) => weight === other.weights[at]);
+  if (rest(one) !== rest(other) || one.weights.length !== other.weights.length) return false;
+  for (let at = 0; at < one.weights.length; at++) { // many times faster than with a callback
+    if (one.weights[at] !== other.weights[at]) return false;
+  }
+  return true;
 }
