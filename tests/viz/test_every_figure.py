@@ -64,7 +64,6 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "compare.cka": ((WEIGHTS, ("A", "B")), {}),
     "compare.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
     "by_length.by_length": (({"m": (LATENCY,)}, "latency"), {"names": {"m": "M"}}),
-    "grid.grid": ((np.zeros((1, 2, 4, 4), np.uint8),), {}),
     "head_map.head_map": ((WEIGHTS, "share"), {}),
     "layer_attention.layer_attention": ((WEIGHTS, ["a", "b"]), {}),
     "layer_vectors.plane": ((MAP,), {}),

@@ -15,6 +15,7 @@ from typing import Any
 from unittest.mock import MagicMock
 from urllib.parse import parse_qsl, urlencode
 
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
@@ -131,7 +132,14 @@ class Visitor:
         self._act(state)
 
     def choose(self, element: Element, selection: Mapping[str, object]) -> None:
-        """Select in a chart, in a table, or in a component of the app's own."""
+        """Select in a chart, in a table, or in a component of the app's own. The grid of heads tells of a head as it is
+        opened; the others hold what is selected.
+        """
+        if element.type == "bidi_component" and element.proto.component_name == "grid":
+            event = [{"event": name, "value": value} for name, value in selection.items()]
+            told = WidgetState(id=_make_trigger_id(element.proto.id, "events"), json_trigger_value=json.dumps(event))
+            self._act(told)
+            return
         state = WidgetState(id=element.proto.id)
         if element.type == "bidi_component":
             state.json_value = json.dumps(selection)
