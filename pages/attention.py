@@ -38,6 +38,7 @@ PAGE = Page(
     ),
     scene=scene.make,
     apart=True,
+    footer=scene.about_model,
     shows=shows,
 )
 

@@ -42,6 +42,13 @@ def show(figure: go.Figure, key: str, name: str) -> None:
     st.plotly_chart(figure, key=key, theme=None, config=config(name))
 
 
+def blank(text: str, key: str) -> None:
+    """An empty figure where one will stand, and what it waits for."""
+    empty = go.Figure(layout=base_layout(is_dark(), height=240, xaxis={"visible": False}, yaxis={"visible": False}))
+    empty.add_annotation(text=text, showarrow=False)
+    st.plotly_chart(empty, key=key, theme=None, config={"displayModeBar": False})
+
+
 @contextmanager
 def announced() -> Iterator[None]:
     """While the block loads the first model: an empty figure in the place of those to come.
@@ -50,9 +57,8 @@ def announced() -> Iterator[None]:
     """
     place = st.empty()
     if not engine().started:
-        blank = go.Figure(layout=base_layout(is_dark(), height=240, xaxis={"visible": False}, yaxis={"visible": False}))
-        blank.add_annotation(text="The first model is being loaded …", showarrow=False)
-        place.plotly_chart(blank, key="announced", theme=None, config={"displayModeBar": False})
+        with place:
+            blank("The first model is being loaded …", "announced")
     try:
         yield
     finally:

@@ -50,27 +50,31 @@ class Scene:
 def make(view: View[Scene]) -> Scene:
     """Ask for the sentences, if the view is about two, and for the model."""
     _open_with_a_pair()
-    a, b = _both_texts() if "pair" in view.needs else ("", "")
-    return Scene(widgets.model(), a, b)
+    a = b = ""
+    with widgets.asked():
+        if "pair" in view.needs:
+            a, b = _both_texts()
+        model = widgets.model()
+        if "pair" in view.needs:
+            widgets.try_example(EXAMPLES)
+    return Scene(model, a, b)
 
 
 def _open_with_a_pair() -> None:
     """Whoever comes here for the first time finds two sentences."""
     untouched = (TEXT.value, PAIR.value) == (TEXT.default, "")
-    if untouched and not st.query_params:
+    if untouched and not {TEXT.name, PAIR.name} & set(st.query_params):
         opening = EXAMPLES.each[0].values
         address.put({field: opening[field] for field in (TEXT, PAIR)})
 
 
 def _both_texts() -> tuple[str, str]:
-    """Examples, two sentences and a button that swaps them."""
+    """Two sentences and a button that swaps them."""
 
     def swap() -> None:
         TEXT.value, PAIR.value = PAIR.value, TEXT.value
 
-    widgets.try_example(EXAMPLES)
-    left, right = st.columns(2)
-    a = left.text_area("Sentence A", **TEXT.bound, height=88)
-    b = right.text_area("Sentence B", **PAIR.bound, height=88)
-    st.button("Swap A and B", on_click=swap, icon=":material/swap_horiz:")
+    a = widgets.text_area("Sentence A", TEXT)
+    st.button("Swap", on_click=swap, icon=":material/swap_horiz:", help="Swap A and B.")
+    b = widgets.text_area("Sentence B", PAIR)
     return widgets.short_enough(a, "Sentence A"), widgets.short_enough(b, "Sentence B")
