@@ -15,9 +15,9 @@ import pandas as pd
 from analysis.head_measures import Measured
 from analysis.heads import HeadTable
 from analysis.words import Unit, merge, word_units
-from model_zoo.types import AttentionRun
+from model_zoo.types import AttentionRun, Encoding
 
-_LOOKED_THROUGH = 128  # tokens of a long text among which a pair worth seeing is looked for
+_LOOKED_THROUGH = 24  # tokens; a pair worth seeing stands at the beginning of a long text, where one sees it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def between(run: AttentionRun, query: Unit, key: Unit) -> Ranking:
     for layer in range(run.n_layers):
         rows = run.layer(layer, slice(query.start, query.stop))  # (heads, queries, m)
         of_layer = rows[..., key.start : key.stop].sum(axis=-1, dtype=np.float64).mean(axis=-1)
-        visible = (rows > 0).any(axis=0)
+        visible = np.any(rows > 0, axis=0)
         spread = visible[:, key.start : key.stop].sum(axis=-1) / np.maximum(visible.sum(axis=-1), 1)
         layers.append(np.full(len(rows), layer))
         heads.append(np.arange(len(rows)))
@@ -110,27 +110,33 @@ def pair_worth_seeing(run: AttentionRun) -> tuple[int, int]:
     Of all pairs of different words that are not neighbours, the one with the largest weight in any head; without such
     a pair neighbours count too, then any two units. A long text is looked through at its beginning.
     """
-    queries, keys = (
-        [unit for unit in word_units(encoding) if unit.stop <= _LOOKED_THROUGH] or [word_units(encoding)[0]]
-        for encoding in (run.encoding, run.key_encoding)
-    )
+    queries, keys = _beginning(run.encoding), _beginning(run.key_encoding)
     largest = np.zeros((len(queries), len(keys)), dtype=np.float32)
     for layer in range(run.n_layers):
         rows = run.layer(layer, slice(0, queries[-1].stop))[..., : keys[-1].stop]
-        np.maximum(largest, merge(rows, tuple(queries), tuple(keys)).max(axis=0), out=largest)
-    apart = np.abs(np.subtract.outer(np.arange(len(queries)), np.arange(len(keys)))) > 1
-    names = [np.array([unit.label.casefold() for unit in units], dtype=object) for units in (queries, keys)]
-    different = names[0][:, None] != names[1]
-    real = [
-        np.array([not unit.special and any(map(str.isalnum, unit.label)) for unit in units])
-        for units in (queries, keys)
-    ]
-    words = real[0][:, None] & real[1] & different
-    if run.part == "cross":
-        apart[:] = True  # places in two texts are not near each other
+        np.maximum(largest, merge(rows, queries, keys).max(axis=0), out=largest)
+    different = np.not_equal.outer(_spelled(queries), _spelled(keys))
+    words = np.logical_and.outer(_are_words(queries), _are_words(keys)) & different
+    distance = np.abs(np.subtract.outer(np.arange(len(queries)), np.arange(len(keys))))
+    apart = (distance > 1) | (run.part == "cross")  # places in two texts are not near each other
     for allowed in (words & apart, words, np.ones_like(words)):
         found = np.where(allowed, largest, 0)
         if found.any():
             query, key = np.unravel_index(int(found.argmax()), found.shape)
             return int(query), int(key)
     return 0, 0
+
+
+def _beginning(encoding: Encoding) -> tuple[Unit, ...]:
+    """The first words of a text, at least one."""
+    units = word_units(encoding)
+    return tuple(unit for unit in units if unit.stop <= _LOOKED_THROUGH) or units[:1]
+
+
+def _are_words(units: tuple[Unit, ...]) -> npt.NDArray[np.bool_]:
+    """Which are written with letters or digits; punctuation and special tokens are not."""
+    return np.array([not unit.special and any(map(str.isalnum, unit.label)) for unit in units])
+
+
+def _spelled(units: tuple[Unit, ...]) -> npt.NDArray[np.str_]:
+    return np.array([unit.label.casefold() for unit in units])

@@ -60,13 +60,13 @@ def ranking(
             bargap=0.25,
             dragmode=False,
             clickmode="event+select",
-            height=_BAR * len(heads) + 52,
-            margin={"l": 8, "r": 56, "t": 8, "b": 44},
+            height=_BAR * len(heads) + 56,
+            margin={"l": 8, "r": 56, "t": 8, "b": 48},
             xaxis=style
             | {
                 "range": [0, max(*shares, *even) * 1.02 or 1],
                 "showticklabels": False,
-                "title": style["title"] | {"text": f"{what} (line: an even spread)"},
+                "title": style["title"] | {"text": f"{what}<br>line: an even spread"},
             },
             yaxis=style
             | {

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from model_zoo.types.arrays import FloatArray, ReadOnly, lock
 from model_zoo.types.wording import counted
 
-
 ALL = slice(None)
 
 

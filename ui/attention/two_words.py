@@ -24,7 +24,7 @@ TO: Field[tuple[int, ...]] = Field("at", (), places("word"), of="attention")
 
 _OPENS_WITH = {TEXT.default: ("it", "cat")}  # any other text with the pair between which a head looks most
 _LONG = 40  # words; beyond, they scroll
-_SCROLLED = 130  # px
+_SCROLLED = 150  # px
 _MOST_WORDS = 600  # that can be clicked; a browser takes seconds to draw thousands of buttons
 _LONGEST = 30  # characters of a word
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from analysis.findings import Ranking, at_place, between, sees_later
-from analysis.head_measures import SHARES, special_names
+from analysis.head_measures import special_names
 from analysis.words import Unit, word_units
 from model_zoo.types import counted
-from ui import figures, save
+from ui import figures, save, widgets
 from ui.attention import measured, two_words
 from ui.attention.opening import go_there, open_head
 from ui.attention.scene import Scene
@@ -34,7 +35,7 @@ _PLACES = {
     "itself": ("the token itself", "In cross-attention the tokens look at another text, so none can look at itself."),
     "same_word": (
         "the same word elsewhere",
-        "No word sees itself elsewhere here. Type a text with a word twice in it.",
+        "No word sees itself elsewhere here. Type a text that repeats a word.",
     ),
     "first": ("{first}", "No token stands for the whole text here."),
     "separator": ("{separator}", "There are no special tokens here but the one that stands for the whole text."),
@@ -69,11 +70,9 @@ def draw(scene: Scene) -> None:
     at = {share: what.format(**names) for share, (what, _) in _PLACES.items()}
     asked = {_WORDS: "Who looks from one word to another?"}
     asked |= {share: f"Which head looks at {what}?" for share, what in at.items()}
-    controls = st.container(horizontal=True, vertical_alignment="bottom")
+    controls = widgets.controls()
     with controls:
-        question = st.selectbox(
-            "Question", list(asked), **QUESTION.bound, format_func=lambda each: as_text(asked[each]), width=420
-        )
+        question = st.selectbox("Question", list(asked), **QUESTION.bound, format_func=asked.__getitem__, width=440)
     picture, aside = st.columns([6, 5], gap="large")
     if question == _WORDS:
         query, key = two_words.chosen(scene)
@@ -92,7 +91,7 @@ def draw(scene: Scene) -> None:
     with aside:
         figures.show(head_map(answer.found.by_layer(), "share", dark=scene.dark), "who looks where", "who-looks-map")
         st.caption("All heads: how much each looks there.")
-    with controls:
+    with controls, widgets.popover("Save", ":material/download:"):
         save.table("All heads", lambda: _table(answer), "who-looks")
 
 
@@ -107,7 +106,7 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
             f"Who looks from {looks} to {looked_at}?",
             f"looks from {looks} at {looked_at} most",
             f"of the attention of {looks} goes there",
-            f"share of the attention of {looks} that goes to {looked_at}",
+            f"attention of {looks} on {looked_at}",
         )
     later = run.part != "cross" and key.start >= query.stop and not sees_later(run, query)
     why = "a token sees only itself and what comes before it here" if later else "in no layer does it see that far"
@@ -128,8 +127,8 @@ def _at_place(scene: Scene, share: str, what: str, question: str) -> _Answer | N
         question,
         f"looks at {what} most",
         "of a token’s attention goes there on average",
-        f"mean share of attention that goes to {what}",
-        f"Looked at is {SHARES[share]}; the mean is over the tokens that are not special and can see such a place. ",
+        f"mean attention on {what}",
+        f"The mean is over the tokens that can see {what}; special tokens do not count among those that look. ",
     )
 
 
@@ -163,13 +162,13 @@ def _say(answer: _Answer) -> None:
     gives = f"{n_strong or 'none'} {'give' if n_strong > 1 else 'gives'} more than {strong:.0%}"
     name = f"layer {layer + 1}, head {head + 1}"
     first = f"**{name.capitalize()}** {as_text(answer.looks)}: **{percent(share)}** {as_text(answer.of)}."
-    if found.share.max() - found.share.min() < _ALIKE and len(found) > 1:
+    if len(found) > 1 and np.nanmax(found.share) - np.nanmin(found.share) < _ALIKE:
         first = f"All {len(found)} heads do the same: {percent(share)} {as_text(answer.of)}."
     st.markdown(f"{first} An even spread would give {percent(even)}. Of {counted(len(found), 'head')}, {gives}.")
     st.button(
         f"Open {name}", on_click=open_head, args=(layer, head), icon=":material/open_in_full:", key="open the best head"
     )
-    st.caption(as_text(f"{answer.more}A weight says where a head looks, not why the model answers as it does."))
+    st.caption(as_text(f"{answer.more}Click a bar to open its head."))
 
 
 def _table(answer: _Answer) -> pd.DataFrame:
