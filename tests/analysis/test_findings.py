@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import builders
 import numpy as np
@@ -132,17 +129,6 @@ def test_a_long_text_is_looked_through_at_its_beginning() -> None:
 
 
 # ---- Only the rows that are asked for ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["bert", "gpt2", "modernbert", "deberta", "t5"])
-def test_rows_are_those_of_the_whole_matrix(name: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
-    """Masked, causal, windowed, with a bias of positions, and as finished maps."""
-    settings: dict[str, Any] = {"part": "cross"} if name == "t5" else {}
-    run = engine.attend(str(checkpoint(name)), DEFAULT, "The dog barked." if settings else None, **settings)
-    for layer in range(run.n_layers):
-        whole = run.layer(layer)
-        for rows in (slice(0, 1), slice(2, 4), slice(3, 99)):
-            np.testing.assert_allclose(run.layer(layer, rows), whole[:, rows], rtol=1e-5, atol=1e-7)
 
 
 def test_a_ranking_computes_only_its_own_rows() -> None:

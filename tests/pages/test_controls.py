@@ -38,7 +38,7 @@ CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
 }
 VIEWS = {view.name: view for view in attention.PAGE.views}
 COMPARE_VIEWS = {view.name: view for view in compare.PAGE.views}
-UNFILTERED = {"neuron", "heads"}
+UNFILTERED = {"neuron", "heads", "who"}
 SETS_B_AGAINST_A = {"attention", "predictions", "representations"}
 ALWAYS = {"example", "text", "pair", "model", "view"}
 FILTERS = {"direction", "words", "hide", "renorm", "threshold", "top", "values"}
