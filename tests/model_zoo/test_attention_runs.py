@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from runs_by_hand import ENCODING, array, run_of, two_tokens
 
+from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import Encoding, MapsLayer, QueryKeyLayer, softmax
 
@@ -214,7 +217,12 @@ def test_queries_and_keys_of_other_lengths_by_hand() -> None:
 def test_rows_are_those_of_the_whole_matrix(name: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
     """Masked, causal, windowed, with a bias of positions, and as finished maps."""
     settings: dict[str, Any] = {"part": "cross"} if name == "t5" else {}
-    run = engine.attend(str(checkpoint(name)), "The cat sat on the mat because it was tired.", "The dog barked." if settings else None, **settings)
+    run = engine.attend(
+        str(checkpoint(name)),
+        "The cat sat on the mat because it was tired.",
+        "The dog barked." if settings else None,
+        **settings,
+    )
     for layer in range(run.n_layers):
         whole = run.layer(layer)
         for rows in (slice(0, 1), slice(2, 4), slice(3, 99)):

@@ -81,7 +81,9 @@ def _payload(scene: Scene, shown: Filtered, layer: int, head: int) -> lit_words.
 def _filtered(scene: Scene, layer: int, head: int) -> Filtered:
     """The filter applied to the three matrices (3, n, m), as it is to a head and to a mean of heads elsewhere."""
     run, weighted = scene.run, scene.value_weighted
-    of_layer = combine(run, [(layer, each) for each in range(run.layers[layer].n_heads)], "mean", value_weighted=weighted)
+    of_layer = combine(
+        run, [(layer, each) for each in range(run.layers[layer].n_heads)], "mean", value_weighted=weighted
+    )
     return scene.filtered(np.stack([head_weights(run, layer, head, weighted), of_layer, _mean_of_all(scene)]))
 
 
