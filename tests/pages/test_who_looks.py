@@ -1,4 +1,4 @@
-"""The view "Who looks?" of the page "Attention": a question answered, other words, other questions; and "Which head?"."""
+"""The view "Who looks?" of the page "Attention": questions, words, the way to a head; and the table "Which head?"."""
 
 from __future__ import annotations
 
@@ -88,6 +88,24 @@ def test_a_choice_stays_with_its_words_while_the_text_is_edited(open_page: Open)
     assert "looks" not in app.query_params
 
 
+def test_the_words_of_a_long_text_are_a_list_to_search(open_page: Open) -> None:
+    app = open_page(PAGE, view="who", text="The old cat sat. " * 40)
+    app.selectbox(key=FROM).set_value(170).run()
+    app.selectbox(key=TO).set_value(167).run()
+    assert app.selectbox(key=TO).options[167] == "168 · old"
+    assert "looks from “.” (word 171) at “old” (word 168) most" in said(app)
+    for text, key in (
+        ("Cats.", "button_group"),
+        ("The old cat sat. " * 50, "selectbox"),
+        ("A dog barked.", "button_group"),
+    ):
+        app.text_area(key="text").set_value(text).run()
+        assert not app.exception
+        assert not app.error
+        assert " most: " in said(app)
+        assert getattr(app, key)(key=FROM).value is not None
+
+
 @pytest.mark.parametrize("text", ["cat", "a a", "a b", "?!"])
 def test_there_is_an_answer_for_little(text: str, open_page: Open) -> None:
     app = open_page(PAGE, view="who", text=text)
@@ -118,6 +136,15 @@ def test_a_model_that_looks_back_is_not_ranked_by_zeros(
     cat, sat = word_units(engine.attend(folder, text, max_tokens=1024).encoding)[1:3]
     even = np.mean([(cat.stop - cat.start) / (row + 1) for row in range(sat.start, sat.stop)])
     assert f"An even spread would give {percent(even)}." in said(app)
+
+
+def test_where_all_heads_do_the_same_none_is_said_to_be_the_best(
+    open_page: Open, checkpoint: Callable[[str], Path]
+) -> None:
+    """The first token of a model that looks back sees nothing but itself."""
+    folder = str(checkpoint("gpt2"))
+    app = open_page(PAGE, view="who", text="a cat", model=folder, looks="1", at="1")
+    assert re.search(r"All \d+ heads do the same: 100% of the attention of “a” goes there\.", said(app))
 
 
 def test_in_cross_attention_the_words_are_those_of_two_texts(

@@ -25,7 +25,7 @@ TO: Field[tuple[int, ...]] = Field("at", (), places("word"), of="attention")
 _OPENS_WITH = {TEXT.default: ("it", "cat")}  # any other text with the pair between which a head looks most
 _LONG = 40  # words; beyond, they scroll
 _SCROLLED = 150  # px
-_MOST_WORDS = 600  # that can be clicked; a browser takes seconds to draw thousands of buttons
+_MOST_BUTTONS = 150  # words; more take a browser long to draw, and a person long to find: they are a list
 _LONGEST = 30  # characters of a word
 
 
@@ -54,12 +54,16 @@ def draw(scene: Scene, query: Unit, key: Unit) -> None:
     _strip("To", keys, to, lambda place: choose(from_, place))
 
 
+def quoted(unit: Unit, longest: int = _LONGEST) -> str:
+    """A word in quotation marks, cut where it is longer than so many characters."""
+    return f"“{clipped(visible_text(unit.label), longest)}”"
+
+
 def named(unit: Unit, among: Sequence[Unit]) -> str:
     """A word in quotation marks, with its place where it stands more than once."""
-    written = clipped(visible_text(unit.label), _LONGEST)
     if sum(other.label == unit.label for other in among) == 1:
-        return f"“{written}”"
-    return f"“{written}” (word {among.index(unit) + 1})"
+        return quoted(unit)
+    return f"{quoted(unit)} (word {among.index(unit) + 1})"
 
 
 def _kept(field: Field[tuple[int, ...]], encoding: Encoding, units: Sequence[Unit]) -> int | None:
@@ -88,18 +92,18 @@ def _opening(scene: Scene, queries: Sequence[Unit], keys: Sequence[Unit]) -> tup
 
 
 def _strip(label: str, units: Sequence[Unit], place: int, chosen: Callable[[int], None]) -> None:
-    shown = told_apart(as_text(clipped(visible_text(unit.label), _LONGEST)) for unit in units[:_MOST_WORDS])
     key = f"{label} this word"
-    st.session_state[key] = place if place < len(shown) else None
+    st.session_state[key] = place
+
+    def choose_it() -> None:
+        chosen(st.session_state[key])
+
+    shown = [clipped(visible_text(unit.label), _LONGEST) for unit in units]
+    if len(shown) > _MOST_BUTTONS:
+        numbered = [f"{number} · {word}" for number, word in enumerate(shown, start=1)]
+        st.selectbox(label, range(len(shown)), key=key, format_func=numbered.__getitem__, on_change=choose_it)
+        return
     long = len(shown) > _LONG
+    buttons = told_apart(map(as_text, shown))
     with st.container(height=_SCROLLED if long else "content", border=long):
-        st.pills(
-            label,
-            range(len(shown)),
-            required=place < len(shown),
-            key=key,
-            format_func=lambda at: shown[at] if at < len(shown) else "",
-            on_change=lambda: chosen(st.session_state[key]),
-        )
-    if len(units) > len(shown):
-        st.caption(f"The first {len(shown):,} of {len(units):,} words can be clicked here.")
+        st.pills(label, range(len(shown)), required=True, key=key, format_func=buttons.__getitem__, on_change=choose_it)

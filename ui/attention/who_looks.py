@@ -46,8 +46,9 @@ QUESTION: Field[str] = Field("ask", _WORDS, one_of("the question", (_WORDS, *_PL
 
 _BARS = "heads that look there most"
 _SHOWN = 10  # heads as bars
+_SHORT = 14  # characters of a word below the bars, which a phone has room for
 _STRONG = 0.2  # of a token's attention; half of it in texts so short that an even spread comes near
-_ALIKE = 0.005  # shares that are shown as the same number
+_ALIKE = 0.99  # of the largest share: from here on a difference says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
             f"Who looks from {looks} to {looked_at}?",
             f"looks from {looks} at {looked_at} most",
             f"of the attention of {looks} goes there",
-            f"attention of {looks} on {looked_at}",
+            f"attention of {two_words.quoted(query, _SHORT)} on {two_words.quoted(key, _SHORT)}",
         )
     later = run.part != "cross" and key.start >= query.stop and not sees_later(run, query)
     why = "a token sees only itself and what comes before it here" if later else "in no layer does it see that far"
@@ -162,7 +163,7 @@ def _say(answer: _Answer) -> None:
     gives = f"{n_strong or 'none'} {'give' if n_strong > 1 else 'gives'} more than {strong:.0%}"
     name = f"layer {layer + 1}, head {head + 1}"
     first = f"**{name.capitalize()}** {as_text(answer.looks)}: **{percent(share)}** {as_text(answer.of)}."
-    if len(found) > 1 and np.nanmax(found.share) - np.nanmin(found.share) < _ALIKE:
+    if len(found) > 1 and np.nanmin(found.share) > _ALIKE * share:
         first = f"All {len(found)} heads do the same: {percent(share)} {as_text(answer.of)}."
     st.markdown(f"{first} An even spread would give {percent(even)}. Of {counted(len(found), 'head')}, {gives}.")
     st.button(
@@ -184,6 +185,8 @@ VIEW = View(
     "Who looks?",
     draw,
     "Ask who looks where: click two words, and all heads are ranked by how much they look from the one to the other.",
+    "A word in pieces looks with the mean of its pieces, and is looked at with their sum. An even spread is what a "
+    "head would give that divides its attention evenly among all tokens that may be seen in its layer.",
     fields=(QUESTION, two_words.FROM, two_words.TO),
     needs=("attention",),
 )
