@@ -73,7 +73,7 @@ def draw(scene: Scene) -> None:
     asked |= {share: f"Which head looks at {what}?" for share, what in at.items()}
     controls = widgets.controls()
     with controls:
-        question = st.selectbox("Question", list(asked), **QUESTION.bound, format_func=asked.__getitem__, width=440)
+        question = st.selectbox("Question", list(asked), **QUESTION.bound, format_func=asked.__getitem__, width=560)
     picture, aside = st.columns([6, 5], gap="large")
     if question == _WORDS:
         query, key = two_words.chosen(scene)
@@ -136,22 +136,17 @@ def _at_place(scene: Scene, share: str, what: str, question: str) -> _Answer | N
 def _bars(answer: _Answer, dark: bool) -> None:
     """The best heads; a click on a bar opens its head."""
     found = answer.found
-    heads = [(int(found.layer[place]), int(found.head[place])) for place in found.best(_SHOWN)]
     best = found.best(_SHOWN)
+    heads = [(int(found.layer[place]), int(found.head[place])) for place in best]
 
     def open_clicked() -> None:
         clicked = [point["customdata"] for point in st.session_state[_BARS]["selection"]["points"]]
         if clicked:
             open_head(*map(int, clicked[0]))
 
-    st.plotly_chart(
-        ranking(heads, found.share[best].tolist(), found.even[best].tolist(), token_text(answer.measured), dark=dark),
-        key=_BARS,
-        on_select=open_clicked,
-        selection_mode="points",
-        theme=None,
-        config=figures.config("who-looks", clicked=True),
-    )
+    what = token_text(answer.measured)
+    figure = ranking(heads, found.share[best].tolist(), found.even[best].tolist(), what, dark=dark)
+    figures.show(figure, _BARS, "who-looks", open_clicked)
 
 
 def _say(answer: _Answer) -> None:
@@ -184,7 +179,7 @@ VIEW = View(
     "who",
     "Who looks?",
     draw,
-    "Ask who looks where: click two words, and all heads are ranked by how much they look from the one to the other.",
+    "Click two words: all heads are ranked by how much they look from the one to the other. Or ask another question.",
     "A word in pieces looks with the mean of its pieces, and is looked at with their sum. An even spread is what a "
     "head would give that divides its attention evenly among all tokens that may be seen in its layer.",
     fields=(QUESTION, two_words.FROM, two_words.TO),
