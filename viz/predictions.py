@@ -34,7 +34,7 @@ def predictions(answer: MaskPrediction, *, dark: bool = False, highest: float | 
                 orientation="h",
                 marker={"color": [special if entry.id == original else plain for entry, _ in entries]},
                 text=[
-                    _percent(entry.probability) + (f", rank {rank:,}" if rank > len(answer.best) else "")
+                    percent(entry.probability) + (f", rank {rank:,}" if rank > len(answer.best) else "")
                     for entry, rank in entries
                 ],
                 textposition="outside",
@@ -69,9 +69,9 @@ def predictions(answer: MaskPrediction, *, dark: bool = False, highest: float | 
     )
 
 
-def _percent(probability: float) -> str:
+def percent(share: float) -> str:
     """Two digits that count, whatever the size: 23%, 1.4%, 0.031%, and powers of ten below."""
-    percent = 100 * probability
-    if percent >= 10:
-        return f"{percent:.0f}%"
-    return f"{percent:.2g}%" if percent >= 0.001 else f"{percent:.0e}%"
+    value = 100 * share
+    if value >= 10 or value == 0:
+        return f"{value:.0f}%"
+    return f"{value:.2g}%" if value >= 0.001 else f"{value:.0e}%"

@@ -17,7 +17,7 @@ from model_zoo.types import FloatArray
 from pages.attention import PAGE as ATTENTION
 
 VIEWS = {view.name: view for view in ATTENTION.views}
-UNFILTERED = {"neuron", "heads"}
+UNFILTERED = {"neuron", "heads", "who"}
 PAGE = "pages/attention.py"
 TEXT, PAIR = "The cat sat on the mat.", "The dog was tired of it."
 WITH_DECODER = ("bart", "t5")

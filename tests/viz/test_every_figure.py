@@ -80,6 +80,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     ),
     "predictions.predictions": ((MaskPrediction(1, (CAT, DOG), 1.0, DOG, 2, -1.4),), {}),
     "probing.curve": ((RESULT, "A task"), {}),
+    "ranking.ranking": (([(0, 1), (0, 0)], [0.75, 0.25], [0.5, 0.5], "attention on “a”"), {}),
     "probing.layers_by_tasks": (([RESULT], ["A task"]), {}),
     "structural.by_layer": ((TREES,), {}),
     "structural.trees": ((PARSED, 0), {}),
