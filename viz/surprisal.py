@@ -20,9 +20,9 @@ def surprisals(words: Sequence[str], bits: Mapping[str, FloatArray], *, dark: bo
 
     ``bits`` holds for the name of each model the numbers of all words, float (words,).
     """
-    names = Item((Cell(""), *(Cell(name, small=True) for name in bits)))
+    names = Item((Cell(""), *(Cell(name) for name in bits)))
     items = [
-        Item((Cell(word), *(_number(float(of[place]), dark) for of in bits.values())))
+        Item((Cell(word), *(_number(float(numbers[place]), dark) for numbers in bits.values())))
         for place, word in enumerate(words)
     ]
     return Line((names, *items))

@@ -118,8 +118,8 @@ def _before_timing(scene: Scene) -> None:
         return
     table = _table(costs, {cost.subject.model: scene.name(cost.subject.model) for cost in costs})
     lines = [
-        "Times hold for one machine at one moment, so they do not come with the app and have to be measured: that takes "
-        "half a minute to a few minutes, depending on the models' sizes, and can be stopped at any time.",
+        "Times hold for one machine at one moment, so they do not come with the app and have to be measured: that "
+        "takes half a minute to a few minutes, depending on the models' sizes, and can be stopped at any time.",
         "A dash stands for what has not been measured, or what the model cannot do. Parameters, weights and pieces per "
         "word are counted, not timed.",
     ]
