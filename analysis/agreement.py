@@ -24,7 +24,12 @@ def _bytes() -> dict[str, int]:
 
 
 def written(token: str) -> str:
-    """A token as it reads in a text, in lower case, without the space before it; "##ing" stays as it is.
+    """A token as it is ``readable``, in lower case, for comparing."""
+    return readable(token).casefold()
+
+
+def readable(token: str) -> str:
+    """A token as it reads in a text, without the space before it; "##ing" stays as it is.
 
     Byte-level tokens are read as UTF-8 where they are valid UTF-8: "ĠcafÃ©" is "café".
     """
@@ -34,7 +39,7 @@ def written(token: str) -> str:
         # What is not UTF-8 is an accent of a tokenizer that writes letters, or a part of one.
         with suppress(UnicodeDecodeError):
             bare = bytes(known[letter] for letter in bare).decode("utf-8")
-    return bare.strip().casefold()
+    return bare.strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ MODEL: Field[str] = Field("model", DEFAULT_MODEL, always=True)
 LAYER: Field[int] = Field("layer", 1, count("layer"), always=True)
 HEAD: Field[int] = Field("head", 1, count("head"), always=True)
 
-_STEPPER = 176  # px, with its label
+STEPPER = 176  # px, with its label
 
 
 def asked(name: str = "") -> DeltaGenerator:
@@ -172,7 +172,7 @@ def choice(
 def layer(run: AttentionRun, label: str = "Layer") -> int:
     """A stepper for the layer, in a line of controls; returns it counted from 0."""
     into_range(LAYER, run.n_layers, "layer")
-    return int(st.number_input(label, 1, run.n_layers, **LAYER.bound, width=_STEPPER)) - 1
+    return int(st.number_input(label, 1, run.n_layers, **LAYER.bound, width=STEPPER)) - 1
 
 
 def head(run: AttentionRun) -> tuple[int, int]:
@@ -180,7 +180,7 @@ def head(run: AttentionRun) -> tuple[int, int]:
     layer_ = layer(run)
     n_heads = run.layers[layer_].n_heads
     into_range(HEAD, n_heads, "head")
-    return layer_, int(st.number_input("Head", 1, n_heads, **HEAD.bound, width=_STEPPER)) - 1
+    return layer_, int(st.number_input("Head", 1, n_heads, **HEAD.bound, width=STEPPER)) - 1
 
 
 def into_range(field: Field[Any], highest: int, what: str, whose: str = "This model") -> None:

@@ -11,9 +11,9 @@ from viz.palette import categorical, theme
 _BAR = 25  # px
 
 
-def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
+def predictions(answer: MaskPrediction, *, dark: bool = False, highest: float | None = None) -> go.Figure:
     """Probabilities of the best tokens, best on top; the original in its own colour, below the others and with its rank
-    where it is not among them.
+    where it is not among them. Bars end at the ``highest`` probability, that of the answer if none is given.
 
     Trace 0; ``customdata`` holds the ids, so that a click can say which token was meant.
     """
@@ -24,7 +24,7 @@ def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
         entries.append((answer.original, answer.rank))
     original = None if answer.original is None else answer.original.id
     style = axis_style(colours) | {"fixedrange": True}
-    highest = max(entry.probability for entry, _ in entries)
+    highest = highest or max(entry.probability for entry, _ in entries)
     places = list(range(len(entries)))
     return go.Figure(
         data=[
