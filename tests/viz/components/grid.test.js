@@ -25,7 +25,7 @@ Deno.test("on a phone twelve heads share the width, and none is too small for a 
 Deno.test("cells never get smaller than a finger: many layers make it higher, many heads wider", () => {
   const places = placed(layers(24, 16), 368, 350, 1);
   deepEqual([places.across, places.down], [24, 24]);
-  equal(places.width, places.left + 16 * 24);
+  equal(places.width, places.left + 16 * 24 + 4);
   equal(places.bottom, places.top + 24 * 24);
   equal(placed(layers(24, 16), 368, 350, 1.5).down, 36);
 });

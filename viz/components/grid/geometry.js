@@ -7,6 +7,7 @@ const GUTTER = 38; // left of the cells: the word "layer" and its numbers
 const ABOVE = 18; // the word "head" and its numbers
 const BELOW = 50; // the bar with its numbers, and its title under them
 const BUTTONS = 190; // beside the bar
+const BESIDE = 4; // right of the cells: the outline of the last one
 export const PARTED_BY = 2; // px between two cells
 
 // Places of `heads` (of each layer) in a picture of a width that is to keep to a height, all text `scale` times as large.
@@ -16,12 +17,22 @@ export function placed(heads, width, height, scale) {
   const widest = Math.max(...heads);
   const [smallest, largest] = [SMALLEST_CELL * scale, LARGEST_CELL * scale];
   const [left, top, below] = [GUTTER, ABOVE, BELOW].map((size) => Math.round(size * scale));
-  const room = Math.min(largest, (width - left) / widest);
+  const room = Math.min(largest, (width - left - BESIDE) / widest);
   const down = Math.floor(Math.max(smallest, Math.min(room, (height * scale - top - below) / heads.length)));
   const across = Math.floor(Math.max(smallest, Math.min(room, WIDEST_FOR_ITS_HEIGHT * down)));
   const [right, bottom] = [left + widest * across, top + heads.length * down];
   const bar = Math.max(90, Math.min(180 * scale, width - BUTTONS));
-  return { width: Math.max(width, right), height: bottom + below, left, top, right, bottom, across, down, bar };
+  return {
+    width: Math.max(width, right + BESIDE),
+    height: bottom + below,
+    left,
+    top,
+    right,
+    bottom,
+    across,
+    down,
+    bar,
+  };
 }
 
 // Where a token lies on a side of a thumbnail: from where to where, 0 to 1, of a side of `pixels` for `tokens`. A pixel

@@ -35,6 +35,7 @@ class Grid {
     this.data = null;
     this.selected = null; // {layer, head} that is open
     this.tabStop = null;
+    this.named = null; // the element of the head that is named
     this.elsewhere = null; // {query, key} that another picture points at
     this.pictures = 0;
     this.report = (_name, _value) => {}; // Streamlit's, set at every run
@@ -72,6 +73,7 @@ class Grid {
       return row;
     });
     const focused = this.focused();
+    this.read(null);
     this.cells.replaceChildren(...rows);
     this.tabStop = null;
     if (focused) {
@@ -155,6 +157,7 @@ class Grid {
 
   // Says which head is under the pointer, or has the keyboard.
   read(cell) {
+    this.named = cell;
     this.reading.hidden = cell === null;
     if (cell === null) return;
     this.reading.textContent = nameOf(headOf(cell));
@@ -180,7 +183,7 @@ class Grid {
     const on = (target, type, listener) => target.addEventListener(type, listener, options);
     on(this.cells, "pointerover", (event) => event.pointerType !== "touch" && this.read(event.target.closest(".head")));
     on(this.cells, "pointerleave", () => this.read(null));
-    on(this.scroll, "scroll", () => this.read(null));
+    on(this.scroll, "scroll", () => this.read(this.named));
     on(this.cells, "click", (event) => {
       const head = headOf(event.target);
       if (head) this.open(head);

@@ -13,7 +13,7 @@ export class Picture {
     this.data = data;
     this.theme = themeOf(root);
     this.font = this.theme.font;
-    this.scale = this.theme.scale ?? 1;
+    this.scale = this.theme.scale;
     this.shades = shadesOf(this.theme.dark ? data.dark_scale : data.scale);
     this.places = placed(data.heads, width, data.height, this.scale);
     this.selected = selected; // {layer, head} that the picture itself frames
