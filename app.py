@@ -1,6 +1,6 @@
 """The server, where ``streamlit run`` or uvicorn imports this file; the router, where Streamlit runs it for a visitor.
 
-The router: page settings, navigation, and the sidebar that all pages share.
+The router: page settings, and navigation.
 """
 
 import streamlit as st
@@ -8,18 +8,18 @@ import streamlit as st
 from pages import PAGES
 
 if __name__ == "__main__":
-    from ui import sidebar, sign_in, uploads
+    from ui import sign_in, uploads
     from ui.messages import failures_as_messages
     from ui.turns import turn
 
     st.set_page_config(page_title="Inside BERT", page_icon="ui/favicon.png", layout="wide")
     uploads.bound()
     page = st.navigation(
-        [st.Page(page.path, title=page.title, icon=page.icon, default=page is PAGES[0]) for page in PAGES]
+        [st.Page(page.path, title=page.title, icon=page.icon, default=page is PAGES[0]) for page in PAGES],
+        position="top",
     )
     sign_in.require()
     with turn(), failures_as_messages():
-        sidebar.draw()
         page.run()
 else:
     from ui.server import app as server

@@ -36,6 +36,7 @@ PAGE = Page(
     ),
     scene=scene.make,
     apart=True,
+    footer=scene.about_model,
     shows=shows,
 )
 

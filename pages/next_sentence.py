@@ -16,7 +16,6 @@ PAGE = Page(
     view=scene.VIEW,
     views=(probability.VIEW, attention_between.VIEW, what_bert_sees.VIEW, many_pairs.VIEW, whole_text.VIEW),
     scene=scene.make,
-    switch_first=True,
     shows=lambda spec: {"NSP": "yes", "SOP": "yes, as SOP", None: "no NSP head"}[spec.nsp],
 )
 

@@ -16,10 +16,10 @@ def is_dark() -> bool:
 def images() -> None:
     """The choice of how images are saved."""
     st.segmented_control(
-        "Images are saved as",
+        "Charts are saved as",
         ["svg", "png"],
         **IMAGE.bound,
         format_func=str.upper,
         required=True,
-        help="The camera on a figure saves it, in your browser.",
+        help="By the camera on a chart, in your browser.",
     )

@@ -43,8 +43,8 @@ def beyond_training(read: Mapping[str, int], said: int = 0) -> None:
     )
 
 
-def about_run(run: AttentionRun) -> None:
-    """What the model is, where it ran, and what the text's length or typed special tokens changed in the reading."""
+def warn_of_run(run: AttentionRun) -> None:
+    """What the text's length or typed special tokens changed in the reading, and a decoder that wrote nothing."""
     texts = {"The text": run.encoding}
     if run.source is not None:
         texts = {"The encoder's text": run.source, "The decoder's text": run.encoding}
@@ -71,16 +71,20 @@ def about_run(run: AttentionRun) -> None:
             as_text(f"{', '.join(typed)} in your text was read as the model's own special token, not as letters."),
             icon=":material/info:",
         )
-    if run.source is None:
-        st.caption(about_model(run.model, run.n_tokens))
-        return
-    if not run.encoding.text:
+    if run.source is not None and not run.encoding.text:
         st.info(
             "Without a second text, the decoder has written nothing yet: it has only its start token. "
             "Type what it has written as the second text.",
             icon=":material/edit:",
         )
-    elif run.encoding.text == run.source.text:
+
+
+def about_run(run: AttentionRun) -> None:
+    """What the model is, where it ran, and what it was given."""
+    if run.source is None:
+        st.caption(about_model(run.model, run.n_tokens))
+        return
+    if run.encoding.text and run.encoding.text == run.source.text:
         st.caption("The decoder is also given the first text, which it has to restore. A second text replaces it.")
     st.caption(
         f"{about_model(run.model, len(run.source))} The decoder: {run.n_layers} layers × {run.n_heads} heads, "

@@ -13,10 +13,9 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from model_zoo.types import ModelSpec
-from ui import address, appearance, browser, notes
+from ui import address, browser, cockpit, notes
 from ui.field import Field, one_of, pattern
 from ui.messages import as_text, failures_as_messages, fragment
-from viz.palette import DARK
 
 Need = Literal["attention", "mlm", "nsp", "pair", "mask", "results"]
 """What a view cannot do without: something the model has, or something the visitor gives."""
@@ -39,7 +38,8 @@ def view_field(page: str, default: str) -> Field[str]:
 
 @dataclass(frozen=True, slots=True)
 class View(Generic[S]):
-    """``name`` stands in the address, ``title`` on the button; ``about`` says in a sentence how to read it.
+    """``name`` stands in the address, ``title`` on the tab; ``about`` says in one short sentence what to do or how to
+    read it, and ``more`` what there is to say beyond that, behind "?".
 
     ``draw`` computes nothing that a room below can compute. ``fields`` are those that not all views of the page have.
     ``left_out`` says what is on the screen and not in the page's address, in a sentence; "" where there is no such
@@ -50,6 +50,7 @@ class View(Generic[S]):
     title: str
     draw: Callable[[S], None]
     about: str = ""
+    more: str = ""
     fields: tuple[Field[Any], ...] = ()
     needs: tuple[Need, ...] = ()
     left_out: Callable[[S], str] = lambda _scene: ""
@@ -81,7 +82,6 @@ class Page(Generic[S]):
     views: tuple[View[S], ...] = ()
     scene: Callable[[View[S]], S | None] | None = None
     switch: str = "View"
-    switch_first: bool = False
     apart: bool = False
     footer: Callable[[S], None] | None = None
     left_out: Callable[[S], str] = lambda _scene: ""
@@ -102,7 +102,8 @@ class Page(Generic[S]):
     def all_fields(self) -> tuple[Field[Any], ...]:
         """What its address holds: its own fields and those of its views, each once."""
         of_views = [field for view in self.views for field in view.fields]
-        return tuple(dict.fromkeys([*self.fields, *([self.view] if self.view else []), *of_views]))
+        view = [self.view] if self.view else []
+        return tuple(dict.fromkeys([*self.fields, *view, *of_views, cockpit.PRESENT]))
 
     @property
     def chosen(self) -> View[S]:
@@ -115,45 +116,40 @@ class Page(Generic[S]):
 def run(page: Page[Any]) -> None:
     """Draw a page: the only thing its file does."""
     _through_app()
-    if appearance.is_dark():
-        # Streamlit writes white on what is chosen in a list of many, which on this theme's light primary colour
-        # nobody can read (2.3:1).
-        st.html(f"<style>.stMultiSelect [data-tag] * {{ color: {DARK.background} }}</style>")
-    st.title(page.heading or page.title)
-    st.markdown(page.about)
-    notes.complaints(address.enter(page.name, page.title, page.all_fields))
+    ignored = address.enter(page.name, page.title, page.all_fields)
+    cockpit.frame()
+    view = page.chosen if page.views else None
+    about, more = (page.about, "") if view is None else (view.about or page.about, view.more)
+    cockpit.headline(page.heading or page.title, about, (more, page.about))
+    notes.complaints(ignored)
     if page.body is not None:
         page.body()
         return
     assert page.scene is not None
-    if page.switch_first:
-        _switch(page)
     scene = None
     with failures_as_messages():
         scene = page.scene(page.chosen)
     if scene is None:  # what cannot be shown has an address, too
         _link("")
         return
-    if not page.switch_first:
-        _switch(page)
-    view = page.chosen
-    if view.about:
-        st.markdown(view.about)
-    (fragment(_show) if page.apart else _show)(page, view, scene)
+    _switch(page)
+    (fragment(_show) if page.apart else _show)(page, page.chosen, scene)
 
 
 def _switch(page: Page[Any]) -> None:
-    """The buttons between the views. The label "View" is for those who do not see that they are buttons."""
+    """The tabs of the views. The label "View" is for those who do not see that they are tabs."""
     assert page.view is not None
     titles = {view.name: view.title for view in page.views}
-    st.segmented_control(
-        page.switch,
-        list(titles),
-        **page.view.bound,
-        format_func=lambda name: titles[name],
-        required=True,
-        label_visibility="collapsed" if page.switch == "View" else "visible",
-    )
+    with st.container(key="views"):
+        st.segmented_control(
+            page.switch,
+            list(titles),
+            **page.view.bound,
+            format_func=lambda name: titles[name],
+            required=True,
+            wrap=False,
+            label_visibility="collapsed" if page.switch == "View" else "visible",
+        )
 
 
 def _show(page: Page[Any], view: View[Any], scene: Any) -> None:
@@ -191,6 +187,7 @@ def _link(left_out: str) -> None:
             )
     if left_out:
         st.caption(left_out)
+    st.caption(cockpit.CAUTION)
 
 
 def _through_app() -> None:

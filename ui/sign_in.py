@@ -17,7 +17,6 @@ def require() -> None:
     if not providers:
         return
     if st.user.is_logged_in:
-        st.sidebar.button("Sign out", on_click=st.logout, icon=":material/logout:")
         return
     st.title("Look inside BERT")
     st.write("Whoever hosts this app asks visitors to sign in.")
@@ -33,6 +32,12 @@ def require() -> None:
                     icon=":material/error:",
                 )
     st.stop()
+
+
+def sign_out() -> None:
+    """A button, for those who have signed in."""
+    if _providers() and st.user.is_logged_in:
+        st.button("Sign out", on_click=st.logout, icon=":material/logout:")
 
 
 def _providers() -> list[str | None]:

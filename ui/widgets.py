@@ -35,27 +35,41 @@ MODEL: Field[str] = Field("model", DEFAULT_MODEL, always=True)
 LAYER: Field[int] = Field("layer", 1, count("layer"), always=True)
 HEAD: Field[int] = Field("head", 1, count("head"), always=True)
 
+_STEPPER = 176  # px, with its label
 
-def texts(examples: Examples, second: bool = True) -> tuple[str, str | None]:
-    """Text areas for a text and, if ``second``, a second one, with examples. Returns what was typed.
+
+def asked() -> DeltaGenerator:
+    """The line of what a page is asked: texts, model, examples. It wraps where the window is narrow."""
+    return st.container(horizontal=True, vertical_alignment="top", gap="small", key="asked")
+
+
+def controls(name: str = "") -> DeltaGenerator:
+    """The line of a view's controls, right above its picture, their labels beside them. A second one has a name."""
+    return st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"controls {name}".strip())
+
+
+def popover(label: str, icon: str) -> DeltaGenerator:
+    """A small button in a line of controls, and what it opens."""
+    return st.popover(label, icon=icon, width="content")
+
+
+def texts(second: bool = True) -> tuple[str, str | None]:
+    """A text and, if ``second``, a second one, in the line of what is asked. Returns what was typed.
 
     Raises InvalidInput for a text that is too long.
     """
-    try_example(examples)
-    columns = st.columns(2 if second else 1)
-    text = columns[0].text_area("Text", **TEXT.bound, height=88)
+    text = text_area("Text", TEXT)
     if not second:
         return short_enough(text), None
-    pair = columns[1].text_area(
-        "Second text (optional)",
-        **PAIR.bound,
-        height=88,
-        help="Read together with the first. For the decoder of a model that writes, such as BART or T5: what it has "
-        "written so far.",
-    )
+    pair = text_area("Second text (optional)", PAIR)
     if not pair.strip():
         return short_enough(text), None
     return short_enough(text, "The first text"), short_enough(pair, "The second text")
+
+
+def text_area(label: str, field: Field[str]) -> str:
+    """A text on one line, which grows while one writes in it."""
+    return st.text_area(label, **field.bound, height=68, placeholder=label, label_visibility="collapsed")
 
 
 def short_enough(text: str, what: str = "The text") -> str:
@@ -77,7 +91,8 @@ def try_example(examples: Examples) -> None:
             put(examples.state(chosen))
         st.session_state[_EXAMPLE] = None
 
-    st.pills("Try an example", list(by_title), key=_EXAMPLE, on_change=use)
+    with popover("Examples", ":material/lightbulb:"):
+        st.pills("Try an example", list(by_title), key=_EXAMPLE, on_change=use, label_visibility="collapsed")
 
 
 _EXAMPLE = "example"
@@ -99,7 +114,8 @@ def model() -> str:
         **MODEL.bound,
         format_func=_model_label,
         accept_new_options=settings().any_model,
-        help=models_help(),
+        label_visibility="collapsed",
+        width=300,
     )
     return cast(str, found)
 
@@ -131,27 +147,26 @@ def _model_label(model_id: str) -> str:
     return f"{spec.name} · {spec.layers} layers{heads} · {where}"
 
 
-def choice(label: str, options: Mapping[Option, str], field: Field[Any]) -> Option:
+def choice(label: str, options: Mapping[Option, str], field: Field[Any], help: str | None = None) -> Option:
     """One of a few options, as buttons side by side; ``options`` maps values to their labels."""
     chosen = st.segmented_control(
-        label, list(options), **field.bound, format_func=lambda option: options[option], required=True
+        label, list(options), **field.bound, format_func=lambda option: options[option], required=True, help=help
     )
     return cast(Option, chosen)
 
 
-def layer(run: AttentionRun, place: DeltaGenerator, label: str = "Layer") -> int:
-    """A stepper for the layer in a column; returns it counted from 0."""
+def layer(run: AttentionRun, label: str = "Layer") -> int:
+    """A stepper for the layer, in a line of controls; returns it counted from 0."""
     into_range(LAYER, run.n_layers, "layer")
-    return int(place.number_input(label, 1, run.n_layers, **LAYER.bound)) - 1
+    return int(st.number_input(label, 1, run.n_layers, **LAYER.bound, width=_STEPPER)) - 1
 
 
 def head(run: AttentionRun) -> tuple[int, int]:
-    """Steppers for layer and head; returns both counted from 0."""
-    columns = st.columns([1, 1, 4], vertical_alignment="bottom")
-    layer_ = layer(run, columns[0])
+    """Steppers for layer and head, in a line of controls; returns both counted from 0."""
+    layer_ = layer(run)
     n_heads = run.layers[layer_].n_heads
     into_range(HEAD, n_heads, "head")
-    return layer_, int(columns[1].number_input("Head", 1, n_heads, **HEAD.bound)) - 1
+    return layer_, int(st.number_input("Head", 1, n_heads, **HEAD.bound, width=_STEPPER)) - 1
 
 
 def into_range(field: Field[Any], highest: int, what: str, whose: str = "This model") -> None:

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from walks.visitor import Visitor
 from walks.walk import state_of, trouble
 
-import ui.sidebar
+import ui.uploads
 from pages.attention import PAGE as ATTENTION
 from ui.address import LONGEST_VALUE
 
@@ -24,15 +24,15 @@ def query(visitor: Visitor) -> dict[str, str]:
 
 @pytest.fixture
 def runs_of_the_app(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Grows by one whenever app.py runs: it draws the sidebar."""
+    """Grows by one whenever app.py runs: it looks after uploads."""
     found: list[str] = []
-    draw = ui.sidebar.draw
+    bound = ui.uploads.bound
 
     def counted() -> None:
         found.append("run")
-        draw()
+        bound()
 
-    monkeypatch.setattr(ui.sidebar, "draw", counted)
+    monkeypatch.setattr(ui.uploads, "bound", counted)
     return found
 
 

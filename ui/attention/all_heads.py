@@ -21,11 +21,19 @@ _LONG = 24  # tokens; from here on the heatmap needs more room than the grid
 
 
 def draw(scene: Scene) -> None:
-    scene = filters.ask(scene)
-    layer, head = widgets.head(scene.run)
+    with widgets.controls():
+        layer, head = widgets.head(scene.run)
+        scene = filters.ask(scene)
+        stretch = st.toggle(
+            "Stretch colours",
+            **STRETCH.bound,
+            help="To this head's largest weight. When off, a colour means the same weight in every head, so heads can "
+            "be compared.",
+            disabled=scene.value_weighted,
+        )
     overview, detail = st.columns([5, 6] if _is_long(scene) else [6, 5], gap="large")
     with detail:
-        _one_head(scene, layer, head)
+        _one_head(scene, layer, head, stretch)
     with overview:
         _all_heads(scene, layer, head)
 
@@ -34,15 +42,8 @@ def _is_long(scene: Scene) -> bool:
     return max(scene.run.n_tokens, scene.run.n_keys) > _LONG
 
 
-def _one_head(scene: Scene, layer: int, head: int) -> None:
+def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> None:
     """Drawn first: it is what a click waits for."""
-    st.subheader(f"Layer {layer + 1}, head {head + 1}")
-    stretch = st.toggle(
-        "Stretch colours to this head's largest weight",
-        **STRETCH.bound,
-        help="When off, a colour means the same weight in every head, so heads can be compared.",
-        disabled=scene.value_weighted,
-    )
     shown = scene.of_head(layer, head)
     if not summary(shown):
         return
@@ -52,7 +53,6 @@ def _one_head(scene: Scene, layer: int, head: int) -> None:
 
 
 def _all_heads(scene: Scene, layer: int, head: int) -> None:
-    st.subheader("All heads")
     small = _thumbnails(scene)
     if 0 in small.pixels.shape:
         return

@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.filters import Direction, Filter
 from ui import widgets
-from ui.attention.fields import DIRECTION, HIDE_SPECIAL, RENORMALIZE, THRESHOLD, TOP_K, VALUE_WEIGHTED, WORDS
+from ui.attention.fields import DIRECTION, FILTERS, HIDE_SPECIAL, RENORMALIZE, THRESHOLD, TOP_K, VALUE_WEIGHTED, WORDS
 from ui.attention.scene import Scene
 
 _DIRECTIONS: dict[Direction, str] = {
@@ -21,7 +21,9 @@ _DIRECTIONS: dict[Direction, str] = {
 
 
 def ask(scene: Scene) -> Scene:
-    """The scene with the filter, and with attention weighted by value norms if asked for."""
+    """A button in a line of controls. The scene with the filter, and with attention weighted by value norms if asked
+    for.
+    """
     # Two sentences that were read as one text, between which attention can be told apart.
     has_pair = scene.pair is not None and scene.part == "encoder"
     if not has_pair and DIRECTION.value != "all":
@@ -29,27 +31,25 @@ def ask(scene: Scene) -> Scene:
         st.info(
             "There are not two texts to tell apart here, so all attention is shown.", icon=":material/filter_alt_off:"
         )
-    with st.expander("Filters", icon=":material/filter_alt:"):
+    n_set = sum(field.value != field.default for field in FILTERS)
+    with widgets.popover(f"Filters ({n_set})" if n_set else "Filters", ":material/filter_alt:"):
         direction = widgets.choice("Direction", _DIRECTIONS, DIRECTION) if has_pair else "all"
-        first, second, third = st.columns(3)
-        words = first.toggle(
+        words = st.toggle(
             "Whole words",
             **WORDS.bound,
             help="Pieces are merged into words: sum over the keys of a word, mean over its queries.",
         )
-        hide = second.toggle(
+        hide = st.toggle(
             "Hide special tokens", **HIDE_SPECIAL.bound, help="Such as [CLS] and [SEP], in rows and columns."
         )
-        renormalize = third.toggle(
+        renormalize = st.toggle(
             "Scale rows to 100%",
             **RENORMALIZE.bound,
             help="What is left of a row after hiding is scaled to sum to 1. When off, the weights stay as they are.",
         )
-        threshold = first.slider("Threshold", 0.0, 1.0, step=0.01, **THRESHOLD.bound)
-        top_k = second.number_input(
-            "Strongest keys of each row", min_value=1, **TOP_K.bound, placeholder="all", value=None
-        )
-        value_weighted = third.toggle(
+        threshold = st.slider("Threshold", 0.0, 1.0, step=0.01, **THRESHOLD.bound)
+        top_k = st.number_input("Strongest keys of each row", min_value=1, **TOP_K.bound, placeholder="all", value=None)
+        value_weighted = st.toggle(
             "Weight by values: ‖αf(x)‖",
             **VALUE_WEIGHTED.bound,
             help="A weight times the length of what it carries: the value vector after the output projection "

@@ -18,7 +18,7 @@ def several(scene: Scene) -> list[tuple[int, int]]:
     if scope == "all":
         return [(layer, head) for layer in layers for head in range(scene.run.layers[layer].n_heads)]
     if scope == "layer":
-        layer = widgets.layer(scene.run, st.columns([1, 2])[0])
+        layer = widgets.layer(scene.run)
         return [(layer, head) for head in range(scene.run.layers[layer].n_heads)]
     names = [f"{layer + 1}.{head + 1}" for layer in layers for head in range(scene.run.layers[layer].n_heads)]
     known = [name for name in CHOSEN.value if name in names]

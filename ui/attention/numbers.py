@@ -27,9 +27,8 @@ def numbers(
     """Buttons for the numbers on screen; the files are made when they are asked for."""
     run = scene.run
     origin = Origin(model=run.model, heads=tuple(heads), how=how, value_weighted=scene.value_weighted, part=run.part)
-    csv, npz = st.columns(2)
     too_large = shown.weights.size > _MOST_CSV_CELLS
-    with csv:
+    with st.container(horizontal=True):
         save.file(
             "Numbers (CSV)",
             lambda: to_csv(shown, origin),
@@ -37,14 +36,11 @@ def numbers(
             "csv",
             "More than a million cells: use the NPZ." if too_large else CSV_NOTE,
             disabled=too_large,
-            width="stretch",
         )
-    with npz:
         save.file(
             "Numbers (NPZ)",
             lambda: to_npz(shown, origin, run.encoding, run.source),
             name,
             "npz",
             "For NumPy: the weights in float32 with tokens, model, revision, heads and filter.",
-            width="stretch",
         )

@@ -16,19 +16,19 @@ FROM_LAYER: Field[int] = Field("from", 1, count("layer"), of="attention")
 
 
 def draw(scene: Scene) -> None:
-    scene = filters.ask(scene)
     check_one_text(scene.run)
     if scene.run.part == "decoder":
         st.caption(
             "Only the decoder's attention to its own text is followed; what comes in from the encoder is left out."
         )
-    to_place, from_place, _ = st.columns([1, 1, 4], vertical_alignment="bottom")
-    last = widgets.layer(scene.run, to_place, "Up to layer")
-    first = FROM_LAYER.value = min(FROM_LAYER.value, last + 1)
-    if last:
-        first = int(from_place.number_input("From layer", 1, last + 1, **FROM_LAYER.bound))
-    else:
-        st.caption("Choose a higher layer to roll attention out over several.")
+    with widgets.controls():
+        last = widgets.layer(scene.run, "Up to layer")
+        first = FROM_LAYER.value = min(FROM_LAYER.value, last + 1)
+        if last:
+            first = int(st.number_input("From layer", 1, last + 1, **FROM_LAYER.bound, width=220))
+        else:
+            st.caption("Choose a higher layer to roll attention out over several.")
+        scene = filters.ask(scene)
     flow = rollout(scene.run, first - 1, last, value_weighted=scene.value_weighted)
     shown = scene.filtered(flow)
     if not summary(shown):

@@ -73,11 +73,13 @@ class Scene:
 
 def make(_view: View[Scene]) -> Scene:
     """Ask for the text and the model, and run it."""
-    text, pair = widgets.texts(EXAMPLES)
-    model = widgets.model()
+    with widgets.asked():
+        text, pair = widgets.texts()
+        model = widgets.model()
+        widgets.try_example(EXAMPLES)
     with st.spinner("Running the model …", show_time=True), figures.announced():
         scene = Scene(model=model, text=text, pair=pair, part=_part(engine().info(model)))
-        notes.about_run(scene.run)
+        notes.warn_of_run(scene.run)
     return scene
 
 
@@ -101,9 +103,13 @@ def _part(info: ModelInfo) -> Part:
                 icon=":material/info:",
             )
         return "encoder"
-    chosen = widgets.choice("Part of the model", _PARTS, MODEL_PART)
-    st.caption(_ABOUT_PARTS[chosen])
-    return chosen
+    with widgets.controls("part"):
+        return widgets.choice("Part of the model", _PARTS, MODEL_PART, help=" ".join(_ABOUT_PARTS.values()))
+
+
+def about_model(scene: Scene) -> None:
+    """What was read by which model, under every view."""
+    notes.about_run(scene.run)
 
 
 def summary(shown: Filtered) -> bool:

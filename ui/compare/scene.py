@@ -86,7 +86,9 @@ def make(view: View[Scene]) -> Scene | None:
 
     B is asked for where the view has a field for it. Raises InvalidInput where no model is chosen.
     """
-    text, pair = widgets.texts(EXAMPLES)
+    with widgets.asked():
+        text, pair = widgets.texts()
+        widgets.try_example(EXAMPLES)
     chosen, beside = choice.models(with_b=BESIDE in view.fields)
     if not chosen:
         raise InvalidInput("No model is chosen. Choose two to four.")

@@ -40,8 +40,11 @@ _WHAT: Mapping[Measure, str] = {"cosine": "1 − cosine", "relative": "step / le
 
 def draw(scene: Scene) -> None:
     model = scene.choice.model
-    text, _ = widgets.texts(EXAMPLES, second=False)
-    measure = widgets.choice("Measure", _MEASURES, MEASURE)
+    with widgets.asked():
+        text, _ = widgets.texts(second=False)
+        widgets.try_example(EXAMPLES)
+    with widgets.controls():
+        measure = widgets.choice("Measure", _MEASURES, MEASURE)
     with st.spinner("Running the model …", show_time=True):
         hidden = engine().encoded_states(model, text)
     tokens = hidden.encoding.tokens

@@ -91,8 +91,10 @@ class Scene:
 def make(_view: View[Scene]) -> Scene:
     """Ask for the text, the model, and the words to hide."""
     _come_back()
-    text, _ = widgets.texts(EXAMPLES, second=False)
-    model = widgets.model()
+    with widgets.asked():
+        text, _ = widgets.texts(second=False)
+        model = widgets.model()
+        widgets.try_example(EXAMPLES)
     with st.spinner("Loading the model …", show_time=True):
         info = engine().info(model)
     scene = _hide(info, text)

@@ -50,8 +50,14 @@ class Scene:
 def make(view: View[Scene]) -> Scene:
     """Ask for the sentences, if the view is about two, and for the model."""
     _open_with_a_pair()
-    a, b = _both_texts() if "pair" in view.needs else ("", "")
-    return Scene(widgets.model(), a, b)
+    a = b = ""
+    with widgets.asked():
+        if "pair" in view.needs:
+            a, b = _both_texts()
+        model = widgets.model()
+        if "pair" in view.needs:
+            widgets.try_example(EXAMPLES)
+    return Scene(model, a, b)
 
 
 def _open_with_a_pair() -> None:
@@ -63,14 +69,12 @@ def _open_with_a_pair() -> None:
 
 
 def _both_texts() -> tuple[str, str]:
-    """Examples, two sentences and a button that swaps them."""
+    """Two sentences and a button that swaps them."""
 
     def swap() -> None:
         TEXT.value, PAIR.value = PAIR.value, TEXT.value
 
-    widgets.try_example(EXAMPLES)
-    left, right = st.columns(2)
-    a = left.text_area("Sentence A", **TEXT.bound, height=88)
-    b = right.text_area("Sentence B", **PAIR.bound, height=88)
-    st.button("Swap A and B", on_click=swap, icon=":material/swap_horiz:")
+    a = widgets.text_area("Sentence A", TEXT)
+    st.button("Swap", on_click=swap, icon=":material/swap_horiz:", help="Swap A and B.")
+    b = widgets.text_area("Sentence B", PAIR)
     return widgets.short_enough(a, "Sentence A"), widgets.short_enough(b, "Sentence B")
