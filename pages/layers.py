@@ -7,8 +7,10 @@ from ui.layers import (
     how_tokens_move,
     in_the_plane,
     misclassified,
+    picture,
     scene,
     similarity_of_layers,
+    structural,
 )
 from ui.page import Page, run
 from ui.widgets import MODEL
@@ -24,15 +26,17 @@ PAGE = Page(
     fields=(MODEL, *fields.ASKED, *fields.OWN_DATA, *fields.LOOKED_AT),
     view=fields.VIEW,
     views=(
+        picture.VIEW,
         curve.VIEW,
         all_numbers.VIEW,
         misclassified.VIEW,
         in_the_plane.VIEW,
         similarity_of_layers.VIEW,
+        structural.VIEW,
         how_tokens_move.VIEW,
     ),
     scene=scene.make,
-    switch="Look closer",
+    footer=scene.how,
     left_out=scene.left_out,
     shows=lambda spec: "yes, the encoder's" if spec.cross_attention else "yes",
 )

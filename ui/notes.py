@@ -10,6 +10,9 @@ from model_zoo import registry
 from model_zoo.types import AttentionRun, ModelInfo
 from ui.messages import as_text, enumerated
 
+CAUTION = "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
+"""What belongs beside every picture of attention."""
+
 _DIGITS = {"bfloat16": "2", "float16": "3"}  # decimal digits: from 8 and 11 bits
 
 

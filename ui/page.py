@@ -14,6 +14,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from model_zoo.types import ModelSpec
 from ui import address, browser, cockpit, notes
+from ui.appearance import PRESENT
 from ui.field import Field, one_of, pattern
 from ui.messages import as_text, failures_as_messages, fragment
 
@@ -81,7 +82,6 @@ class Page(Generic[S]):
     view: Field[str] | None = None
     views: tuple[View[S], ...] = ()
     scene: Callable[[View[S]], S | None] | None = None
-    switch: str = "View"
     apart: bool = False
     footer: Callable[[S], None] | None = None
     left_out: Callable[[S], str] = lambda _scene: ""
@@ -103,7 +103,7 @@ class Page(Generic[S]):
         """What its address holds: its own fields and those of its views, each once."""
         of_views = [field for view in self.views for field in view.fields]
         view = [self.view] if self.view else []
-        return tuple(dict.fromkeys([*self.fields, *view, *of_views, cockpit.PRESENT]))
+        return tuple(dict.fromkeys([*self.fields, *view, *of_views, PRESENT]))
 
     @property
     def chosen(self) -> View[S]:
@@ -142,13 +142,13 @@ def _switch(page: Page[Any]) -> None:
     titles = {view.name: view.title for view in page.views}
     with st.container(key="views"):
         st.segmented_control(
-            page.switch,
+            "View",
             list(titles),
             **page.view.bound,
             format_func=lambda name: titles[name],
             required=True,
             wrap=False,
-            label_visibility="collapsed" if page.switch == "View" else "visible",
+            label_visibility="collapsed",
         )
 
 
@@ -187,7 +187,6 @@ def _link(left_out: str) -> None:
             )
     if left_out:
         st.caption(left_out)
-    st.caption(cockpit.CAUTION)
 
 
 def _through_app() -> None:

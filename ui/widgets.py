@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -38,9 +38,11 @@ HEAD: Field[int] = Field("head", 1, count("head"), always=True)
 _STEPPER = 176  # px, with its label
 
 
-def asked() -> DeltaGenerator:
-    """The line of what a page is asked: texts, model, examples. It wraps where the window is narrow."""
-    return st.container(horizontal=True, vertical_alignment="top", gap="small", key="asked")
+def asked(name: str = "") -> DeltaGenerator:
+    """The line of what a page is asked: texts, model, examples. It wraps where the window is narrow. A second one has
+    a name.
+    """
+    return st.container(horizontal=True, vertical_alignment="top", gap="small", key=f"asked {name}".strip())
 
 
 def controls(name: str = "") -> DeltaGenerator:
@@ -147,10 +149,23 @@ def _model_label(model_id: str) -> str:
     return f"{spec.name} · {spec.layers} layers{heads} · {where}"
 
 
-def choice(label: str, options: Mapping[Option, str], field: Field[Any], help: str | None = None) -> Option:
+def choice(
+    label: str,
+    options: Mapping[Option, str],
+    field: Field[Any],
+    *,
+    help: str | None = None,
+    label_visibility: Literal["visible", "collapsed"] = "visible",
+) -> Option:
     """One of a few options, as buttons side by side; ``options`` maps values to their labels."""
     chosen = st.segmented_control(
-        label, list(options), **field.bound, format_func=lambda option: options[option], required=True, help=help
+        label,
+        list(options),
+        **field.bound,
+        format_func=lambda option: options[option],
+        required=True,
+        help=help,
+        label_visibility=label_visibility,
     )
     return cast(Option, chosen)
 

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from model_zoo.types import AttentionRun
+from ui.address import put
 from ui.attention.fields import CHOSEN, FILTERS, LOCKED, MODEL_PART, OFF, SCOPE, TOKEN, VIEW
 from ui.examples import Example, Examples
 from ui.field import Field
@@ -62,6 +63,14 @@ EXAMPLES = Examples(
     ),
     clicked=(TOKEN, LOCKED, OFF),
 )
+
+
+def open_with_the_first() -> None:
+    """Whoever has not chosen a head finds one in which there is something to see: that of the first example."""
+    untouched = LAYER.key not in st.session_state and HEAD.key not in st.session_state
+    if untouched and (TEXT.value, MODEL.value) == (TEXT.default, MODEL.default):
+        opening = EXAMPLES.each[0].values
+        put({field: opening[field] for field in (LAYER, HEAD)})
 
 
 def say(run: AttentionRun) -> None:

@@ -52,4 +52,10 @@ def draw(scene: Scene) -> None:
     )
 
 
-VIEW = View("summary", "All numbers", draw, needs=("results",))
+VIEW = View(
+    "summary",
+    "All numbers",
+    draw,
+    "A row for each task: its best layer, how sure that is, and what it is measured against.",
+    needs=("results",),
+)

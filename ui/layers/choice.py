@@ -36,58 +36,58 @@ class Choice:
 
 
 def draw() -> Choice:
-    """All controls of the page; what they ask for."""
-    model_place, sentences_place, seed_place, seeds_place = st.columns([5, 3, 2, 2])
-    with model_place:
-        model = widgets.model()
-    sentences = sentences_place.number_input(
-        "Sentences per task", 20, 100_000, step=100, **fields.SENTENCES.bound,
-        help="In all: 60% train the probe, 10% choose its regularization and the best layer, 30% are held out for the "
-        "test. A file with a split of its own keeps it. The more sentences, the narrower the intervals.",
-    )  # fmt: skip
-    seed = seed_place.number_input(
-        "Seed", 0, 999_999, **fields.SEED.bound,
-        help="Decides which sentences, which split and which bootstrap samples are drawn. A task's numbers depend on "
-        "its own sentences, the model, the settings and the seed, not on the other tasks.",
-    )  # fmt: skip
-    seeds = seeds_place.number_input(
-        "Seeds", 1, 20, **fields.SEEDS.bound,
-        help="Repeats everything with the next seeds and shows the band that the results span: on other sentences of a "
-        "built-in task, on another split of your own data. A split that came with a file stays.",
-    )  # fmt: skip
+    """All controls of the page, in the line of what is asked; what they ask for."""
+    model = widgets.model()
     chosen = _tasks()
-    with st.expander("What the tasks ask", icon=":material/quiz:"):
-        _explain_tasks()
-    with st.expander("Vectors, probe and controls", icon=":material/tune:"):
-        left, right = st.columns(2, gap="large")
-        with left:
-            pooling = widgets.choice("The vector of a sentence", POOLING, fields.POOLING)
-            pieces = widgets.choice("The vector of a word", PIECES, fields.PIECES)
-            kind = widgets.choice("The probe", KINDS, fields.PROBE)
-        control = right.toggle(
-            "Control task and selectivity", **fields.CONTROL_TASK.bound,
-            help="The same probe on labels that words are given at random (Hewitt & Liang 2019).",
-        )  # fmt: skip
-        untrained = right.toggle(
-            "Random weights", **fields.UNTRAINED.bound,
-            help="The same probes on a model of the same shape that was never trained. Takes twice as long.",
-        )  # fmt: skip
-        mdl = right.toggle(
-            "Description length (MDL)", **fields.MDL.bound,
-            help="How many bits it takes to code the labels while the probe learns them (Voita & Titov 2020). Takes "
-            "longer.",
-        )  # fmt: skip
-    settings = Settings(
-        sentences=int(sentences), pooling=pooling, pieces=pieces, kind=kind, control=control, mdl=mdl,
-        untrained=untrained, seed=int(seed), seeds=int(seeds),
-    )  # fmt: skip
+    with widgets.popover("How", ":material/tune:"):
+        settings = _settings()
     tasks: dict[Key, Probed] = {Key(model, name, settings): TASKS[name] for name in chosen}
     titles = {name: task.title for name, task in TASKS.items()}
-    own = own_data.draw(int(seed))
+    with widgets.popover("Your own data", ":material/upload_file:"):
+        own = own_data.draw(settings.seed)
     if own is not None:
         tasks[Key(model, own.fingerprint, settings)] = own.task
         titles[own.task.name] = own.task.name
     return Choice(model, tasks, settings, titles)
+
+
+def _settings() -> Settings:
+    sentences = st.number_input(
+        "Sentences per task", 20, 100_000, step=100, **fields.SENTENCES.bound,
+        help="In all: 60% train the probe, 10% choose its regularization and the best layer, 30% are held out for the "
+        "test. A file with a split of its own keeps it. The more sentences, the narrower the intervals.",
+    )  # fmt: skip
+    left, right = st.columns(2)
+    seed = left.number_input(
+        "Seed", 0, 999_999, **fields.SEED.bound,
+        help="Decides which sentences, which split and which bootstrap samples are drawn. A task's numbers depend on "
+        "its own sentences, the model, the settings and the seed, not on the other tasks.",
+    )  # fmt: skip
+    seeds = right.number_input(
+        "Seeds", 1, 20, **fields.SEEDS.bound,
+        help="Repeats everything with the next seeds and shows the band that the results span: on other sentences of a "
+        "built-in task, on another split of your own data. A split that came with a file stays.",
+    )  # fmt: skip
+    pooling = widgets.choice("The vector of a sentence", POOLING, fields.POOLING)
+    pieces = widgets.choice("The vector of a word", PIECES, fields.PIECES)
+    kind = widgets.choice("The probe", KINDS, fields.PROBE)
+    control = st.toggle(
+        "Control task and selectivity", **fields.CONTROL_TASK.bound,
+        help="The same probe on labels that words are given at random (Hewitt & Liang 2019).",
+    )  # fmt: skip
+    untrained = st.toggle(
+        "Random weights", **fields.UNTRAINED.bound,
+        help="The same probes on a model of the same shape that was never trained. Takes twice as long.",
+    )  # fmt: skip
+    mdl = st.toggle(
+        "Description length (MDL)", **fields.MDL.bound,
+        help="How many bits it takes to code the labels while the probe learns them (Voita & Titov 2020). Takes "
+        "longer.",
+    )  # fmt: skip
+    return Settings(
+        sentences=int(sentences), pooling=pooling, pieces=pieces, kind=kind, control=control, mdl=mdl,
+        untrained=untrained, seed=int(seed), seeds=int(seeds),
+    )  # fmt: skip
 
 
 def _tasks() -> list[str]:
@@ -98,10 +98,12 @@ def _tasks() -> list[str]:
         unknown = ", ".join(f"“{name}”" for name in asked if name not in TASKS)
         notes.complaints([f"The link names tasks that do not exist ({unknown}); they were left out."])
     fields.TASKS.value = known
-    picked = st.pills(
-        "Tasks", list(TASKS), selection_mode="multi", **fields.TASKS.bound,
-        format_func=lambda name: TASKS[name].title,
-    )  # fmt: skip
+    with widgets.popover(f"Tasks ({len(known)})", ":material/quiz:"):
+        picked = st.pills(
+            "Tasks", list(TASKS), selection_mode="multi", **fields.TASKS.bound,
+            format_func=lambda name: TASKS[name].title,
+        )  # fmt: skip
+        _explain_tasks()
     return [name for name in TASKS if name in picked]
 
 

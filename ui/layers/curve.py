@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ui import figures
+from ui import figures, widgets
 from ui.appearance import is_dark
 from ui.layers.scene import Scene
 from ui.layers.tables import COLUMNS, interval, per_cent, told
@@ -16,7 +16,8 @@ from viz.probing import curve
 
 
 def draw(scene: Scene) -> None:
-    one = scene.ask_task()
+    with widgets.controls():
+        one = scene.ask_task()
     result = one.result
     figures.show(curve(result, one.title, dark=is_dark()), "curve", f"curve-{result.task}")
     table = pd.DataFrame(
@@ -41,4 +42,10 @@ def draw(scene: Scene) -> None:
     st.dataframe(table, hide_index=True, column_config=COLUMNS)
 
 
-VIEW = View("curve", "Curve", draw, needs=("results",))
+VIEW = View(
+    "curve",
+    "Curve",
+    draw,
+    "One task over the layers, beside words alone, random weights and a control task.",
+    needs=("results",),
+)

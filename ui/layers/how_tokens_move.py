@@ -40,11 +40,10 @@ _WHAT: Mapping[Measure, str] = {"cosine": "1 − cosine", "relative": "step / le
 
 def draw(scene: Scene) -> None:
     model = scene.choice.model
-    with widgets.asked():
+    with widgets.asked("moving"):
         text, _ = widgets.texts(second=False)
         widgets.try_example(EXAMPLES)
-    with widgets.controls():
-        measure = widgets.choice("Measure", _MEASURES, MEASURE)
+        measure = widgets.choice("Measure", _MEASURES, MEASURE, label_visibility="collapsed")
     with st.spinner("Running the model …", show_time=True):
         hidden = engine().encoded_states(model, text)
     tokens = hidden.encoding.tokens
@@ -56,9 +55,9 @@ def draw(scene: Scene) -> None:
         )
     notes.beyond_training({model: len(tokens)})
     norm = "" if hidden.last_unnormed is None else " The last layer's vectors are taken before the model's final norm."
-    st.caption(f"How far each token's vector moves from one layer to the next: {_ABOUT[measure]}{norm}")
     moved = movement(hidden.states, measure, last_unnormed=hidden.last_unnormed)
     figures.show(token_movement(moved, tokens, _WHAT[measure], dark=is_dark()), "movement", "token-movement")
+    st.caption(f"How far each token's vector moves from one layer to the next: {_ABOUT[measure]}{norm}")
     n_layers, n = moved.shape
     save.table(
         "Movement",
@@ -75,4 +74,10 @@ def draw(scene: Scene) -> None:
     )
 
 
-VIEW = View("movement", "How tokens move", draw, fields=(TEXT, MEASURE))
+VIEW = View(
+    "movement",
+    "How tokens move",
+    draw,
+    "How far the vector of each token of a text moves from one layer to the next.",
+    fields=(TEXT, MEASURE),
+)

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.probing import TaskMap
-from ui import figures, save
+from ui import figures, save, widgets
 from ui.appearance import is_dark
 from ui.layers.fields import LAYER
 from ui.layers.scene import Scene
@@ -17,18 +17,18 @@ from viz.palette import MOST_COLOURS
 
 
 def draw(scene: Scene) -> None:
-    picture = scene.ask_task().picture
+    with widgets.controls():
+        picture = scene.ask_task().picture
     layer = min(LAYER.value, len(picture.points) - 1)
-    st.caption(
-        f"{len(picture.labels):,} held-out {'sentences' if picture.words is None else 'words'} on the first two "
-        "principal components of each layer (PCA); the slider below goes through the layers. Each layer has axes of "
-        "its own, so distances can be compared within a layer only. What a probe finds may lie outside these two "
-        "directions."
-    )
     n_labels = len(set(picture.labels))
     if n_labels > MOST_COLOURS:
         st.caption(f"There are {n_labels} labels; more than {MOST_COLOURS} colours cannot be told apart by eye.")
     figures.show(plane(picture, layer=layer, dark=is_dark()), "plane", f"plane-{picture.task}")
+    st.caption(
+        f"{len(picture.labels):,} held-out {'sentences' if picture.words is None else 'words'}. Each layer has axes of "
+        "its own, so distances can be compared within a layer only. What a probe finds may lie outside these two "
+        "directions."
+    )
     save.table("Points", lambda: _points(picture), f"plane-{picture.task}")
 
 
@@ -46,4 +46,10 @@ def _points(picture: TaskMap) -> pd.DataFrame:
     )
 
 
-VIEW = View("plane", "In the plane", draw, needs=("results",))
+VIEW = View(
+    "plane",
+    "In the plane",
+    draw,
+    "Held-out items on the first two principal components of a layer (PCA); the slider goes through the layers.",
+    needs=("results",),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from ui import save
+from ui import save, widgets
 from ui.layers.fields import LAYER
 from ui.layers.scene import Scene
 from ui.layers.tables import SHARE
@@ -14,16 +14,13 @@ from viz.layout import layer_names
 
 
 def draw(scene: Scene) -> None:
-    result = scene.ask_task().result
-    layer = result.layers[_ask_layer(len(result.layers))]
+    with widgets.controls():
+        result = scene.ask_task().result
+        layer = result.layers[_ask_layer(len(result.layers))]
     if not layer.wrong:
         st.success("No held-out item is misclassified at this layer.", icon=":material/check:")
         return
     n_wrong = round((1 - layer.accuracy) * result.n_test)
-    st.caption(
-        f"{n_wrong:,} of {result.n_test:,} held-out items are misclassified. Here are the {len(layer.wrong)} the probe "
-        "was most confident of:"
-    )
     table = pd.DataFrame(
         {
             "text": [example.text for example in layer.wrong],
@@ -38,6 +35,10 @@ def draw(scene: Scene) -> None:
         hide_index=True,
         column_config={"text": st.column_config.TextColumn(width="large"), "probability": SHARE},
     )
+    st.caption(
+        f"{n_wrong:,} of {result.n_test:,} held-out items are misclassified. These are the {len(layer.wrong)} the "
+        "probe was most confident of."
+    )
     save.table("These examples", lambda: table, f"misclassified-{result.task}-layer-{layer.layer}")
 
 
@@ -45,8 +46,16 @@ def _ask_layer(n_layers: int) -> int:
     """A slider over the layers; 0 is the embeddings."""
     names = layer_names(n_layers)
     LAYER.value = min(LAYER.value, n_layers - 1)
-    layer = st.select_slider("Layer", list(range(n_layers)), **LAYER.bound, format_func=lambda layer: names[layer])
+    layer = st.select_slider(
+        "Layer", list(range(n_layers)), **LAYER.bound, format_func=lambda layer: names[layer], width=360
+    )
     return int(layer)
 
 
-VIEW = View("misclassified", "Misclassified", draw, needs=("results",))
+VIEW = View(
+    "misclassified",
+    "Misclassified",
+    draw,
+    "The held-out items that the probe on a layer gets wrong and is most confident of.",
+    needs=("results",),
+)

@@ -29,8 +29,8 @@ _ABOUT = {
     "random. Columns are separated by a comma, a semicolon, a tab or a vertical bar.",
     "senteval": "Each line is `split`, `label`, `text`, separated by tabs; the split is tr (trains the probe), va "
     "(chooses its regularization and the best layer) or te (tests it).",
-    "conllu": "Treebank files with ten columns. Words are classified, by the vector chosen under “Vectors, probe and "
-    "controls”: the mean of a word's pieces or its first piece. The split is by sentence.",
+    "conllu": "Treebank files with ten columns. Words are classified, by the vector chosen under “How”: the "
+    "mean of a word's pieces or its first piece. The split is by sentence.",
 }
 _TARGETS: Mapping[str, str] = {
     "upos": "Part of speech",
@@ -55,26 +55,23 @@ class OwnData:
 
 def draw(seed: int) -> OwnData | None:
     """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
-    with st.expander("Your own data", icon=":material/upload_file:"):
-        format_ = widgets.choice("Format", _FORMATS, fields.FORMAT)
-        st.caption(_ABOUT[format_])
-        target, rank = "", 0
-        if format_ == "conllu":
-            target = widgets.choice("What to predict", _TARGETS, fields.TARGET)
-        if target == "trees":
-            rank = _about_trees()
-        upload, paste = st.columns(2, gap="large")
-        found: OwnData | None = None
-        with failures_as_messages():
-            with upload:
-                file = _file()
-            typed = paste.text_area("or paste it here", **fields.DATA.bound, height=160, disabled=file is not None)
-            if file is None and typed.strip():
-                file = uploads.pasted(typed, "The pasted data")
-            if file is None:
-                return None
-            found = _read(file, format_, target, rank, seed)
-            _describe(found.task)
+    format_ = widgets.choice("Format", _FORMATS, fields.FORMAT)
+    st.caption(_ABOUT[format_])
+    target, rank = "", 0
+    if format_ == "conllu":
+        target = widgets.choice("What to predict", _TARGETS, fields.TARGET)
+    if target == "trees":
+        rank = _about_trees()
+    found: OwnData | None = None
+    with failures_as_messages():
+        file = _file()
+        typed = st.text_area("or paste it here", **fields.DATA.bound, height=160, disabled=file is not None)
+        if file is None and typed.strip():
+            file = uploads.pasted(typed, "The pasted data")
+        if file is None:
+            return None
+        found = _read(file, format_, target, rank, seed)
+        _describe(found.task)
     return found
 
 

@@ -1,4 +1,4 @@
-"""The picture above the views of the page "Layers": every task at every layer, and what its numbers mean."""
+"""View "All layers": every task at every layer in one picture, and what its numbers mean."""
 
 from __future__ import annotations
 
@@ -12,13 +12,26 @@ from analysis.probing import Settings, frame
 from jobs.study import Finished
 from ui import figures, notes, save
 from ui.appearance import is_dark
+from ui.layers import running
 from ui.layers.choice import PIECES, POOLING
 from ui.layers.method import meaning
+from ui.layers.scene import Scene
 from ui.messages import as_text
+from ui.page import View
 from viz.probing import layers_by_tasks
 
 
-def draw(found: Sequence[Finished]) -> None:
+def draw(scene: Scene) -> None:
+    if scene.found:
+        _picture(scene.found)
+    elif scene.trees:
+        st.info("The trees found stand under “Syntax trees”.", icon=":material/park:")
+    else:
+        what = "being measured" if running.at_work() else "not measured yet"
+        figures.blank(f"Here will stand how much can be read off each layer: {what}.", "layers to come")
+
+
+def _picture(found: Sequence[Finished]) -> None:
     """The tasks found, of which there is at least one, of one model and with the same settings."""
     results = [one.result for one in found]
     notes.beyond_training({found[0].model.id: max(result.longest for result in results)})
@@ -74,3 +87,12 @@ def table_of(found: Sequence[Finished]) -> pd.DataFrame:
     table.insert(0, "model", np.repeat([one.model.id for one in found], rows))
     table.insert(1, "revision", np.repeat([one.model.revision for one in found], rows))
     return table
+
+
+VIEW = View(
+    "layers",
+    "All layers",
+    draw,
+    "How many of a hundred held-out items a probe on each layer gets right; the stronger the colour, the more.",
+    "A **probe** is a small classifier that reads a label off a layer's vectors.",
+)

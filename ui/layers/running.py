@@ -32,6 +32,12 @@ def last() -> Study | None:
     return desk().current(Study)
 
 
+def at_work() -> bool:
+    """Whether a run of this visitor's is going on."""
+    study = last()
+    return study is not None and study.running
+
+
 def _mine() -> Results:
     """The results of this visit's runs, which each run hands on to the next."""
     study = last()
@@ -64,15 +70,21 @@ def _ask(model: str) -> None:
     st.session_state[_ASKED] = model
 
 
-def draw(choice: Choice) -> None:
-    """The button that runs or stops, and while something runs how far it is."""
-    study, mine = last(), _mine()
-    if study is not None and study.running:
-        watch(study, _standings)
+def button(choice: Choice) -> None:
+    """The button that runs what is chosen, in the line of what is asked; none while something runs."""
+    if at_work():
         return
-    missing = [key for key in choice.tasks if not known([key])]
-    given = [key for key in choice.tasks if key not in mine and key not in missing]
+    missing, given = _to_run(choice)
     to_run = missing or given
+    if not choice.tasks:
+        said = "Choose at least one task, or bring your own data."
+    elif missing:
+        said = _must_be_run(choice, missing)
+    elif given:
+        came = "These results" if len(given) == len(choice.tasks) else f"The results of {_titles(choice, given)}"
+        said = f"{came} came with the app. Press Run to measure them again."
+    else:
+        said = "Everything chosen has been run. You can add other tasks, models or settings; nothing is lost."
     st.button(
         f"Run {len(to_run)} task{'s' if len(to_run) != 1 else ''}" if to_run else "Run",
         on_click=_ask,
@@ -80,16 +92,28 @@ def draw(choice: Choice) -> None:
         type="primary" if missing else "secondary",
         disabled=not to_run,
         icon=":material/play_arrow:",
+        help=as_text(said),
     )
+
+
+def _to_run(choice: Choice) -> tuple[list[Key], list[Key]]:
+    """What has no results yet; and what has results that came with the app."""
+    missing = [key for key in choice.tasks if not known([key])]
+    return missing, [key for key in choice.tasks if key not in _mine() and key not in missing]
+
+
+def draw(choice: Choice) -> None:
+    """While something runs how far it is; else what has to be run, and what was asked for is begun."""
+    study, mine = last(), _mine()
+    if study is not None and study.running:
+        watch(study, _standings)
+        return
+    missing, given = _to_run(choice)
+    to_run = missing or given
     if not choice.tasks:
-        st.caption("Choose at least one task above, or bring your own data.")
+        st.info("Choose at least one task, or bring your own data.", icon=":material/quiz:")
     elif missing:
         st.info(as_text(_must_be_run(choice, missing)), icon=":material/layers:")
-    elif given:
-        came = "These results" if len(given) == len(choice.tasks) else f"The results of {_titles(choice, given)}"
-        st.caption(as_text(f"{came} came with the app. Press Run to measure them again."))
-    else:
-        st.caption("Everything chosen has been run. You can add other tasks, models or settings; nothing is lost.")
     if to_run and st.session_state.get(_ASKED) == choice.model:
         done = True
         with failures_as_messages():

@@ -1,7 +1,4 @@
-"""What every view of the page "Layers" is given: the results of what is chosen, or of the last run.
-
-Above the views stand what is chosen, the run, the picture of all layers and tasks, and the syntax trees.
-"""
+"""What every view of the page "Layers" is given: the results of what is chosen, or of the last run."""
 
 from __future__ import annotations
 
@@ -10,11 +7,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from jobs.study import Finished, FoundTrees
-from ui.layers import choice, picture, running, structural
+from ui import widgets
+from ui.layers import choice, running
 from ui.layers.choice import Choice
 from ui.layers.fields import TASK
 from ui.layers.method import METHOD
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text
 from ui.page import Need, View
 
 
@@ -30,34 +28,35 @@ class Scene:
         assert need == "results", need
         if self.found:
             return None
-        return f"Opens with the first result{' of a task with labels' if self.trees else ''}."
+        return "Opens with the first result of a task with labels. The trees found stand under “Syntax trees”."
 
     def ask_task(self) -> Finished:
         """The task to look at closely."""
         by_name = {one.result.task: one for one in self.found}
         if TASK.value not in by_name:
             TASK.value = next(iter(by_name))
-        name = st.selectbox("Task", list(by_name), **TASK.bound, format_func=lambda name: by_name[name].title)
+        name = st.selectbox(
+            "Task", list(by_name), **TASK.bound, format_func=lambda name: by_name[name].title, width=340
+        )
         return by_name[name]
 
 
 def make(_view: View[Scene]) -> Scene:
-    """Ask what to probe, run it or show how far the run is, and draw the results there are."""
-    chosen = choice.draw()
+    """Ask what to probe, run it or show how far the run is, and gather the results there are."""
+    with widgets.asked():
+        chosen = choice.draw()
+        running.button(chosen)
     running.draw(chosen)
     shown = _shown(chosen)
     found = tuple(one for one in shown if isinstance(one, Finished))
     trees = tuple(one for one in shown if isinstance(one, FoundTrees))
-    if found:
-        picture.draw(found)
-    with failures_as_messages():
-        structural.draw(trees)
-    study = running.last()
-    if not shown and study is not None and study.running:
-        st.info("The first results appear here as soon as a task is done.", icon=":material/hourglass_top:")
+    return Scene(chosen, found, trees)
+
+
+def how(_scene: Scene) -> None:
+    """How it is measured, under every view."""
     with st.expander("How it is measured", icon=":material/straighten:"):
         st.markdown(METHOD)
-    return Scene(chosen, found, trees)
 
 
 def left_out(scene: Scene) -> str:

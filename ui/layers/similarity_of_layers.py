@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from ui import figures, save
+from ui import figures, save, widgets
 from ui.appearance import is_dark
 from ui.layers.scene import Scene
 from ui.page import View
@@ -14,14 +14,15 @@ from viz.layout import layer_names
 
 
 def draw(scene: Scene) -> None:
-    one = scene.ask_task()
+    with widgets.controls():
+        one = scene.ask_task()
     picture = one.picture
     few = " There are fewer vectors than dimensions, so all values are too high; compare them only with each other."
+    figures.show(similarity(picture.cka, dark=is_dark()), "similarity", f"similarity-{picture.task}")
     st.caption(
         f"Linear CKA on the same {len(picture.labels):,} held-out vectors: 1 is the same up to rotation, shift and "
         f"scale.{few if len(picture.labels) < one.model.width else ''}"
     )
-    figures.show(similarity(picture.cka, dark=is_dark()), "similarity", f"similarity-{picture.task}")
     names = layer_names(len(picture.cka))
     save.table(
         "Similarity",
@@ -30,4 +31,10 @@ def draw(scene: Scene) -> None:
     )
 
 
-VIEW = View("similarity", "Similarity of layers", draw, needs=("results",))
+VIEW = View(
+    "similarity",
+    "Similarity of layers",
+    draw,
+    "How alike the vectors of two layers are: 1 is the same up to rotation, shift and scale.",
+    needs=("results",),
+)

@@ -1,4 +1,4 @@
-"""The results of the structural probe: its scores by layer, a sentence's tree beside the one found, and the numbers."""
+"""View "Syntax trees": the structural probe's scores by layer, and a sentence's tree beside the one found."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from jobs.study import FoundTrees
 from ui import figures, notes, save, widgets
 from ui.appearance import is_dark
 from ui.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
+from ui.layers.scene import Scene
 from ui.layers.tables import per_cent, told
 from ui.messages import as_text
+from ui.page import View
 from viz import structural
 from viz.layout import layer_names
 
@@ -35,9 +37,15 @@ _WHAT_IT_SAYS: Final = (
 )
 
 
-def draw(found: Sequence[FoundTrees]) -> None:
+def draw(scene: Scene) -> None:
     """A part of the page for each treebank."""
-    for one in found:
+    if not scene.trees:
+        st.info(
+            "Bring sentences with trees: under “Your own data”, choose CoNLL-U and Syntax trees, then press Run. There "
+            "is an example to try it with.",
+            icon=":material/park:",
+        )
+    for one in scene.trees:
         st.subheader(as_text(f"Syntax trees: {one.title}"), anchor=False)
         _scores(one)
         _trees(one.result)
@@ -160,3 +168,11 @@ def edges(sentences: Sequence[ParsedSentence], layer: int) -> pd.DataFrame:
     ]
     columns = ["sentence", "text", "layer", "word", "form", "other_word", "other_form", "in_tree", "found"]
     return pd.DataFrame(rows, columns=np.array(columns))
+
+
+VIEW = View(
+    "trees",
+    "Syntax trees",
+    draw,
+    "Whether a sentence's tree can be read off a layer by a linear map: the tree in the file beside the tree found.",
+)

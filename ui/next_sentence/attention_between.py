@@ -23,11 +23,6 @@ def draw(scene: Scene) -> None:
     run = engine().attend(scene.model, scene.a, scene.b)
     notes.beyond_training({scene.model: run.n_tokens})
     shares = focus.between_sentences(run)
-    st.caption(
-        "The share of the attention of one sentence's words that goes to the words of the other. "
-        "The rest stays within the sentence or goes to special tokens. "
-        "It shows where heads look, not why the model says what it says."
-    )
     for column, share, direction in zip(st.columns(2, gap="large"), shares, ("A->B", "B->A"), strict=True):
         with column:
             st.markdown(f"**{direction.replace('->', ' → ')}**, mean {share.mean():.1%}")
@@ -56,4 +51,12 @@ def _links(run: AttentionRun, share: np.ndarray, direction: str) -> None:
         )
 
 
-VIEW = View("attention", "Attention between them", draw, needs=("pair",))
+VIEW = View(
+    "attention",
+    "Attention between them",
+    draw,
+    "The share of their attention that the words of one sentence give the words of the other, head by head.",
+    "The rest stays within the sentence or goes to special tokens. It shows where heads look, not why the model says "
+    "what it says.",
+    needs=("pair",),
+)

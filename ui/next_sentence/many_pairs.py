@@ -50,10 +50,6 @@ Row = tuple[str, str, bool | None]
 
 def draw(scene: Scene) -> None:
     """Paste or upload, run, stop, read, save."""
-    st.caption(
-        "CSV with the columns a and b, and label (1 if B follows A, else 0) if you know it; "
-        f"at most {pairs.MAX_PAIRS:,} pairs."
-    )
     pasted, uploaded = st.columns(2, gap="large")
     typed = pasted.text_area("Paste CSV", **PAIRS.bound, height=190)
     file = uploads.one("or upload a file", _FILE, uploaded)
@@ -125,4 +121,12 @@ def _show(batch: Batch[Row, Judgement]) -> None:
         figures.show(calibration(found, dark=is_dark()), "calibration", "calibration")
 
 
-VIEW = View("many pairs", "Many pairs", draw, fields=(PAIRS,), left_out=_left_out)
+VIEW = View(
+    "many pairs",
+    "Many pairs",
+    draw,
+    "Judge a list: a CSV with the columns a and b, and label (1 if B follows A, else 0) if you know it; "
+    f"at most {pairs.MAX_PAIRS:,} pairs.",
+    fields=(PAIRS,),
+    left_out=_left_out,
+)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from analysis import control_sentences
 from model_zoo.types import SentenceScore
-from ui import notes, save
+from ui import notes, save, widgets
 from ui.engine import engine
 from ui.field import Field, within
 from ui.next_sentence.scene import WHAT_SOP_IS, Scene
@@ -39,11 +39,14 @@ def draw(scene: Scene) -> None:
             icon=":material/info:",
         )
     name = "A, B in order" if score.kind == "SOP" else "B follows A"
-    columns = st.columns(4)
-    columns[0].metric(f"P({name})", f"{score.p_next:.4f}")
-    columns[1].metric("Logit, yes" if score.kind == "SOP" else "Logit, is next", f"{score.logits[0]:.3f}")
-    columns[2].metric("Logit, no" if score.kind == "SOP" else "Logit, is not", f"{score.logits[1]:.3f}")
-    columns[3].metric("Swapped: A after B", f"{others[0].p_next:.4f}")
+    in_place_of_b = [others[place].p_next for place in range(1, len(drawn) + 1)]
+    st.markdown(_verdict(score, in_place_of_b))
+    with st.container(horizontal=True, gap="medium", key="answer"):
+        st.metric(f"P({name})", f"{score.p_next:.4f}", width="content")
+        st.metric("Swapped: A after B", f"{others[0].p_next:.4f}", width="content")
+        st.metric("Logit, yes" if score.kind == "SOP" else "Logit, is next", f"{score.logits[0]:.3f}", width="content")
+        st.metric("Logit, no" if score.kind == "SOP" else "Logit, is not", f"{score.logits[1]:.3f}", width="content")
+    _against_controls(drawn, [others[place] for place in range(1, len(pairs))], score)
     st.caption(
         f"P = exp({score.logits[0]:.3f}) / (exp({score.logits[0]:.3f}) + exp({score.logits[1]:.3f})). "
         "In BERT's training, half of the second sentences come from other texts, "
@@ -51,16 +54,26 @@ def draw(scene: Scene) -> None:
         if score.kind == "NSP"
         else f"P = exp({score.logits[0]:.3f}) / (exp({score.logits[0]:.3f}) + exp({score.logits[1]:.3f}))."
     )
-    _against_controls(drawn, [others[place] for place in range(1, len(pairs))], score)
+
+
+def _verdict(score: SentenceScore, in_place_of_b: list[float]) -> str:
+    """The answer in a sentence, and how many of the controls in the place of B score lower."""
+    below = sum(p < score.p_next for p in in_place_of_b)
+    what = "A and B are in order" if score.kind == "SOP" else "B follows A"
+    sure = "yes" if score.p_next > 0.5 else "no"
+    return (
+        f"Does the model take it that {what}? **{sure.capitalize()}, {score.p_next:.0%}.** "
+        f"B scores higher than **{below} of {len(in_place_of_b)}** random sentences in its place."
+    )
 
 
 def _against_controls(drawn: tuple[str, ...], scores: list[SentenceScore], score: SentenceScore) -> None:
     def again() -> None:
         CONTROL_SEED.value = (CONTROL_SEED.value + 1) % 1_000_000
 
-    left, right = st.columns([4, 1], vertical_alignment="bottom")
-    left.markdown("**Controls**: random English sentences in place of B, and in place of A")
-    right.button("Draw others", on_click=again, icon=":material/casino:", width="stretch")
+    with widgets.controls():
+        st.markdown("**Controls**: random English sentences in place of B, and in place of A", width="stretch")
+        st.button("Draw others", on_click=again, icon=":material/casino:")
     in_place_of_b = [one.p_next for one in scores[: len(drawn)]]
     in_place_of_a = [one.p_next for one in scores[len(drawn) :]]
     table = pd.DataFrame(
@@ -80,9 +93,14 @@ def _against_controls(drawn: tuple[str, ...], scores: list[SentenceScore], score
             "in the place of A": bar,
         },
     )
-    below = sum(p < score.p_next for p in in_place_of_b)
-    st.markdown(f"B scores higher than **{below} of {len(drawn)}** random sentences in its place.")
     save.table("Controls", lambda: table, "controls")
 
 
-VIEW = View("probability", "Probability", draw, fields=(CONTROL_SEED,), needs=("pair", "nsp"))
+VIEW = View(
+    "probability",
+    "Probability",
+    draw,
+    "Does sentence B follow sentence A in a text? The model's answer, and what it says of random sentences.",
+    fields=(CONTROL_SEED,),
+    needs=("pair", "nsp"),
+)

@@ -63,7 +63,7 @@ def make(view: View[Scene]) -> Scene:
 def _open_with_a_pair() -> None:
     """Whoever comes here for the first time finds two sentences."""
     untouched = (TEXT.value, PAIR.value) == (TEXT.default, "")
-    if untouched and not st.query_params:
+    if untouched and not {TEXT.name, PAIR.name} & set(st.query_params):
         opening = EXAMPLES.each[0].values
         address.put({field: opening[field] for field in (TEXT, PAIR)})
 
@@ -75,6 +75,6 @@ def _both_texts() -> tuple[str, str]:
         TEXT.value, PAIR.value = PAIR.value, TEXT.value
 
     a = widgets.text_area("Sentence A", TEXT)
-    st.button("Swap", on_click=swap, icon=":material/swap_horiz:", help="Swap A and B.")
+    st.button("Swap A and B", on_click=swap, icon=":material/swap_horiz:")
     b = widgets.text_area("Sentence B", PAIR)
     return widgets.short_enough(a, "Sentence A"), widgets.short_enough(b, "Sentence B")

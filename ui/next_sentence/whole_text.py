@@ -34,7 +34,8 @@ _MOST_CHARACTERS = 10_000  # of these together, each read twice: more would keep
 
 def draw(scene: Scene) -> None:
     """A short text, sentence by sentence."""
-    text = st.text_area("Text", **PASSAGE.bound, height=120)
+    with widgets.asked("passage"):
+        text = widgets.text_area("A text of at least two sentences", PASSAGE)
     found = sentences.split(widgets.short_enough(text))
     if len(found) < 2:
         raise InvalidInput("This takes at least two sentences. Type more.")
@@ -71,4 +72,11 @@ def _n_used(sentences: Sequence[str]) -> int:
     return min(len(sentences), _MOST_SENTENCES, max(2, within))
 
 
-VIEW = View("a text", "A whole text", draw, fields=(PASSAGE,), needs=("nsp",))
+VIEW = View(
+    "a text",
+    "A whole text",
+    draw,
+    "A text, sentence by sentence: how sure the model is that each follows the one before, and the weakest link.",
+    fields=(PASSAGE,),
+    needs=("nsp",),
+)
