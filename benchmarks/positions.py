@@ -64,14 +64,14 @@ _MEASURE = """async ([results, patience]) => {
     };
     const end = performance.now() + patience;
     let before = '', alike = 0, seen = null;
-    while (alike < 6 && performance.now() < end) {
+    while (alike < 4 && performance.now() < end) {
         seen = look();
         const now = JSON.stringify(seen);
         alike = seen !== null && now === before ? alike + 1 : 0;
         before = now;
         await new Promise((done) => setTimeout(done, 50));
     }
-    if (alike < 6) throw new Error(`the page never came to rest: ${before}`);
+    if (alike < 4) throw new Error(`the page never came to rest: ${before}`);
     return seen;
 }"""
 
@@ -94,13 +94,14 @@ class Sight:
     page: str
     view: str
 
-    @property
-    def address(self) -> str:
-        if not self.view:
-            return "/" if self.page == PAGES[0].name else f"/{self.page}"
-        text, pair = PAIR if self.page == "next_sentence" else (TEXT, "")
-        query = {"view": self.view, "text": text} | ({"pair": pair} if pair else {})
-        return f"/{self.page}?{urllib.parse.urlencode(query)}"
+    def address(self, **parameters: str) -> str:
+        """Its path with the text of 16 tokens and further parameters."""
+        query = dict(parameters)
+        if self.view:
+            text, pair = PAIR if self.page == "next_sentence" else (TEXT, "")
+            query |= {"view": self.view, "text": text} | ({"pair": pair} if pair else {})
+        path = "/" if self.page == PAGES[0].name else f"/{self.page}"
+        return f"{path}?{urllib.parse.urlencode(query)}" if query else path
 
 
 def sights() -> Iterator[Sight]:
@@ -153,7 +154,7 @@ def main() -> None:
         for width, height in SIZES:
             for sight in sights():
                 page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
-                page.goto(url + sight.address)
+                page.goto(url + sight.address())
                 emit(**asdict(sight), window=[width, height], **asdict(measure(page)))
                 page.close()
         browser.close()
