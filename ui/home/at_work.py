@@ -13,7 +13,6 @@ from ui.attention import examples, words
 from ui.attention.scene import Scene
 from ui.engine import engine
 from ui.messages import as_text
-from ui.widgets import HEAD, LAYER
 from viz.predictions import predictions
 
 SENTENCE: Final = "The cat sat on the mat because it was tired."
@@ -37,9 +36,9 @@ def draw() -> None:
 def _looking() -> None:
     st.markdown("**Where does it look?** Point at a word: the others light up by how much this head looks at them.")
     scene = Scene(model=DEFAULT_MODEL, text=SENTENCE, pair=None, part="encoder")
-    examples.open_with_the_first()
-    layer = min(LAYER.value, scene.run.n_layers) - 1  # chosen on another page, perhaps in a larger model
-    words.draw(scene, layer, min(HEAD.value, scene.run.layers[layer].n_heads) - 1)
+    layer, head = examples.chosen_or_first()
+    layer = min(layer, scene.run.n_layers) - 1  # chosen on another page, perhaps in a larger model
+    words.draw(scene, layer, min(head, scene.run.layers[layer].n_heads) - 1)
 
 
 def _guessing() -> None:
