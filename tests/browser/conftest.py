@@ -252,6 +252,7 @@ def mounted(browser: Browser) -> Iterator[Callable[..., tuple[Page, Callable[[An
                 data: Uint8Array.from(atob(data), (byte) => byte.charCodeAt(0)),
                 parentElement: document.querySelector("main"),
                 setStateValue: (name, value) => told.push([name, value]),
+                setTriggerValue: (name, value) => told.push([name, value]),
             }))""",
             base64.b64encode(pack(payload)).decode(),
         )
