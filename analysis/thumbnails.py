@@ -21,7 +21,7 @@ class Thumbnails:
 
     pixels: npt.NDArray[np.uint8] = field(repr=False)
     maximum: float
-    n_heads: tuple[int, ...]
+    n_heads: tuple[int, ...] = field(repr=False)
     n_queries: int
     n_keys: int
 

@@ -163,8 +163,9 @@ class Visitor:
         return (node for node in self.tree if not isinstance(node, Block))
 
     def widgets(self) -> list[Widget]:
-        """Everything on the page that can be changed, not the sidebar."""
-        return [node for node in self.tree.main if isinstance(node, Widget) and not getattr(node, "disabled", False)]
+        """Everything on the page that can be changed, without what is set for all pages behind "More"."""
+        found = [node for node in self.tree.main if isinstance(node, Widget) and node.key not in ("present", "image")]
+        return [node for node in found if not getattr(node, "disabled", False)]
 
     def widget(self, key: str) -> Widget:
         """The widget of this key, or of the page's own field of this name."""

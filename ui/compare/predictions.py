@@ -34,10 +34,10 @@ def draw(scene: Scene) -> None:
     scene.check()
     _length(scene)
     _masks(scene)
-    st.subheader("How surprising each word is")
+    st.header("How surprising each word is")
     with failures_as_messages():
         _surprisal(scene)
-    st.subheader("Does the second text follow the first?")
+    st.header("Does the second text follow the first?")
     _next_sentence(scene)
 
 
