@@ -5,15 +5,15 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from model_zoo.types import MaskPrediction
-from viz.layout import axis_style, base_layout, token_text
+from viz.layout import axis_style, base_layout, headline, token_text
 from viz.palette import categorical, theme
 
 _BAR = 25  # px
 
 
-def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
+def predictions(answer: MaskPrediction, title: str = "", *, dark: bool = False) -> go.Figure:
     """Probabilities of the best tokens, best on top; the original in its own colour, below the others and with its rank
-    where it is not among them.
+    where it is not among them. ``title`` says whose answer it is.
 
     Trace 0; ``customdata`` holds the ids, so that a click can say which token was meant.
     """
@@ -34,7 +34,7 @@ def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
                 orientation="h",
                 marker={"color": [special if entry.id == original else plain for entry, _ in entries]},
                 text=[
-                    _percent(entry.probability) + (f", rank {rank:,}" if rank > len(answer.best) else "")
+                    percent(entry.probability) + (f", rank {rank:,}" if rank > len(answer.best) else "")
                     for entry, rank in entries
                 ],
                 textposition="outside",
@@ -53,6 +53,7 @@ def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
             dark,
             bargap=0.25,
             dragmode=False,
+            title=headline(title, dark),
             clickmode="event+select",
             height=_BAR * len(entries) + 48,
             margin={"l": 8, "r": 60, "t": 28, "b": 20},
@@ -69,7 +70,7 @@ def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
     )
 
 
-def _percent(probability: float) -> str:
+def percent(probability: float) -> str:
     """Two digits that count, whatever the size: 23%, 1.4%, 0.031%, and powers of ten below."""
     percent = 100 * probability
     if percent >= 10:
