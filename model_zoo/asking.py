@@ -236,21 +236,6 @@ class Asking(ABC):
             raise InvalidInput("Positions to mask belong to one text. Type [MASK] into the texts of a list instead.")
         return self.ask_all([FillMask(model, one, top_k, (), targets) for one in texts_.check_texts(text)])
 
-    def iter_erased(
-        self,
-        model: str,
-        text: str,
-        erased: Sequence[Collection[int]],
-        *,
-        masked: Collection[int] = (),
-        targets: Sequence[str | int] = (),
-    ) -> Generator[tuple[int, tuple[MaskPrediction, ...]], None, None]:
-        """The best token for every mask of a text while more of it is hidden: ``fill_mask`` once for each of ``erased``,
-        groups of positions that are masked as well. Yields (place of the group, answers) as batches are done.
-        """
-        hidden = frozenset(masked)
-        return self.stream_all([FillMask(model, text, 1, hidden | set(group), targets) for group in erased])
-
     @overload
     def next_tokens(  # type: ignore[overload-overlap]
         self, model: str, text: str, top_k: int = 10, *, targets: Sequence[str | int] = ()
@@ -314,19 +299,6 @@ class Asking(ABC):
         if isinstance(text, str):
             return self.ask(ScoreTokens(model, text, scheme))
         return self.ask_all([ScoreTokens(model, one, scheme) for one in texts_.check_texts(text)])
-
-    def iter_token_scores(
-        self, model: str, text: str, *, scheme: Scheme | None = None, at_once: int = 16
-    ) -> Generator[TokenScores, None, None]:
-        """``token_scores`` of a long text in parts of ``at_once`` tokens as they are done, shortly after each other; nan
-        for tokens of other parts. They are put together by ``TokenScores.joined``.
-
-        A causal model scores all of them in one run, and has one part.
-        """
-        n = 1 if scheme == "causal" else len(self.encode(model, text))
-        parts = [ScoreTokens(model, text, scheme, range(first, first + at_once)) for first in range(0, n, at_once)]
-        for _, part in self.stream_all(parts):
-            yield part
 
     @overload
     def prefer(self, model: str, a: str, b: str, *, scheme: Scheme | None = None) -> Preference: ...

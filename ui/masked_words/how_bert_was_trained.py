@@ -33,8 +33,8 @@ def draw(scene: Scene) -> None:
     sentence = corrupted(scene.encoding, drawn, scene.vocabulary, answers, dark=is_dark())
     token_line.draw([legend(drawn, dark=is_dark()), sentence], key="training")
     st.caption(
-        "Under a chosen token: what stood there, what the model answers (✓ right, ✗ wrong), and what that costs in nats, "
-        "−ln P of the right token. Whatever was clicked above plays no part; typed masks are not drawn."
+        "Under a chosen token: what stood there, what the model answers (✓ right, ✗ wrong), and what that costs in "
+        "nats, −ln P of the right token. Words clicked in other views play no part; typed masks are not drawn."
     )
     right = sum(a.original is not None and a.best[0].id == a.original.id for a in answers)
     columns = st.columns(3)
@@ -107,8 +107,8 @@ VIEW = View(
     "How BERT was trained",
     draw,
     "Some tokens are chosen at random, as in BERT's training, and the model has to say what stood there.",
-    more="In BERT's training, 15% of the tokens are **chosen**. Of these, 80% are replaced by the mask, 10% by a random "
-    "token and 10% stay, and for all of them the model has to say what stood there. The loss is −ln P of the right "
-    "token, averaged over the chosen ones.",
+    more="In BERT's training, 15% of the tokens are **chosen**. Of these, 80% are replaced by the mask, 10% by a "
+    "random token and 10% stay, and for all of them the model has to say what stood there. The loss is −ln P of the "
+    "right token, averaged over the chosen ones.",
     fields=(RATE, RATE_MASKED, RATE_RANDOM, SEED, WORKED_TOKEN),
 )

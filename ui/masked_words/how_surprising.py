@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis import scoring
 from analysis.words import token_units, word_units
+from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.types import Encoding, Preference, Scheme, TokenScores
 from ui import long_text, notes, save, token_line, widgets
 from ui.appearance import is_dark
@@ -73,7 +74,7 @@ def draw(scene: Scene) -> None:
     labels = ["A", "B"] if len(scores) == 2 else [""]
     lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
     formula = "−log₂ P(word | those before it)" if scene.causal else "−log₂ P(word | all others)"
-    turn = "" if scene.causal else " Each word has its turn, whatever was clicked above; typed masks stay."
+    turn = "" if scene.causal else " Each word has its turn, whatever was clicked in other views; typed masks stay."
     token_line.draw(lines, key="surprisal")
     _totals(scores, labels, causal=scene.causal)
     if len(scores) == 2:
@@ -102,17 +103,16 @@ def _scores(scene: Scene, encodings: Sequence[Encoding], scheme: Scheme) -> list
     n_runs = sum(map(len, encodings))
     if not long_text.agreed(LONG, longest, f"Score this long text: {n_runs:,} runs of the model"):
         return []
-    at_once = _AT_ONCE if longest > long_text.LONG else longest or 1
-    n_parts = [-(-len(encoding) // at_once) for encoding in encodings]
-    parts = (
-        (place, part)
+    at_once = _AT_ONCE if longest > long_text.LONG else n_runs
+    asked = [
+        (place, ScoreTokens(scene.model, encoding.text, scheme, part if at_once < len(encoding) else None))
         for place, encoding in enumerate(encodings)
-        for part in engine().iter_token_scores(scene.model, encoding.text, scheme=scheme, at_once=at_once)
-    )
-    found = long_text.collected(LONG, longest, parts, sum(n_parts))
-    return [
-        TokenScores.joined([part for of, part in found if of == place]) for place in range(len(encodings))
+        for part in (range(first, first + at_once) for first in range(0, len(encoding), at_once))
     ]
+    parts = engine().stream_all([question for _, question in asked])
+    found = long_text.collected(LONG, longest, parts, len(asked))
+    of_text = [[part for which, part in found if asked[which][0] == place] for place in range(len(encodings))]
+    return [TokenScores.joined(parts_of_one) for parts_of_one in of_text]
 
 
 def _line(score: TokenScores, label: str) -> Line:

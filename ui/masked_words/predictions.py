@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import scoring
+from analysis.agreement import readable
 from model_zoo.types import MaskPrediction
 from ui import address, figures, save, widgets
 from ui.appearance import is_dark
@@ -104,7 +105,9 @@ def _what_comes_next(scene: Scene) -> None:
         figures.show(figure, "next tokens", "next-token")
     with beside:
         best = answer.best[0]
-        st.markdown(as_text(f"After the text the model puts “{best.token}” first with {percent(best.probability)}."))
+        st.markdown(
+            as_text(f"After the text the model puts “{readable(best.token)}” first with {percent(best.probability)}.")
+        )
         with widgets.controls("answers"):
             st.number_input("Guesses", 1, 50, **TOP_K.bound, width=210)
             save.table("Predictions", lambda: _table(scene, [answer]), "predictions")
@@ -135,8 +138,8 @@ def _in_words(scene: Scene, answer: MaskPrediction) -> None:
     if answer.original is not None and answer.log_probability is not None:
         st.caption(
             as_text(
-                f"“{answer.original.token}” (in its own colour): rank {answer.rank:,}, probability {answer.original.probability:.2%}, "
-                f"surprisal {scoring.bits(answer.log_probability):.1f} bits"
+                f"“{answer.original.token}” (in its own colour): rank {answer.rank:,}, "
+                f"probability {answer.original.probability:.2%}, surprisal {scoring.bits(answer.log_probability):.1f} bits"
             )
         )
     choice = f"put {answer.position}"

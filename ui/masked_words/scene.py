@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from analysis.agreement import readable
 from analysis.words import Unit, token_units, word_units
 from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Vocabulary
 from ui import address, notes, widgets, word_strip
@@ -86,9 +87,9 @@ class Scene:
     def sentence(self, answer: MaskPrediction) -> str:
         """What the model guesses for a mask and what stood there, in a sentence, as plain text."""
         best = answer.best[0]
-        said = f"The model puts “{best.token}” first with {percent(best.probability)}"
+        said = f"The model puts “{readable(best.token)}” first with {percent(best.probability)}"
         if answer.original is not None:
-            said += f"; it was “{answer.original.token}”"
+            said += f"; it was “{readable(answer.original.token)}”"
         number = f"Mask {self.masks.index(answer.position) + 1}: " if len(self.masks) > 1 else ""
         return f"{number}{said}."
 
