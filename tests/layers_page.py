@@ -48,11 +48,18 @@ def written(app: AppTest) -> dict[tuple[float, float], str]:
 
 
 def said(app: AppTest) -> str:
+    """The page's words, and those that its buttons say when one rests on them."""
     messages = [*app.warning, *app.info, *app.error, *app.success, *app.caption, *app.markdown]
-    return "\n".join(message.value.replace("\\", "") for message in messages)
+    words = [*(message.value for message in messages), *(button.help or "" for button in app.button)]
+    return "\n".join(words).replace("\\", "")
 
 
-VIEWS = ("curve", "summary", "misclassified", "plane", "similarity", "movement")
+def nothing_yet(app: AppTest) -> bool:
+    """Whether there is only the place where results will stand."""
+    return [chart.key for chart in app.get("plotly_chart")] == ["layers to come"]
+
+
+VIEWS = ("layers", "curve", "summary", "misclassified", "plane", "similarity", "movement")
 
 
 ROWS = [(f"sentence number {i} here", "ab"[i % 2]) for i in range(40)]

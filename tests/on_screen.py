@@ -70,15 +70,15 @@ def heatmaps(app: AppTest) -> list[FloatArray]:
 
 
 def controls(app: AppTest) -> dict[str, Widget]:
-    """What a visitor can set on the page, by the names of its fields, else by key; not the sidebar, and not buttons,
-    which hold no value.
+    """What a visitor can set on the page, by the names of its fields, else by key; not what every page has behind
+    "More", and not buttons, which hold no value.
     """
     names = {field.key: field.name for field in address.declared()}
     widgets = [element for element in app.main if isinstance(element, Widget)]
     return {
         names.get(str(w.key), str(w.key)): w
         for w in widgets
-        if not isinstance(w, Button | DownloadButton | FileUploader)
+        if not isinstance(w, Button | DownloadButton | FileUploader) and w.key not in ("present", "image")
     }
 
 

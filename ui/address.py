@@ -189,7 +189,8 @@ def query() -> dict[str, str]:
 def _restores(address: Mapping[str, str], wanted: Mapping[str, str], fields: Sequence[Field[Any]]) -> bool:
     """Whether an address says what is wanted, whatever defaults it leaves out, and nothing else."""
     defaults = {field.name: field.written_default for field in fields}
-    return set(address) <= set(defaults) and all(
+    too_long = {field.name for field in fields if len(field.written) > LONGEST_VALUE}  # none of these may stand there
+    return set(address) <= set(defaults) - too_long and all(
         address.get(name, default) == wanted.get(name, default) for name, default in defaults.items()
     )
 

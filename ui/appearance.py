@@ -1,16 +1,31 @@
-"""What a visitor sets for all pages: the theme, by Streamlit's own menu, and how images are saved."""
+"""What a visitor sets for all pages: the theme, by Streamlit's own menu, large type, and how charts are saved."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from ui.field import Field, one_of
+from ui.field import SWITCH, Field, one_of
 
+PRESENT: Field[bool] = Field("present", False, SWITCH)
 IMAGE: Field[str] = Field("image", "svg", one_of("the image format", ("svg", "png")))
 
 
 def is_dark() -> bool:
     return bool(st.context.theme.type == "dark")
+
+
+def scale() -> float:
+    """How much larger type is than usual: 1.375 in the presentation mode, as ui/present.css has it."""
+    return 22 / 16 if PRESENT.value else 1.0
+
+
+def presentation() -> None:
+    """The switch of the presentation mode."""
+    st.toggle(
+        "Presentation",
+        **PRESENT.bound,
+        help="Large type and no menu, for the back row. The link of the page carries it.",
+    )
 
 
 def images() -> None:

@@ -7,10 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from ui import address, appearance, browser, sign_in
-from ui.field import SWITCH, Field
 from viz.palette import DARK
-
-PRESENT: Field[bool] = Field("present", False, SWITCH)
 
 _STYLE = (Path(__file__).parent / "cockpit.css").read_text(encoding="utf-8")
 _PRESENT = (Path(__file__).parent / "present.css").read_text(encoding="utf-8")
@@ -21,7 +18,7 @@ _DARK = f".stMultiSelect [data-tag] * {{ color: {DARK.background} }}"
 
 def frame() -> None:
     """Once a run: the stylesheet, and what the browser has to know of the fields of all pages."""
-    styles = _STYLE + (_DARK if appearance.is_dark() else "") + (_PRESENT if PRESENT.value else "")
+    styles = _STYLE + (_DARK if appearance.is_dark() else "") + (_PRESENT if appearance.PRESENT.value else "")
     st.html(f"<style>{styles}</style>")
     browser.prepare(address.declared())
 
@@ -36,10 +33,6 @@ def headline(title: str, about: str, more: tuple[str, ...]) -> None:
         with st.popover("More", icon=":material/help:", type="tertiary", width="content", key="more"):
             for said in dict.fromkeys(filter(None, (about, *more))):
                 st.markdown(said)
-            st.toggle(
-                "Presentation",
-                **PRESENT.bound,
-                help="Large type and no menu, for the back row. The link of the page carries it.",
-            )
+            appearance.presentation()
             appearance.images()
             sign_in.sign_out()

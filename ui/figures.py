@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from ui.appearance import IMAGE, is_dark
+from ui.appearance import IMAGE, is_dark, scale
 from ui.component import component
 from ui.engine import engine
 from viz import heatmap
 from viz.component import pack
-from viz.layout import base_layout
+from viz.layout import base_layout, enlarged
 
 
 def config(name: str, *, clicked: bool = False) -> dict[str, object]:
@@ -37,9 +37,17 @@ def show_heatmap(payload: heatmap.Payload, key: str) -> None:
     mount(key=key, data=pack(payload))
 
 
-def show(figure: go.Figure, key: str, name: str) -> None:
-    """Draw a figure; ``name`` is the file name of its image."""
-    st.plotly_chart(figure, key=key, theme=None, config=config(name))
+def show(figure: go.Figure, key: str, name: str, choose: Callable[[], None] | None = None) -> None:
+    """Draw a figure; ``name`` is the file name of its image. ``choose`` is called when a point of it was clicked, which
+    then stands in the session under ``key``.
+    """
+    shown = enlarged(figure, scale())
+    if choose is None:
+        st.plotly_chart(shown, key=key, theme=None, config=config(name))
+    else:
+        st.plotly_chart(
+            shown, key=key, on_select=choose, selection_mode="points", theme=None, config=config(name, clicked=True)
+        )
 
 
 def blank(text: str, key: str) -> None:

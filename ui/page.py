@@ -14,6 +14,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from model_zoo.types import ModelSpec
 from ui import address, browser, cockpit, notes
+from ui.appearance import PRESENT
 from ui.field import Field, one_of, pattern
 from ui.messages import as_text, failures_as_messages, fragment
 
@@ -102,7 +103,7 @@ class Page(Generic[S]):
         """What its address holds: its own fields and those of its views, each once."""
         of_views = [field for view in self.views for field in view.fields]
         view = [self.view] if self.view else []
-        return tuple(dict.fromkeys([*self.fields, *view, *of_views, cockpit.PRESENT]))
+        return tuple(dict.fromkeys([*self.fields, *view, *of_views, PRESENT]))
 
     @property
     def chosen(self) -> View[S]:

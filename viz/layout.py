@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
+import plotly.graph_objects as go
 import regex
 
 from viz.palette import Colorscale, Theme, sequential, theme
@@ -85,6 +86,32 @@ def base_layout(dark: bool, **settings: Any) -> dict[str, Any]:
         showlegend=False,
         **settings,
     )
+
+
+def enlarged(figure: go.Figure, scale: float) -> go.Figure:
+    """The figure with all its type, and with it its height and margins, so many times as large; itself for 1."""
+    if scale == 1:
+        return figure
+    spec = figure.to_plotly_json()
+    _enlarge(spec, scale)
+    layout = spec["layout"]
+    for sizes, names in ((layout, ("height",)), (layout.get("margin", {}), tuple("lrtb"))):
+        for name in names:
+            if name in sizes:
+                sizes[name] = round(sizes[name] * scale)
+    return go.Figure(spec)
+
+
+def _enlarge(part: Any, scale: float) -> None:
+    """All fonts within a part of a figure."""
+    if isinstance(part, dict):
+        for name, value in part.items():
+            if name.endswith("font") and isinstance(value, dict) and isinstance(value.get("size"), int | float):
+                value["size"] = value["size"] * scale
+            _enlarge(value, scale)
+    elif isinstance(part, list | tuple):
+        for value in part:
+            _enlarge(value, scale)
 
 
 def axis_style(colours: Theme) -> dict[str, Any]:

@@ -113,7 +113,7 @@ def test_a_list_of_pairs_is_said_to_hold_a_long_one(open_page: Open) -> None:
 
 def test_own_data_to_probe_is_said_to_hold_a_long_text(open_page: Open) -> None:
     for text, n in ((FITS, 0), (TOO_LONG, 1)):
-        app = open_page("pages/layers.py", tasks="", format="table", view="curve")
+        app = open_page("pages/layers.py", tasks="", format="table", view="layers")
         rows = [*ROWS, (text, "a")]
         app.text_area(key="layers_data").set_value("\n".join(["text,label", *(",".join(row) for row in rows)])).run()
         next(b for b in app.button if b.label.startswith("Run")).click().run()

@@ -224,5 +224,7 @@ def test_while_something_runs_the_page_shows_how_far_and_can_stop_it(
     assert last_run(app).wait(PATIENCE)  # type: ignore[union-attr]
     app.run()
     assert "Stopped before Tense was done" in said(app)
+    app.session_state["layers_view"] = "layers"
+    app.run()
     assert written(app) == before
     assert button(app, "Run").label == "Run 1 task"

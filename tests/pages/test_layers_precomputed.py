@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from layers_page import PAGE, VIEWS, last_run, results_of, run, said, written
+from layers_page import PAGE, VIEWS, last_run, nothing_yet, results_of, run, said, written
 from on_screen import button
 from streamlit.testing.v1 import AppTest
 
@@ -58,7 +58,7 @@ def test_it_opens_with_the_results_that_came_with_the_app(model: str, open_page:
 @pytest.mark.usefixtures("other_weights")
 def test_results_of_other_weights_are_not_shown(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE)
-    assert not app.get("plotly_chart")
+    assert nothing_yet(app)
     assert "There are no results yet for Sentence length, Word content and Bigram shift with this model" in said(app)
     assert "came with the app" not in said(app)
     assert button(app, "Run").label == "Run 3 tasks"
@@ -92,7 +92,7 @@ def test_a_link_to_what_has_no_results_says_what_must_be_run(case: str, open_pag
     app = open_page(PAGE, **query)
     assert not app.exception
     assert sentence in said(app)
-    assert not app.get("plotly_chart")
+    assert nothing_yet(app)
     assert not button(app, "Run").disabled
     assert last_run(app) is None  # it does not begin by itself
 

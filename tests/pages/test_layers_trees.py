@@ -20,7 +20,7 @@ from model_zoo import Engine
 from ui.layers import fields
 from ui.layers.structural import edges
 
-TREES = {"tasks": "", "format": "conllu", "target": "trees", "model": "embedded/tinybert", "rank": "8"}
+TREES = {"tasks": "", "format": "conllu", "target": "trees", "model": "embedded/tinybert", "rank": "8", "view": "trees"}
 
 
 def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppTest], engine: Engine) -> None:
@@ -51,7 +51,7 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     assert f"chain {100 * expected.chain.uuas.value:.0f}% (" in text
     assert "random weights" in text
     assert "That does not say that the model uses it" in text
-    assert "Opens with the first result of a task with labels." in text
+    assert not [info for info in app.info if "Bring sentences" in info.value]
     assert app.dataframe[-1].value["UUAS"].tolist() == [100 * layer.scores.uuas.value for layer in expected.layers]
     labels = [b.label for b in app.get("download_button")]
     assert labels == ["Example file", "These numbers (CSV)", "Edges of the test sentences at this layer (CSV)"]
@@ -79,7 +79,7 @@ def test_trees_and_tasks_are_run_beside_each_other(open_page: Callable[..., AppT
     assert not app.exception
     assert not app.warning
     assert [type(one).__name__ for one in results_of(app).values()] == ["Finished", "FoundTrees"]
-    assert len(app.get("plotly_chart")) == 4  # tasks by layers, scores by layer, a tree, a curve
+    assert len(app.get("plotly_chart")) == 2  # scores by layer, a tree
     assert "no Spearman correlation: no test sentence has 5 to 50 words" in said(app)
     (trees,) = (one for one in results_of(app).values() if isinstance(one, FoundTrees))
     assert all(layer.untrained is None for layer in trees.result.layers)

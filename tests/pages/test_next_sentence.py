@@ -32,7 +32,7 @@ def test_the_number_and_the_swapped_one(open_page: Open, engine: Engine) -> None
     app = open_page(PAGE, text=A, pair=B)
     score, swapped = engine.next_sentence("embedded/bert", A, B), engine.next_sentence("embedded/bert", B, A)
     assert [metric.value for metric in app.metric] == [
-        f"{score.p_next:.4f}", f"{score.logits[0]:.3f}", f"{score.logits[1]:.3f}", f"{swapped.p_next:.4f}",
+        f"{score.p_next:.4f}", f"{swapped.p_next:.4f}", f"{score.logits[0]:.3f}", f"{score.logits[1]:.3f}",
     ]  # fmt: skip
     press(app, "Swap A and B")
     assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (B, A)

@@ -19,6 +19,7 @@ def app(user: dict[str, object], auth: dict[str, object] | None) -> AppTest:
 
         sign_in.require()
         st.write("the page")
+        sign_in.sign_out()
 
     made = AppTest.from_function(script, default_timeout=30)
     if auth is not None:

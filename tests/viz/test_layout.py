@@ -1,12 +1,14 @@
-"""Tokens as text that a reader can see and Plotly takes as typed."""
+"""What figures share: tokens as text that a reader can see and Plotly takes as typed, and large type."""
 
 from __future__ import annotations
 
 import html
 
+import plotly.graph_objects as go
 import pytest
 
-from viz.layout import token_text, visible_text
+from viz import layout
+from viz.layout import base_layout, token_text, visible_text
 
 
 @pytest.mark.parametrize(
@@ -58,3 +60,15 @@ def test_a_label_is_cut_between_letters_and_not_below_an_accent() -> None:
     assert token_text(cafe + "s or tea", 5) == cafe + "…"
     assert token_text("👨\u200d👩\u200d👧 family", 2) == "👨\u200d👩\u200d👧…"
     assert token_text("abcdef", 4) == "abc…"
+
+
+def test_an_enlarged_figure_has_larger_type_and_the_height_for_it_and_the_one_given_stays() -> None:
+    made = go.Figure(
+        data=[go.Bar(x=[1, 2], y=[3, 4], textfont={"size": 12})],
+        layout=base_layout(False, height=100, margin={"t": 10}, xaxis={"tickfont": {"size": 12}}),
+    )
+    large = layout.enlarged(made, 1.5)
+    assert (large.data[0].textfont.size, large.layout.font.size, large.layout.xaxis.tickfont.size) == (18, 19.5, 18)
+    assert (large.layout.height, large.layout.margin.t) == (150, 15)
+    assert (made.layout.font.size, made.layout.height) == (13, 100)
+    assert layout.enlarged(made, 1) is made

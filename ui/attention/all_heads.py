@@ -5,9 +5,10 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
+from analysis.filters import Filtered
 from analysis.thumbnails import Thumbnails, thumbnails
-from ui import widgets
-from ui.attention import filters
+from ui import save, widgets
+from ui.attention import filters, words
 from ui.attention.numbers import numbers
 from ui.attention.scene import Scene, draw_heatmap, names, summary
 from ui.engine import engine
@@ -31,25 +32,40 @@ def draw(scene: Scene) -> None:
             "be compared.",
             disabled=scene.value_weighted,
         )
-    overview, detail = st.columns([5, 6] if _is_long(scene) else [6, 5], gap="large")
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
+    if _is_long(scene):
+        words.draw(scene, layer, head)
+        overview, detail = st.columns([5, 6], gap="medium")
+    else:
+        overview, detail = st.columns([6, 5], gap="medium")
+        with overview:
+            words.draw(scene, layer, head)
     with detail:
-        _one_head(scene, layer, head, stretch)
+        shown = _one_head(scene, layer, head, stretch)
     with overview:
         _all_heads(scene, layer, head)
+    with saving:
+        if shown is not None:
+            numbers(scene, shown, [(layer, head)], name=_file(layer, head))
+            save.html("The words", lambda: words.file(scene, layer, head), f"{_file(layer, head)}-words")
+
+
+def _file(layer: int, head: int) -> str:
+    return f"attention-{names([(layer, head)])}"
 
 
 def _is_long(scene: Scene) -> bool:
     return max(scene.run.n_tokens, scene.run.n_keys) > _LONG
 
 
-def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> None:
-    """Drawn first: it is what a click waits for."""
+def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | None:
+    """Drawn before the grid: it is what a click waits for. None where the filter leaves nothing."""
     shown = scene.of_head(layer, head)
     if not summary(shown):
-        return
-    name = f"attention-{names([(layer, head)])}"
-    draw_heatmap(shown, "heatmap", name, stretch=stretch or scene.value_weighted, what=scene.what)
-    numbers(scene, shown, [(layer, head)], name=name)
+        return None
+    draw_heatmap(shown, "heatmap", _file(layer, head), stretch=stretch or scene.value_weighted, what=scene.what)
+    return shown
 
 
 def _all_heads(scene: Scene, layer: int, head: int) -> None:
@@ -86,7 +102,9 @@ VIEW = View(
     "grid",
     "All heads",
     draw,
-    "One small picture per head: rows look, columns are looked at. Click one to open it beside the grid.",
+    "Point at a word, a row or a cell: the others show it, too. Click a small picture to open that head.",
+    "The words light up by how much the chosen head looks at them from the word pointed at. In the pictures rows look "
+    "and columns are looked at; there is a small one for every head of every layer, and the chosen one is large.",
     fields=(STRETCH,),
     needs=("attention",),
 )

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from model_zoo.types import AttentionRun
+from ui.address import put
 from ui.attention.fields import CHOSEN, FILTERS, LOCKED, MODEL_PART, OFF, SCOPE, TOKEN, VIEW
 from ui.examples import Example, Examples
 from ui.field import Field
@@ -62,6 +63,21 @@ EXAMPLES = Examples(
     ),
     clicked=(TOKEN, LOCKED, OFF),
 )
+
+
+def open_with_the_first() -> None:
+    """Whoever has not chosen a head finds one in which there is something to see: that of the first example."""
+    if (TEXT.value, MODEL.value) == (TEXT.default, MODEL.default):
+        layer, head = chosen_or_first()
+        put({LAYER: layer, HEAD: head})
+
+
+def chosen_or_first() -> tuple[int, int]:
+    """The layer and head chosen, from 1; where none was, those of the first example."""
+    if LAYER.key in st.session_state or HEAD.key in st.session_state:
+        return LAYER.value, HEAD.value
+    opening = EXAMPLES.each[0].values
+    return opening[LAYER], opening[HEAD]
 
 
 def say(run: AttentionRun) -> None:

@@ -16,7 +16,6 @@ FROM_LAYER: Field[int] = Field("from", 1, count("layer"), of="attention")
 
 
 def draw(scene: Scene) -> None:
-    check_one_text(scene.run)
     if scene.run.part == "decoder":
         st.caption(
             "Only the decoder's attention to its own text is followed; what comes in from the encoder is left out."
@@ -29,6 +28,7 @@ def draw(scene: Scene) -> None:
         else:
             st.caption("Choose a higher layer to roll attention out over several.")
         scene = filters.ask(scene)
+    check_one_text(scene.run)
     flow = rollout(scene.run, first - 1, last, value_weighted=scene.value_weighted)
     shown = scene.filtered(flow)
     if not summary(shown):

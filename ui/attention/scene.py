@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.filters import Filter, Filtered, apply_filter, head_weights, layer_weights
 from model_zoo.types import AttentionRun, FloatArray, ModelInfo, Part
 from ui import appearance, figures, notes, widgets
-from ui.attention.examples import EXAMPLES
+from ui.attention import examples
 from ui.attention.fields import MODEL_PART
 from ui.engine import engine
 from ui.messages import as_text
@@ -73,10 +73,11 @@ class Scene:
 
 def make(_view: View[Scene]) -> Scene:
     """Ask for the text and the model, and run it."""
+    examples.open_with_the_first()
     with widgets.asked():
         text, pair = widgets.texts()
         model = widgets.model()
-        widgets.try_example(EXAMPLES)
+        widgets.try_example(examples.EXAMPLES)
     with st.spinner("Running the model …", show_time=True), figures.announced():
         scene = Scene(model=model, text=text, pair=pair, part=_part(engine().info(model)))
         notes.warn_of_run(scene.run)

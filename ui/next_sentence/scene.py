@@ -75,6 +75,6 @@ def _both_texts() -> tuple[str, str]:
         TEXT.value, PAIR.value = PAIR.value, TEXT.value
 
     a = widgets.text_area("Sentence A", TEXT)
-    st.button("Swap", on_click=swap, icon=":material/swap_horiz:", help="Swap A and B.")
+    st.button("Swap A and B", on_click=swap, icon=":material/swap_horiz:")
     b = widgets.text_area("Sentence B", PAIR)
     return widgets.short_enough(a, "Sentence A"), widgets.short_enough(b, "Sentence B")

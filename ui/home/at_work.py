@@ -1,0 +1,54 @@
+"""A model at work on the home page: where a head looks in a sentence, and what is guessed behind a mask beside it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from model_zoo import DEFAULT_MODEL
+from ui import address, figures
+from ui.appearance import is_dark
+from ui.attention import examples, words
+from ui.attention.scene import Scene
+from ui.engine import engine
+from ui.messages import as_text
+from viz.predictions import predictions
+
+SENTENCE: Final = "The cat sat on the mat because it was tired."
+LOOKING: Final = {"text": SENTENCE, "pair": "", "model": DEFAULT_MODEL, "layer": 2, "head": 4}
+"""The head that looks from “it” to “cat”: what the address of the page Attention sets."""
+
+_GUESSED: Final = "The dogs near the house are hungry."
+_HIDDEN: Final = 6  # the token “are”
+_GUESSES: Final = 5
+
+
+def draw() -> None:
+    """Both beside each other; on a phone one under the other."""
+    looking, guessing = st.columns([3, 2], gap="large")
+    with looking:
+        _looking()
+    with guessing:
+        _guessing()
+
+
+def _looking() -> None:
+    st.markdown("**Where does it look?** Point at a word: the others light up by how much this head looks at them.")
+    scene = Scene(model=DEFAULT_MODEL, text=SENTENCE, pair=None, part="encoder")
+    layer, head = examples.chosen_or_first()
+    layer = min(layer, scene.run.n_layers) - 1  # chosen on another page, perhaps in a larger model
+    words.draw(scene, layer, min(head, scene.run.layers[layer].n_heads) - 1)
+
+
+def _guessing() -> None:
+    (answer,) = engine().fill_mask(DEFAULT_MODEL, _GUESSED, _GUESSES, masked=(_HIDDEN,))
+    hidden = engine().masked_text(DEFAULT_MODEL, _GUESSED, (_HIDDEN,))
+    st.markdown(f"**What was hidden?** {as_text(hidden)}")
+    figures.show(predictions(answer, dark=is_dark()), "guesses", "guesses")
+    st.page_link(
+        "pages/masked_words.py",
+        label="Hide words of your own",
+        icon=":material/password:",
+        query_params=address.link("masked_words", text=_GUESSED, model=DEFAULT_MODEL, masks=(_HIDDEN,)),
+    )

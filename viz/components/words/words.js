@@ -1,0 +1,300 @@
+// Words: a text whose words are tinted by the attention of the one that is pointed at.
+//
+// Which word is lit: the one locked by a click, else the one pointed at here or by another picture of the page, else one
+// worth seeing. Without words of their own for the keys there is one strip, and a word is lit as a query or as a key as
+// the reader chose; with two strips each word is lit as what it is.
+
+import { onPoint, point } from "../shared/pointing.js";
+import { isDark } from "../shared/screen.js";
+import { endOf, unpack, viewOf } from "../shared/view.js";
+import { DIRECTIONS, numbersOf, said } from "./said.js";
+import { Steps } from "./steps.js";
+import { moved, Strip } from "./strip.js";
+import { other, shadeOf, weightsOf, wordsOf, worthSeeing, written } from "./weights.js";
+
+const STEPS = { "[": -1, PageUp: -1, "]": 1, PageDown: 1 };
+const same = (a, b) => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+
+export default function render({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".words");
+  const view = viewOf(root, Words);
+  view.report = setTriggerValue;
+  view.update(unpack(data));
+  return endOf(root);
+}
+
+class Words {
+  constructor(root) {
+    this.root = root;
+    this.strips = root.querySelector(".strips");
+    this.status = root.querySelector(".status");
+    this.choices = { scope: root.querySelector(".scope"), direction: root.querySelector(".direction") };
+    this.arrows = root.querySelector(".steps");
+    this.data = null;
+    this.matrix = 0;
+    this.side = "query"; // of the words of a single strip
+    this.locked = null; // {side, index}: stays until unlocked
+    this.pointed = null; // {side, index}: hovered or focused by keyboard
+    this.elsewhere = null; // {query, key}: pointed at in another picture
+    this.told = null; // the other pictures, of what is pointed at here
+    this.steps = new Steps();
+    this.report = (_name, _value) => {}; // Streamlit's, set at every run
+    this.listen();
+  }
+
+  // ---- data ---------------------------------------------------------------------------------------------
+
+  update(data) {
+    const before = this.data;
+    this.data = { ...data, weights: new Uint16Array(data.weights.slice().buffer) };
+    this.worth = [];
+    this.steps.take(data.head, data.n_heads);
+    this.arrows.hidden = data.n_heads < 2;
+    this.choices.direction.hidden = data.keys !== null;
+    for (const span of this.choices.direction.querySelectorAll("span")) {
+      span.textContent = DIRECTIONS[numbersOf(data)][span.parentElement.querySelector("input").value];
+    }
+    const rebuilt = !before || !same(before.queries, data.queries) || !same(before.keys, data.keys);
+    if (rebuilt) this.build();
+    this.look();
+    this.paint();
+    if (rebuilt) this.moveTabStop(this.shown());
+    this.reveal();
+  }
+
+  // The theme's colours; what is on the screen is of others.
+  look() {
+    const { scale, dark_scale } = this.data;
+    this.scale = isDark(getComputedStyle(this.root).backgroundColor) ? dark_scale : scale;
+    for (const strip of this.each) strip.forget();
+  }
+
+  build() {
+    const { queries, keys } = this.data;
+    this.locked = this.pointed = this.elsewhere = null;
+    const query = new Strip();
+    query.build(queries, "query");
+    this.each = [query];
+    this.of = { query, key: query };
+    query.element.setAttribute("aria-label", "Words of the text");
+    if (keys !== null) {
+      const key = new Strip();
+      key.build(keys, "key");
+      this.each.push(key);
+      this.of.key = key;
+      this.title(query, "These words look …");
+      this.title(key, "… at these");
+    }
+    this.strips.replaceChildren(...this.each.map(({ element }) => element));
+  }
+
+  title({ element }, title) {
+    element.dataset.title = title;
+    element.setAttribute("aria-label", title);
+  }
+
+  // ---- what is shown ------------------------------------------------------------------------------------
+
+  rest() {
+    const pair = (this.worth[this.matrix] ??= worthSeeing(this.data, this.matrix));
+    const side = this.data.keys === null ? this.side : "query";
+    return { side, index: pair[side] };
+  }
+
+  shown() {
+    const { query, key } = this.elsewhere ?? { query: null, key: null };
+    return this.locked ?? this.pointed ??
+      (query !== null ? { side: "query", index: query } : key !== null ? { side: "key", index: key } : this.rest());
+  }
+
+  paint() {
+    const { data, matrix, scale } = this;
+    const shown = this.shown();
+    const weights = weightsOf(data, matrix, shown);
+    const lit = this.of[other(shown.side)];
+    const shades = new Int16Array(weights.length);
+    const numbers = Array(weights.length);
+    for (let at = 0; at < weights.length; at++) {
+      shades[at] = shadeOf(weights[at], scale.length);
+      numbers[at] = written(data, matrix, weights[at]);
+    }
+    lit.light(shades, numbers, scale);
+    for (const strip of this.each) {
+      if (strip !== lit) strip.light(strip.words.map(() => 0), strip.words.map(() => ""), scale);
+      strip.frame(this.framed().filter(({ side }) => this.of[side] === strip));
+      strip.press(this.locked && this.of[this.locked.side] === strip ? this.locked.index : null);
+    }
+    this.say(shown, weights);
+  }
+
+  framed() {
+    const { query = null, key = null } = this.elsewhere ?? {};
+    const places = [{ ...this.shown(), other: false }];
+    if (query !== null) places.push({ side: "query", index: query, other: false });
+    if (key !== null) places.push({ side: "key", index: key, other: query !== null });
+    return places;
+  }
+
+  say(shown, weights) {
+    const parts = said(this.data, this.matrix, shown, weights).map(([text, standsOut]) => {
+      if (!standsOut) return text;
+      return Object.assign(document.createElement("b"), { textContent: text });
+    });
+    this.status.replaceChildren(...parts, this.hint());
+  }
+
+  hint() {
+    const touch = matchMedia("(hover: none)").matches;
+    if (this.locked) return ` ${touch ? "Tap" : "Click"} it again to let it go.`;
+    if (this.pointed || this.elsewhere) return "";
+    return ` ${touch ? "Tap" : "Point at"} another word.`;
+  }
+
+  // The words that were chosen elsewhere or for the reader are scrolled to, within the strips alone.
+  reveal() {
+    const shown = this.shown();
+    const { offsetTop, offsetHeight } = this.of[shown.side].words[shown.index];
+    const { scrollTop, clientHeight } = this.strips;
+    if (offsetTop < scrollTop || offsetTop + offsetHeight > scrollTop + clientHeight) {
+      this.strips.scrollTop = offsetTop - (clientHeight - offsetHeight) / 2;
+    }
+  }
+
+  // ---- pointing -----------------------------------------------------------------------------------------
+
+  point(word) {
+    if (same(word, this.pointed)) return;
+    this.pointed = word;
+    if (!this.locked) this.paint();
+    this.tell();
+  }
+
+  lock(word) {
+    this.locked = same(word, this.locked) ? null : word;
+    this.paint();
+    this.tell();
+  }
+
+  tell() {
+    const word = this.locked ?? this.pointed;
+    const place = word && { query: null, key: null, [word.side]: word.index };
+    if (same(place, this.told)) return;
+    this.told = place;
+    point(this, this.data.group, place);
+  }
+
+  // What another picture points at; a place that is not among the words is of other tokens.
+  follow(place) {
+    const within = (side) => place[side] === null || place[side] < wordsOf(this.data, side).length;
+    this.elsewhere = place && within("query") && within("key") ? place : null;
+    this.paint();
+    if (this.elsewhere) this.reveal();
+  }
+
+  // The word at an element, as what it is pointed at.
+  wordAt(target) {
+    for (const strip of this.each) {
+      const index = strip.indexOf(target);
+      if (index >= 0) return { side: this.data.keys === null ? this.side : strip.side, index };
+    }
+    return null;
+  }
+
+  // ---- events -------------------------------------------------------------------------------------------
+
+  listen() {
+    this.listeners = new AbortController();
+    const options = { signal: this.listeners.signal };
+    const on = (target, type, listener) => target.addEventListener(type, listener, options);
+    on(this.strips, "pointermove", (event) => {
+      const word = event.pointerType === "touch" ? null : this.wordAt(event.target);
+      if (word) this.point(word); // between two words the last one stays
+    });
+    on(this.strips, "pointerleave", (event) => event.pointerType !== "touch" && this.point(null));
+    on(this.strips, "click", (event) => {
+      const word = this.wordAt(event.target);
+      if (!word) return;
+      this.moveTabStop(word);
+      this.lock(word);
+    });
+    on(
+      this.strips,
+      "focusin",
+      (event) => event.target.matches(":focus-visible") && this.point(this.wordAt(event.target)),
+    );
+    on(this.strips, "focusout", ({ relatedTarget }) => this.strips.contains(relatedTarget) || this.point(null));
+    on(this.root, "keydown", (event) => this.key(event));
+    on(this.arrows, "click", (event) => {
+      const button = event.target.closest("button");
+      if (button) this.step(Number(button.dataset.step));
+    });
+    on(this.choices.scope, "change", (event) => this.choose(Number(event.target.value), this.side));
+    on(this.choices.direction, "change", (event) => this.choose(this.matrix, event.target.value));
+    on(this.root, "transitionend", (event) => {
+      if (event.target !== this.root) return;
+      this.look();
+      this.paint();
+    });
+    onPoint(this, () => this.data.group, (place) => this.follow(place), options.signal);
+  }
+
+  key(event) {
+    if (event.key === "Escape" && this.locked) {
+      this.lock(this.locked);
+      event.preventDefault();
+      return;
+    }
+    if (event.key in STEPS && this.data.n_heads > 1) {
+      this.step(STEPS[event.key]);
+      event.preventDefault();
+      return;
+    }
+    const word = this.wordAt(event.target);
+    if (!word) return;
+    if (event.key === "Enter" || event.key === " ") {
+      this.lock(word);
+      event.preventDefault();
+      return;
+    }
+    const elements = this.each.flatMap(({ words }) => words);
+    const target = moved(
+      event.key,
+      elements.indexOf(event.target),
+      elements.length,
+      getComputedStyle(event.target).direction === "rtl",
+      () => elements.map((element) => element.getBoundingClientRect()),
+    );
+    if (target === undefined) return;
+    this.moveTabStop(this.wordAt(elements[target]));
+    elements[target].focus();
+    event.preventDefault();
+  }
+
+  moveTabStop({ side, index }) {
+    if (this.tabStop) this.tabStop.tabIndex = -1;
+    this.tabStop = this.of[side].words[index];
+    this.tabStop.tabIndex = 0;
+  }
+
+  // Another head is of no use to a mean: stepping shows the head itself.
+  step(step) {
+    if (this.matrix !== 0) {
+      this.choices.scope.querySelector("input").checked = true;
+      this.choose(0, this.side);
+    }
+    this.report("head", this.steps.go(step));
+  }
+
+  choose(matrix, side) {
+    this.matrix = matrix;
+    this.side = side;
+    if (this.data.keys === null && this.locked) this.locked = { ...this.locked, side };
+    this.paint();
+    this.reveal();
+    this.tell();
+  }
+
+  destroy() {
+    this.listeners.abort();
+  }
+}
