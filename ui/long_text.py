@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ui.field import Field
 from ui.messages import as_text
@@ -55,9 +56,13 @@ def collected(asked: Field[bool], n_tokens: int, parts: Generator[Part, None, No
             found.append(part)
             done = len(found) / n_parts
             left = (time.monotonic() - begun) * (1 - done) / done
-            bar.progress(min(done, 1.0), f"{done:.0%} done, about {duration(left)} left")
+            _say(bar, min(done, 1.0), f"{done:.0%} done, about {duration(left)} left")
     place.empty()
     return found
+
+
+def _say(bar: DeltaGenerator, share: float, words: str) -> None:
+    bar.progress(share, words)
 
 
 def duration(seconds: float) -> str:
