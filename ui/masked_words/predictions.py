@@ -136,12 +136,9 @@ def _in_words(scene: Scene, answer: MaskPrediction) -> None:
     """The best answer in a sentence, how good the original was, and any answer to be put into the sentence."""
     st.markdown(as_text(scene.sentence(answer)))
     if answer.original is not None and answer.log_probability is not None:
-        st.caption(
-            as_text(
-                f"“{answer.original.token}” (in its own colour): rank {answer.rank:,}, "
-                f"probability {answer.original.probability:.2%}, surprisal {scoring.bits(answer.log_probability):.1f} bits"
-            )
-        )
+        p, bits = f"{answer.original.probability:.2%}", f"{scoring.bits(answer.log_probability):.1f}"
+        said = f"“{answer.original.token}” (in its own colour): rank {answer.rank:,}, probability {p}, surprisal {bits} bits"
+        st.caption(as_text(said))
     choice = f"put {answer.position}"
     st.selectbox(
         "Put into the sentence",
