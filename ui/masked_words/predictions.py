@@ -137,8 +137,8 @@ def _in_words(scene: Scene, answer: MaskPrediction) -> None:
     st.markdown(as_text(scene.sentence(answer)))
     if answer.original is not None and answer.log_probability is not None:
         p, bits = f"{answer.original.probability:.2%}", f"{scoring.bits(answer.log_probability):.1f}"
-        said = f"“{answer.original.token}” (in its own colour): rank {answer.rank:,}, probability {p}, surprisal {bits} bits"
-        st.caption(as_text(said))
+        word = f"“{answer.original.token}” (in its own colour)"
+        st.caption(as_text(f"{word}: rank {answer.rank:,}, probability {p}, surprisal {bits} bits"))
     choice = f"put {answer.position}"
     st.selectbox(
         "Put into the sentence",
