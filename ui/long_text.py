@@ -16,6 +16,7 @@ from ui.messages import as_text
 Part = TypeVar("Part")
 
 LONG = 128  # tokens; beyond, running every word takes seconds and waits to be asked for
+_A_RUN = 0.1  # seconds at least between the parts of one run and those of the next
 _MINUTE = 90  # seconds; beyond, time left is said in minutes
 
 
@@ -47,16 +48,23 @@ def collected(asked: Field[bool], n_tokens: int, parts: Generator[Part, None, No
         asked.value = False
 
     found: list[Part] = []
-    begun = time.monotonic()
+    last = time.monotonic()
+    measured: tuple[int, float] | None = None  # how many parts there were, and when, as the first run began
     place = st.empty()
     with place.container(), closing(parts):
         bar = st.progress(0.0, "The first words are being run: that says how long the rest will take.")
         st.button("Stop", on_click=stop, icon=":material/stop:")
         for part in parts:
+            now = time.monotonic()
+            if now - last >= _A_RUN:  # parts come in bunches, a run each, after those that the engine remembers
+                if measured is None:
+                    measured = len(found), last
+                else:
+                    speed = (len(found) - measured[0]) / (last - measured[1])
+                    left = duration((n_parts - len(found)) / speed)
+                    _say(bar, len(found) / n_parts, f"{len(found) / n_parts:.0%} done, about {left} left")
             found.append(part)
-            done = len(found) / n_parts
-            left = (time.monotonic() - begun) * (1 - done) / done
-            _say(bar, min(done, 1.0), f"{done:.0%} done, about {duration(left)} left")
+            last = now
     place.empty()
     return found
 

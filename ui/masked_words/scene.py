@@ -109,13 +109,12 @@ def make(_view: View[Scene]) -> Scene:
         widgets.try_example(EXAMPLES)
     with st.spinner("Loading the model …", show_time=True):
         info = engine().info(model)
-    scene = _hide(info, text)
-    notes.beyond_training({model: len(scene.encoding)})
-    return scene
+    return _hide(info, text)
 
 
 def about_model(scene: Scene) -> None:
-    """One line about the model, under every view."""
+    """One line about the model, under every view, and what to think of a text longer than those of its training."""
+    notes.beyond_training({scene.model: len(scene.encoding)})
     st.caption(notes.about_model(scene.info, len(scene.encoding)))
 
 
