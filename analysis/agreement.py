@@ -23,16 +23,15 @@ def _bytes() -> dict[str, int]:
     return {chr(byte): byte for byte in own} | {chr(0x100 + place): byte for place, byte in enumerate(others)}
 
 
-def written(token: str) -> str:
-    """A token as it is ``readable``, in lower case, for comparing."""
-    return readable(token).casefold()
-
-
 def readable(token: str) -> str:
-    """A token as it reads in a text, without the space before it; "##ing" stays as it is.
+    """A token as it reads in a text, without the space before it; "##ing" stays as it is, and so does a mere space.
 
     Byte-level tokens are read as UTF-8 where they are valid UTF-8: "ĠcafÃ©" is "café".
     """
+    return _plain(token) or token
+
+
+def _plain(token: str) -> str:
     bare = token.lstrip(_SPACES)
     known = _bytes()
     if all(letter in known for letter in bare):
@@ -40,6 +39,11 @@ def readable(token: str) -> str:
         with suppress(UnicodeDecodeError):
             bare = bytes(known[letter] for letter in bare).decode("utf-8")
     return bare.strip()
+
+
+def written(token: str) -> str:
+    """A token as it reads in a text, whatever its case."""
+    return _plain(token).casefold()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from model_zoo.types import MaskPrediction
-from viz.layout import axis_style, base_layout, token_text
+from viz.layout import axis_style, base_layout, headline, token_text
 from viz.palette import categorical, theme
 
 _BAR = 25  # px
 
 
-def predictions(answer: MaskPrediction, *, dark: bool = False, highest: float | None = None) -> go.Figure:
+def predictions(
+    answer: MaskPrediction, title: str = "", *, dark: bool = False, highest: float | None = None
+) -> go.Figure:
     """Probabilities of the best tokens, best on top; the original in its own colour, below the others and with its rank
-    where it is not among them. Bars end at the ``highest`` probability, that of the answer if none is given.
+    where it is not among them. ``title`` says whose answer it is. Bars end at the ``highest`` probability, that of the
+    answer if none is given.
 
     Trace 0; ``customdata`` holds the ids, so that a click can say which token was meant.
     """
@@ -53,6 +56,7 @@ def predictions(answer: MaskPrediction, *, dark: bool = False, highest: float | 
             dark,
             bargap=0.25,
             dragmode=False,
+            title=headline(title, dark),
             clickmode="event+select",
             height=_BAR * len(entries) + 48,
             margin={"l": 8, "r": 60, "t": 28, "b": 20},

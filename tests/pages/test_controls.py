@@ -151,14 +151,13 @@ def test_a_view_that_leaves_out_the_text_says_so(view: str, open_page: Open) -> 
 
 
 @pytest.mark.parametrize("view", [view.name for view in masked_words.PAGE.views])
-def test_a_view_that_leaves_out_the_masks_says_so(view: str, open_page: Open) -> None:
+def test_words_can_be_clicked_where_masks_count(view: str, open_page: Open) -> None:
     query = {"text": "The cat sat on the mat.", "masks": "3", "view": view, "replacement": "floor"}
     app = open_page("pages/masked_words.py", **query)
     if view == "pairs":
         next(button for button in app.button if button.label.startswith("Judge")).click().run()
     before = drawn(app)
     assert before
-    controls(app)["mask_strip"].set_value([3]).run()
-    said = " ".join(element.value for kind in ("markdown", "caption") for element in app.main.get(kind))
-    left_out = "whatever was clicked above" in said or "The text above plays no part here" in said
-    assert (drawn(app) == before) == left_out
+    app.session_state["masked_words_masks"] = (4,)
+    app.run()
+    assert (drawn(app) != before) == ("mask_strip" in controls(app))

@@ -115,7 +115,7 @@ def _with_masks(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 def _shortened(answer: MaskPrediction, top: int) -> MaskPrediction:
     """The best guesses, as they read in a text: models mark the space before a word each in their own way."""
-    best = tuple(entry._replace(token=readable(entry.token) or entry.token) for entry in answer.best[:top])
+    best = tuple(entry._replace(token=readable(entry.token)) for entry in answer.best[:top])
     return MaskPrediction(answer.position, best, answer.log_total)
 
 
@@ -167,8 +167,7 @@ def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], wo
 
 
 def _guess(answer: MaskPrediction) -> str:
-    token = answer.best[0].token
-    return f"{readable(token) or token} ({answer.best[0].probability:.1%})"
+    return f"{readable(answer.best[0].token)} ({answer.best[0].probability:.1%})"
 
 
 def _guess_table(
