@@ -54,11 +54,13 @@ MOVES = """() => {
 
 def violations(page: Page, **options: Any) -> list[str]:
     """What axe-core finds serious in the page; its text goes in by the devtools, past the app's policy."""
-    page.evaluate(f"window.axe || (() => {{ {AXE_SCRIPT} }})()")
-    found = page.evaluate("options => axe.run(document, options)", {"resultTypes": ["violations"], **options})
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(f"(() => {{ {AXE_SCRIPT} }})()")
+    options = {"resultTypes": ["violations"], **options}
+    found = page.evaluate("options => axe.run(document, options).then(({ violations }) => violations)", options)
     return [
         f"{rule['id']}: {rule['help']}: {node['target']} {node['html'][:200]} {node['failureSummary']}"
-        for rule in found["violations"]
+        for rule in found
         if rule["impact"] in SERIOUS
         for node in rule["nodes"]
     ]
