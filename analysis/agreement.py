@@ -23,18 +23,27 @@ def _bytes() -> dict[str, int]:
     return {chr(byte): byte for byte in own} | {chr(0x100 + place): byte for place, byte in enumerate(others)}
 
 
-def written(token: str) -> str:
-    """A token as it reads in a text, in lower case, without the space before it; "##ing" stays as it is.
+def readable(token: str) -> str:
+    """A token as it reads in a text, without the space before it; "##ing" stays as it is, and so does a mere space.
 
     Byte-level tokens are read as UTF-8 where they are valid UTF-8: "ĠcafÃ©" is "café".
     """
+    return _plain(token) or token
+
+
+def _plain(token: str) -> str:
     bare = token.lstrip(_SPACES)
     known = _bytes()
     if all(letter in known for letter in bare):
         # What is not UTF-8 is an accent of a tokenizer that writes letters, or a part of one.
         with suppress(UnicodeDecodeError):
             bare = bytes(known[letter] for letter in bare).decode("utf-8")
-    return bare.strip().casefold()
+    return bare.strip()
+
+
+def written(token: str) -> str:
+    """A token as it reads in a text, whatever its case."""
+    return _plain(token).casefold()
 
 
 @dataclass(frozen=True, slots=True)
