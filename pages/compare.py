@@ -26,6 +26,7 @@ PAGE = Page(
     views=(tokens.VIEW, attention.VIEW, predictions.VIEW, representations.VIEW, cost.VIEW),
     scene=scene.make,
     apart=True,
+    footer=scene.about_models,
     shows=shows,
 )
 

@@ -183,7 +183,7 @@ def _link(left_out: str) -> None:
         else:
             st.caption(
                 f"The text is longer than the {address.LONGEST_VALUE:,} characters an address can carry, so the "
-                "address of this page restores everything but the text."
+                f"address of this page restores {what} without the text."
             )
     if left_out:
         st.caption(left_out)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar, cast
 
-import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model_zoo import DEFAULT_MODEL, registry
 from model_zoo.text import refuse_too_long
 from model_zoo.types import AttentionRun
-from ui import figures, notes
+from ui import notes
 from ui.address import put
 from ui.examples import Examples
 from ui.field import Field, count
@@ -35,7 +34,7 @@ MODEL: Field[str] = Field("model", DEFAULT_MODEL, always=True)
 LAYER: Field[int] = Field("layer", 1, count("layer"), always=True)
 HEAD: Field[int] = Field("head", 1, count("head"), always=True)
 
-_STEPPER = 176  # px, with its label
+STEPPER = 176  # px, with its label
 
 
 def asked(name: str = "") -> DeltaGenerator:
@@ -173,7 +172,7 @@ def choice(
 def layer(run: AttentionRun, label: str = "Layer") -> int:
     """A stepper for the layer, in a line of controls; returns it counted from 0."""
     into_range(LAYER, run.n_layers, "layer")
-    return int(st.number_input(label, 1, run.n_layers, **LAYER.bound, width=_STEPPER)) - 1
+    return int(st.number_input(label, 1, run.n_layers, **LAYER.bound, width=STEPPER)) - 1
 
 
 def head(run: AttentionRun) -> tuple[int, int]:
@@ -181,7 +180,7 @@ def head(run: AttentionRun) -> tuple[int, int]:
     layer_ = layer(run)
     n_heads = run.layers[layer_].n_heads
     into_range(HEAD, n_heads, "head")
-    return layer_, int(st.number_input("Head", 1, n_heads, **HEAD.bound, width=_STEPPER)) - 1
+    return layer_, int(st.number_input("Head", 1, n_heads, **HEAD.bound, width=STEPPER)) - 1
 
 
 def into_range(field: Field[Any], highest: int, what: str, whose: str = "This model") -> None:
@@ -201,42 +200,3 @@ def clamp(field: Field[Any], highest: int, what: str, whose: str) -> str | None:
         return None
     field.value = min(max(1, value), highest)
     return f"{whose} has {what}s 1 to {highest}; {what} {value} does not exist, so {what} {field.value} is shown."
-
-
-def clickable_grid(layer: int, head: int, draw: Callable[[tuple[int, int]], go.Figure]) -> None:
-    """The grid of all heads, ``draw(selected)``; a click opens that head.
-
-    After a click the browser has already moved the frame. The figure is then drawn with the selection it had,
-    and what does not change is neither sent nor drawn again.
-    """
-
-    def choose() -> None:
-        clicked = _clicked()
-        if clicked is not None:
-            LAYER.value, HEAD.value = clicked[0] + 1, clicked[1] + 1
-            st.session_state[_FRAMED] = clicked
-
-    if st.session_state.get(_FRAMED) != (layer, head):
-        st.session_state[_FRAMED] = st.session_state[_SENT] = (layer, head)
-    st.plotly_chart(
-        draw(st.session_state[_SENT]),
-        key=_GRID,
-        on_select=choose,
-        selection_mode="points",
-        theme=None,
-        config=figures.config("attention-all-heads", clicked=True),
-    )
-
-
-_GRID = "grid"
-_FRAMED = "head framed in the grid on screen"
-_SENT = "head framed in the grid as last sent"
-
-
-def _clicked() -> tuple[int, int] | None:
-    """The head that was clicked last, from 0; None when a click removed the frame."""
-    points = st.session_state[_GRID]["selection"]["points"]
-    if not points:
-        return None
-    layer, head_ = points[0]["customdata"]
-    return int(layer), int(head_)

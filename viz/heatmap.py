@@ -40,6 +40,10 @@ class Payload(TypedDict):
     dark_scale: list[str]
     marks: list[tuple[float, str]]  # places on the colour bar, 0 to 1, and their names
     title: str  # of the colour bar
+    query_segments: list[int]  # of each token, 0 or 1; a line marks where they change
+    key_segments: list[int]
+    height: int  # CSS px that the picture does not exceed if every row can be labelled, 0 for no limit
+    group: str  # of pictures that show together what is pointed at, "" for none
     file: str  # name of saved pictures, without their ending
 
 
@@ -51,12 +55,17 @@ def heatmap(
     stretch: bool = False,
     what: str = "attention weight",
     file: str = "attention",
+    query_segments: Sequence[int] = (),
+    key_segments: Sequence[int] = (),
+    height: int = 0,
+    group: str = "",
 ) -> Payload:
     """Attention weights float32 (queries, keys), each row how a query divides its attention among the keys.
 
     Colours follow √weight on the scale 0..1, the same for every head; ``stretch`` sets the scale's end to the
-    matrix's own maximum instead. ``what`` names the weights on the colour bar. Raises ValueError when the tokens do
-    not fit the matrix.
+    matrix's own maximum instead. ``what`` names the weights on the colour bar. ``height``, the segments of the tokens
+    (``Encoding.segment_ids`` of those shown) and ``group`` are those of the payload. Raises ValueError when the tokens
+    do not fit the matrix.
     """
     maximum = float(weights.max(initial=0.0)) if stretch else 1.0
     maximum = maximum or 1.0  # a matrix of zeros has no maximum to stretch to
@@ -71,6 +80,10 @@ def heatmap(
         marks=weight_marks(maximum),
         title=f"{what} (square-root scale)",
         file=file,
+        query_segments=query_segments,
+        key_segments=key_segments,
+        height=height,
+        group=group,
     )
 
 
@@ -86,6 +99,10 @@ def matrix(
     marks: Sequence[tuple[float, str]],
     title: str,
     file: str,
+    query_segments: Sequence[int] = (),
+    key_segments: Sequence[int] = (),
+    height: int = 0,
+    group: str = "",
 ) -> Payload:
     """``heatmap`` for any numbers of a query and a key, float32 (numbers, queries, keys); the first is drawn.
 
@@ -97,6 +114,8 @@ def matrix(
             f"weights of shape {weights.shape[1:]} do not fit {len(queries)} queries "
             f"and {len(keys)} keys for {len(numbers)} numbers"
         )
+    if len(query_segments) not in (0, len(queries)) or len(key_segments) not in (0, len(keys)):
+        raise ValueError("segments must be given for every token or for none")
     light, dark = ([colour for _, colour in scale] for scale in scales)
     return Payload(
         weights=np.ascontiguousarray(weights, dtype="<f4").tobytes(),
@@ -110,4 +129,8 @@ def matrix(
         marks=list(marks),
         title=title,
         file=file,
+        query_segments=[int(segment) for segment in query_segments],
+        key_segments=[int(segment) for segment in key_segments],
+        height=height,
+        group=group,
     )

@@ -88,10 +88,10 @@ def base_layout(dark: bool, **settings: Any) -> dict[str, Any]:
     )
 
 
-def enlarged(figure: go.Figure, scale: float) -> go.Figure:
-    """The figure with all its type, and with it its height and margins, so many times as large; itself for 1."""
+def enlarge(figure: go.Figure, scale: float) -> None:
+    """Make all of a figure's type, and with it its height and margins, so many times as large."""
     if scale == 1:
-        return figure
+        return
     spec = figure.to_plotly_json()
     _enlarge(spec, scale)
     layout = spec["layout"]
@@ -99,7 +99,7 @@ def enlarged(figure: go.Figure, scale: float) -> go.Figure:
         for name in names:
             if name in sizes:
                 sizes[name] = round(sizes[name] * scale)
-    return go.Figure(spec)
+    figure.update(spec)
 
 
 def _enlarge(part: Any, scale: float) -> None:

@@ -21,11 +21,10 @@ from model_zoo.types import Encoding, FloatArray
 from viz import component
 from viz.layout import visible_text
 from viz.palette import sequential
-from viz.token_line import filled
+from viz.token_line import filled_with
 
 SOURCE = component.source("words", styles=("picture",))
 
-SHADES = 64  # colours of the scale: more than an eye tells apart
 _FULL = 65535  # what the scale's end is in the weights
 _ROUNDING = 1e-4  # a row that sums to 1 may hold a weight a little above 1
 
@@ -145,5 +144,4 @@ def words(encoding: Encoding, units: Sequence[Unit]) -> list[Word]:
 @cache
 def _shades(dark: bool) -> list[tuple[str, str]]:
     """Colours of ground and text from nothing to the strongest; the text is black or white to be read."""
-    cells = [filled("", sequential(dark), shade / (SHADES - 1)) for shade in range(SHADES)]
-    return [(str(cell.fill), str(cell.ink)) for cell in cells]
+    return [(colour, str(filled_with("", colour).ink)) for _, colour in sequential(dark)]

@@ -11,9 +11,12 @@ from viz.palette import categorical, theme
 _BAR = 25  # px
 
 
-def predictions(answer: MaskPrediction, title: str = "", *, dark: bool = False) -> go.Figure:
+def predictions(
+    answer: MaskPrediction, title: str = "", *, dark: bool = False, highest: float | None = None
+) -> go.Figure:
     """Probabilities of the best tokens, best on top; the original in its own colour, below the others and with its rank
-    where it is not among them. ``title`` says whose answer it is.
+    where it is not among them. ``title`` says whose answer it is. Bars end at the ``highest`` probability, that of the
+    answer if none is given.
 
     Trace 0; ``customdata`` holds the ids, so that a click can say which token was meant.
     """
@@ -24,7 +27,7 @@ def predictions(answer: MaskPrediction, title: str = "", *, dark: bool = False) 
         entries.append((answer.original, answer.rank))
     original = None if answer.original is None else answer.original.id
     style = axis_style(colours) | {"fixedrange": True}
-    highest = max(entry.probability for entry, _ in entries)
+    highest = highest or max(entry.probability for entry, _ in entries)
     places = list(range(len(entries)))
     return go.Figure(
         data=[
@@ -70,9 +73,9 @@ def predictions(answer: MaskPrediction, title: str = "", *, dark: bool = False) 
     )
 
 
-def percent(probability: float) -> str:
+def percent(share: float) -> str:
     """Two digits that count, whatever the size: 23%, 1.4%, 0.031%, and powers of ten below."""
-    percent = 100 * probability
-    if percent >= 10:
-        return f"{percent:.0f}%"
-    return f"{percent:.2g}%" if percent >= 0.001 else f"{percent:.0e}%"
+    value = 100 * share
+    if value >= 10 or value == 0:
+        return f"{value:.0f}%"
+    return f"{value:.2g}%" if value >= 0.001 else f"{value:.0e}%"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,6 +13,23 @@ from viz.token_line import Cell, Item, Line, filled
 
 SCALE_END = 16.0
 """Bits at which the colour is full: about one in 65,000, more than a vocabulary's even chance."""
+
+
+def surprisals(words: Sequence[str], bits: Mapping[str, FloatArray], *, dark: bool = False) -> Line:
+    """Words with their surprisal in bits (nan: not scored) by several models, a row each, all on one scale.
+
+    ``bits`` holds for the name of each model the numbers of all words, float (words,).
+    """
+    names = Item((Cell(""), *(Cell(name) for name in bits)))
+    items = [
+        Item((Cell(word), *(_number(float(numbers[place]), dark) for numbers in bits.values())))
+        for place, word in enumerate(words)
+    ]
+    return Line((names, *items))
+
+
+def _number(value: float, dark: bool) -> Cell:
+    return Cell("–") if np.isnan(value) else filled(f"{value:.1f}", sequential(dark), value / SCALE_END)
 
 
 def surprisal(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser.test_attention_page import expect_weight, open_in_grid, type_text
+from browser.test_attention_page import expect_head, expect_weight, open_in_grid, type_text
 from browser.test_compare_page import expect_steppers
 from browser.test_layers_page import cells
 from on_screen import wait_for
@@ -109,21 +109,20 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
     page: Page = here.open(app_url)
     with step(here):
         go_to(page, "Attention")
-        expect(page.get_by_role("heading", name="Layer 1, head 1", exact=True)).to_be_visible()
+        expect_head(page, 2, 4)  # the first example's
     with step(here):
         enter(page, "Text", text)
         expect(page.get_by_text(f"{len(tokens)} tokens of at most 512")).to_be_visible()
-        expect_weight(page, it + 1, cat + 1, from_it_to_cat[0, 0])
+        expect_weight(page, it + 1, cat + 1, from_it_to_cat[1, 3])
     with step(here):
         open_view(page, "Which head?")
         expect(cell(page, 3, 2)).to_have_text("previous token")
         weights = found.head(0, 2)[1:-1]
         expect_number(page, 5, 2, -(weights * np.log2(weights)).sum(axis=1).mean())
     with step(here):  # the row of layer 1, head 3
-        heading = page.get_by_role("heading", name="Layer 1, head 3", exact=True)
         here.until(
             lambda: page.get_by_test_id("stDataFrame").locator(".dvn-scroller").click(position={"x": 16, "y": 122}),
-            lambda patience: expect(heading).to_be_visible(timeout=patience),
+            lambda patience: expect_head(page, 1, 3, patience),
         )
         expect_view(page, "All heads")
         expect_weight(page, it + 1, it, found.head(0, 2)[it, it - 1])
@@ -346,7 +345,7 @@ def test_swap_a_and_b_and_compare_with_controls(visit: Callable[..., Any], app_u
         )
     with step(here):
         page.get_by_test_id("stPageLink").first.locator("a").click()
-        expect(page.get_by_role("heading", name=f"Layer {layer + 1}, head {head + 1}", exact=True)).to_be_visible()
+        expect_head(page, layer + 1, head + 1)
         expect(page.get_by_text("This shows how sentence A looks at sentence B.")).to_be_visible()
         expect_weight(page, 2, 1, found.head(layer, head)[1, words_b[0]])
     with step(here):

@@ -24,6 +24,8 @@ BASE = {
 # What stands on screen in every case of every view: which of the two steppers, and the controls that are its own.
 CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
     "grid": ({"view": "grid"}, {"layer", "head"}, {"stretch"}),
+    "who looks from a word to a word": ({"view": "who"}, set(), {"ask", "From this word", "To this word"}),
+    "who looks at a place": ({"view": "who", "ask": "previous"}, set(), {"ask"}),
     "lines of a layer": ({"view": "lines"}, {"layer"}, {"scope"}),
     "lines of chosen heads": ({"view": "lines", "scope": "chosen"}, set(), {"scope", "heads"}),
     "lines of all heads": ({"view": "lines", "scope": "all"}, set(), {"scope"}),
@@ -38,7 +40,7 @@ CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
 }
 VIEWS = {view.name: view for view in attention.PAGE.views}
 COMPARE_VIEWS = {view.name: view for view in compare.PAGE.views}
-UNFILTERED = {"neuron", "heads"}
+UNFILTERED = {"neuron", "heads", "who"}
 SETS_B_AGAINST_A = {"attention", "predictions", "representations"}
 ALWAYS = {"example", "text", "pair", "model", "view"}
 FILTERS = {"direction", "words", "hide", "renorm", "threshold", "top", "values"}
@@ -48,9 +50,10 @@ OTHERS: dict[str, Any] = {
     "layer": 5, "head": 7, "stretch": True, "heads": ["2.4"], "how": "max", "token": 4, "from": 2, "direction": "A->B",
     "texts": "One dog.\nTwo cats sat there.", "words": True, "hide": False, "renorm": True, "threshold": 0.2, "top": 1,
     "values": True, "text": "A cat sat.", "pair": "It slept.", "example": "A word repeated",
-    "model": "embedded/tinybert",
+    "model": "embedded/tinybert", "From this word": 7, "To this word": 1,
 }  # fmt: skip
 SWITCHED = {
+    "ask": {"words": "previous", "previous": "words"},
     "scope": {"layer": "all", "chosen": "layer", "all": "chosen"},
     "bertviz": {"head": "model", "model": "head"},
     "view": dict.fromkeys(VIEWS, "combined") | {"combined": "grid"},

@@ -78,3 +78,12 @@ def test_any_token_can_be_sent() -> None:
     tokens = ["\ud800", "\x00", " ", "\uffff"]
     header, _ = unpacked(component.pack(heatmap(np.eye(4, dtype=np.float32), tokens, tokens)))
     assert header["keys"] == ["⟨U+D800⟩", "⟨U+0000⟩", "␣", "⟨U+FFFF⟩"]
+
+
+def test_segments_are_those_of_every_token_or_of_none() -> None:
+    weights = np.full((2, 2), 0.5, dtype=np.float32)
+    made = heatmap(weights, ["a", "b"], ["c", "d"], query_segments=[0, 1], key_segments=[0, 0], height=440, group="g")
+    assert (made["query_segments"], made["key_segments"]) == ([0, 1], [0, 0])
+    assert (made["height"], made["group"]) == (440, "g")
+    with pytest.raises(ValueError, match="every token or for none"):
+        heatmap(weights, ["a", "b"], ["c", "d"], query_segments=[0])

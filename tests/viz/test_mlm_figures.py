@@ -149,6 +149,8 @@ def test_shifts_point_where_they_went() -> None:
 def test_maps_of_heads_and_layers_hold_the_weights() -> None:
     values = np.array([[0.1, 0.2], [0.3, 0.4]], dtype=np.float32)
     np.testing.assert_array_equal(head_map(values, "share").data[0].z, values)
+    values[1, 1] = np.nan  # a head that its layer does not have
+    assert list(head_map(values, "share").data[1].text) == ["0.10", "0.20", "0.30"]
     np.testing.assert_array_equal(layer_attention(values, ["a", HOSTILE]).data[0].z, values)
     short, long = (layer_attention(values, ["a", last]).layout.margin.r for last in ("b", "abcdefghijkl"))
     assert long > short > 30  # px: the last label ends before the button at the upper right

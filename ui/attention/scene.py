@@ -18,6 +18,7 @@ from ui.page import Need, View
 from viz.heatmap import heatmap
 
 LONGEST = 1024  # tokens: what a browser can show
+_HEIGHT = 440  # px of a heatmap: what is left of a projector's screen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +128,19 @@ def summary(shown: Filtered) -> bool:
 def draw_heatmap(shown: Filtered, key: str, name: str, *, stretch: bool, what: str) -> None:
     """A filtered matrix as a heatmap with its tokens; ``name`` is the file name of its image."""
     figures.show_heatmap(
-        heatmap(shown.weights, shown.query_labels, shown.key_labels, stretch=stretch, what=what, file=name), key
+        heatmap(
+            shown.weights,
+            shown.query_labels,
+            shown.key_labels,
+            stretch=stretch,
+            what=what,
+            file=name,
+            query_segments=[unit.segment for unit in shown.queries],
+            key_segments=[unit.segment for unit in shown.keys],
+            height=_HEIGHT,
+            group="attention",
+        ),
+        key,
     )
 
 

@@ -30,14 +30,15 @@ def draw(scene: Scene, layer: int, head: int) -> None:
         return
     heads = _heads(scene.run)
     payload = _payload(scene, shown, layer, head)
-    payload.update(head=heads.index((layer, head)), n_heads=len(heads), group=GROUP)
+    payload["head"], payload["n_heads"], payload["group"] = heads.index((layer, head)), len(heads), GROUP
+    component("words", lit_words.SOURCE)(key=_KEY, data=pack(payload), on_head_change=lambda: _step(scene.run))
 
-    def step() -> None:
-        place = (st.session_state.get(_KEY) or {}).get("head")
-        if isinstance(place, int) and 0 <= place < len(heads):
-            LAYER.value, HEAD.value = heads[place][0] + 1, heads[place][1] + 1
 
-    component("words", lit_words.SOURCE)(key=_KEY, data=pack(payload), on_head_change=step)
+def _step(run: AttentionRun) -> None:
+    """Open the head that the reader stepped to."""
+    place, heads = (st.session_state.get(_KEY) or {}).get("head"), _heads(run)
+    if isinstance(place, int) and 0 <= place < len(heads):
+        LAYER.value, HEAD.value = (number + 1 for number in heads[place])
 
 
 def file(scene: Scene, layer: int, head: int) -> str:
@@ -81,9 +82,8 @@ def _payload(scene: Scene, shown: Filtered, layer: int, head: int) -> lit_words.
 def _filtered(scene: Scene, layer: int, head: int) -> Filtered:
     """The filter applied to the three matrices (3, n, m), as it is to a head and to a mean of heads elsewhere."""
     run, weighted = scene.run, scene.value_weighted
-    of_layer = combine(
-        run, [(layer, each) for each in range(run.layers[layer].n_heads)], "mean", value_weighted=weighted
-    )
+    of_its_layer = [each for each in _heads(run) if each[0] == layer]
+    of_layer = combine(run, of_its_layer, "mean", value_weighted=weighted)
     return scene.filtered(np.stack([head_weights(run, layer, head, weighted), of_layer, _mean_of_all(scene)]))
 
 

@@ -27,6 +27,7 @@ from viz.heatmap import heatmap
 LONGEST = 512  # tokens: what a browser can show of several models
 _SLOW = 160  # words; beyond, comparing all heads takes seconds and waits to be asked for
 _NAMED = 3
+_HEIGHT = 380  # px of a heatmap: with what stands above, a screen
 _MATCHES = "best matches"
 
 
@@ -42,24 +43,26 @@ def draw(scene: Scene) -> None:
         st.info(f"Attention is compared on at most {LONGEST} tokens of each model.", icon=":material/info:")
     notes.beyond_training({model: run.n_tokens for model, run in runs.items()})
     alignment = common_words(scene, {model: run.encoding for model, run in runs.items()})
-    st.caption(
-        "Rows look, columns are looked at. Pieces are merged into words: summed over the keys of a word, averaged "
-        f"over its queries. The last column, “{REST}”, is what is left of each row's 100%."
-    )
     units = dict(zip(runs, alignment.units, strict=False))
     heads = _Heads(scene, runs)
     shown: dict[str, FloatArray] = {}
 
     def one(model: str, run: AttentionRun) -> None:
-        layer, head = heads.choose(model)
+        layer, head, said = heads.choose(model)
         weights = on_common_words(run.head(layer, head), units[model], run.encoding.special)
         shown[model] = weights
         file = f"compare-attention-{len(shown)}"
-        figures.show_heatmap(
-            heatmap(weights, alignment.labels, [*alignment.labels, REST], file=file), f"attention {model}"
+        picture = heatmap(
+            weights, alignment.labels, [*alignment.labels, REST], file=file, height=_HEIGHT, group="compare"
         )
+        figures.show_heatmap(picture, f"attention {model}")
+        st.caption(said)
 
-    beside_each_other(scene, found, one)
+    beside_each_other(scene, found, one, named=False)
+    st.caption(
+        "Rows look, columns are looked at. Pieces are merged into words: summed over the keys of a word, averaged "
+        f"over its queries. The last column, “{REST}”, is what is left of each row's 100%."
+    )
     save.table(
         "Weights on common words",
         lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),
@@ -71,8 +74,11 @@ def draw(scene: Scene) -> None:
             f"{scene.name(lacking[0])} has no attention here, so nothing can be compared with it. "
             "Choose another A or B above."
         )
-    _difference(scene, alignment, shown, heads)
-    _all_heads(scene, alignment, runs, heads)
+    difference, alike = st.tabs(["Their difference", "Which heads are alike"])
+    with difference:
+        _difference(scene, alignment, shown, heads)
+    with alike:
+        _all_heads(scene, alignment, runs, heads)
 
 
 def _run(scene: Scene, model: str) -> AttentionRun:
@@ -94,33 +100,37 @@ class _Heads:
             return LAYER, HEAD
         return LAYERS_BESIDE[place - 1], HEADS_BESIDE[place - 1]
 
-    def choose(self, model: str) -> tuple[int, int]:
-        """Steppers for layer and head. Without a layer of its own, a model shows the one at the first model's depth."""
+    def choose(self, model: str) -> tuple[int, int, str]:
+        """The model's name with steppers for layer and head on one line; both from 0, and which layer that is.
+
+        Without a layer of its own, a model shows the one at the first model's depth.
+        """
         run = self._runs[model]
         of_layer, of_head = self.fields(model)
-        columns = st.columns(2, vertical_alignment="bottom")
         matched = self._matched(run)
         widgets.into_range(of_layer, run.n_layers, "layer", self._scene.name(model))
         chosen: int | None
-        if of_layer is LAYER:
-            chosen = columns[0].number_input("Layer", 1, run.n_layers, **of_layer.bound)
-        else:
-            chosen = columns[0].number_input(
-                "Layer",
-                1,
-                run.n_layers,
-                **of_layer.bound,
-                value=None,
-                placeholder=f"{matched + 1}, same depth",
-                help="If empty, the layer at the same relative depth as that of the first model is shown.",
-            )
-        layer = matched if chosen is None else int(chosen) - 1
-        n_heads = run.layers[layer].n_heads
-        widgets.into_range(of_head, n_heads, "head", self._scene.name(model))
-        head = int(columns[1].number_input("Head", 1, n_heads, **of_head.bound)) - 1
-        st.caption(self._where(layer, run, by_depth=chosen is None))
+        with widgets.controls(f"of {self._scene.chosen.index(model)}"):
+            st.markdown(f"**{as_text(self._scene.name(model))}**", width="content")
+            if of_layer is LAYER:
+                chosen = st.number_input("Layer", 1, run.n_layers, **of_layer.bound, width=widgets.STEPPER)
+            else:
+                chosen = st.number_input(
+                    "Layer",
+                    1,
+                    run.n_layers,
+                    **of_layer.bound,
+                    value=None,
+                    placeholder=str(matched + 1),
+                    width=widgets.STEPPER,
+                )
+            layer = matched if chosen is None else int(chosen) - 1
+            n_heads = run.layers[layer].n_heads
+            widgets.into_range(of_head, n_heads, "head", self._scene.name(model))
+            head = int(st.number_input("Head", 1, n_heads, **of_head.bound, width=widgets.STEPPER)) - 1
+        said = self._where(layer, run, by_depth=chosen is None)
         self.chosen[model] = layer, head
-        return layer, head
+        return layer, head, said
 
     def _matched(self, run: AttentionRun) -> int:
         """The layer as deep as that of the first model that is shown."""
@@ -157,10 +167,20 @@ def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Al
 
 
 def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray], heads: _Heads) -> None:
-    st.subheader("Their difference")
     a, b = shown[scene.a], shown[scene.b]
     names = _distinct(scene)
     bits = float(jensen_shannon(a[None], b[None])[0, 0])
+    picture = compare.difference(
+        a,
+        b,
+        alignment.labels,
+        [*alignment.labels, REST],
+        names=names,
+        file="compare-difference",
+        height=_HEIGHT,
+        group="compare",
+    )
+    figures.show_heatmap(picture, "difference")
     (layer_a, head_a), (layer_b, head_b) = heads.chosen[scene.a], heads.chosen[scene.b]
     st.caption(
         as_text(
@@ -169,18 +189,9 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
             "never look at the same word."
         )
     )
-    picture = compare.difference(
-        a, b, alignment.labels, [*alignment.labels, REST], names=names, file="compare-difference"
-    )
-    figures.show_heatmap(picture, "difference")
 
 
 def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionRun], heads: _Heads) -> None:
-    st.subheader("Which head of B looks where this head of A looks?")
-    st.caption(
-        "Every head of A against every head of B: the Jensen-Shannon divergence of where they look, averaged over "
-        "words, in bits. Heads that look at the same words need not do the same with them."
-    )
     if len(alignment) > _SLOW and not st.toggle(
         f"Compare all heads on these {len(alignment):,} words, which takes a while", **LONG.bound
     ):
@@ -194,18 +205,15 @@ def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionR
             ("head matrix", seen, tuple(places)), lambda: head_matrix(run_a, run_b, alignment, *places)
         )
     matches = best_matches(matrix, run_a.n_heads, run_b.n_heads)
-    figures.show(
-        compare.head_matrix(
-            matrix, run_a.n_layers, run_a.n_heads, run_b.n_layers, run_b.n_heads, names=names, dark=scene.dark
-        ),
-        "head matrix",
-        "compare-heads",
-    )
-    _for_this_head(scene, heads, matrix, (run_a.n_heads, run_b.n_heads))
-    st.markdown(
-        "**Best matches**: for every head of A, the head of B whose attention is most similar. Select a row to open "
-        "both."
-    )
+    picture, table_place = st.columns(2, gap="medium")
+    with picture:
+        figures.show(
+            compare.head_matrix(
+                matrix, run_a.n_layers, run_a.n_heads, run_b.n_layers, run_b.n_heads, names=names, dark=scene.dark
+            ),
+            "head matrix",
+            "compare-heads",
+        )
 
     def open_both() -> None:
         rows = st.session_state[_MATCHES]["selection"]["rows"]
@@ -219,14 +227,21 @@ def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionR
                 layer.value, head.value = at[0] + 1, at[1] + 1
 
     table = matches_table(matches, names)
-    st.dataframe(
-        table,
-        key=_MATCHES,
-        hide_index=True,
-        height=300,
-        on_select=open_both,
-        selection_mode="single-row",
-        column_config={table.columns[-1]: st.column_config.NumberColumn(format="%.3f")},
+    with table_place:
+        _for_this_head(scene, heads, matrix, (run_a.n_heads, run_b.n_heads))
+        st.markdown("**Best matches**: for every head of A, the head of B most like it. Select a row to open both.")
+        st.dataframe(
+            table,
+            key=_MATCHES,
+            hide_index=True,
+            height=280,
+            on_select=open_both,
+            selection_mode="single-row",
+            column_config={table.columns[-1]: st.column_config.NumberColumn(format="%.3f")},
+        )
+    st.caption(
+        "Every head of A against every head of B: the Jensen-Shannon divergence of where they look, averaged over "
+        "words, in bits. Heads that look at the same words need not do the same with them."
     )
     with st.container(horizontal=True):
         save.table("Best matches", lambda: table, "compare-best-matches")
@@ -273,7 +288,7 @@ VIEW = View(
     "attention",
     "Attention",
     draw,
-    about="A head of each model, on the words that all of them see in full. Attention shows where a head looks, not "
-    "why a model answers as it does.",
+    about="A head of each model, on the words that all of them see in full; point at one, and the others show it.",
+    more=notes.CAUTION,
     fields=(LAYER, HEAD, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
 )

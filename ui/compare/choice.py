@@ -27,16 +27,14 @@ def name(model: str, among: Sequence[str] = ()) -> str:
     return model
 
 
-def models(with_b: bool) -> tuple[tuple[str, ...], int]:
-    """The models chosen, the reference first, and the place (from 1) of B, the one it is compared with.
+def models() -> tuple[str, ...]:
+    """The models chosen, in a line of what is asked: any number from none to the most, each once, the reference first.
 
-    Any number from none to the most, each once: complaints say what was left out. Without ``with_b`` the view on
-    screen does not compare two of them, and B is not asked for.
+    Complaints say what was left out.
     """
     chosen = _allowed()
-    columns = st.columns([3, 1, 1], vertical_alignment="bottom")
     free = settings().any_model
-    columns[0].multiselect(
+    st.multiselect(
         "Models, two to four",
         [*registry.MODELS, *(model for model in chosen if model not in registry.MODELS)],
         **COMPARED.bound,
@@ -44,36 +42,53 @@ def models(with_b: bool) -> tuple[tuple[str, ...], int]:
         accept_new_options=free,
         max_selections=MOST,
         placeholder="Choose models, or type a Hugging Face id or a folder" if free else "Choose models",
-        help=widgets.models_help(),
+        label_visibility="collapsed",
     )
-    if not chosen:
-        return (), 1
-    st.session_state[_REFERENCE] = chosen[0]
-    columns[1].selectbox(
-        "A, the reference", chosen, key=_REFERENCE, format_func=lambda model: name(model, chosen), on_change=_reorder
-    )
+    return chosen
+
+
+def a_and_b(chosen: tuple[str, ...], with_b: bool) -> int:
+    """Which of the models is A, the reference, and which is B, behind a button; the place of B, from 1.
+
+    Without ``with_b`` the view on screen does not compare two of them, and B is not asked for.
+    """
+    if BESIDE.value > len(chosen):
+        BESIDE.value = min(2, len(chosen))
+    with widgets.popover("A and B" if with_b else "Reference", ":material/compare_arrows:"):
+        st.session_state[_REFERENCE] = chosen[0]
+        st.selectbox(
+            "A, the reference",
+            chosen,
+            key=_REFERENCE,
+            format_func=lambda model: name(model, chosen),
+            on_change=_reorder,
+            help=widgets.models_help(),
+        )
+        if len(chosen) == 1:
+            return 1
+        if not with_b:
+            return BESIDE.value
+        if st.session_state.get(_OFFERED) != chosen:
+            st.session_state[_OFFERED] = chosen
+            BESIDE.tell()  # B is a place, at which another model may stand now
+        beside = st.selectbox(
+            "B, compared with A",
+            range(1, len(chosen) + 1),
+            **BESIDE.bound,
+            format_func=lambda place: "A itself" if place == 1 else name(chosen[place - 1], chosen),
+            help="“A itself” is a check: all differences are 0.",
+        )
+    return int(beside)
+
+
+def beside_itself(chosen: tuple[str, ...]) -> None:
+    """What it means that a single model was chosen."""
     if len(chosen) == 1:
         st.info(
             "One model is compared with itself: all differences are 0, which is a check of the numbers. "
             "Choose a second one to see how the two differ.",
             icon=":material/content_copy:",
         )
-        return chosen, 1
-    if BESIDE.value > len(chosen):
-        BESIDE.value = 2
-    if not with_b:
-        return chosen, BESIDE.value
-    if st.session_state.get(_OFFERED) != chosen:
-        st.session_state[_OFFERED] = chosen
-        BESIDE.tell()  # B is a place, at which another model may stand now
-    beside = columns[2].selectbox(
-        "B, compared with A",
-        range(1, len(chosen) + 1),
-        **BESIDE.bound,
-        format_func=lambda place: "A itself" if place == 1 else name(chosen[place - 1], chosen),
-        help="“A itself” is a check: all differences are 0.",
-    )
-    return chosen, beside
 
 
 _REFERENCE = "reference model"

@@ -57,9 +57,10 @@ _METHOD = """
 
 def draw(scene: Scene) -> None:
     """Run or stop, the curves, the table; before anything is timed, the table alone."""
-    _control(scene)
-    with st.expander("How it is measured", icon=":material/straighten:"):
-        st.markdown(_METHOD)
+    with widgets.controls():
+        _control(scene)
+        with widgets.popover("How it is measured", ":material/straighten:"):
+            st.markdown(_METHOD)
     found = desk().current(Measurement)
     timed = [] if found is None else _timed(found, scene)
     if found is None or not timed:
@@ -86,12 +87,6 @@ def _control(scene: Scene) -> None:
         type="primary",
         icon=":material/timer:",
     )
-    if found is None:
-        st.info(
-            "Times hold for one machine at one moment, so they do not come with the app and have to be measured: that "
-            "takes half a minute to a few minutes, depending on the models' sizes, and can be stopped at any time.",
-            icon=":material/timer:",
-        )
 
 
 def _timed(found: Measurement, scene: Scene) -> list[ModelCost]:
@@ -123,8 +118,10 @@ def _before_timing(scene: Scene) -> None:
         return
     table = _table(costs, {cost.subject.model: scene.name(cost.subject.model) for cost in costs})
     lines = [
+        "Times hold for one machine at one moment, so they do not come with the app and have to be measured: that "
+        "takes half a minute to a few minutes, depending on the models' sizes, and can be stopped at any time.",
         "A dash stands for what has not been measured, or what the model cannot do. Parameters, weights and pieces per "
-        "word are counted, not timed."
+        "word are counted, not timed.",
     ]
     if any(cost.quality is not None for cost in costs):
         lines.append(
@@ -208,12 +205,12 @@ def _row(cost: ModelCost, name: str, length: int | None) -> dict[str, object]:
         "weights, MB": cost.subject.n_bytes / 1e6,
         _PEAK: None if here is None or here.peak_bytes is None else here.peak_bytes / 1e6,
         "time, ms": None if here is None else 1000 * here.median,
+        "× per doubling": doubling(cost.curve),
         "masked correct": _percent(quality.mlm_accuracy),
         "NSP correct": _percent(quality.nsp_accuracy),
         "tokens/s": None if here is None else here.tokens_per_second,
         "words/s": None if here is None else here.words_per_second,
         "pieces/word": cost.subject.pieces_per_word,
-        "× per doubling": doubling(cost.curve),
         "middle half, ms": None if here is None else f"{1000 * here.low:.2f}–{1000 * here.high:.2f}",
         "masked correct, 95%": _ends(quality.mlm_accuracy, quality.n_masked),
         "NSP correct, 95%": _ends(quality.nsp_accuracy, quality.n_pairs),
@@ -271,8 +268,8 @@ VIEW = View(
     "cost",
     "Cost",
     draw,
-    about="What each model costs in time and memory by length of text, measured here and now, and how good it is. The "
-    "text above is not used: all models are given the same running text.",
+    about="What each model costs in time and memory, measured here and now. The text above is not used: all are given "
+    "the same one.",
     fields=(MEASURE, LENGTH),
     left_out=lambda _scene: "Not in it: times, which hold for one machine at one moment only.",
 )

@@ -9,10 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from analysis import scoring
-from analysis.agreement import agreement, rank_of
+from analysis.agreement import agreement, rank_of, readable
 from model_zoo.text import word_spans
 from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
-from ui import figures, notes, save, token_line, word_strip
+from ui import figures, notes, save, token_line, widgets, word_strip
 from ui.compare.fields import BESIDE, LONG, MASK, MASKS
 from ui.compare.scene import Scene, ask, beside_each_other, common_words, gather, good, show_failure
 from ui.engine import engine
@@ -20,7 +20,7 @@ from ui.field import Field, within
 from ui.messages import as_text, failures_as_messages
 from ui.page import View
 from viz.predictions import predictions
-from viz.surprisal import surprisal
+from viz.surprisal import surprisals
 
 _MOST_GUESSES = 50
 GUESSES: Field[int] = Field("guesses", 5, within("the number of guesses", 1, _MOST_GUESSES), of="compare")
@@ -34,10 +34,10 @@ def draw(scene: Scene) -> None:
     scene.check()
     _length(scene)
     _masks(scene)
-    st.subheader("How surprising each word is")
+    st.header("How surprising each word is")
     with failures_as_messages():
         _surprisal(scene)
-    st.subheader("Does the second text follow the first?")
+    st.header("Does the second text follow the first?")
     _next_sentence(scene)
 
 
@@ -64,10 +64,9 @@ def _masks(scene: Scene) -> None:
     with st.spinner("Running the models …", show_time=True):
         found = ask(scene.models, lambda model: engine().fill_mask(model, masked, _MOST_GUESSES))
     answers = good(found)
-    if answers:
-        _agreement(scene, answers, words)
     place = _which_mask(words)
     top = GUESSES.value
+    here = [every[place].best[0].probability for every in answers.values() if place < len(every)]
 
     def bars(model: str, every: Sequence[MaskPrediction]) -> None:
         if place >= len(every):
@@ -75,12 +74,15 @@ def _masks(scene: Scene) -> None:
             return
         answer = every[place]
         figures.show(
-            predictions(_shortened(answer, top), dark=scene.dark), f"guesses {model}", f"compare-mask-{place + 1}"
+            predictions(_shortened(answer, top), dark=scene.dark, highest=max(here)),
+            f"guesses {model}",
+            f"compare-mask-{place + 1}",
         )
         _rank(words[place], answer)
 
     beside_each_other(scene, found, bars)
     if answers:
+        _agreement(scene, answers, words)
         save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
 
 
@@ -112,18 +114,20 @@ def _with_masks(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _shortened(answer: MaskPrediction, top: int) -> MaskPrediction:
-    return MaskPrediction(answer.position, answer.best[:top], answer.log_total)
+    """The best guesses, as they read in a text: models mark the space before a word each in their own way."""
+    best = tuple(entry._replace(token=readable(entry.token)) for entry in answer.best[:top])
+    return MaskPrediction(answer.position, best, answer.log_total)
 
 
 def _which_mask(words: Sequence[str]) -> int:
     """The mask whose guesses are drawn, its place among all; asks how many of them, too."""
-    columns = st.columns([2, 1], vertical_alignment="bottom")
-    columns[1].slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound)
     names = [_named(place, words) for place in range(len(words))]
-    with columns[0]:
+    with widgets.controls():
         if len(names) == 1:
-            st.markdown(as_text(names[0]))
-        return word_strip.one_mask(MASK, names)
+            st.markdown(as_text(names[0]), width="content")
+        chosen = word_strip.one_mask(MASK, names)
+        st.slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound, width=320)
+    return chosen
 
 
 def _named(place: int, words: Sequence[str]) -> str:
@@ -163,7 +167,7 @@ def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], wo
 
 
 def _guess(answer: MaskPrediction) -> str:
-    return f"{answer.best[0].token} ({answer.best[0].probability:.1%})"
+    return f"{readable(answer.best[0].token)} ({answer.best[0].probability:.1%})"
 
 
 def _guess_table(
@@ -214,16 +218,13 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
         model: scoring.unit_bits(score, units)
         for (model, score), units in zip(scores.items(), alignment.units, strict=False)
     }
-    lines = [
-        surprisal(units, bits[model], dark=scene.dark, label=scene.name(model))
-        for model, units in zip(scores, alignment.units, strict=False)
-    ]
-    st.caption(
-        "Under each word is its surprisal in bits, −log₂ P(word | all others): 0 means certain, and each bit halves "
-        "the probability. For a word in pieces it is the sum over the pieces, each guessed from those before it in the "
-        "word and from all other words (PLL-word-l2r, Kauf & Ivanova 2023)."
-    )
+    lines = [surprisals(alignment.labels, {scene.name(model): bits[model] for model in scores}, dark=scene.dark)]
     token_line.draw(lines, key="compared surprisal")
+    st.caption(
+        "Under each word is its surprisal in bits, −log₂ P(word | all others), one row a model: 0 means certain, and "
+        "each bit halves the probability. For a word in pieces it is the sum over the pieces, each guessed from those "
+        "before it in the word and from all other words (PLL-word-l2r, Kauf & Ivanova 2023)."
+    )
     table = pd.DataFrame({"word": alignment.labels} | {f"{scene.name(model)} (bits)": bits[model] for model in scores})
     with st.container(horizontal=True):
         save.table("Surprisal", lambda: table, "compare-surprisal")

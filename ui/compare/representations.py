@@ -30,7 +30,7 @@ _MOST_WORDS = 1000  # every layer takes a matrix of words by words
 
 
 def draw(scene: Scene) -> None:
-    with st.expander("Sentences of your own", icon=":material/library_books:"):
+    with widgets.controls(), widgets.popover("Sentences of your own", ":material/library_books:"):
         own = st.text_area(
             "Sentences, one per line; if empty, the built-in ones are used", **SENTENCES.bound, height=120
         )
@@ -50,6 +50,7 @@ def draw(scene: Scene) -> None:
             lambda: _similarity(a, b, sentences),
         )
     notes.beyond_training(dict(zip((a, b), longest, strict=True)))
+    figures.show(compare.cka(values, names, dark=scene.dark), "cka", "compare-cka")
     st.caption(
         as_text(
             f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: 1 if "
@@ -66,7 +67,6 @@ def draw(scene: Scene) -> None:
             "more alike than they are.",
             icon=":material/info:",
         )
-    figures.show(compare.cka(values, names, dark=scene.dark), "cka", "compare-cka")
     save.table("Similarity of layers", lambda: _table(values, (a, b)), "compare-cka")
 
 
@@ -115,7 +115,6 @@ VIEW = View(
     "representations",
     "Representations",
     draw,
-    about="How similar the layers of A and B are, measured on the words of many sentences. The text above is not among "
-    "them.",
+    about="How similar the layers of A and B are, on the words of many sentences. The text above is not among them.",
     fields=(BESIDE, SENTENCES),
 )

@@ -88,13 +88,16 @@ def make(view: View[Scene]) -> Scene | None:
     """
     with widgets.asked():
         text, pair = widgets.texts()
+    with widgets.asked("models"):
+        chosen = choice.models()
+        beside = choice.a_and_b(chosen, with_b=BESIDE in view.fields) if chosen else 1
         widgets.try_example(EXAMPLES)
-    chosen, beside = choice.models(with_b=BESIDE in view.fields)
     if not chosen:
         raise InvalidInput("No model is chosen. Choose two to four.")
+    choice.beside_itself(chosen)
     infos, failed = load(chosen)
     scene = Scene(chosen=chosen, infos=infos, failed=failed, beside=beside, text=text, pair=pair)
-    _cards(scene)
+    _failures(scene)
     return scene if scene.models else None
 
 
@@ -211,20 +214,22 @@ def common_words(scene: Scene, encodings: Mapping[str, Encoding]) -> Alignment:
     return alignment
 
 
-def _cards(scene: Scene) -> None:
-    """The models in a row: what each is, or why it could not be loaded, with a button to try again."""
-    for model, column in zip(scene.chosen, st.columns(len(scene.chosen), gap="medium"), strict=True):
-        with column:
-            st.markdown(f"**{as_text(scene.name(model))}**")
-            if model in scene.failed:
-                show_failure(scene.failed[model])
-            else:
-                st.caption(as_text(_facts(scene.infos[model])))
+def _failures(scene: Scene) -> None:
+    """Why models could not be loaded, with a button to try again."""
+    for model, error in scene.failed.items():
+        st.markdown(f"**{as_text(scene.name(model))}**")
+        show_failure(error)
     if any(not isinstance(error, NotDownloaded) for error in scene.failed.values()):
         st.button("Try again", on_click=lambda: st.session_state.pop(_FAILED, None), icon=":material/refresh:")
     if scene.models and not {scene.chosen[0], scene.chosen[scene.beside - 1]} <= set(scene.models):
         names = scene.name(scene.a), "itself" if scene.a == scene.b else scene.name(scene.b)
         st.caption(as_text(f"Meanwhile {names[0]} is compared with {names[1]}."))
+
+
+def about_models(scene: Scene) -> None:
+    """What each model is, under every view."""
+    facts = [f"**{as_text(scene.name(model))}**: {as_text(_facts(info))}" for model, info in scene.infos.items()]
+    st.caption("  \n".join(facts))
 
 
 def _facts(info: ModelInfo) -> str:
@@ -235,16 +240,19 @@ def _facts(info: ModelInfo) -> str:
 
 
 def beside_each_other(
-    scene: Scene, found: Mapping[str, Result | Exception], draw: Callable[[str, Result], None]
+    scene: Scene, found: Mapping[str, Result | Exception], draw: Callable[[str, Result], None], *, named: bool = True
 ) -> None:
-    """``draw`` every model's result under its name, two in a row; what went wrong stands in its place."""
-    models = list(found)
+    """``draw`` every model's result under its name, two in a row; what went wrong stands in its place, after the
+    others. ``draw`` itself names the models where they are not to be ``named``.
+    """
+    models = sorted(found, key=lambda model: isinstance(found[model], Exception))  # no picture beside an empty half
     for start in range(0, len(models), _COLUMNS):
         row = models[start : start + _COLUMNS]
         for model, column in zip(row, st.columns(min(len(models), _COLUMNS), gap="medium"), strict=False):
             with column:
-                st.markdown(f"**{as_text(scene.name(model))}**")
                 outcome = found[model]
+                if named or isinstance(outcome, Exception):
+                    st.markdown(f"**{as_text(scene.name(model))}**")
                 if isinstance(outcome, Exception):
                     show_failure(outcome)
                     continue

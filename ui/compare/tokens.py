@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.alignment import fertility, pieces_table
-from model_zoo.types import Encoding
+from model_zoo.types import Encoding, counted
 from ui import notes, save
-from ui.compare.scene import Scene, beside_each_other, common_words, readings
+from ui.compare.scene import Scene, common_words, readings
 from ui.engine import engine
 from ui.messages import as_text
 from ui.page import View
@@ -24,16 +24,17 @@ def draw(scene: Scene) -> None:
     several = [*encodings.values()] * (1 if len(encodings) > 1 else 2)
     pieces = dict(zip(encodings, fertility(alignment, several), strict=False))
 
-    def numbers(model: str, encoding: Encoding) -> None:
-        tokens, per_word = st.columns(2)
-        tokens.metric("Tokens", f"{len(encoding):,}", help="Including those that frame the text, such as [CLS].")
-        per_word.metric("Pieces per word", f"{pieces[model]:.2f}")
-        _unknown(model, encoding)
-
-    beside_each_other(scene, encodings, numbers)
     names = [scene.name(model) for model in encodings]
     table = pieces_table(alignment, several, names if len(names) > 1 else [*names, ""])[["word", *names]]
     st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
+    for model, encoding in encodings.items():
+        st.markdown(
+            as_text(
+                f"{scene.name(model)}: {counted(len(encoding), 'token')}, those that frame the text among them, and "
+                f"{pieces[model]:.2f} pieces per word."
+            )
+        )
+        _unknown(model, encoding)
     st.caption("“##” marks a piece that continues a word; “Ġ” and “▁” mark the space before one.")
     save.table("Tokens", lambda: _with_counts(table, names), "compare-tokens")
 

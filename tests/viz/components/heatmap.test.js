@@ -1,8 +1,8 @@
 // The heatmap by itself: where its cells are, their shades, what they say, where keys lead.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { moved, said } from "../../../viz/components/heatmap/cells.js";
-import { cellAt, placed } from "../../../viz/components/heatmap/geometry.js";
+import { described, moved, said } from "../../../viz/components/heatmap/cells.js";
+import { borders, cellAt, placed, pointedAt } from "../../../viz/components/heatmap/geometry.js";
 import { levelsOf, shadesOf } from "../../../viz/components/heatmap/shades.js";
 
 const labels = (n, width = 30) => Array(n).fill(width);
@@ -94,4 +94,54 @@ Deno.test("arrow keys stop at the edges; Home and End take the row, with Control
   deepEqual(from("End", { row: 1, column: 2 }, true), { row: 2, column: 3 });
   equal(from("Escape", { row: 1, column: 2 }), null);
   equal(from("Tab", { row: 1, column: 2 }), undefined);
+});
+
+Deno.test("a picture of sixteen tokens keeps to its limit, and its cells give height for width", () => {
+  const [rows, columns] = [labels(16, 50), labels(16, 50)];
+  const free = placed(rows, columns, 540, 1);
+  const kept = placed(rows, columns, 540, 1, { limit: 440 });
+  ok(free.height > 440);
+  ok(kept.height <= 440 && kept.down >= 12);
+  ok(kept.across >= kept.down && kept.right <= 540);
+  deepEqual(kept.every, [1, 1]);
+});
+
+Deno.test("up to a hundred rows each have room for a label, limit or not", () => {
+  for (const n of [23, 78, 100]) {
+    for (const limit of [0, 440]) {
+      const places = placed(labels(n), labels(n), 900, 1, { limit });
+      ok(places.down >= 11);
+      equal(places.every[0], 1);
+    }
+  }
+  ok(placed(labels(300), labels(300), 900, 1).every[0] > 1);
+});
+
+Deno.test("large type makes room for itself", () => {
+  const [usual, large] = [1, 1.5].map((scale) => placed(labels(12), labels(12), 600, 1, { scale, limit: 400 }));
+  ok(large.left > usual.left && large.top > usual.top && large.height > usual.height);
+});
+
+Deno.test("a label points at its row or column, a cell at both, and the corner at nothing", () => {
+  const [places, size] = [{ left: 100, top: 50, across: 20, down: 10 }, { rows: 2, columns: 3 }];
+  deepEqual(pointedAt(places, size, 30, 65), { query: 1, key: null });
+  deepEqual(pointedAt(places, size, 125, 20), { query: null, key: 1 });
+  deepEqual(pointedAt(places, size, 125, 65), { query: 1, key: 1 });
+  for (const [x, y] of [[30, 20], [30, 90], [200, 20], [200, 65]]) equal(pointedAt(places, size, x, y), null);
+});
+
+Deno.test("a second text begins where segments change", () => {
+  deepEqual(borders([0, 0, 1, 1]), [2]);
+  deepEqual(borders([0, 0]), []);
+  deepEqual(borders([]), []);
+});
+
+Deno.test("the strongest cells are said in words, by size where numbers have signs", () => {
+  const data = { queries: ["it", "was"], keys: ["cat", "mat"], numbers: [{ name: "weight" }] };
+  equal(
+    described({ ...data, weights: [0.57, 0, 0.1, 0.3] }),
+    "Strongest by weight: it looks at cat, 0.57; was looks at mat, 0.30; was looks at cat, 0.10.",
+  );
+  ok(described({ ...data, weights: [0.1, -0.9, 0, 0] }).includes(": it looks at mat, −0.90; it looks at cat"));
+  equal(described({ ...data, weights: [0, 0, 0, 0] }), "All cells are zero.");
 });

@@ -1,11 +1,14 @@
-// Where everything is in a heatmap, in CSS pixels from its left and top edge.
+// Where everything is in a heatmap, in CSS pixels from its left and top edge. `scale` is how much larger than usual type
+// is, and all that holds type with it.
 
 const LARGEST_CELL = 64;
 const LARGEST_SIDE = 620;
 const HIGHEST_WIDE_CELL = 24; // of cells that fill the width
 const SQUARE_UP_TO = 24; // tokens; beyond, cells are small, and filling the width shows more
+const LABELLED_UP_TO = 100; // tokens; so many rows are high enough for a label each
 const WIDEST_LABELS = 0.4; // of the width
 const BELOW = 62; // below the cells: the bar, its numbers, its title
+const SMALLEST_LINE = 11; // what the smallest label takes
 export const PARTED_FROM = 6; // smaller cells touch
 export const LINE = 14; // what a label takes
 export const GAP = 6;
@@ -13,18 +16,29 @@ export const TITLE = 20; // what an axis' title takes
 
 // Places for labels of these widths, down the side and along the top, in a picture of a width on a screen of `ratio`
 // device pixels a CSS pixel. A cell is `across` wide and `down` high; `pixels` are what the device has for all of them.
-export function placed(rows, columns, width, ratio) {
+// With a `limit` the picture is no higher, as long as every row has room for its label.
+export function placed(rows, columns, width, ratio, { scale = 1, limit = 0 } = {}) {
   const widest = (widths) => Math.max(0, ...widths);
   const longest = Math.max(rows.length, columns.length);
-  const cell = (n) => Math.min(LARGEST_CELL, 300 / n + 10, LARGEST_SIDE / n);
+  const [title, line, below, smallest] = [TITLE, LINE, BELOW, SMALLEST_LINE].map((size) => size * scale);
+  const cell = (n) => Math.min(LARGEST_CELL, 300 / n + 10, LARGEST_SIDE / n) * scale;
   const crisp = (size) => (size >= PARTED_FROM ? Math.floor(size) : size);
-  const left = Math.ceil(TITLE + Math.min(widest(rows), WIDEST_LABELS * width) + GAP);
+  const left = Math.ceil(title + Math.min(widest(rows), WIDEST_LABELS * width) + GAP);
   const room = Math.max(width - left - 1, 1);
+  const least = rows.length <= LABELLED_UP_TO ? smallest : 0;
   let across = crisp(room / columns.length);
-  let down = crisp(Math.min(cell(rows.length), HIGHEST_WIDE_CELL));
-  if (longest <= SQUARE_UP_TO) across = down = Math.min(across, crisp(cell(longest)));
-  const upright = widest(columns) + GAP > across;
-  const top = Math.ceil(TITLE + (upright ? widest(columns) : LINE) + GAP);
+  let down = Math.max(crisp(Math.min(cell(rows.length), HIGHEST_WIDE_CELL * scale)), least);
+  if (longest <= SQUARE_UP_TO) across = down = Math.min(across, Math.max(crisp(cell(longest)), least));
+  let upright = widest(columns) + GAP > across;
+  const topOf = () => Math.ceil(title + (upright ? widest(columns) : line) + GAP);
+  const highest = limit && crisp((limit * scale - topOf() - below) / rows.length);
+  if (limit && highest < down) {
+    down = Math.max(highest, least, 1);
+    // What a cell loses in height it may have in width.
+    if (longest <= SQUARE_UP_TO) across = Math.min(crisp(room / columns.length), LARGEST_CELL * scale, 3 * down);
+    upright = widest(columns) + GAP > across;
+  }
+  const top = topOf();
   const right = left + across * columns.length;
   const bottom = top + down * rows.length;
   const pixels = [
@@ -32,8 +46,10 @@ export function placed(rows, columns, width, ratio) {
     Math.min(rows.length, Math.max(1, Math.floor((bottom - top) * ratio))),
   ];
   const merged = pixels[0] < columns.length || pixels[1] < rows.length; // more cells than pixels
-  const height = Math.ceil(bottom + BELOW + (merged ? LINE : 0));
-  return { width, height, left, top, right, bottom, across, down, upright, pixels, merged };
+  const every = [down, upright ? across : line].map((size) => Math.ceil(smallest / size)); // which rows are labelled
+  const notes = Number(merged) + Number(every.some((step) => step > 1));
+  const height = Math.ceil(bottom + below + notes * line);
+  return { width, height, left, top, right, bottom, across, down, upright, pixels, merged, every, scale };
 }
 
 // The cell under a place of a picture with so many rows and columns, null beside them all.
@@ -42,3 +58,16 @@ export function cellAt({ left, top, across, down }, { rows, columns }, x, y) {
   const inside = row >= 0 && row < rows && column >= 0 && column < columns;
   return inside ? { row, column } : null;
 }
+
+// What is pointed at there, as {query, key}: a cell, a row or a column by its label, or null.
+export function pointedAt(places, size, x, y) {
+  const cell = cellAt(places, size, x, y);
+  if (cell) return { query: cell.row, key: cell.column };
+  const { left, top, across, down } = places;
+  if (x < left) return cellAt(places, size, left, y) && { query: Math.floor((y - top) / down), key: null };
+  if (y < top) return cellAt(places, size, x, top) && { query: null, key: Math.floor((x - left) / across) };
+  return null;
+}
+
+// Where a new text begins among these segments of tokens.
+export const borders = (segments) => segments.flatMap((of, at) => (at > 0 && of !== segments[at - 1] ? [at] : []));

@@ -1,15 +1,16 @@
 // Heatmap: a matrix of numbers as coloured cells, the tokens that look down the side, those looked at along the top.
 //
 // One canvas holds the picture. Over it lie a frame around the cell that is pointed at, or reached by arrow keys,
-// and what that cell says.
+// what that cell says, and frames around a row or a column that is pointed at, here or in another picture.
 
 import { clamp } from "../shared/numbers.js";
 import { CanvasPen, SHARPNESS } from "../shared/pens.js";
+import { onOpened, onPoint, point } from "../shared/pointing.js";
 import { pictureFile, saveFrom } from "../shared/saving.js";
 import { onRatio, sharpest } from "../shared/screen.js";
 import { endOf, unpack, viewOf } from "../shared/view.js";
-import { moved, said } from "./cells.js";
-import { cellAt, GAP } from "./geometry.js";
+import { described, moved, said } from "./cells.js";
+import { GAP, pointedAt, TITLE } from "./geometry.js";
 import { Picture } from "./picture.js";
 
 export default function render({ data, parentElement }) {
@@ -26,6 +27,8 @@ class Heatmap {
     this.canvas = root.querySelector("canvas");
     this.frame = root.querySelector(".cell");
     this.reading = root.querySelector(".reading");
+    this.bands = [...root.querySelectorAll(".band")];
+    this.described = root.querySelector(".described");
     this.saving = root.querySelector(".saving");
     this.read = null; // {row, column} of the cell that is read
     this.pointed = false; // whether the pointer read it, not a key
@@ -40,7 +43,9 @@ class Heatmap {
     this.size = { rows, columns };
     const label = `Heatmap of ${rows} queries and ${columns} keys. The arrow keys read its cells.`;
     this.canvas.setAttribute("aria-label", label);
+    this.described.textContent = described(this.data);
     if (this.read && (this.read.row >= rows || this.read.column >= columns)) this.read = null;
+    this.place = null;
     this.draw();
   }
 
@@ -56,6 +61,7 @@ class Heatmap {
     context.scale(ratio, ratio);
     this.picture.draw(new CanvasPen(context, ratio, font));
     this.show(this.read);
+    this.mark(this.place);
     this.root.dataset.picture = ++this.pictures;
   }
 
@@ -83,6 +89,33 @@ class Heatmap {
     this.reading.style.top = `${below + box.height <= height ? below : Math.max(0, y - box.height - GAP)}px`;
   }
 
+  // Frames the row and the column of a place {query, key}; none where it is null, or not among the tokens shown.
+  mark(place) {
+    this.place = place;
+    const { left, top, right, bottom, across, down, scale } = this.picture?.places ?? {};
+    for (const band of this.bands) {
+      const isRow = band.dataset.side === "query";
+      const at = place?.[band.dataset.side] ?? null;
+      band.hidden = at === null || !this.picture || at >= (isRow ? this.size.rows : this.size.columns);
+      if (band.hidden) continue;
+      const edge = TITLE * scale;
+      const [x, y] = isRow ? [edge, top + at * down] : [left + at * across, edge];
+      const [width, height] = isRow ? [right - edge, down] : [across, bottom - edge];
+      Object.assign(band.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });
+    }
+  }
+
+  // What is pointed at here, shown here and told to the other pictures.
+  tell(place) {
+    const [query, key] = [place?.query ?? null, place?.key ?? null];
+    const whole = query !== null && key !== null;
+    const cell = whole ? { row: query, column: key } : null;
+    if (cell?.row !== this.read?.row || cell?.column !== this.read?.column) this.show(cell);
+    if (query === (this.place?.query ?? null) && key === (this.place?.key ?? null)) return;
+    this.mark(place);
+    point(this.root, this.data.group, place);
+  }
+
   save(button) {
     const { namespaceURI } = button.querySelector("svg");
     const { width } = this.picture;
@@ -93,20 +126,24 @@ class Heatmap {
     this.listeners = new AbortController();
     const options = { signal: this.listeners.signal };
     const on = (target, type, listener) => target.addEventListener(type, listener, options);
-    const point = (event) => {
+    const pointed = (event) => {
       this.pointed = true;
-      const cell = cellAt(this.picture.places, this.size, event.offsetX, event.offsetY);
-      if (cell?.row !== this.read?.row || cell?.column !== this.read?.column) this.show(cell);
+      this.tell(pointedAt(this.picture.places, this.size, event.offsetX, event.offsetY));
     };
-    on(this.canvas, "pointermove", (event) => event.pointerType !== "touch" && point(event));
-    on(this.canvas, "click", point);
+    on(this.canvas, "pointermove", (event) => event.pointerType !== "touch" && pointed(event));
+    on(this.canvas, "click", pointed);
     // A page that moves under a resting pointer makes it leave, too: that takes away what the pointer read, no more.
-    on(this.canvas, "pointerleave", (event) => event.pointerType !== "touch" && this.pointed && this.show(null));
+    on(this.canvas, "pointerleave", (event) => event.pointerType !== "touch" && this.pointed && this.tell(null));
     on(this.canvas, "focus", () => {
-      if (this.canvas.matches(":focus-visible")) this.show(this.read ?? { row: 0, column: 0 });
+      if (!this.canvas.matches(":focus-visible")) return;
+      const { row, column } = this.read ?? { row: 0, column: 0 };
+      this.tell({ query: row, key: column });
     });
-    on(this.canvas, "blur", () => this.show(null));
+    on(this.canvas, "blur", () => this.tell(null));
     on(this.canvas, "keydown", (event) => this.key(event));
+    const group = () => this.data.group;
+    onPoint(this.root, group, (place) => [this.show(null), this.mark(place)], options.signal);
+    onOpened(this.root, group, () => this.comeIntoView(), options.signal);
     on(this.saving, "click", (event) => {
       const button = event.target.closest("button");
       if (button) this.save(button);
@@ -122,8 +159,15 @@ class Heatmap {
     const target = moved(event, this.read ?? { row: 0, column: 0 }, this.size);
     if (target === undefined) return;
     this.pointed = false;
-    this.show(target);
+    this.tell(target && { query: target.row, key: target.column });
     event.preventDefault();
+  }
+
+  comeIntoView() {
+    const { top, bottom } = this.stage.getBoundingClientRect();
+    if (top >= 0 && bottom <= innerHeight) return;
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.stage.scrollIntoView({ block: "nearest", behavior: still ? "instant" : "smooth" });
   }
 
   destroy() {

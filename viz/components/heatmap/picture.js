@@ -2,7 +2,7 @@
 
 import { graphemes, printable } from "../shared/labels.js";
 import { themeOf } from "../shared/screen.js";
-import { GAP, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
+import { borders, GAP, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
 import { imageOf, levelsOf, SHADES, shadesOf } from "./shades.js";
 
 const LONGEST_LABEL = 16; // characters; what a cell says names its tokens whole
@@ -16,11 +16,14 @@ export class Picture {
     this.font = this.theme.font;
     this.shades = shadesOf(this.theme.dark ? data.dark_scale : data.scale);
     this.context = document.createElement("canvas").getContext("2d");
-    this.context.font = `${SIZE}px ${this.font}`;
+    this.scale = this.theme.scale;
+    this.size = SIZE * this.scale;
+    this.context.font = `${this.size}px ${this.font}`;
     this.rows = this.label(data.queries);
     this.columns = this.label(data.keys);
     const widths = (labels) => labels.map((label) => label.width);
-    this.places = placed(widths(this.rows), widths(this.columns), width, ratio);
+    const limits = { scale: this.scale, limit: data.height };
+    this.places = placed(widths(this.rows), widths(this.columns), width, ratio, limits);
     this.width = width;
     this.height = this.places.height;
   }
@@ -50,43 +53,58 @@ export class Picture {
         pen.line(left, top + row * down - 0.5, right, top + row * down - 0.5);
       }
     }
+    this.drawBorders(pen);
     pen.ink(theme.text, 1);
     this.drawLabels(pen);
     pen.ink(theme.muted, 1);
     const whole = "query: the token that looks";
     const title = this.context.measureText(whole).width <= bottom - top ? whole : "query";
-    pen.text(title, SIZE, top, { size: SIZE, align: "right", upright: true });
-    pen.text("key: the token looked at", left, SIZE, { size: SIZE });
+    pen.text(title, this.size, top, { size: this.size, align: "right", upright: true });
+    pen.text("key: the token looked at", left, this.size, { size: this.size });
     this.drawBar(pen);
   }
 
-  // As many labels as there is room for.
+  // A line where the second text begins, through the cells and the labels.
+  drawBorders(pen) {
+    const { data, theme, places: { left, top, right, bottom, across, down, scale } } = this;
+    pen.setWidth(2);
+    pen.ink(theme.primary, 1);
+    for (const row of borders(data.query_segments)) {
+      pen.line(TITLE * scale, top + row * down - 0.5, right, top + row * down - 0.5);
+    }
+    for (const column of borders(data.key_segments)) {
+      pen.line(left + column * across - 0.5, TITLE * scale, left + column * across - 0.5, bottom);
+    }
+    pen.setWidth(1);
+  }
+
+  // As many labels as there is room for, smaller where cells are.
   drawLabels(pen) {
-    const { left, top, across, down, upright } = this.places;
-    const size = SIZE;
-    const half = 0.35 * size; // from the middle of a line to where letters stand
-    const everyRow = Math.ceil(LINE / down);
+    const { left, top, across, down, upright, every: [everyRow, everyColumn], scale } = this.places;
+    const fitting = (room) => Math.min(this.size, Math.max(room - 1, 10 * scale));
+    const ofRows = fitting(down * everyRow);
     this.rows.forEach(({ text, width }, row) => {
       if (row % everyRow) return;
-      const room = left - TITLE - GAP;
+      const room = left - TITLE * scale - GAP;
       const shown = width <= room ? text : shortened(text, width, room);
-      pen.text(shown, left - GAP, top + (row + 0.5) * down + half, { size, align: "right" });
+      const middle = top + (row + 0.5) * down + 0.35 * ofRows; // where letters stand
+      pen.text(shown, left - GAP, middle, { size: ofRows, align: "right" });
     });
-    const everyColumn = upright ? Math.ceil(LINE / across) : 1;
+    const ofColumns = upright ? fitting(across * everyColumn) : this.size;
     this.columns.forEach(({ text }, column) => {
       if (column % everyColumn) return;
       const middle = left + (column + 0.5) * across;
-      if (upright) pen.text(text, middle + half, top - GAP, { size, upright: true });
-      else pen.text(text, middle, top - GAP, { size, align: "center" });
+      if (upright) pen.text(text, middle + 0.35 * ofColumns, top - GAP, { size: ofColumns, upright: true });
+      else pen.text(text, middle, top - GAP, { size: ofColumns, align: "center" });
     });
   }
 
   drawBar(pen) {
     const { data, theme } = this;
-    const { left, bottom: above, merged } = this.places;
+    const { left, bottom: above, merged, every, scale } = this.places;
     const top = above + GAP + 4;
-    const { length, height } = BAR;
-    const size = SIZE - 1;
+    const [length, height] = [BAR.length * scale, BAR.height];
+    const size = this.size - 1;
     const bar = imageOf(Uint8Array.from({ length: SHADES }, (_, shade) => shade), SHADES, 1, this.shades);
     pen.ink(theme.text, 1);
     pen.pixels(bar, left, top, length, height);
@@ -99,12 +117,12 @@ export class Picture {
     pen.line(right + 0.5, top, right + 0.5, bottom);
     pen.ink(theme.muted, 1);
     for (const [place, name] of data.marks) {
-      pen.text(name, left + place * length, bottom + 14, { size, align: "center" });
+      pen.text(name, left + place * length, bottom + 14 * scale, { size, align: "center" });
     }
-    pen.text(printable(data.title), left, bottom + 31, { size });
-    if (merged) {
-      pen.text("More cells than pixels: each shows its strongest.", left, bottom + 31 + LINE, { size });
-    }
+    const notes = [printable(data.title)];
+    if (merged) notes.push("More cells than pixels: each shows its strongest.");
+    if (every.some((step) => step > 1)) notes.push("Not every token is labelled; point to read any.");
+    notes.forEach((note, at) => pen.text(note, left, bottom + (31 + at * LINE) * scale, { size }));
   }
 }
 

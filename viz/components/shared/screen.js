@@ -22,10 +22,13 @@ export function isDark(colour) {
   return 0.299 * red + 0.587 * green + 0.114 * blue < 128;
 }
 
-// Colours and font around an element of the class "picture", under the names of theme.css.
+// How much larger than usual type is: the root's font size, which the presentation mode raises, over 16 pixels.
+export const typeScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
+// Colours and font around an element of the class "picture", under the names of theme.css, and the scale of type.
 export function themeOf(element) {
   const style = getComputedStyle(element);
   const [muted, line, primary] = ["--muted", "--line", "--primary"].map((name) => style.getPropertyValue(name).trim());
   const { fontFamily: font, color: text, backgroundColor: background } = style;
-  return { font, text, muted, line, background, primary, dark: isDark(background) };
+  return { font, text, muted, line, background, primary, dark: isDark(background), scale: typeScale() };
 }

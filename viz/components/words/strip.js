@@ -10,7 +10,8 @@ export class Strip {
 
   build(words, side) {
     this.side = side;
-    this.words = words.map((word) => wordElement(word));
+    this.words = words.map((word, index) => wordElement(word, goesOn(words, index)));
+    this.tight = words.map(({ text, space }, index) => text.length < 3 && (!space || goesOn(words, index)));
     const lines = [];
     words.forEach(({ segment, space }, index) => {
       if (index === 0 || segment !== words[index - 1].segment) {
@@ -44,7 +45,10 @@ export class Strip {
         word.style.color = ink;
         word.classList.toggle("lit", lit);
       }
-      if (this.numbers[index] !== numbers[index]) word.dataset.number = this.numbers[index] = numbers[index];
+      if (this.numbers[index] !== numbers[index]) {
+        this.numbers[index] = numbers[index];
+        word.dataset.number = this.tight[index] ? numbers[index].replace("%", "") : numbers[index];
+      }
     }
   }
 
@@ -70,7 +74,13 @@ export class Strip {
   }
 }
 
-function wordElement({ text, token, space, special }) {
+// Whether the next word follows without a space.
+function goesOn(words, index) {
+  const next = words[index + 1];
+  return next !== undefined && !next.space && next.segment === words[index].segment;
+}
+
+function wordElement({ text, token, space, special }, goesOn) {
   const element = document.createElement("span");
   element.className = "word";
   element.tabIndex = -1;
@@ -80,6 +90,7 @@ function wordElement({ text, token, space, special }) {
   if (token !== text) element.title = `token ${token}`;
   element.classList.toggle("special", special);
   element.classList.toggle("joined", !space);
+  element.classList.toggle("goes-on", goesOn);
   const { length } = text;
   if (!special && length < 3) element.classList.add(length === 1 ? "tiny" : "short");
   return element;

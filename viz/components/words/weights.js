@@ -20,23 +20,31 @@ export function weightsOf({ weights, queries, keys }, matrix, { side, index }) {
 // The place of a weight on a scale of so many colours that follows its square root.
 export const shadeOf = (weight, shades) => clamp(Math.round(Math.sqrt(weight / FULL) * (shades - 1)), 0, shades - 1);
 
-// A weight as it is written; "" where it is too small to matter.
+// A weight as it is written; "" where it is less than a hundredth of the scale, rounded.
 export function written({ shares, limits }, matrix, weight) {
-  const value = (weight / FULL) * limits[matrix];
-  if (shares) return value >= 0.005 ? `${Math.round(100 * value)}%` : "";
-  return weight >= 0.01 * FULL ? value.toFixed(2) : "";
+  const percent = Math.round((100 * weight) / FULL);
+  if (percent === 0) return "";
+  return shares ? `${percent}%` : ((weight / FULL) * limits[matrix]).toFixed(2);
 }
 
-const isWord = ({ special, text }) => !special && /[\p{L}\p{N}]/u.test(text);
+// What may be of a pair that is worth seeing: whole words before pieces of some, and both before all other tokens.
+const hasLetters = ({ text }) => /[\p{L}\p{N}]/u.test(text);
+const isWord = (word) => !word.special && hasLetters(word);
+const isWhole = (word, at, words) => {
+  const next = words[at + 1];
+  return isWord(word) && word.space && !(next && !next.space && hasLetters(next));
+};
+const isAny = () => true;
 
 // The pair {query, key} of two different words with the largest weight in a matrix, or of any tokens where there are no
 // words; with a `chosen` query its own.
 export function worthSeeing(data, matrix) {
   const [queries, keys] = ["query", "key"].map((side) => wordsOf(data, side));
-  const [words, all] = [isWord, () => true];
-  return strongest(data, matrix, queries.map(words), keys.map(words)) ??
-    strongest(data, matrix, queries.map(words), keys.map(all)) ??
-    strongest(data, matrix, queries.map(all), keys.map(all));
+  for (const [mayLook, mayBeSeen] of [[isWhole, isWhole], [isWord, isWord], [isWord, isAny], [isAny, isAny]]) {
+    const pair = strongest(data, matrix, queries.map(mayLook), keys.map(mayBeSeen));
+    if (pair) return pair;
+  }
+  return null; // there are no words
 }
 
 function strongest(data, matrix, mayLook, mayBeSeen) {

@@ -145,7 +145,7 @@ class Words {
 
   hint() {
     const touch = matchMedia("(hover: none)").matches;
-    if (this.locked) return ` ${touch ? "Tap" : "Click"} it again to let it go.`;
+    if (this.locked) return ` ${touch ? "Tap" : "Click"} again to let go.`;
     if (this.pointed || this.elsewhere) return "";
     return ` ${touch ? "Tap" : "Point at"} another word.`;
   }

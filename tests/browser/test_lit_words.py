@@ -1,0 +1,157 @@
+"""Words that light up in a real browser: pointer, lock, keyboard, other pictures, both themes, two texts, a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from viz import lit_words
+from viz.palette import sequential
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+TEXTS = ["[CLS]", "cat", "sat", ".", "[SEP]"]
+HEAD = np.array(
+    [
+        [1, 0, 0, 0, 0],
+        [0.3, 0.054, 0.196, 0.45, 0],
+        [0.58, 0.41, 0.006, 0, 0.004],
+        [0.1, 0.6, 0.3, 0, 0],
+        [0, 0, 0, 0, 1],
+    ],
+    dtype=np.float32,
+)
+
+
+def word(text: str, **changes: Any) -> lit_words.Word:
+    special = text.startswith("[")
+    plain: dict[str, Any] = {"text": text, "token": text, "space": text != ".", "special": special, "segment": 0}
+    return lit_words.Word(**(plain | changes))  # type: ignore[typeddict-item]
+
+
+def payload(weights: np.ndarray = HEAD, **changes: Any) -> lit_words.Payload:
+    n, m = weights.shape
+    even = np.full((n, m), 1 / m, dtype=np.float32)
+    settings: dict[str, Any] = {"queries": [word(text) for text in TEXTS], "names": ["The head", "The layer", "All"]}
+    return lit_words.payload(np.stack([weights, even, np.eye(n, m, dtype=np.float32)]), **(settings | changes))
+
+
+def words(page: Page) -> Locator:
+    return page.locator(".words .word")
+
+
+def numbers(page: Page) -> list[str]:
+    found: list[str] = words(page).evaluate_all("(all) => all.map((word) => word.dataset.number)")
+    return found
+
+
+def tells(page: Page, sentence: str) -> None:
+    expect(page.locator(".words .status")).to_have_text(re.compile(rf"^{re.escape(sentence)}"))
+
+
+def ground(colour: str) -> str:
+    return "rgb({}, {}, {})".format(*(int(colour[at : at + 2], 16) for at in (1, 3, 5)))
+
+
+def test_words_light_up_lock_and_are_pointed_at_together(mounted: Callable[..., Any]) -> None:
+    page, run = mounted(lit_words.SOURCE)
+    run(payload(group="g", head=71, n_heads=72))
+    page.evaluate(
+        """() => {
+            window.places = [];
+            addEventListener("inside-bert:pointed", ({ detail }) => places.push([detail.group, detail.place]));
+            window.pointElsewhere = (place) => dispatchEvent(
+                new CustomEvent("inside-bert:pointed", { detail: { source: window, group: "g", place } }),
+            );
+        }"""
+    )
+    cat, sat = words(page).nth(1), words(page).nth(2)
+    rest = "The head: sat looks most at [CLS] 58%, cat 41%, itself 1%. Point at another word."
+    tells(page, rest)  # of two different words these have the largest weight
+    expect(page.locator(".words .word[tabindex='0']")).to_have_text("sat")
+    assert page.locator(".words .strip").inner_text().split() == ["[CLS]", "cat", "sat.", "[SEP]"]
+
+    cat.hover()
+    tells(page, "The head: cat looks most at . 45%, [CLS] 30%, sat 20%.")
+    assert numbers(page) == ["30%", "5%", "20%", "45", ""]  # a full stop has no room for the sign
+    expect(cat).to_have_css("outline-style", "solid")
+    page.get_by_label("Is looked at by").check(force=True)
+    cat.hover()
+    tells(page, "The head: cat is looked at most by . 60%, sat 41%, itself 5%.")
+    assert page.evaluate("places.at(-1)") == ["g", {"query": None, "key": 1}]
+    page.get_by_label("Looks at").check(force=True)
+    page.get_by_label("Mean of all heads").check(force=True)
+    first = words(page).first
+    first.hover()
+    expect(first).to_have_css("background-color", ground(sequential(False)[-1][1]))
+    expect(first).to_have_css("color", "rgb(255, 255, 255)")
+    tells(page, "All: [CLS] looks most at itself 100%.")
+    page.get_by_label("This head").check(force=True)
+
+    cat.click()
+    sat.hover()
+    tells(page, "The head: cat looks most at")
+    expect(cat).to_have_attribute("aria-pressed", "true")
+    run(payload(HEAD[:, ::-1].copy(), group="g", head=71, n_heads=72))  # another head: the lock stays
+    tells(page, "The head: cat looks most at itself 45%, [SEP] 30%, sat 20%.")
+    run(payload(group="g", head=71, n_heads=72))
+    page.keyboard.press("Escape")
+    expect(page.locator(".words [aria-pressed=true]")).to_have_count(0)
+    page.mouse.move(0, 0)
+    tells(page, rest)
+    assert page.evaluate("places.at(-1)") == ["g", None]
+
+    page.evaluate("pointElsewhere({ query: null, key: 1 })")
+    tells(page, "The head: cat is looked at most by . 60%")
+    page.evaluate("pointElsewhere({ query: 2, key: 1 })")
+    tells(page, "The head: sat looks most at [CLS] 58%")
+    expect(page.locator(".words .framed")).to_have_text(["cat", "sat"])
+    page.evaluate("pointElsewhere({ query: 9, key: null })")  # of another text
+    tells(page, rest)
+
+    page.locator(".words label", has_text="This head").locator("input").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(cat).to_be_focused()  # what was clicked last
+    tells(page, "The head: cat looks most at")
+    page.keyboard.press("ArrowRight")
+    expect(sat).to_be_focused()
+    tells(page, "The head: sat looks most at")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(cat).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("End")
+    expect(cat).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("]")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("[")
+    page.get_by_role("button", name="Previous head").click()
+    assert page.evaluate("told") == [["head", 0], ["head", 1], ["head", 0], ["head", 71]]
+
+
+def test_two_texts_on_a_phone_in_the_dark(open_file: Callable[..., Page]) -> None:
+    keys = [word("שלום"), word(HOSTILE), *(word(f"long{place}", segment=1) for place in range(300))]
+    head = np.zeros((2, len(keys)), dtype=np.float32)
+    head[0, :2], head[1, 301] = (0.25, 0.75), 1
+    page = open_file(
+        lit_words.SOURCE, payload(head, queries=[word("a"), word("b")], keys=keys, chosen=1), width=360, dark=True
+    )
+    tells(page, "The head: b looks most at long299 100%.")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator(".words .strips").bounding_box()["height"] < 300
+    for hidden in ("Previous head", "Looks at"):  # a file has no other head; either text is pointed at
+        expect(page.get_by_label(hidden, exact=True)).to_be_hidden()
+    last = words(page).last
+    expect(last).to_have_css("background-color", ground(sequential(True)[-1][1]))
+    expect(last).to_have_css("color", "rgb(0, 0, 0)")
+    assert page.locator("img").count() == 0
+    words(page).nth(3).click()
+    tells(page, f"The head: {HOSTILE} is looked at most by a 75%.")
+    assert numbers(page)[:4] == ["75%", "", "", ""]

@@ -1,0 +1,128 @@
+"""Words that light up on the page "Attention": the numbers of the head, its layer and all heads, as the filter leaves
+them; and the head that a step leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from on_screen import unpacked
+from streamlit.testing.v1 import AppTest
+
+from analysis.filters import Filter
+from model_zoo import Engine
+from model_zoo.types import FloatArray
+from ui.attention.scene import Scene
+
+TEXT, PAIR = "The unbelievable dog barked.", "It was not tired."
+LAYER, HEAD = 2, 4  # from 0
+
+
+def _script(scene: object, layer: int, head: int) -> None:
+    from ui.attention import words
+    from ui.attention.scene import Scene
+
+    assert isinstance(scene, Scene)
+    words.draw(scene, layer, head)
+
+
+def drawn(scene: Scene, head: tuple[int, int] = (LAYER, HEAD)) -> tuple[dict[str, Any], FloatArray]:
+    """The component's data and its three matrices."""
+    app = AppTest.from_function(_script, args=(scene, *head), default_timeout=60).run()
+    assert not app.exception
+    (element,) = app.get("bidi_component")
+    header, packed = unpacked(element.proto.bytes)
+    found: dict[str, Any] = header
+    shape = 3, len(found["queries"]), len(found["queries" if found["keys"] is None else "keys"])
+    numbers = np.frombuffer(packed, dtype="<u2").reshape(shape)
+    return found, numbers * (np.array(found["limits"], dtype=np.float32) / 65535)[:, None, None]
+
+
+@pytest.fixture(autouse=True)
+def the_tests_engine(open_page: Callable[..., AppTest]) -> None:
+    """Its engine is the app's: nothing is opened here."""
+
+
+def test_the_three_matrices_are_the_run_s(engine: Engine) -> None:
+    scene = Scene(model="embedded/bert", text=TEXT, pair=PAIR, part="encoder")
+    header, matrices = drawn(scene)
+    run = engine.attend("embedded/bert", TEXT, PAIR)
+    layers = [run.layer(layer) for layer in range(run.n_layers)]
+    expected = [run.head(LAYER, HEAD), layers[LAYER].mean(axis=0), np.concatenate(layers).mean(axis=0)]
+    np.testing.assert_allclose(matrices, expected, atol=1 / 131070 + 1e-6)
+    assert header["names"] == ["Layer 3, head 5", "Mean of layer 3", "Mean of all 72 heads"]
+    assert (header["head"], header["n_heads"]) == (LAYER * 12 + HEAD, 72)
+    assert [word["text"] for word in header["queries"]][:3] == ["[CLS]", "The", "unbelievable"]
+    assert header["keys"] is None
+
+
+def test_value_weighted_lengths_end_at_each_matrix_s_largest(engine: Engine) -> None:
+    scene = Scene(model="embedded/bert", text=TEXT, pair=None, part="encoder", value_weighted=True)
+    header, matrices = drawn(scene)
+    run = engine.attend("embedded/bert", TEXT)
+    of_layer = run.layer(LAYER) * run.value_norms(LAYER)[:, None, :]
+    np.testing.assert_allclose(matrices[0], of_layer[HEAD], atol=of_layer[HEAD].max() / 65535)
+    np.testing.assert_allclose(matrices[1], of_layer.mean(axis=0), atol=of_layer.max() / 65535)
+    assert header["shares"] is False
+    assert header["limits"] == pytest.approx(matrices.max(axis=(1, 2)))
+
+
+def test_the_filter_is_that_of_the_heatmap() -> None:
+    chosen = Filter(words=True, hide_special=True, renormalize=True, direction="A->B", threshold=0.05)
+    scene = Scene(model="embedded/bert", text=TEXT, pair=PAIR, part="encoder", filter=chosen)
+    header, matrices = drawn(scene)
+    np.testing.assert_allclose(matrices[0], scene.of_head(LAYER, HEAD).weights, atol=1 / 131070 + 1e-6)
+    assert [word["text"] for word in header["queries"]] == ["The", "unbelievable", "dog", "barked", "."]
+    assert [word["text"] for word in header["keys"]] == ["It", "was", "not", "tired", "."]
+
+
+def test_cross_attention_has_words_that_look_and_words_looked_at(
+    checkpoint: Callable[[str], Path], engine: Engine
+) -> None:
+    folder = str(checkpoint("bart"))
+    scene = Scene(model=folder, text=TEXT, pair=PAIR, part="cross")
+    header, matrices = drawn(scene, (0, 1))
+    run = engine.attend(folder, TEXT, PAIR, part="cross")
+    np.testing.assert_allclose(matrices[0], run.head(0, 1), atol=1 / 131070 + 1e-6)
+    assert (len(header["queries"]), len(header["keys"])) == (run.n_tokens, run.n_keys)
+
+
+def test_where_no_token_is_left_nothing_is_drawn() -> None:
+    scene = Scene(model="embedded/bert", text="[SEP]", pair=None, part="encoder", filter=Filter(hide_special=True))
+    app = AppTest.from_function(_script, args=(scene, 0, 0), default_timeout=60).run()
+    assert not app.exception
+    assert not app.get("bidi_component")
+
+
+def _stepping(model: str, place: int) -> None:
+    import streamlit as st
+
+    from ui.attention import words
+    from ui.engine import engine
+    from ui.widgets import HEAD, LAYER
+
+    st.session_state["lit_words"] = {"head": place}
+    words._step(engine().attend(model, "A cat."))
+    st.text(f"{LAYER.value}.{HEAD.value}")
+
+
+@pytest.mark.parametrize(("place", "opened"), [(0, "1.1"), (11, "1.12"), (12, "2.1"), (71, "6.12"), (72, "1.1")])
+def test_a_step_opens_the_head_at_its_place(place: int, opened: str) -> None:
+    """After the last head of a layer comes the first of the next; there are 72, and no other place is a head's."""
+    app = AppTest.from_function(_stepping, args=("embedded/bert", place), default_timeout=60).run()
+    assert not app.exception
+    assert app.text[0].value == opened
+
+
+def test_the_file_says_what_it_shows() -> None:
+    from ui.attention import words
+
+    scene = Scene(model="embedded/bert", text=TEXT, pair=None, part="encoder")
+    page = words.file(scene, LAYER, HEAD)
+    assert "layer 3 head 5" in page
+    assert '"n_heads": 1,' in page  # a file has no other head to step to
+    assert TEXT in page

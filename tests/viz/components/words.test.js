@@ -1,0 +1,161 @@
+// Words by themselves: whose weights, how they are written and said, which are worth seeing, where keys lead.
+
+import { deepEqual, equal } from "node:assert/strict";
+import { said } from "../../../viz/components/words/said.js";
+import { Steps } from "../../../viz/components/words/steps.js";
+import { moved } from "../../../viz/components/words/strip.js";
+import { FULL, shadeOf, weightsOf, worthSeeing, written } from "../../../viz/components/words/weights.js";
+
+const word = (text, special = false) => ({ text, token: text, space: true, special, segment: 0 });
+
+// Shares of 0..100 as the component holds them, three equal matrices unless more are given.
+function data(rows, { keys = null, ...changes } = {}) {
+  const matrix = rows.flat().map((share) => Math.round((share / 100) * FULL));
+  return {
+    weights: Uint16Array.from([matrix, matrix, matrix].flat()),
+    limits: [1, 1, 1],
+    shares: true,
+    queries: [word("[CLS]", true), word("cat"), word("sat"), word(".")],
+    keys,
+    names: ["Layer 1, head 1", "Mean of layer 1", "Mean of all 4 heads"],
+    chosen: null,
+    ...changes,
+  };
+}
+
+const ROWS = [
+  [100, 0, 0, 0],
+  [30, 5, 20, 45],
+  [58, 41, 1, 0],
+  [10, 60, 29.7, 0.3],
+];
+
+const spoken = (data, matrix, word) =>
+  said(data, matrix, word, weightsOf(data, matrix, word)).map(([text]) => text).join("");
+
+Deno.test("a query's weights are its row, a key's its column, of the matrix asked for", () => {
+  const two = data(ROWS.slice(0, 2), { queries: [word("a"), word("b")], keys: [..."wxyz"].map((text) => word(text)) });
+  two.weights = Uint16Array.from({ length: 24 }, (_, at) => at);
+  deepEqual([...weightsOf(two, 0, { side: "query", index: 1 })], [4, 5, 6, 7]);
+  deepEqual([...weightsOf(two, 2, { side: "query", index: 0 })], [16, 17, 18, 19]);
+  deepEqual([...weightsOf(two, 1, { side: "key", index: 3 })], [11, 15]);
+});
+
+Deno.test("shades follow the root of a weight", () => {
+  deepEqual([0, 0.25, 1].map((weight) => shadeOf(weight * FULL, 65)), [0, 32, 64]);
+});
+
+Deno.test("shares are written as percentages from 1% on, lengths as numbers from a hundredth of the largest on", () => {
+  const shares = data(ROWS);
+  deepEqual([0.412, 0.996, 1, 0.005, 0.0049, 0].map((share) => written(shares, 0, share * FULL)), [
+    "41%",
+    "100%",
+    "100%",
+    "1%",
+    "",
+    "",
+  ]);
+  const lengths = data(ROWS, { shares: false, limits: [8, 2, 1] });
+  deepEqual([0.5, 0.01, 0.004].map((part) => written(lengths, 0, part * FULL)), ["4.00", "0.08", ""]);
+  equal(written(lengths, 1, FULL), "2.00");
+});
+
+Deno.test("worth seeing is the strongest pair of two different words, neither special nor a full stop", () => {
+  deepEqual(worthSeeing(data(ROWS), 0), { query: 2, key: 1 });
+  deepEqual(worthSeeing(data(ROWS, { chosen: 1 }), 0), { query: 1, key: 2 });
+});
+
+Deno.test("whole words are worth more than pieces, and pieces more than nothing", () => {
+  const rows = [[0, 90, 10], [5, 5, 90], [30, 60, 10]];
+  const piece = { ...word("ing"), space: false };
+  deepEqual(worthSeeing(data(rows, { queries: [word("a"), word("play"), word("b")] }), 0), { query: 0, key: 1 });
+  deepEqual(worthSeeing(data(rows, { queries: [word("play"), piece, word("b")] }), 0), { query: 0, key: 1 });
+  const four = [[0, 90, 10, 0], [5, 5, 90, 0], [30, 60, 10, 0], [70, 20, 10, 0]];
+  deepEqual(worthSeeing(data(four, { queries: [word("play"), piece, word("b"), word("c")] }), 0), { query: 3, key: 2 });
+  const stop = { ...word("."), space: false };
+  deepEqual(worthSeeing(data(rows, { queries: [word("a"), word("b"), stop] }), 0), { query: 0, key: 1 });
+});
+
+Deno.test("where there is but one word, or none, something is lit all the same", () => {
+  const alone = data([[90, 10, 0], [70, 30, 0], [0, 100, 0]], {
+    queries: [word("[CLS]", true), word("cat"), word("[SEP]", true)],
+  });
+  deepEqual(worthSeeing(alone, 0), { query: 1, key: 0 });
+  deepEqual(worthSeeing(data([[100]], { queries: [word("?")] }), 0), { query: 0, key: 0 });
+  deepEqual(worthSeeing(data([[0]], { queries: [word("a")], keys: [word("a")] }), 0), { query: 0, key: 0 });
+});
+
+Deno.test("the sentence names the strongest three, forwards and backwards", () => {
+  equal(
+    spoken(data(ROWS), 0, { side: "query", index: 1 }),
+    "Layer 1, head 1: cat looks most at . 45%, [CLS] 30%, sat 20%.",
+  );
+  equal(
+    spoken(data(ROWS), 1, { side: "key", index: 1 }),
+    "Mean of layer 1: cat is looked at most by . 60%, sat 41%, itself 5%.",
+  );
+  equal(spoken(data(ROWS), 2, { side: "query", index: 0 }), "Mean of all 4 heads: [CLS] looks most at itself 100%.");
+});
+
+Deno.test("of two strips no word is itself", () => {
+  const cross = data([[80, 20]], { queries: [word("cat")], keys: [word("chat"), word("noir")] });
+  equal(spoken(cross, 0, { side: "query", index: 0 }), "Layer 1, head 1: cat looks most at chat 80%, noir 20%.");
+  equal(spoken(cross, 0, { side: "key", index: 0 }), "Layer 1, head 1: chat is looked at most by cat 80%.");
+});
+
+Deno.test("where no weight matters the sentence says so", () => {
+  const rows = [[0.3, 0.3], [0.3, 0.3]];
+  const faint = data(rows, { queries: [word("a"), word("b")] });
+  equal(
+    spoken(faint, 0, { side: "query", index: 0 }),
+    "Layer 1, head 1: a gives no word as much as 1% of its attention.",
+  );
+  equal(spoken(faint, 0, { side: "key", index: 1 }), "Layer 1, head 1: b gets less than 1% from every word.");
+});
+
+Deno.test("lengths are not said to be looks", () => {
+  const lengths = data(ROWS, { shares: false, limits: [2, 2, 2] });
+  equal(
+    spoken(lengths, 0, { side: "query", index: 2 }),
+    "Layer 1, head 1: sat takes most from [CLS] 1.16, cat 0.82, itself 0.02.",
+  );
+  equal(
+    spoken(lengths, 0, { side: "key", index: 2 }),
+    "Layer 1, head 1: sat gives most to . 0.59, cat 0.40, itself 0.02.",
+  );
+});
+
+Deno.test("steps count from the head asked for last, and after the last head comes the first", () => {
+  const steps = new Steps();
+  steps.take(70, 72);
+  deepEqual([steps.go(1), steps.go(1), steps.go(1)], [71, 0, 1]);
+  steps.take(70, 72); // a run that began before the steps
+  equal(steps.go(1), 2);
+  steps.take(0, 72); // an answer that was overtaken
+  equal(steps.go(1), 3);
+  steps.take(3, 72);
+  equal(steps.go(-1), 2);
+  steps.take(40, 72); // chosen elsewhere
+  equal(steps.go(-1), 39);
+});
+
+Deno.test("steps taken back and forth leave nothing behind", () => {
+  const steps = new Steps();
+  steps.take(0, 4);
+  deepEqual([steps.go(1), steps.go(-1)], [1, 0]);
+  steps.take(0, 4);
+  steps.take(3, 4);
+  steps.take(0, 4);
+  equal(steps.go(1), 1);
+});
+
+Deno.test("arrow keys go along the words as they are read, and to the nearest above and below", () => {
+  const box = (left, top) => ({ left, right: left + 10, top, bottom: top + 20 });
+  const boxes = () => [box(0, 0), box(20, 0), box(40, 0), box(5, 38), box(28, 38), box(0, 76)];
+  const from = (key, place, rightToLeft = false) => moved(key, place, 6, rightToLeft, boxes);
+  deepEqual([from("ArrowRight", 2), from("ArrowRight", 5), from("ArrowLeft", 0), from("ArrowLeft", 3)], [3, 5, 0, 2]);
+  deepEqual([from("ArrowLeft", 2, true), from("ArrowRight", 2, true)], [3, 1]);
+  deepEqual([from("ArrowDown", 1), from("ArrowDown", 2), from("ArrowDown", 4)], [4, 4, 5]);
+  deepEqual([from("ArrowUp", 4), from("ArrowUp", 5), from("ArrowUp", 0), from("ArrowDown", 5)], [1, 3, 0, 5]);
+  deepEqual([from("Home", 4), from("End", 0), from("Tab", 0)], [0, 5, undefined]);
+});
