@@ -288,7 +288,7 @@ def _expect_bars(page: Page, place: int, was: str, answer: MaskPrediction) -> No
     """The bars of a mask, counted from 0: what stood there with its rank, the best guess with its probability."""
     expect(page.get_by_text(f"Mask {place + 1}: was “{was}”")).to_be_visible()
     assert answer.original is not None
-    expect(page.get_by_text(re.compile(r"rank \d")).nth(place)).to_contain_text(
+    expect(page.get_by_text(re.compile(r": rank \d")).nth(place)).to_contain_text(
         f"rank {answer.rank:,}, probability {answer.original.probability:.2%}"
     )
     bars = page.locator(".js-plotly-plot").nth(place)
