@@ -53,7 +53,14 @@ def draw(scene: Scene) -> None:
         shown[model] = weights
         file = f"compare-attention-{len(shown)}"
         picture = heatmap(
-            weights, alignment.labels, [*alignment.labels, REST], file=file, height=_HEIGHT, group="compare"
+            weights,
+            alignment.labels,
+            [*alignment.labels, REST],
+            file=file,
+            query_segments=alignment.segments,
+            key_segments=_key_segments(alignment),
+            height=_HEIGHT,
+            group="compare",
         )
         figures.show_heatmap(picture, f"attention {model}")
         st.caption(said)
@@ -166,6 +173,11 @@ def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Al
     )
 
 
+def _key_segments(alignment: Alignment) -> list[int]:
+    """Of the columns; the last one is of no text, and stands with the words before it."""
+    return [*alignment.segments, *alignment.segments[-1:]]
+
+
 def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray], heads: _Heads) -> None:
     a, b = shown[scene.a], shown[scene.b]
     names = _distinct(scene)
@@ -177,6 +189,8 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
         [*alignment.labels, REST],
         names=names,
         file="compare-difference",
+        query_segments=alignment.segments,
+        key_segments=_key_segments(alignment),
         height=_HEIGHT,
         group="compare",
     )
