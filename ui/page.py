@@ -124,6 +124,7 @@ def run(page: Page[Any]) -> None:
     notes.complaints(ignored)
     if page.body is not None:
         page.body()
+        address.publish()
         return
     assert page.scene is not None
     scene = None

@@ -143,7 +143,7 @@ def test_steps_name_no_value_that_was_made_up(
     with caplog.at_level(logging.ERROR, logger="ui.messages"):
         here.go("pages/attention.py", {"view": "lines", "layer": "3"})
     (said,) = [record for record in caplog.records if record.name == "ui.messages"]
-    assert said.steps[0] == "view"  # type: ignore[attr-defined]
+    assert "view" in said.steps  # type: ignore[attr-defined]
     assert "view=lines" in said.steps  # type: ignore[attr-defined]
     assert "secret" not in str(vars(said))
 
