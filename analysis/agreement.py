@@ -23,8 +23,8 @@ def _bytes() -> dict[str, int]:
     return {chr(byte): byte for byte in own} | {chr(0x100 + place): byte for place, byte in enumerate(others)}
 
 
-def written(token: str) -> str:
-    """A token as it reads in a text, in lower case, without the space before it; "##ing" stays as it is.
+def readable(token: str) -> str:
+    """A token as it reads in a text, without the space before it; "##ing" stays as it is.
 
     Byte-level tokens are read as UTF-8 where they are valid UTF-8: "ĠcafÃ©" is "café".
     """
@@ -34,7 +34,12 @@ def written(token: str) -> str:
         # What is not UTF-8 is an accent of a tokenizer that writes letters, or a part of one.
         with suppress(UnicodeDecodeError):
             bare = bytes(known[letter] for letter in bare).decode("utf-8")
-    return bare.strip().casefold()
+    return bare.strip()
+
+
+def written(token: str) -> str:
+    """A token as it reads in a text, in lower case, to tell whether two read alike."""
+    return readable(token).casefold()
 
 
 @dataclass(frozen=True, slots=True)

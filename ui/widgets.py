@@ -35,7 +35,7 @@ MODEL: Field[str] = Field("model", DEFAULT_MODEL, always=True)
 LAYER: Field[int] = Field("layer", 1, count("layer"), always=True)
 HEAD: Field[int] = Field("head", 1, count("head"), always=True)
 
-_STEPPER = 176  # px, with its label
+STEPPER = 176  # px, with its label
 
 
 def asked(name: str = "") -> DeltaGenerator:
@@ -122,13 +122,6 @@ def model() -> str:
     return cast(str, found)
 
 
-def models_help() -> str:
-    """What a visitor may do with a list of models."""
-    if settings().any_model:
-        return "Choose a model, or type a Hugging Face id (such as google-bert/bert-base-uncased) or a folder."
-    return "Choose a model. Others cannot be named here."
-
-
 def may_be_named(model: str) -> bool:
     """Whether a visitor may ask for a model: for listed ones alone, where strangers use the app."""
     return settings().any_model or registry.find(model) is not None
@@ -173,7 +166,7 @@ def choice(
 def layer(run: AttentionRun, label: str = "Layer") -> int:
     """A stepper for the layer, in a line of controls; returns it counted from 0."""
     into_range(LAYER, run.n_layers, "layer")
-    return int(st.number_input(label, 1, run.n_layers, **LAYER.bound, width=_STEPPER)) - 1
+    return int(st.number_input(label, 1, run.n_layers, **LAYER.bound, width=STEPPER)) - 1
 
 
 def head(run: AttentionRun) -> tuple[int, int]:
@@ -181,7 +174,7 @@ def head(run: AttentionRun) -> tuple[int, int]:
     layer_ = layer(run)
     n_heads = run.layers[layer_].n_heads
     into_range(HEAD, n_heads, "head")
-    return layer_, int(st.number_input("Head", 1, n_heads, **HEAD.bound, width=_STEPPER)) - 1
+    return layer_, int(st.number_input("Head", 1, n_heads, **HEAD.bound, width=STEPPER)) - 1
 
 
 def into_range(field: Field[Any], highest: int, what: str, whose: str = "This model") -> None:

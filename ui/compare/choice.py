@@ -16,10 +16,14 @@ from ui.settings import settings
 
 
 def name(model: str, among: Sequence[str] = ()) -> str:
-    """What the screen calls a model: its name in the registry, the end of a folder, else its id."""
+    """What the page calls a model: its name in the registry, the end of a folder, else its id.
+
+    That a model is embedded is not told with every name: names stand beside and over each other here, and have to be
+    short to be read whole.
+    """
     spec = registry.find(model)
     if spec is not None:
-        return spec.name
+        return spec.name.removesuffix(_EMBEDDED)
     if os.path.isabs(model) or model.startswith(("~", ".")):
         short = os.path.basename(os.path.normpath(model))
         if all(os.path.basename(os.path.normpath(other)) != short for other in among if other != model):
@@ -31,12 +35,24 @@ def models(with_b: bool) -> tuple[tuple[str, ...], int]:
     """The models chosen, the reference first, and the place (from 1) of B, the one it is compared with.
 
     Any number from none to the most, each once: complaints say what was left out. Without ``with_b`` the view on
-    screen does not compare two of them, and B is not asked for.
+    screen does not compare two of them, and which is A or B is not asked.
     """
     chosen = _allowed()
-    columns = st.columns([3, 1, 1], vertical_alignment="bottom")
+    with widgets.controls("models"):
+        beside = _ask(chosen, with_b)
+    if len(chosen) == 1:
+        st.info(
+            "One model is compared with itself: all differences are 0, which is a check of the numbers. "
+            "Choose a second one to see how the two differ.",
+            icon=":material/content_copy:",
+        )
+    return chosen, beside
+
+
+def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
+    """The line of the models, A and B. Returns the place of B."""
     free = settings().any_model
-    columns[0].multiselect(
+    st.multiselect(
         "Models, two to four",
         [*registry.MODELS, *(model for model in chosen if model not in registry.MODELS)],
         **COMPARED.bound,
@@ -44,38 +60,28 @@ def models(with_b: bool) -> tuple[tuple[str, ...], int]:
         accept_new_options=free,
         max_selections=MOST,
         placeholder="Choose models, or type a Hugging Face id or a folder" if free else "Choose models",
-        help=widgets.models_help(),
+        label_visibility="collapsed",
     )
-    if not chosen:
-        return (), 1
-    st.session_state[_REFERENCE] = chosen[0]
-    columns[1].selectbox(
-        "A, the reference", chosen, key=_REFERENCE, format_func=lambda model: name(model, chosen), on_change=_reorder
-    )
-    if len(chosen) == 1:
-        st.info(
-            "One model is compared with itself: all differences are 0, which is a check of the numbers. "
-            "Choose a second one to see how the two differ.",
-            icon=":material/content_copy:",
-        )
-        return chosen, 1
+    if len(chosen) < 2:
+        return 1
     if BESIDE.value > len(chosen):
         BESIDE.value = 2
     if not with_b:
-        return chosen, BESIDE.value
+        return BESIDE.value
+    st.session_state[_REFERENCE] = chosen[0]
+    st.selectbox("A", chosen, key=_REFERENCE, format_func=lambda model: name(model, chosen), on_change=_reorder)
     if st.session_state.get(_OFFERED) != chosen:
         st.session_state[_OFFERED] = chosen
         BESIDE.tell()  # B is a place, at which another model may stand now
-    beside = columns[2].selectbox(
-        "B, compared with A",
+    return st.selectbox(
+        "B",
         range(1, len(chosen) + 1),
         **BESIDE.bound,
         format_func=lambda place: "A itself" if place == 1 else name(chosen[place - 1], chosen),
-        help="“A itself” is a check: all differences are 0.",
     )
-    return chosen, beside
 
 
+_EMBEDDED = ", embedded"
 _REFERENCE = "reference model"
 _OFFERED = "models offered as B"
 

@@ -12,15 +12,15 @@ from analysis import scoring
 from analysis.agreement import agreement, rank_of
 from model_zoo.text import word_spans
 from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
-from ui import figures, notes, save, token_line, word_strip
+from ui import figures, notes, save, token_line, widgets, word_strip
 from ui.compare.fields import BESIDE, LONG, MASK, MASKS
 from ui.compare.scene import Scene, ask, beside_each_other, common_words, gather, good, show_failure
 from ui.engine import engine
 from ui.field import Field, within
 from ui.messages import as_text, failures_as_messages
 from ui.page import View
-from viz.predictions import predictions
-from viz.surprisal import surprisal
+from viz.guesses import guesses, names
+from viz.surprisals import surprisals
 
 _MOST_GUESSES = 50
 GUESSES: Field[int] = Field("guesses", 5, within("the number of guesses", 1, _MOST_GUESSES), of="compare")
@@ -53,6 +53,7 @@ def _length(scene: Scene) -> None:
 def _masks(scene: Scene) -> None:
     """Click words, or type masks; every model's guesses beside each other."""
     words, spans = _strip(scene.text)
+    place = _which_mask(words)
     if not spans:
         st.info("Nothing is masked yet. Click a word above, or type [MASK] into the text.", icon="👆")
         return
@@ -64,24 +65,23 @@ def _masks(scene: Scene) -> None:
     with st.spinner("Running the models …", show_time=True):
         found = ask(scene.models, lambda model: engine().fill_mask(model, masked, _MOST_GUESSES))
     answers = good(found)
-    if answers:
-        _agreement(scene, answers, words)
-    place = _which_mask(words)
-    top = GUESSES.value
+    reached = {scene.name(model): every[place] for model, every in answers.items() if place < len(every)}
+    drawn = guesses(reached, GUESSES.value, dark=scene.dark)
 
     def bars(model: str, every: Sequence[MaskPrediction]) -> None:
         if place >= len(every):
+            st.markdown(f"**{as_text(scene.name(model))}**")
             st.info("This mask stands after the part of the text that the model reads.", icon=":material/content_cut:")
             return
-        answer = every[place]
-        figures.show(
-            predictions(_shortened(answer, top), dark=scene.dark), f"guesses {model}", f"compare-mask-{place + 1}"
-        )
-        _rank(words[place], answer)
+        figures.show(drawn[scene.name(model)], f"guesses {model}", f"compare-mask-{place + 1}")
+        _rank(words[place], every[place])
 
-    beside_each_other(scene, found, bars)
+    beside_each_other(scene, found, bars, columns=len(found), named=True)
     if answers:
-        save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
+        _agreement(scene, answers, words)
+        with widgets.controls("guesses"):
+            st.slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound, width=360)
+            save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
 
 
 def _typed_and_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -111,19 +111,12 @@ def _with_masks(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return text
 
 
-def _shortened(answer: MaskPrediction, top: int) -> MaskPrediction:
-    return MaskPrediction(answer.position, answer.best[:top], answer.log_total)
-
-
 def _which_mask(words: Sequence[str]) -> int:
-    """The mask whose guesses are drawn, its place among all; asks how many of them, too."""
-    columns = st.columns([2, 1], vertical_alignment="bottom")
-    columns[1].slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound)
-    names = [_named(place, words) for place in range(len(words))]
-    with columns[0]:
-        if len(names) == 1:
-            st.markdown(as_text(names[0]))
-        return word_strip.one_mask(MASK, names)
+    """The mask whose guesses are drawn, its place among all; 0 where there is none."""
+    if not words:
+        return 0
+    with widgets.controls("mask"):
+        return word_strip.one_mask(MASK, [_named(place, words) for place in range(len(words))])
 
 
 def _named(place: int, words: Sequence[str]) -> str:
@@ -163,7 +156,7 @@ def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], wo
 
 
 def _guess(answer: MaskPrediction) -> str:
-    return f"{answer.best[0].token} ({answer.best[0].probability:.1%})"
+    return f"{names(answer.best)[0]} ({answer.best[0].probability:.1%})"
 
 
 def _guess_table(
@@ -214,16 +207,13 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
         model: scoring.unit_bits(score, units)
         for (model, score), units in zip(scores.items(), alignment.units, strict=False)
     }
-    lines = [
-        surprisal(units, bits[model], dark=scene.dark, label=scene.name(model))
-        for model, units in zip(scores, alignment.units, strict=False)
-    ]
+    lines = surprisals(alignment.labels, {scene.name(model): bits[model] for model in scores}, dark=scene.dark)
+    token_line.draw(lines, key="compared surprisal")
     st.caption(
         "Under each word is its surprisal in bits, −log₂ P(word | all others): 0 means certain, and each bit halves "
         "the probability. For a word in pieces it is the sum over the pieces, each guessed from those before it in the "
         "word and from all other words (PLL-word-l2r, Kauf & Ivanova 2023)."
     )
-    token_line.draw(lines, key="compared surprisal")
     table = pd.DataFrame({"word": alignment.labels} | {f"{scene.name(model)} (bits)": bits[model] for model in scores})
     with st.container(horizontal=True):
         save.table("Surprisal", lambda: table, "compare-surprisal")
@@ -249,7 +239,7 @@ def _next_sentence(scene: Scene) -> None:
             n_dropped = score.encoding.n_dropped
             st.caption(f"The pair was cut: {n_dropped:,} tokens were left out, from the longer text first.")
 
-    beside_each_other(scene, found, number)
+    beside_each_other(scene, found, number, columns=len(found))
     scores = good(found)
     if scores:
         save.table("Next sentence", lambda: _score_table(scene, scores), "compare-next-sentence")
@@ -275,7 +265,9 @@ VIEW = View(
     "predictions",
     "Predictions",
     draw,
-    about="What each model puts in the place of a mask (masked language modelling, **MLM**), and how surprising it "
-    "finds every word.",
+    about="Click a word to mask it, and see what each model would put there; below, how surprising it finds every "
+    "word.",
+    more="Putting words in the place of masks is masked language modelling (**MLM**). The bars of all models are on "
+    "one scale: the same length is the same probability.",
     fields=(MASKS, MASK, GUESSES, BESIDE, LONG),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TypeVar
@@ -23,13 +23,14 @@ from ui.compare.fields import BESIDE
 from ui.engine import engine
 from ui.messages import as_text, failures_as_messages
 from ui.page import Need, View
+from ui.settings import settings
 
 Result = TypeVar("Result")
 
 _FAILED = "models to compare that could not be loaded"
 _QUICK = 0.3  # seconds in which models that are in memory answer; nothing is announced before
 _BETWEEN_LOOKS = 0.5
-_COLUMNS = 2  # figures beside each other; more would be too small to read
+COLUMNS = 2  # pictures beside each other; more would be too small to read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ def make(view: View[Scene]) -> Scene | None:
         raise InvalidInput("No model is chosen. Choose two to four.")
     infos, failed = load(chosen)
     scene = Scene(chosen=chosen, infos=infos, failed=failed, beside=beside, text=text, pair=pair)
-    _cards(scene)
+    _failures(scene)
     return scene if scene.models else None
 
 
@@ -211,20 +212,28 @@ def common_words(scene: Scene, encodings: Mapping[str, Encoding]) -> Alignment:
     return alignment
 
 
-def _cards(scene: Scene) -> None:
-    """The models in a row: what each is, or why it could not be loaded, with a button to try again."""
-    for model, column in zip(scene.chosen, st.columns(len(scene.chosen), gap="medium"), strict=True):
+def _failures(scene: Scene) -> None:
+    """Why models could not be loaded, beside each other, with a button to try again."""
+    failed = [model for model in scene.chosen if model in scene.failed]
+    for model, column in zip(failed, st.columns(len(failed)) if failed else (), strict=True):
         with column:
             st.markdown(f"**{as_text(scene.name(model))}**")
-            if model in scene.failed:
-                show_failure(scene.failed[model])
-            else:
-                st.caption(as_text(_facts(scene.infos[model])))
+            show_failure(scene.failed[model])
     if any(not isinstance(error, NotDownloaded) for error in scene.failed.values()):
         st.button("Try again", on_click=lambda: st.session_state.pop(_FAILED, None), icon=":material/refresh:")
     if scene.models and not {scene.chosen[0], scene.chosen[scene.beside - 1]} <= set(scene.models):
         names = scene.name(scene.a), "itself" if scene.a == scene.b else scene.name(scene.b)
         st.caption(as_text(f"Meanwhile {names[0]} is compared with {names[1]}."))
+
+
+def facts(scene: Scene) -> None:
+    """What each of the models is, in a line, and which others can be compared."""
+    lines = [f"**{as_text(scene.name(model))}:** {as_text(_facts(scene.infos[model]))}." for model in scene.models]
+    if settings().any_model:
+        lines.append(
+            "Other models: type a Hugging Face id, such as google-bert/bert-base-uncased, or a folder into the list."
+        )
+    st.caption("  \n".join(lines))
 
 
 def _facts(info: ModelInfo) -> str:
@@ -235,21 +244,33 @@ def _facts(info: ModelInfo) -> str:
 
 
 def beside_each_other(
-    scene: Scene, found: Mapping[str, Result | Exception], draw: Callable[[str, Result], None]
+    scene: Scene,
+    found: Mapping[str, Result | Exception],
+    draw: Callable[[str, Result], None],
+    columns: int = COLUMNS,
+    *,
+    named: bool = False,
 ) -> None:
-    """``draw`` every model's result under its name, two in a row; what went wrong stands in its place."""
-    models = list(found)
-    for start in range(0, len(models), _COLUMNS):
-        row = models[start : start + _COLUMNS]
-        for model, column in zip(row, st.columns(min(len(models), _COLUMNS), gap="medium"), strict=False):
-            with column:
+    """``draw`` every model's result under its name, ``columns`` in a row; what went wrong stands in its place.
+
+    Results that are ``named`` already have their name in what ``draw`` draws.
+    """
+    for (model, outcome), place in zip(found.items(), in_rows(len(found), columns), strict=True):
+        with place:
+            if isinstance(outcome, Exception) or not named:
                 st.markdown(f"**{as_text(scene.name(model))}**")
-                outcome = found[model]
-                if isinstance(outcome, Exception):
-                    show_failure(outcome)
-                    continue
-                with failures_as_messages():
-                    draw(model, outcome)
+            if isinstance(outcome, Exception):
+                show_failure(outcome)
+                continue
+            with failures_as_messages():
+                draw(model, outcome)
+
+
+def in_rows(n: int, columns: int = COLUMNS) -> Iterator[DeltaGenerator]:
+    """``n`` places in rows of ``columns``; one that would stand alone in its row has all of it."""
+    for start in range(0, n, columns):
+        here = min(columns, n - start)
+        yield from st.columns(1 if here == 1 else columns, gap="medium")[:here]
 
 
 def show_failure(error: Exception) -> None:

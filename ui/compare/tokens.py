@@ -14,7 +14,7 @@ from ui.messages import as_text
 from ui.page import View
 
 _MOST_NAMED = 5  # unknown words named, of each model
-_TALLEST = 640  # px; a longer table scrolls
+_TALLEST = 520  # px; a longer table scrolls
 
 
 def draw(scene: Scene) -> None:
@@ -24,18 +24,25 @@ def draw(scene: Scene) -> None:
     several = [*encodings.values()] * (1 if len(encodings) > 1 else 2)
     pieces = dict(zip(encodings, fertility(alignment, several), strict=False))
 
-    def numbers(model: str, encoding: Encoding) -> None:
-        tokens, per_word = st.columns(2)
-        tokens.metric("Tokens", f"{len(encoding):,}", help="Including those that frame the text, such as [CLS].")
-        per_word.metric("Pieces per word", f"{pieces[model]:.2f}")
-        _unknown(model, encoding)
-
-    beside_each_other(scene, encodings, numbers)
     names = [scene.name(model) for model in encodings]
     table = pieces_table(alignment, several, names if len(names) > 1 else [*names, ""])[["word", *names]]
-    st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
-    st.caption("“##” marks a piece that continues a word; “Ġ” and “▁” mark the space before one.")
-    save.table("Tokens", lambda: _with_counts(table, names), "compare-tokens")
+
+    def numbers(model: str, encoding: Encoding) -> None:
+        with st.container(horizontal=True, gap="large"):
+            st.metric("Tokens", f"{len(encoding):,}", width="content")
+            st.metric("Pieces per word", f"{pieces[model]:.2f}", width="content")
+        _unknown(model, encoding)
+
+    words, counts = st.columns([2, 1], gap="medium")
+    with words:
+        st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
+        st.caption(
+            "Each row is a word that all models see in full. “##” marks a piece that continues a word; “Ġ” and “▁” "
+            "mark the space before one. The tokens counted include those that frame the text, such as [CLS]."
+        )
+        save.table("Tokens", lambda: _with_counts(table, names), "compare-tokens")
+    with counts:
+        beside_each_other(scene, encodings, numbers, columns=1)
 
 
 def _with_counts(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
@@ -66,5 +73,5 @@ VIEW = View(
     "tokens",
     "Tokens",
     draw,
-    about="How each model splits the text into tokens. Each row is a word that all of them see in full.",
+    about="How each model splits the words of the text into tokens: dots part the pieces of a word.",
 )
