@@ -24,10 +24,14 @@ def _bytes() -> dict[str, int]:
 
 
 def readable(token: str) -> str:
-    """A token as it reads in a text, without the space before it; "##ing" stays as it is.
+    """A token as it reads in a text, without the space before it; "##ing" stays as it is, and so does a mere space.
 
     Byte-level tokens are read as UTF-8 where they are valid UTF-8: "ĠcafÃ©" is "café".
     """
+    return _plain(token) or token
+
+
+def _plain(token: str) -> str:
     bare = token.lstrip(_SPACES)
     known = _bytes()
     if all(letter in known for letter in bare):
@@ -38,8 +42,8 @@ def readable(token: str) -> str:
 
 
 def written(token: str) -> str:
-    """A token as it reads in a text, in lower case, to tell whether two read alike."""
-    return readable(token).casefold()
+    """A token as it reads in a text, whatever its case."""
+    return _plain(token).casefold()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def from_token(run: AttentionRun, position: int) -> FloatArray:
         raise InvalidInput(f"There is no token {position + 1}: the text has {run.n_tokens}. Choose one of them.")
     found = np.zeros((run.n_layers, run.n_heads, run.n_keys), dtype=np.float32)
     for layer in range(run.n_layers):
-        rows = run.layer(layer)[:, position]
+        rows = run.layer(layer, slice(position, position + 1))[:, 0]
         found[layer, : len(rows)] = rows
     return found
 

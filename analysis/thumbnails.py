@@ -15,11 +15,20 @@ from model_zoo.types import FloatArray
 class Thumbnails:
     """Pictures uint8 (layers, heads, s_q, s_k) of value round(255 · √(weight / maximum)).
 
-    ``maximum`` is 1 for attention weights, which cannot be larger, and otherwise the largest weight of all.
+    ``maximum`` is 1 for attention weights, which cannot be larger, and otherwise the largest weight of all. ``n_heads``
+    are those of each layer, ``n_queries`` and ``n_keys`` the tokens of the matrices.
     """
 
     pixels: npt.NDArray[np.uint8] = field(repr=False)
     maximum: float
+    n_heads: tuple[int, ...] = field(repr=False)
+    n_queries: int
+    n_keys: int
+
+    @property
+    def pooled(self) -> bool:
+        """Whether a pixel stands for several tokens."""
+        return self.pixels.shape[2:] != (self.n_queries, self.n_keys)
 
 
 def thumbnails(layers: Iterable[FloatArray], size: int = 64) -> Thumbnails:
@@ -32,14 +41,24 @@ def thumbnails(layers: Iterable[FloatArray], size: int = 64) -> Thumbnails:
     """
     if size < 1:
         raise ValueError(f"a thumbnail needs at least 1 pixel; got {size}")
-    pooled = [_max_pool(_max_pool(weights, size, axis=1), size, axis=2) for weights in layers]
+    pooled: list[FloatArray] = []
+    n_queries = n_keys = 0
+    for weights in layers:
+        _, n_queries, n_keys = weights.shape
+        pooled.append(_max_pool(_max_pool(weights, size, axis=1), size, axis=2))
     shape = tuple(max(layer.shape[axis] for layer in pooled) for axis in range(3))
     small = np.zeros((len(pooled), *shape), dtype=np.float32)
     for place, layer in enumerate(pooled):
         small[place, : len(layer)] = layer
     largest = float(small.max(initial=0))
     maximum = largest if largest > 1 + 1e-4 else 1.0
-    return Thumbnails(np.rint(255 * np.sqrt(np.clip(small / maximum, 0, 1))).astype(np.uint8), maximum)
+    return Thumbnails(
+        pixels=np.rint(255 * np.sqrt(np.clip(small / maximum, 0, 1))).astype(np.uint8),
+        maximum=maximum,
+        n_heads=tuple(len(layer) for layer in pooled),
+        n_queries=n_queries,
+        n_keys=n_keys,
+    )
 
 
 def _max_pool(weights: FloatArray, size: int, axis: int) -> FloatArray:

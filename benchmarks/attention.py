@@ -12,7 +12,6 @@ import contextlib
 import io
 from typing import Any
 
-import plotly.graph_objects as go
 import torch
 from bertviz import head_view, model_view
 from transformers import AutoModel
@@ -58,9 +57,9 @@ def text_of(n_tokens: int) -> str:
     return " ".join(WORDS[i % len(WORDS)] for i in range(n_tokens - 2))
 
 
-def grid_of(run: AttentionRun) -> go.Figure:
-    """All heads as the page draws them, computed from the run's queries and keys."""
-    return grid(thumbnails(run.layer(layer) for layer in range(run.n_layers)).pixels)
+def grid_of(run: AttentionRun) -> bytes:
+    """All heads as the page sends them, computed from the run's queries and keys."""
+    return pack(grid(thumbnails(run.layer(layer) for layer in range(run.n_layers)), (0, 0)))
 
 
 def bertviz(view: Any, attentions: tuple[torch.Tensor, ...], tokens: list[str]) -> str:
@@ -89,7 +88,7 @@ def measure(loaded: loading.LoadedModel, eager: Any, fused: Any, n_tokens: int) 
         "attend_ms": lambda: running.attend(loaded, text, None),
         "eager_forward_ms": eager_forward,
         "heatmap_ms": lambda: pack(heatmap(run.head(2, 3), tokens, tokens)),
-        "grid_ms": lambda: grid_of(run).to_json(),
+        "grid_ms": lambda: grid_of(run),
     }
     attentions = eager_forward()
     sent: dict[str, int] = {}
@@ -105,7 +104,7 @@ def measure(loaded: loading.LoadedModel, eager: Any, fused: Any, n_tokens: int) 
     figures = medians(ours, REPEATS) | medians(of_bertviz, repeats, warm_up=int(repeats > 1))
     sizes = {
         "heatmap_bytes": len(pack(heatmap(run.head(2, 3), tokens, tokens))),
-        "grid_bytes": len(grid_of(run).to_json().encode()),
+        "grid_bytes": len(grid_of(run)),
         **sent,
         "run_bytes": run.n_bytes,
         "eager_attention_bytes": sum(maps.nbytes for maps in attentions),

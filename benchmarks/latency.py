@@ -28,24 +28,22 @@ st.markdown(f"n is {st.session_state.n}")
 """
 TARGET = 2.0
 
-# Resolves when the heatmap is drawn for the wanted head: its heading is there, and the component has drawn another
+# Resolves when the heatmap is drawn for the wanted head: the steppers say it, and the component has drawn another
 # picture, which it counts on its element.
 CLICK_HEAD = """([layer, head]) => new Promise((resolve, reject) => {
-    const grid = document.querySelector('.st-key-grid .js-plotly-plot');
-    const dots = grid._fullData[1], x = grid._fullLayout.xaxis, y = grid._fullLayout.yaxis;
-    const heads = x.tickvals.length, at = (layer - 1) * heads + head - 1;
-    const box = grid.getBoundingClientRect();
-    const hosts = [...document.querySelectorAll('.st-key-heatmap *')];
-    const heatmap = hosts.find(host => host.shadowRoot)?.shadowRoot.querySelector('.heatmap');
+    const inside = key => [...document.querySelectorAll(`.st-key-${key} *`)].find(host => host.shadowRoot).shadowRoot;
+    const box = inside('grid').querySelector(`[aria-label="Layer ${layer}, head ${head}"]`).getBoundingClientRect();
+    const heatmap = inside('heatmap').querySelector('.heatmap');
     const before = heatmap.dataset.picture;
     const wanted = `Layer ${layer}, head ${head}`;
-    const place = {x: box.x + x._offset + x.d2p(dots.x[at]), y: box.y + y._offset + y.d2p(dots.y[at])};
+    const place = {x: box.x + box.width / 2, y: box.y + box.height / 2};
     window.__drawn = new Promise((done, fail) => {
         setTimeout(() => fail(new Error(`${wanted} was not drawn within 30 s`)), 30000);
         const look = () => {
-            const titled = [...document.querySelectorAll('h3')].some(h => h.textContent.trim() === wanted);
+            const set = [["Layer", layer], ["Head", head]].every(([name, number]) =>
+                Number(document.querySelector(`input[aria-label="${name}"]`)?.value) === number);
             window.__picture = heatmap.dataset.picture;
-            if (titled && __picture !== before) requestAnimationFrame(() => done(performance.now()));
+            if (set && __picture !== before) requestAnimationFrame(() => done(performance.now()));
             else requestAnimationFrame(look);
         };
         requestAnimationFrame(look);
@@ -118,7 +116,7 @@ def main() -> None:
                 page = browser.new_page()
                 open_page(page, f"{url}/attention?" + urllib.parse.urlencode({"text": text_of(n_tokens)}))
                 page.wait_for_selector(".st-key-heatmap .heatmap[data-picture]", timeout=60_000)
-                page.wait_for_selector(".st-key-grid .heatmaplayer image")
+                page.wait_for_selector(".st-key-grid .heads[data-picture]")
                 ours: list[float] = []
                 bare: list[float] = []
                 for repeat in range(repeats + 3):

@@ -133,12 +133,14 @@ def answers_of(
 
 def predictions(
     loaded: LoadedModel, encodings: Sequence[Encoding], slots: Sequence[Sequence[Slot]], top_k: int
-) -> list[tuple[MaskPrediction, ...]]:
-    """The answers to each text's slots, best tokens first; texts are batched by length."""
-    found: list[tuple[MaskPrediction, ...]] = [()] * len(encodings)
+) -> Iterator[tuple[int, tuple[MaskPrediction, ...]]]:
+    """The answers to each text's slots, best tokens first; texts are batched by length. Yields (index of the text,
+    answers) as batches are done.
+    """
     for batch in batches(encodings, loaded.family.pads):
         asked = [(place, slot) for place, index in enumerate(batch) for slot in slots[index]]
         if not asked:
+            yield from ((index, ()) for index in batch)
             continue
         with torch.inference_mode():
             states = states_of(loaded, [encodings[index] for index in batch])
@@ -146,8 +148,7 @@ def predictions(
             targets = [[slot.original, *(id for _, id in slot.targets)] for _, slot in asked]
             answers = iter(answers_of(loaded, rows, targets, top_k))
         for index in batch:
-            found[index] = tuple(_prediction(loaded, slot, next(answers)) for slot in slots[index])
-    return found
+            yield index, tuple(_prediction(loaded, slot, next(answers)) for slot in slots[index])
 
 
 def _prediction(loaded: LoadedModel, slot: Slot, answer: Answer) -> MaskPrediction:

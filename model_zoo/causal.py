@@ -36,7 +36,7 @@ def next_tokens(
         end = len(encoding)
         wanted = tuple(target_id(loaded, encoding, end, target) for target in targets)
         slots.append([Slot(end, end - 1, None, wanted)])
-    return [answer for (answer,) in predictions(loaded, encodings, slots, top_k)]
+    return [answer for _, (answer,) in sorted(predictions(loaded, encodings, slots, top_k))]
 
 
 def _whole(loaded: LoadedModel, text: str) -> Encoding:
@@ -61,7 +61,7 @@ def token_scores(loaded: LoadedModel, texts: Sequence[str]) -> Iterator[tuple[in
         ]
         for encoding in encodings
     ]
-    for index, answers in enumerate(predictions(loaded, encodings, slots, 1)):
+    for index, answers in predictions(loaded, encodings, slots, 1):
         encoding = encodings[index]
         logs = np.full(len(encoding), np.nan, dtype=np.float32)
         guesses: list[Prediction | None] = [None] * len(encoding)

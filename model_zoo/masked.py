@@ -98,24 +98,26 @@ def _no_mask(loaded: LoadedModel, encoding: Encoding) -> str:
 def fill_mask(
     loaded: LoadedModel,
     texts: Sequence[str],
+    masked: Sequence[Collection[int]],
     top_k: int,
-    masked: Collection[int] = (),
     targets: Sequence[str | int] = (),
-) -> list[tuple[MaskPrediction, ...]]:
-    """The best tokens for every mask of every text: those typed and those at the positions ``masked``."""
+) -> Iterator[tuple[int, tuple[MaskPrediction, ...]]]:
+    """The best tokens for every mask of every text: those typed, and those at the positions ``masked`` for it. Yields
+    (index of the text, answers) as batches are done.
+    """
     refuse_without_head(loaded)
     hidden, slots = [], []
-    for which, text in enumerate(texts):
+    for which, (text, places) in enumerate(zip(texts, masked, strict=True)):
         encoding = loaded.encode(text)
         try:
-            with_masks, positions = _hidden(loaded, encoding, masked)
+            with_masks, positions = _hidden(loaded, encoding, places)
             asked = [_slot(loaded, encoding, position, targets) for position in positions]
         except InvalidInput as error:
             error.which = which
             raise
         hidden.append(with_masks)
         slots.append(asked)
-    return predictions(loaded, hidden, slots, top_k)
+    yield from predictions(loaded, hidden, slots, top_k)
 
 
 def _slot(loaded: LoadedModel, encoding: Encoding, position: int, targets: Sequence[str | int] = ()) -> Slot:
@@ -141,7 +143,8 @@ def restore(
     if not positions:
         return ()
     slots = [Slot(position, position, encoding.ids[position]) for position in positions]
-    return predictions(loaded, [replace(encoding, ids=tuple(ids))], [slots], top_k)[0]
+    ((_, answers),) = predictions(loaded, [replace(encoding, ids=tuple(ids))], [slots], top_k)
+    return answers
 
 
 def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterator[MaskPrediction]:
@@ -153,7 +156,7 @@ def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterato
     encoding = loaded.encode(text)
     hidden, positions = _hidden(loaded, encoding, masked)
     while positions:
-        (answers,) = predictions(loaded, [hidden], [[_slot(loaded, encoding, p) for p in positions]], 1)
+        ((_, answers),) = predictions(loaded, [hidden], [[_slot(loaded, encoding, p) for p in positions]], 1)
         surest = max(answers, key=lambda answer: answer.best[0].probability)
         yield surest
         positions.remove(surest.position)
@@ -163,19 +166,25 @@ def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterato
 
 
 def token_scores(
-    loaded: LoadedModel, texts: Sequence[str], scheme: Scheme = "original"
+    loaded: LoadedModel,
+    texts: Sequence[str],
+    scheme: Scheme = "original",
+    positions: Sequence[Collection[int] | None] | None = None,
 ) -> Iterator[tuple[int, TokenScores]]:
     """ln P of every token: as many copies of a text as it has tokens, each with one of them masked, and by the scheme
-    "word l2r" what follows it in its word. Yields (index of the text, scores) as the copies are run, short texts first.
+    "word l2r" what follows it in its word. ``positions`` are those of the tokens to be scored, text by text; None for
+    all. Yields (index of the text, scores) as the copies are run, short texts first.
     """
     refuse_without_head(loaded)
     encodings = [loaded.encode(text) for text in texts]
     mask = loaded.tokenizer.mask_token_id
+    every = positions or [None] * len(texts)
+    wanted = [range(len(one)) if chosen is None else chosen for one, chosen in zip(encodings, every, strict=True)]
     copies = [
         (index, place)
         for index, encoding in enumerate(encodings)
         for place, (token, special) in enumerate(zip(encoding.ids, encoding.special, strict=True))
-        if not special and token != mask
+        if not special and token != mask and place in wanted[index]
     ]
     waiting = Counter(index for index, _ in copies)
     logs = [np.full(len(encoding), np.nan, dtype=np.float32) for encoding in encodings]

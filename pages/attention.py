@@ -1,7 +1,7 @@
 """The page "Attention": what every head of every layer attends to, in the text of the visitor."""
 
 from model_zoo.types import ModelSpec
-from ui.attention import all_heads, bertviz, lines, query_and_key, rollout, scene, several_heads, which_head
+from ui.attention import all_heads, bertviz, lines, query_and_key, rollout, scene, several_heads, which_head, who_looks
 from ui.attention.fields import FILTERS, MODEL_PART, VIEW
 from ui.page import Page, run
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
@@ -27,6 +27,7 @@ PAGE = Page(
     view=VIEW,
     views=(
         all_heads.VIEW,
+        who_looks.VIEW,
         lines.VIEW,
         several_heads.VIEW,
         query_and_key.VIEW,

@@ -26,8 +26,8 @@ PAGE = Page(
     view=VIEW,
     views=(tokens.VIEW, attention.VIEW, predictions.VIEW, representations.VIEW, cost.VIEW),
     scene=scene.make,
-    footer=scene.facts,
     apart=True,
+    footer=scene.about_models,
     shows=shows,
 )
 

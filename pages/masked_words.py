@@ -9,8 +9,9 @@ from ui.masked_words import (
     scene,
     what_if,
     what_the_mask_looks_at,
+    why_this_word,
 )
-from ui.masked_words.fields import MASKS, VIEW, WORDS
+from ui.masked_words.fields import LONG, MASKS, VIEW, WORDS
 from ui.page import Page, run
 from ui.widgets import MODEL, TEXT
 
@@ -22,10 +23,11 @@ PAGE = Page(
     how="Click words to mask them, read its guesses, follow them through the layers.",
     about="BERT was trained to guess hidden words (masked language modelling, **MLM**). Click words to hide them, and "
     "see what a model would put there.",
-    fields=(TEXT, MODEL, MASKS, WORDS),
+    fields=(TEXT, MODEL, MASKS, WORDS, LONG),
     view=VIEW,
     views=(
         predictions.VIEW,
+        why_this_word.VIEW,
         layer_by_layer.VIEW,
         how_surprising.VIEW,
         how_bert_was_trained.VIEW,

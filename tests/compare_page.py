@@ -39,6 +39,11 @@ def said(app: AppTest) -> str:
     ).replace("\\", "")
 
 
+def toggles(app: AppTest) -> list[Any]:
+    """Those of the view."""
+    return [toggle for toggle in app.toggle if toggle.key != "present"]
+
+
 def clean(app: AppTest) -> None:
     assert not app.exception
     assert not app.error

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from playwright.sync_api import Error, Page
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button, DownloadButton, FileUploader, Widget
@@ -66,6 +67,16 @@ def heatmaps(app: AppTest) -> list[FloatArray]:
             header, weights = unpacked(element.proto.bytes)
             numbers, queries, keys = (len(header[name]) for name in ("numbers", "queries", "keys"))  # type: ignore[arg-type]
             found.append(np.frombuffer(weights, dtype="<f4").reshape(numbers, queries, keys)[0])
+    return found
+
+
+def grids(app: AppTest) -> list[npt.NDArray[np.uint8]]:
+    """The pictures drawn by each grid of all heads, uint8 (layers, heads, s_q, s_k), in the page's order."""
+    found = []
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == "grid":
+            header, pictures = unpacked(element.proto.bytes)
+            found.append(np.frombuffer(pictures, dtype=np.uint8).reshape(header["shape"]))  # type: ignore[call-overload]
     return found
 
 

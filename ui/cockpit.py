@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import streamlit as st
 
 from ui import address, appearance, browser, sign_in
-from viz.palette import DARK
+from viz.palette import DARK, LIGHT
 
 _STYLE = (Path(__file__).parent / "cockpit.css").read_text(encoding="utf-8")
 _PRESENT = (Path(__file__).parent / "present.css").read_text(encoding="utf-8")
-# Streamlit writes white on what is chosen in a list of many, which on the dark theme's light primary colour nobody can
-# read (2.3:1).
-_DARK = f".stMultiSelect [data-tag] * {{ color: {DARK.background} }}"
+# Streamlit tells components its colours, and not the page around them. Which of the two holds is told by the
+# color-scheme: Streamlit sets it on the app, and follows the system at once.
+_COLOURS = " ".join(f"--{role}: light-dark({colour}, {asdict(DARK)[role]});" for role, colour in asdict(LIGHT).items())
 
 
 def frame() -> None:
     """Once a run: the stylesheet, and what the browser has to know of the fields of all pages."""
-    styles = _STYLE + (_DARK if appearance.is_dark() else "") + (_PRESENT if appearance.PRESENT.value else "")
+    # Popovers stand outside of the app.
+    scheme = f"color-scheme: {'dark' if appearance.is_dark() else 'light'};"
+    styles = f":root {{ {scheme} {_COLOURS} }}" + _STYLE + (_PRESENT if appearance.PRESENT.value else "")
     st.html(f"<style>{styles}</style>")
     browser.prepare(address.declared())
 

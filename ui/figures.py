@@ -13,7 +13,7 @@ from ui.component import component
 from ui.engine import engine
 from viz import heatmap
 from viz.component import pack
-from viz.layout import base_layout, enlarged
+from viz.layout import base_layout, enlarge
 
 
 def config(name: str, *, clicked: bool = False) -> dict[str, object]:
@@ -41,12 +41,12 @@ def show(figure: go.Figure, key: str, name: str, choose: Callable[[], None] | No
     """Draw a figure; ``name`` is the file name of its image. ``choose`` is called when a point of it was clicked, which
     then stands in the session under ``key``.
     """
-    shown = enlarged(figure, scale())
+    enlarge(figure, scale())
     if choose is None:
-        st.plotly_chart(shown, key=key, theme=None, config=config(name))
+        st.plotly_chart(figure, key=key, theme=None, config=config(name))
     else:
         st.plotly_chart(
-            shown, key=key, on_select=choose, selection_mode="points", theme=None, config=config(name, clicked=True)
+            figure, key=key, on_select=choose, selection_mode="points", theme=None, config=config(name, clicked=True)
         )
 
 

@@ -183,7 +183,7 @@ def _link(left_out: str) -> None:
         else:
             said = (
                 f"The text is longer than the {address.LONGEST_VALUE:,} characters an address can carry, so the "
-                f"address of this page restores {what}, but not the text."
+                f"address of this page restores {what} without the text."
             )
         st.caption(f"{said} {left_out}".strip())
 

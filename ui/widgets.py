@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar, cast
 
-import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model_zoo import DEFAULT_MODEL, registry
 from model_zoo.text import refuse_too_long
 from model_zoo.types import AttentionRun
-from ui import figures, notes
+from ui import notes
 from ui.address import put
 from ui.examples import Examples
 from ui.field import Field, count
@@ -194,42 +193,3 @@ def clamp(field: Field[Any], highest: int, what: str, whose: str) -> str | None:
         return None
     field.value = min(max(1, value), highest)
     return f"{whose} has {what}s 1 to {highest}; {what} {value} does not exist, so {what} {field.value} is shown."
-
-
-def clickable_grid(layer: int, head: int, draw: Callable[[tuple[int, int]], go.Figure]) -> None:
-    """The grid of all heads, ``draw(selected)``; a click opens that head.
-
-    After a click the browser has already moved the frame. The figure is then drawn with the selection it had,
-    and what does not change is neither sent nor drawn again.
-    """
-
-    def choose() -> None:
-        clicked = _clicked()
-        if clicked is not None:
-            LAYER.value, HEAD.value = clicked[0] + 1, clicked[1] + 1
-            st.session_state[_FRAMED] = clicked
-
-    if st.session_state.get(_FRAMED) != (layer, head):
-        st.session_state[_FRAMED] = st.session_state[_SENT] = (layer, head)
-    st.plotly_chart(
-        draw(st.session_state[_SENT]),
-        key=_GRID,
-        on_select=choose,
-        selection_mode="points",
-        theme=None,
-        config=figures.config("attention-all-heads", clicked=True),
-    )
-
-
-_GRID = "grid"
-_FRAMED = "head framed in the grid on screen"
-_SENT = "head framed in the grid as last sent"
-
-
-def _clicked() -> tuple[int, int] | None:
-    """The head that was clicked last, from 0; None when a click removed the frame."""
-    points = st.session_state[_GRID]["selection"]["points"]
-    if not points:
-        return None
-    layer, head_ = points[0]["customdata"]
-    return int(layer), int(head_)

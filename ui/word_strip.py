@@ -12,7 +12,6 @@ from ui.address import anchors
 from ui.field import Field
 from ui.messages import as_text, told_apart
 
-_LONG = 80  # words; beyond, the strip scrolls
 _MOST_WORDS = 600  # that can be clicked; a browser takes seconds to draw thousands of buttons
 MOST_MASKS = 100  # that are filled at a time
 
@@ -51,12 +50,12 @@ def carried(field: Field[tuple[int, ...]], text: str, spans: Sequence[Span | Non
 
 def draw(labels: Sequence[str], clicked: Collection[int], key: str, choose: Callable[[list[int]], None]) -> None:
     """The first words as buttons, those at the places ``clicked`` held down; ``choose`` is given the places after a
-    click, those of words without a button as they were.
+    click, those of words without a button as they were. Beyond two rows they scroll.
     """
     shown = told_apart(map(as_text, labels[:_MOST_WORDS]))
     st.session_state[key] = sorted(place for place in clicked if place < len(shown))
     hidden = [place for place in clicked if place >= len(shown)]
-    with st.container(height=260 if len(shown) > _LONG else "content", border=len(shown) > _LONG):
+    with st.container(key="word_strip"):
         st.pills(
             "Click words to mask them",
             range(len(shown)),
@@ -64,9 +63,10 @@ def draw(labels: Sequence[str], clicked: Collection[int], key: str, choose: Call
             key=key,
             format_func=lambda place: shown[place] if place < len(shown) else "",
             on_change=lambda: choose([*st.session_state[key], *hidden]),
+            label_visibility="collapsed",
         )
-    if len(labels) > len(shown):
-        st.caption(f"The first {len(shown):,} of {len(labels):,} words can be clicked here.")
+        if len(labels) > len(shown):
+            st.caption(f"The first {len(shown):,} of {len(labels):,} words can be clicked here.")
 
 
 def too_many(n_masks: int) -> str | None:
@@ -85,4 +85,13 @@ def one_mask(field: Field[int], names: Sequence[str]) -> int:
         return 0
     if field.value not in places:
         field.value = 0
-    return int(st.selectbox("Mask", places, **field.bound, format_func=lambda place: names[place]))
+    return int(
+        st.selectbox(
+            "Mask",
+            places,
+            **field.bound,
+            format_func=lambda place: names[place],
+            label_visibility="collapsed",
+            width=200,
+        )
+    )

@@ -14,7 +14,7 @@ from viz.heatmap import Number, Payload, matrix
 from viz.layout import COLOUR_BAR_SPACE, axis_style, base_layout, scale_bar, token_text, visible_text
 from viz.palette import diverging, sequential, square_root, theme
 
-_LONGEST_NAME: Final = 28  # characters of a model's name beside a figure, as beside that of similar layers
+_LONGEST_NAME: Final = 30  # characters of a model's name beside a figure
 _LARGEST_SIDE: Final = 320  # px of all heads together: half a screen
 _LARGEST_HEAD: Final = 14  # px
 
@@ -35,7 +35,7 @@ def difference(
 
     Colours follow the square root of the difference on the scale −1..1, the same for every pair; ``stretch`` sets
     its ends to the largest difference there is instead. A cell also states both weights. ``height`` and ``group`` are
-    those of ``heatmap.Payload``. Raises ValueError when the shapes do not fit.
+    those of the heatmap's payload. Raises ValueError when the shapes do not fit.
     """
     if a.shape != b.shape:
         raise ValueError(f"weights of shapes {a.shape} and {b.shape} are not on the same words")

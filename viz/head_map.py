@@ -18,7 +18,8 @@ _NUMBERED = 12  # heads per layer; with more the numbers would print over each o
 def head_map(values: FloatArray, what: str, *, dark: bool = False) -> go.Figure:
     """Shares from 0 to 1, float32 (layers, heads), coloured by their square root on one scale for all pictures.
 
-    ``what`` names the number when a cell is hovered. Raises ValueError for another shape.
+    nan stands for a head that its layer does not have. ``what`` names the number when a cell is hovered. Raises
+    ValueError for another shape.
     """
     if values.ndim != 2:
         raise ValueError(f"one number per head is (layers, heads); got {values.shape}")
@@ -54,7 +55,7 @@ def head_map(values: FloatArray, what: str, *, dark: bool = False) -> go.Figure:
 def _numbers(values: FloatArray, dark: bool) -> go.Scatter:
     """The values as text, black or white by the colour they stand on (a heatmap's own text has one colour)."""
     scale = square_root(sequential(dark))
-    cells = [(layer, head, float(value)) for (layer, head), value in np.ndenumerate(values)]
+    cells = [(layer, head, float(value)) for (layer, head), value in np.ndenumerate(values) if not np.isnan(value)]
     return go.Scatter(
         x=[head + 1 for _, head, _ in cells],
         y=[layer + 1 for layer, _, _ in cells],

@@ -11,6 +11,10 @@ from model_zoo.types import FloatArray
 from viz.layout import COLOUR_BAR_SPACE, axis_style, base_layout, colour_bar, token_text
 from viz.palette import sequential, square_root, theme
 
+_LONGEST_TOKEN = 12  # characters of a label
+_CAMERA = 30  # px that the button which saves the figure takes at its upper right
+_SLANT = 3.6  # px that a character of a slanted label reaches to the right: the last one must end before the button
+
 
 def layer_attention(weights: FloatArray, tokens: Sequence[str], *, dark: bool = False) -> go.Figure:
     """Weights float32 (layers, n), each row a distribution over the tokens; colour follows the square root."""
@@ -20,6 +24,7 @@ def layer_attention(weights: FloatArray, tokens: Sequence[str], *, dark: bool = 
     style: dict[str, Any] = axis_style(theme(dark)) | {"fixedrange": True, "automargin": True}
     step = max(1, round(n / 40))  # more labels than that would print over each other
     places = list(range(0, n, step))
+    labels = [token_text(tokens[place], _LONGEST_TOKEN) for place in places]
     return go.Figure(
         data=[
             go.Heatmap(
@@ -40,12 +45,12 @@ def layer_attention(weights: FloatArray, tokens: Sequence[str], *, dark: bool = 
             shapes=colour_bar(dark),
             dragmode=False,
             height=28 * n_layers + 90 + COLOUR_BAR_SPACE,
-            margin={"l": 8, "r": 8, "t": 8, "b": COLOUR_BAR_SPACE},
+            margin={"l": 8, "r": _CAMERA + round(_SLANT * len(labels[-1])), "t": 8, "b": COLOUR_BAR_SPACE},
             xaxis=style
             | {
                 "side": "top",
                 "tickvals": places,
-                "ticktext": [token_text(tokens[place], 12) for place in places],
+                "ticktext": labels,
                 "tickangle": -60,
             },
             yaxis=style | {"autorange": "reversed", "dtick": 1, "title": style["title"] | {"text": "layer"}},

@@ -14,6 +14,7 @@ from viz.palette import Colorscale, Theme, sequential, theme
 
 FONT: Final = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
 COLOUR_BAR_SPACE: Final = 56  # px that the colour bar takes at the bottom of a figure
+_LONGEST_TITLE: Final = 34  # characters: a phone has room for them beside the button
 _BAR_LENGTH: Final = 180  # px: a phone has room for it beside the longest labels
 _ESCAPED: Final = {ord(character): f"&#{ord(character)};" for character in "&<>$%{}"}
 _JOINERS: Final = "\u200c\u200d"  # inside a word or an emoji they have a meaning of their own
@@ -87,10 +88,10 @@ def base_layout(dark: bool, **settings: Any) -> dict[str, Any]:
     )
 
 
-def enlarged(figure: go.Figure, scale: float) -> go.Figure:
-    """The figure with all its type, and with it its height and margins, so many times as large; itself for 1."""
+def enlarge(figure: go.Figure, scale: float) -> None:
+    """Make all of a figure's type, and with it its height and margins, so many times as large."""
     if scale == 1:
-        return figure
+        return
     spec = figure.to_plotly_json()
     _enlarge(spec, scale)
     layout = spec["layout"]
@@ -98,7 +99,7 @@ def enlarged(figure: go.Figure, scale: float) -> go.Figure:
         for name in names:
             if name in sizes:
                 sizes[name] = round(sizes[name] * scale)
-    return go.Figure(spec)
+    figure.update(spec)
 
 
 def _enlarge(part: Any, scale: float) -> None:
@@ -122,6 +123,20 @@ def axis_style(colours: Theme) -> dict[str, Any]:
         "ticks": "",
         "tickfont": {"size": 12, "color": colours.text},
         "title": {"font": {"size": 12, "color": colours.muted}, "standoff": 8},
+    }
+
+
+def headline(title: str, dark: bool) -> dict[str, Any]:
+    """A figure's title at its upper left, in a top margin of at least 28 px, beside the button that saves it."""
+    return {
+        "text": token_text(title, _LONGEST_TITLE) if title else "",
+        "x": 0,
+        "xref": "container",
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "pad": {"t": 6, "l": 2},
+        "font": {"size": 13, "color": theme(dark).text},
     }
 
 

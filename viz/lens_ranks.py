@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import plotly.graph_objects as go
 
 from model_zoo.types import MaskLens
-from viz.layout import axis_style, base_layout, token_text
+from viz.layout import axis_style, base_layout, headline, token_text
 from viz.palette import categorical, theme
 
 _LONGEST_TOKEN = 14  # characters in the legend above the plot: it must not be wider than a narrow column
+_LINE = 18  # px of the legend
 
 
 def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = False) -> go.Figure:
@@ -21,26 +23,31 @@ def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = Fals
     if lens.original_ranks is not None and lens.original_ranks != lens.ranks:
         curves.append(("what was there", original or "", lens.original_ranks, "dot"))
     highest = max(max(ranks) for _, _, ranks, _ in curves)
+    names = [f"{what}: {token_text(token, _LONGEST_TOKEN)}" for what, token, _, _ in curves]
     return go.Figure(
         data=[
             go.Scatter(
                 x=list(range(len(ranks))),
                 y=list(ranks),
-                name=f"{what}: {token_text(token, _LONGEST_TOKEN)}",
+                name=name,
                 mode="lines+markers",
                 line={"color": colour, "dash": dash, "width": 2},
                 marker={"size": 7},
                 hovertemplate="after layer %{x}: rank %{y:,}<extra></extra>",
                 cliponaxis=False,
             )
-            for (what, token, ranks, dash), colour in zip(curves, categorical(2, dark), strict=False)
+            for (_, _, ranks, dash), name, colour in zip(curves, names, categorical(2, dark), strict=False)
         ],
         layout=base_layout(
             dark,
             height=320,
             dragmode=False,
-            margin={"l": 8, "r": 16, "t": 8, "b": 44},
-            legend={"orientation": "v", "x": 0, "y": 1.02, "yanchor": "bottom"},
+            margin={"l": 8, "r": 16, "t": 16 + _LINE * (1 + len(curves)), "b": 44},
+            title=headline("Rank of the final answer", dark),
+            annotations=[
+                _entry(len(curves) - 1 - place, *entry)
+                for place, entry in enumerate(zip(names, categorical(2, dark), strict=False))
+            ],
             xaxis=style
             | {
                 "title": style["title"] | {"text": "layer (0: embeddings)"},
@@ -60,6 +67,23 @@ def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = Fals
                 "fixedrange": True,
                 "automargin": True,
             },
-        )
-        | {"showlegend": True},
+        ),
     )
+
+
+def _entry(line: int, name: str, colour: str) -> dict[str, Any]:
+    """A line of the legend, counted upwards from the plot. Plotly's own legend makes the plot narrower where the figure
+    is narrow; this one leaves it alone.
+    """
+    return {
+        "text": f'<span style="color:{colour}">●</span> {name}',
+        "showarrow": False,
+        "xref": "paper",
+        "x": 0,
+        "xanchor": "left",
+        "yref": "paper",
+        "y": 1,
+        "yanchor": "bottom",
+        "yshift": 8 + _LINE * line,
+        "font": {"size": 12},
+    }

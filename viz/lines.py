@@ -43,6 +43,8 @@ class Payload(TypedDict):
     dark_colours: list[str]
     off: list[int]
     selected: Selected | None
+    in_front: int | None  # place of the head that is drawn in front of the others, which are dimmed
+    group: str  # of pictures that show together what is pointed at, "" for none
 
 
 def payload(
@@ -57,6 +59,8 @@ def payload(
     key_segments: Sequence[int] | None = None,
     off: Sequence[int] = (),
     selected: Selected | None = None,
+    in_front: int | None = None,
+    group: str = "",
 ) -> Payload:
     """The lines of weights (heads, n_q, n_k), rows are queries; all finite and none below zero.
 
@@ -65,7 +69,8 @@ def payload(
     rounding aside. ``colours`` holds one CSS colour per head on a light background, ``dark_colours`` on a
     dark one. Segments are ``Encoding.segment_ids`` of the tokens left; a line marks where they change.
     ``off`` are places of heads whose lines are hidden at first. ``selected`` is locked from the start;
-    one that is not among the tokens is dropped, because filters and links may well outlive a token.
+    one that is not among the tokens is dropped, because filters and links may well outlive a token. ``in_front`` is the
+    place of the head that stands out; a place that is not among them is dropped, too.
 
     Raises InvalidInput when no head or no token is left to draw, ValueError when lengths do not fit together.
     """
@@ -97,4 +102,6 @@ def payload(
         dark_colours=list(dark_colours),
         off=sorted(head for head in off if 0 <= head < n_heads),
         selected=selected,
+        in_front=in_front if in_front is not None and 0 <= in_front < n_heads else None,
+        group=group,
     )

@@ -22,7 +22,8 @@ _LEGEND: Final = 42  # px below: the two colour bars
 _NOTE: Final = 36  # px below these, where keys are left out
 _LONGEST_LABEL: Final = 12  # characters of a token beside its row; hovering shows all of it
 _GAP: Final = 0.025  # between columns, of the figure's width
-_NUMBER: Final = 0.12  # width of a column of numbers: 33 px on a phone hold "-12.34"
+_NUMBER: Final = 0.15  # width of a column of bars and numbers
+_FIGURES: Final = 1.5  # room for the numbers beside their bars, of the room for the bars: 27 px on a phone
 
 
 def shown_keys(weights: FloatArray, max_keys: int = MAX_KEYS) -> list[int]:
@@ -273,7 +274,7 @@ def _number_column(
     hover: list[str],
     dark: bool,
 ) -> None:
-    """A bar behind its number, one per key, on an x axis of its own (number ``place``) that contains 0."""
+    """A bar and its number beside it, one per key, on an x axis of its own (number ``place``) that contains 0."""
     colours = theme(dark)
     finite = np.where(np.isfinite(values), values, np.float32(0))
     low, high = float(finite.min(initial=0)), float(finite.max(initial=0))
@@ -282,7 +283,8 @@ def _number_column(
     negative, positive = (diverging(dark)[at][1] for at in (16, -17))
     signs = [negative if value < 0 else positive for value in finite]
     rows = list(range(len(values)))
-    figure.layout[f"xaxis{place}"] = _column_axis(column, [low, high], colours) | {
+    end = high + _FIGURES * (high - low)
+    figure.layout[f"xaxis{place}"] = _column_axis(column, [low, end], colours) | {
         "zeroline": low < 0,
         "zerolinecolor": colours.muted,
         "zerolinewidth": 1,
@@ -303,10 +305,11 @@ def _number_column(
     )
     figure.add_scatter(
         name=f"{name} in figures",
-        x=[(low + high) / 2] * len(rows),
+        x=[end] * len(rows),
         y=rows,
         xaxis=f"x{place}",
         mode="text",
+        textposition="middle left",
         text=[_short(value, name) for value in values],
         textfont={"size": 11, "color": [colours.text if np.isfinite(v) else colours.muted for v in values]},
         hoverinfo="skip",

@@ -5,15 +5,18 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from model_zoo.types import MaskPrediction
-from viz.layout import axis_style, base_layout, token_text
+from viz.layout import axis_style, base_layout, headline, token_text
 from viz.palette import categorical, theme
 
 _BAR = 25  # px
 
 
-def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
+def predictions(
+    answer: MaskPrediction, title: str = "", *, dark: bool = False, highest: float | None = None
+) -> go.Figure:
     """Probabilities of the best tokens, best on top; the original in its own colour, below the others and with its rank
-    where it is not among them.
+    where it is not among them. ``title`` says whose answer it is. Bars end at the ``highest`` probability, that of the
+    answer if none is given.
 
     Trace 0; ``customdata`` holds the ids, so that a click can say which token was meant.
     """
@@ -24,7 +27,7 @@ def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
         entries.append((answer.original, answer.rank))
     original = None if answer.original is None else answer.original.id
     style = axis_style(colours) | {"fixedrange": True}
-    highest = max(entry.probability for entry, _ in entries)
+    highest = highest or max(entry.probability for entry, _ in entries)
     places = list(range(len(entries)))
     return go.Figure(
         data=[
@@ -34,7 +37,7 @@ def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
                 orientation="h",
                 marker={"color": [special if entry.id == original else plain for entry, _ in entries]},
                 text=[
-                    _percent(entry.probability) + (f", rank {rank:,}" if rank > len(answer.best) else "")
+                    percent(entry.probability) + (f", rank {rank:,}" if rank > len(answer.best) else "")
                     for entry, rank in entries
                 ],
                 textposition="outside",
@@ -53,6 +56,7 @@ def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
             dark,
             bargap=0.25,
             dragmode=False,
+            title=headline(title, dark),
             clickmode="event+select",
             height=_BAR * len(entries) + 48,
             margin={"l": 8, "r": 60, "t": 28, "b": 20},
@@ -69,9 +73,9 @@ def predictions(answer: MaskPrediction, *, dark: bool = False) -> go.Figure:
     )
 
 
-def _percent(probability: float) -> str:
+def percent(share: float) -> str:
     """Two digits that count, whatever the size: 23%, 1.4%, 0.031%, and powers of ten below."""
-    percent = 100 * probability
-    if percent >= 10:
-        return f"{percent:.0f}%"
-    return f"{percent:.2g}%" if percent >= 0.001 else f"{percent:.0e}%"
+    value = 100 * share
+    if value >= 10 or value == 0:
+        return f"{value:.0f}%"
+    return f"{value:.2g}%" if value >= 0.001 else f"{value:.0e}%"

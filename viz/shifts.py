@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from model_zoo.types import Shift
-from viz.layout import axis_style, base_layout, token_text
+from viz.layout import axis_style, base_layout, headline, token_text
 from viz.palette import diverging, theme
 
 
-def shifts(moved: Sequence[Shift], *, dark: bool = False) -> go.Figure:
-    """Bars to the right became more likely, to the left less likely; probabilities before and after beside them."""
+def shifts(moved: Sequence[Shift], title: str = "", *, dark: bool = False) -> go.Figure:
+    """Bars to the right became more likely, to the left less likely; probabilities before and after beside them.
+    ``title`` says of which mask.
+    """
     colours = theme(dark)
     scale = diverging(dark)
     down, up = scale[len(scale) // 4][1], scale[-1 - len(scale) // 4][1]
@@ -42,6 +44,7 @@ def shifts(moved: Sequence[Shift], *, dark: bool = False) -> go.Figure:
             dark,
             bargap=0.25,
             dragmode=False,
+            title=headline(title, dark),
             height=25 * len(moved) + 80,
             margin={"l": 8, "r": 16, "t": 28, "b": 44},
             xaxis=style

@@ -35,7 +35,7 @@ class FillMask(Question[tuple[MaskPrediction, ...]]):
 
     @property
     def together(self) -> Hashable:
-        return self.top_k, self.masked, self.targets
+        return self.top_k, self.targets
 
     @classmethod
     def answer_all(
@@ -44,8 +44,8 @@ class FillMask(Question[tuple[MaskPrediction, ...]]):
         from model_zoo import masked
 
         first = questions[0]
-        read = [question.text for question in questions]
-        return enumerate(masked.fill_mask(loaded, read, first.top_k, first.masked, first.targets))
+        read, hidden = [question.text for question in questions], [question.masked for question in questions]
+        return masked.fill_mask(loaded, read, hidden, first.top_k, first.targets)
 
     @classmethod
     def example(cls, model: str) -> FillMask:

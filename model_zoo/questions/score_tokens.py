@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Question
+from model_zoo.question import Question, settle
 from model_zoo.types import SCHEMES, Scheme, TokenScores
 
 if TYPE_CHECKING:
@@ -19,21 +19,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTokens(Question[TokenScores]):
-    """ln P of every token by a ``scheme``, or by the model's own without it; see ``Asking.token_scores``."""
+    """ln P of every token by a ``scheme``, or by the model's own without it; see ``Asking.token_scores``.
+
+    With ``positions`` of these tokens alone, where each takes a run of its own: a long text can be scored in parts.
+    A causal model scores all in one run.
+    """
 
     head = "mlm"
 
     model: str
     text: str
     scheme: Scheme | None = None
+    positions: Collection[int] | None = None
 
     def __post_init__(self) -> None:
         texts.check(self.text)
         if self.scheme is not None and self.scheme not in SCHEMES:
             raise InvalidInput(f"There is no scheme {self.scheme!r}. Choose {', '.join(map(repr, SCHEMES))}.")
+        settle(self, positions=None if self.positions is None else frozenset(self.positions))
 
     def settled(self, loaded: LoadedModel) -> ScoreTokens:
-        return replace(self, scheme=self.scheme or ("causal" if loaded.info.lm else "original"))
+        scheme = self.scheme or ("causal" if loaded.info.lm else "original")
+        return replace(self, scheme=scheme, positions=None if scheme == "causal" else self.positions)
 
     @property
     def together(self) -> Hashable:
@@ -49,7 +56,7 @@ class ScoreTokens(Question[TokenScores]):
             return causal.token_scores(loaded, read)
         if loaded.info.lm:
             raise InvalidInput(f"{loaded.info.id} reads left to right and masks nothing. Choose the scheme 'causal'.")
-        return masked.token_scores(loaded, read, scheme or "original")
+        return masked.token_scores(loaded, read, scheme or "original", [question.positions for question in questions])
 
     @classmethod
     def example(cls, model: str) -> ScoreTokens:

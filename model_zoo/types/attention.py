@@ -11,6 +11,8 @@ import numpy.typing as npt
 from model_zoo.types.arrays import FloatArray, ReadOnly, lock
 from model_zoo.types.wording import counted
 
+ALL = slice(None)
+
 
 def softmax(scores: FloatArray) -> FloatArray:
     """Softmax over the last axis, stable for scores of -inf; a row of -inf only becomes zeros."""
@@ -29,8 +31,10 @@ class LayerAttention(Protocol):
     @property
     def n_bytes(self) -> int: ...
 
-    def weights(self, head: int | slice) -> FloatArray:
-        """Attention of one head (queries, keys), or of a slice of heads (heads, queries, keys)."""
+    def weights(self, head: int | slice, queries: slice = ALL) -> FloatArray:
+        """Attention of one head (queries, keys), or of a slice of heads (heads, queries, keys); of some queries only,
+        without computing the others, where a slice of them is given.
+        """
         ...
 
 
@@ -70,24 +74,24 @@ class QueryKeyLayer(ReadOnly):
         group = self.n_heads // len(per_key_head)
         return per_key_head if group == 1 else np.repeat(per_key_head, group, axis=0)
 
-    def scores(self, head: int | slice) -> FloatArray:
+    def scores(self, head: int | slice, queries: slice = ALL) -> FloatArray:
         """q·k times the scale, mask and position bias applied (-inf where a query may not look)."""
         key = self.of_group(self.key)[head]
-        scores: FloatArray = (self.query[head] @ key.swapaxes(-1, -2)) * np.float32(self.scaling)
+        scores: FloatArray = (self.query[head][..., queries, :] @ key.swapaxes(-1, -2)) * np.float32(self.scaling)
+        n_queries, n_keys = self.query.shape[-2], self.key.shape[-2]
         if self.causal:
-            n_queries, n_keys = scores.shape[-2:]
-            hidden = np.triu(np.ones((n_queries, n_keys), dtype=bool), k=1 + n_keys - n_queries)
+            hidden = np.triu(np.ones((n_queries, n_keys), dtype=bool), k=1 + n_keys - n_queries)[queries]
             scores[..., hidden] = -np.inf
         if self.mask is not None:
-            mask = np.broadcast_to(self.mask, (self.n_heads, *self.mask.shape[-2:]))[head]
+            mask = np.broadcast_to(self.mask, (self.n_heads, n_queries, n_keys))[head][..., queries, :]
             if mask.dtype == np.bool_:
                 scores[~mask.astype(np.bool_, copy=False)] = -np.inf
             else:
                 scores += mask.astype(np.float32, copy=False)
         return scores
 
-    def weights(self, head: int | slice) -> FloatArray:
-        return softmax(self.scores(head))
+    def weights(self, head: int | slice, queries: slice = ALL) -> FloatArray:
+        return softmax(self.scores(head, queries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +114,5 @@ class MapsLayer(ReadOnly):
     def n_bytes(self) -> int:
         return self.maps.nbytes
 
-    def weights(self, head: int | slice) -> FloatArray:
-        return self.maps[head]
+    def weights(self, head: int | slice, queries: slice = ALL) -> FloatArray:
+        return self.maps[head][..., queries, :]

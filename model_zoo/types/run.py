@@ -10,7 +10,7 @@ import numpy as np
 
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types.arrays import OF_THE_MODEL, FloatArray, ReadOnly, read_only
-from model_zoo.types.attention import LayerAttention, QueryKeyLayer
+from model_zoo.types.attention import ALL, LayerAttention, QueryKeyLayer
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.models import ModelInfo
 from model_zoo.types.states import HiddenStates
@@ -119,9 +119,12 @@ class AttentionRun(ReadOnly):
         """Attention of one head, float32 (n, m): row i says how query token i divides its attention."""
         return read_only(self._head(layer, head).weights(head))
 
-    def layer(self, layer: int) -> FloatArray:
-        """Attention of all heads of a layer, float32 (heads, n, m)."""
-        return read_only(self._layer(layer).weights(slice(None)))
+    def layer(self, layer: int, queries: slice = ALL) -> FloatArray:
+        """Attention of all heads of a layer, float32 (heads, n, m).
+
+        Where a slice of the ``queries`` is given, only their rows are computed: (heads, queries, m).
+        """
+        return read_only(self._layer(layer).weights(ALL, queries))
 
     def _query_key_layer(self, layer: int, head: int) -> QueryKeyLayer:
         found = self._head(layer, head)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -40,6 +41,19 @@ class TokenScores(ReadOnly):
 
     def __post_init__(self) -> None:
         lock(self, "log_probabilities")
+
+    @classmethod
+    def joined(cls, parts: Sequence[TokenScores]) -> TokenScores:
+        """One result from parts of one, each of which scored other tokens; there is at least one."""
+        first = parts[0]
+        logs = first.log_probabilities.copy()
+        guesses = list(first.guesses)
+        for part in parts[1:]:
+            scored = np.isfinite(part.log_probabilities)
+            logs[scored] = part.log_probabilities[scored]
+            for place in np.flatnonzero(scored).tolist():
+                guesses[place] = part.guesses[place]
+        return cls(first.encoding, first.model, logs, tuple(guesses), first.scheme)
 
     def __repr__(self) -> str:
         return f"<TokenScores {self.model.id}: sum of ln P {self.log_likelihood:.2f}, {self.encoding.summary()}>"

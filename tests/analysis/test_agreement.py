@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tokenizers.pre_tokenizers import ByteLevel
 
-from analysis.agreement import agreement, rank_of, written
+from analysis.agreement import agreement, rank_of, readable, written
 from model_zoo.types import MaskPrediction, Prediction
 
 
@@ -29,7 +29,12 @@ def test_byte_level_tokens_read_as_what_was_encoded(word: str) -> None:
     """Against the tokenizers library's own table of bytes."""
     [(token, _)] = ByteLevel(add_prefix_space=True, use_regex=False).pre_tokenize_str(word)
     assert token.startswith("Ġ")
+    assert readable(token) == word
     assert written(token) == word.casefold()
+
+
+def test_a_token_that_is_a_space_can_be_read_as_itself() -> None:
+    assert [readable(token) for token in ("Ġ", "▁", "ĠShe", "##ing")] == ["Ġ", "▁", "She", "##ing"]
 
 
 def test_agreement_by_hand() -> None:

@@ -57,15 +57,23 @@ def test_the_runs_own_matrices_stay_as_they_are() -> None:
 
 
 def test_a_layer_with_fewer_heads_leaves_zeros() -> None:
-    small = thumbnails([random_maps(2, 4), random_maps(1, 4)]).pixels
-    assert small.shape == (2, 2, 4, 4)
-    assert (small[1, 1] == 0).all()
-    assert small[1, 0].any()
+    small = thumbnails([random_maps(2, 4), random_maps(1, 4)])
+    assert small.pixels.shape == (2, 2, 4, 4)
+    assert small.n_heads == (2, 1)
+    assert (small.pixels[1, 1] == 0).all()
+    assert small.pixels[1, 0].any()
 
 
 def test_a_size_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1 pixel"):
         thumbnails([random_maps(1, 2)], size=0)
+
+
+@pytest.mark.parametrize(("n", "pooled"), [(13, False), (64, False), (65, True)])
+def test_a_pixel_stands_for_several_tokens_only_where_there_are_more_than_pixels(n: int, pooled: bool) -> None:
+    small = thumbnails([random_maps(1, n)])
+    assert (small.n_queries, small.n_keys, small.pooled) == (n, n, pooled)
+    assert thumbnails([random_maps(1, n)[:, :2]]).pooled == pooled  # two queries, which no pixel shares
 
 
 def test_queries_and_keys_may_differ_in_number() -> None:

@@ -30,6 +30,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from benchmarks.positions import Sight, sights
+from pages import PAGES
 from viz.component import pack
 from viz.standalone import standalone_html
 
@@ -178,6 +180,28 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
         context.close()
         assert visit.errors == []
         assert visit.foreign_requests == []
+
+
+@pytest.fixture
+def views(visit: Callable[..., Visit], app_url: str) -> Callable[..., Iterator[tuple[Page, Sight]]]:
+    """``views("attention", layer="3")``: the page at the size of a projector, in each of its views by a click on the
+    tab, with what is seen; at rest each time.
+    """
+
+    def walk(name: str, color_scheme: str = "light", **parameters: str) -> Iterator[tuple[Page, Sight]]:
+        titles = {view.name: view.title for page in PAGES if page.name == name for view in page.views}
+        first, *others = (sight for sight in sights() if sight.page == name)
+        here = visit(1280, 720, color_scheme)
+        page = here.open(app_url + first.address(**parameters))
+        yield page, first
+        for sight in others:
+            tab = page.locator(".st-key-views").get_by_role("radio", name=titles[sight.view], exact=True)
+            tab.click()
+            expect(tab).to_be_checked()
+            here.settled()
+            yield page, sight
+
+    return walk
 
 
 @pytest.fixture

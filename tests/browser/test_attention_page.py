@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from on_screen import wait_for
+from on_screen import PATIENCE_MS, wait_for
 from playwright.sync_api import Page, expect
 
 from model_zoo import Engine
@@ -38,30 +38,24 @@ def expect_weight(page: Page, query: int, key: int, weight: float, heatmap: str 
 
 def open_in_grid(here: Any, layer: int, head: int, at: tuple[float, float] = (0.5, 0.5)) -> None:
     """Click into the cell of a layer and head, counted from 1, at a place inside it, until that head is shown."""
-    heading = here.page.get_by_role("heading", name=f"Layer {layer}, head {head}", exact=True)
     here.until(
         lambda: _click_grid(here.page, layer, head, at),
-        lambda patience: expect(heading).to_be_visible(timeout=patience),
+        lambda patience: expect_head(here.page, layer, head, patience),
     )
+
+
+def expect_head(page: Page, layer: int, head: int, patience: float = PATIENCE_MS) -> None:
+    """The steppers say this head, counted from 1."""
+    expect(page.get_by_label("Layer", exact=True)).to_have_value(str(layer), timeout=patience)
+    expect(page.get_by_label("Head", exact=True)).to_have_value(str(head), timeout=patience)
 
 
 def _click_grid(page: Page, layer: int, head: int, at: tuple[float, float]) -> None:
-    page.wait_for_selector(".st-key-grid .heatmaplayer image")
-    place: dict[str, float] = page.evaluate(
-        """([layer, head, fx, fy]) => {
-            const plot = document.querySelector('.st-key-grid .js-plotly-plot');
-            const centres = plot._fullData[1], heads = plot._fullLayout.xaxis.tickvals.length;
-            const pitch = centres.x[1] - centres.x[0];
-            const index = (layer - 1) * heads + head - 1;
-            const x = plot._fullLayout.xaxis, y = plot._fullLayout.yaxis;
-            const box = plot.getBoundingClientRect();
-            return {x: box.x + x._offset + x.d2p(centres.x[index] + (fx - 0.5) * pitch * 0.9),
-                    y: box.y + y._offset + y.d2p(centres.y[index] + (fy - 0.5) * pitch * 0.9)};
-        }""",
-        [layer, head, *at],
-    )
-    page.mouse.move(place["x"], place["y"])
-    page.mouse.click(place["x"], place["y"])
+    cell = page.get_by_role("gridcell", name=f"Layer {layer}, head {head}", exact=True)
+    cell.scroll_into_view_if_needed()
+    box = cell.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + at[0] * box["width"], box["y"] + at[1] * box["height"])
 
 
 @pytest.mark.browser
@@ -69,7 +63,7 @@ def test_type_and_choose_a_head_in_the_grid(visit: Callable[..., Any], app_url: 
     text = "The dog chased the cat."
     run = engine.attend("embedded/bert", text)
     here = visit(height=1400)
-    page = here.open(f"{app_url}/attention")
+    page = here.open(f"{app_url}/attention?layer=1&head=1")
     type_text(page, "Text", text)
     expect(page.get_by_text("8 tokens of at most 512")).to_be_visible()
     expect(page.get_by_label("Heatmap of 8 queries and 8 keys.")).to_be_visible()
@@ -89,20 +83,20 @@ def test_type_and_choose_a_head_in_the_grid(visit: Callable[..., Any], app_url: 
 def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], app_url: str, engine: Engine) -> None:
     texts = "She opened the window.", "Cold air came in & <b>stayed</b>."
     first = visit()
-    page = first.open(f"{app_url}/attention")
+    page = first.open(f"{app_url}/attention?head=1")
     type_text(page, "Text", texts[0])
     expect(page.get_by_text("7 tokens of at most 512")).to_be_visible()
     type_text(page, "Second text (optional)", texts[1])
     expect(page.get_by_text("tokens of at most 512")).not_to_have_text("7 tokens")
     page.get_by_label("Layer", exact=True).fill("5")
     page.get_by_label("Layer", exact=True).press("Enter")
-    expect(page.get_by_role("heading", name="Layer 5, head 1")).to_be_visible()
+    expect_head(page, 5, 1)
     first.settled()
     wait_for(page, "location.search.includes('layer=5')")
 
     second = visit()
     again = second.open(page.url)
-    expect(again.get_by_role("heading", name="Layer 5, head 1")).to_be_visible()
+    expect_head(again, 5, 1)
     expect(again.get_by_role("textbox", name="Second text (optional)")).to_have_value(texts[1])
     weight = engine.attend("embedded/bert", *texts).head(4, 0)[2, 9]
     for either in (page, again):
@@ -114,5 +108,6 @@ def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], 
 @pytest.mark.parametrize(("width", "color_scheme"), [(1280, "dark"), (400, "light")])
 def test_no_sideways_scrolling(width: int, color_scheme: str, visit: Callable[..., Any], app_url: str) -> None:
     page = visit(width=width, color_scheme=color_scheme).open(f"{app_url}/attention")
-    expect(page.get_by_role("heading", name="Layer 1, head 1")).to_be_visible()
+    expect(page.locator(".st-key-grid .heads[data-picture]")).to_be_visible()
+    page.locator(".st-key-heatmap .heatmap[data-picture]").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width

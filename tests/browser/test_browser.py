@@ -30,8 +30,8 @@ def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app
     """At 9656c9f four presses of Back changed nothing and the fifth was Home."""
     here = visit()
     page = here.open(app_url)
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Attention").click()
-    expect(page.get_by_role("heading", name="Layer 1, head 1")).to_be_visible()
+    page.get_by_test_id("stTopNavLink").filter(has_text="Attention").click()
+    expect(layer_of(page)).to_have_value("2")  # the first example's
     for name, parameter in (("Lines", "view=lines"), ("Rollout", "view=rollout")):
         here.settled()
         view(page, name)
@@ -40,7 +40,7 @@ def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app
             layer_of(page).fill(str(layer))
             layer_of(page).press("Enter")
             wait_for(page, f"location.search.includes('layer={layer}')")
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Layers").click()
+    page.get_by_test_id("stTopNavLink").filter(has_text="Layers").click()
     expect(page.get_by_role("heading", name="Layers", exact=True)).to_be_visible()
 
     def back(name: str, layer: str) -> None:
@@ -52,7 +52,7 @@ def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app
 
     back("Rollout", "3")
     back("Lines", "3")
-    back("All heads", "1")
+    back("All heads", "2")
     here.settled()
     page.go_back()
     expect(page.get_by_role("heading", name="Look inside BERT")).to_be_visible()
@@ -76,10 +76,10 @@ def test_enter_applies_and_shift_breaks_the_line(visit: Callable[..., Any], app_
 def test_a_text_that_was_not_applied_goes_along_to_another_page(visit: Callable[..., Any], app_url: str) -> None:
     here = visit()
     page = here.open(f"{app_url}/attention")
-    expect(page.get_by_role("heading", name="Layer 1, head 1")).to_be_visible()
+    expect(layer_of(page)).to_have_value("2")  # the first example's
     here.settled()
     page.get_by_label("Text", exact=True).fill("The sun is out.")
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Masked words").click()
+    page.get_by_test_id("stTopNavLink").filter(has_text="Masked words").click()
     expect(page.get_by_role("heading", name="Masked words")).to_be_visible()
     expect(page.get_by_label("Text", exact=True)).to_have_value("The sun is out.")
     wait_for(page, "new URLSearchParams(location.search).get('text') === 'The sun is out.'")

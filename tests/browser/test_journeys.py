@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser.test_attention_page import expect_weight, open_in_grid, type_text
+from browser.test_attention_page import expect_head, expect_weight, open_in_grid, type_text
 from browser.test_compare_page import expect_steppers
 from browser.test_layers_page import cells
 from on_screen import wait_for
@@ -28,6 +28,7 @@ from model_zoo import Engine
 from model_zoo.types import FloatArray, MaskPrediction
 from ui.compare import fields as compare
 from ui.masked_words import fields as masked_words
+from ui.masked_words.examples import EXAMPLES as MASKED_WORDS
 from ui.widgets import TEXT
 
 pytestmark = pytest.mark.browser
@@ -108,21 +109,20 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
     page: Page = here.open(app_url)
     with step(here):
         go_to(page, "Attention")
-        expect(page.get_by_role("heading", name="Layer 1, head 1", exact=True)).to_be_visible()
+        expect_head(page, 2, 4)  # the first example's
     with step(here):
         enter(page, "Text", text)
         expect(page.get_by_text(f"{len(tokens)} tokens of at most 512")).to_be_visible()
-        expect_weight(page, it + 1, cat + 1, from_it_to_cat[0, 0])
+        expect_weight(page, it + 1, cat + 1, from_it_to_cat[1, 3])
     with step(here):
         open_view(page, "Which head?")
         expect(cell(page, 3, 2)).to_have_text("previous token")
         weights = found.head(0, 2)[1:-1]
         expect_number(page, 5, 2, -(weights * np.log2(weights)).sum(axis=1).mean())
     with step(here):  # the row of layer 1, head 3
-        heading = page.get_by_role("heading", name="Layer 1, head 3", exact=True)
         here.until(
             lambda: page.get_by_test_id("stDataFrame").locator(".dvn-scroller").click(position={"x": 16, "y": 122}),
-            lambda patience: expect(heading).to_be_visible(timeout=patience),
+            lambda patience: expect_head(page, 1, 3, patience),
         )
         expect_view(page, "All heads")
         expect_weight(page, it + 1, it, found.head(0, 2)[it, it - 1])
@@ -201,9 +201,9 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
     box = page.get_by_label("Text", exact=True)
     with step(here):
         page.get_by_role("main").get_by_role("link", name="Masked words", exact=True).click()
-        (masked,) = masked_words.MASKS.default
-        first = engine.encode(BERT, TEXT.default).tokens[masked]
-        expect(page.get_by_role("paragraph").filter(has_text=f"Mask 1: was “{first}”")).to_be_visible()
+        opening = MASKED_WORDS.each[0].values
+        first = engine.encode(BERT, opening[TEXT]).tokens[opening[masked_words.MASKS][0]]
+        expect(page.get_by_role("paragraph").filter(has_text=f"it was “{first}”")).to_be_visible()
     with step(here):
         here.toggle(first, False, page.get_by_text("Nothing is masked yet"))
     with step(here):
@@ -211,11 +211,11 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
         expect(page.get_by_role("button", name="chased", exact=True)).to_be_visible()
         expect(page.get_by_text(f"{len(tokens)} tokens of at most")).to_be_visible()
     with step(here):
-        here.toggle("fence", True, page.get_by_role("paragraph").filter(has_text="Mask 1: was “fence”"))
+        here.toggle("fence", True, page.get_by_role("paragraph").filter(has_text="it was “fence”"))
         alone = engine.fill_mask(BERT, text, 10, masked=[fence])[0]
         _expect_bars(page, 0, "fence", alone)
     with step(here):
-        here.toggle("cat", True, page.get_by_role("paragraph").filter(has_text="was “cat”"))
+        here.toggle("cat", True, page.get_by_role("paragraph").filter(has_text="it was “cat”"))
         both = engine.fill_mask(BERT, text, 10, masked=[cat, fence])
         for place, (was, answer) in enumerate(zip(("cat", "fence"), both, strict=True)):
             _expect_bars(page, place, was, answer)
@@ -246,7 +246,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
         _expect_bars(page, 1, "fence", both[1])
         expect(page.get_by_text("Filled, step by step")).to_have_count(0)
     with step(here):
-        here.toggle("cat", False, page.get_by_role("paragraph").filter(has_text="Mask 1: was “fence”"))
+        here.toggle("cat", False, page.get_by_role("paragraph").filter(has_text="it was “fence”"))
         expect(page.get_by_text("Mask 2")).to_have_count(0)
         _expect_bars(page, 0, "fence", alone)
     with step(here):
@@ -288,7 +288,7 @@ def _expect_bars(page: Page, place: int, was: str, answer: MaskPrediction) -> No
     """The bars of a mask, counted from 0: what stood there with its rank, the best guess with its probability."""
     expect(page.get_by_text(f"Mask {place + 1}: was “{was}”")).to_be_visible()
     assert answer.original is not None
-    expect(page.get_by_text(re.compile(r"^rank \d")).nth(place)).to_contain_text(
+    expect(page.get_by_text(re.compile(r"rank \d")).nth(place)).to_contain_text(
         f"rank {answer.rank:,}, probability {answer.original.probability:.2%}"
     )
     bars = page.locator(".js-plotly-plot").nth(place)
@@ -345,7 +345,7 @@ def test_swap_a_and_b_and_compare_with_controls(visit: Callable[..., Any], app_u
         )
     with step(here):
         page.get_by_test_id("stPageLink").first.locator("a").click()
-        expect(page.get_by_role("heading", name=f"Layer {layer + 1}, head {head + 1}", exact=True)).to_be_visible()
+        expect_head(page, layer + 1, head + 1)
         expect(page.get_by_text("This shows how sentence A looks at sentence B.")).to_be_visible()
         expect_weight(page, 2, 1, found.head(layer, head)[1, words_b[0]])
     with step(here):

@@ -26,7 +26,7 @@ _POSSIBLE = """() => {
         ...all('less', '[data-testid="stNumberInputStepDown"]:not([disabled])'),
         ...all('switch', '[data-testid="stCheckbox"] label'),
         ...all('type', '.st-key-text textarea, .st-key-pair textarea'),
-        ...all('page', '[data-testid="stSidebarNavLink"]', document),
+        ...all('page', '[data-testid="stTopNavLink"]', document),
     ];
     return window.possible.map(({ what }) => what);
 }"""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from runs_by_hand import ENCODING, array, run_of, two_tokens
 
+from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import Encoding, MapsLayer, QueryKeyLayer, softmax
 
@@ -208,3 +211,19 @@ def test_queries_and_keys_of_other_lengths_by_hand() -> None:
     key = array([[[np.log(2), 0], [0, 0], [0, np.log(2)]]])
     layer = two_tokens(key=key, value=array([[[1, 0], [0, 1], [1, 1]]]))
     np.testing.assert_allclose(layer.weights(0), [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5]], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "modernbert", "deberta", "t5"])
+def test_rows_are_those_of_the_whole_matrix(name: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
+    """Masked, causal, windowed, with a bias of positions, and as finished maps."""
+    settings: dict[str, Any] = {"part": "cross"} if name == "t5" else {}
+    run = engine.attend(
+        str(checkpoint(name)),
+        "The cat sat on the mat because it was tired.",
+        "The dog barked." if settings else None,
+        **settings,
+    )
+    for layer in range(run.n_layers):
+        whole = run.layer(layer)
+        for rows in (slice(0, 1), slice(2, 4), slice(3, 99)):
+            np.testing.assert_allclose(run.layer(layer, rows), whole[:, rows], rtol=1e-5, atol=1e-7)

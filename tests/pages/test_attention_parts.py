@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from on_screen import heatmaps
+from on_screen import grids, heatmaps
 from streamlit.testing.v1 import AppTest
 
 from analysis.filters import Filter, apply_filter
@@ -17,7 +17,7 @@ from model_zoo.types import FloatArray
 from pages.attention import PAGE as ATTENTION
 
 VIEWS = {view.name: view for view in ATTENTION.views}
-UNFILTERED = {"neuron", "heads"}
+UNFILTERED = {"neuron", "heads", "who"}
 PAGE = "pages/attention.py"
 TEXT, PAIR = "The cat sat on the mat.", "The dog was tired of it."
 WITH_DECODER = ("bart", "t5")
@@ -25,7 +25,7 @@ NO_CROSS = ("rollout", "bertviz")  # views that need the same tokens on both sid
 
 
 def heatmap_of(app: AppTest) -> FloatArray:
-    """The one matrix on screen; the grid is a figure of bytes."""
+    """The one matrix on screen."""
     (weights,) = heatmaps(app)
     return weights
 
@@ -57,8 +57,8 @@ def test_another_part_is_another_picture(open_page: Callable[..., AppTest], chec
     for part in ("encoder", "decoder", "cross"):
         app.segmented_control(key="attention_model_part").set_value(part).run()
         assert not app.exception
-        (chart,) = app.get("plotly_chart")
-        pictures |= {json.loads(chart.proto.spec)["data"][0]["z"]["bdata"], heatmap_of(app).tobytes()}
+        (grid,) = grids(app)
+        pictures |= {grid.tobytes(), heatmap_of(app).tobytes()}
     assert len(pictures) == 6
 
 

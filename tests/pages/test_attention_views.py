@@ -26,7 +26,7 @@ TEXT, PAIR = "The unbelievable dog barked.", "The dog was not tired."
 
 
 def heatmap_of(app: AppTest) -> FloatArray:
-    """The one matrix on screen; the grid is a figure of bytes."""
+    """The one matrix on screen."""
     (weights,) = heatmaps(app)
     return weights
 

@@ -23,7 +23,7 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
     "attention, several texts": ("attention", {"text": "cat", "view": "heads", "texts": "dog\n{}\ncat"}),
     **{
         f"masked words, {view}": ("masked_words", {"text": "{}", "masks": "3", "view": view})
-        for view in ("predictions", "layers", "surprise", "training", "attention", "what if")
+        for view in ("predictions", "why", "layers", "surprise", "training", "attention", "what if")
     },
     "next sentence, probability": ("next_sentence", {"text": "dog", "pair": "{}", "view": "probability"}),
     "next sentence, attention": ("next_sentence", {"text": "dog", "pair": "{}", "view": "attention"}),

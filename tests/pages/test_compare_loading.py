@@ -53,7 +53,7 @@ def test_models_are_loaded_beside_each_other_and_watched(
     monkeypatch.setattr(scene, "_line", watch)
     app = open_page(PAGE, models=",".join(two), text=TEXT)
     clean(app)
-    assert len(app.metric) == 4
+    assert len(app.dataframe) == 1
     assert [told[place].split(":")[0].rstrip("\\") for place in (0, 1)] == [Path(model).name for model in two]
     assert all("loading, " in sentence for sentence in told)
 
@@ -88,7 +88,7 @@ def test_a_failure_is_kept_until_another_try(
     app.button[[button.label for button in app.button].index("Try again")].click().run()
     clean(app)
     assert asked == [two[1]] * 2
-    assert len(app.metric) == 4
+    assert len(app.dataframe) == 1
 
 
 def test_two_models_larger_than_the_memory_for_models(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
 from pages import masked_words
+from ui import long_text
+from ui.masked_words import how_surprising
 
 PAGE = "pages/masked_words.py"
 VIEWS = [view.name for view in masked_words.PAGE.views]
@@ -35,11 +39,103 @@ def said(app: AppTest) -> str:
     ).replace("\\", "")
 
 
+def figure(app: AppTest, number: int = 0) -> dict[str, Any]:
+    """What is sent to the browser of one Plotly figure, arrays as lists."""
+    found: dict[str, Any] = json.loads(app.get("plotly_chart")[number].proto.spec)
+    return found
+
+
 def click(app: AppTest, *words: int) -> None:
     """Click words of the strip, by their place."""
     strip = app.button_group(key="mask_strip")
     chosen = set(strip.value) ^ set(words)
     strip.set_value(sorted(chosen)).run()
+
+
+def test_the_first_visit_opens_with_a_guess_worth_seeing(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE)
+    text, (masked,) = app.text_area(key="text").value, app.session_state["masked_words_masks"]
+    (answer,) = engine.fill_mask("embedded/bert", text, masked=[masked])
+    assert answer.original is not None
+    assert answer.rank == 1
+    assert answer.best[0].probability > 0.8
+    word = answer.original.token
+    assert f"The model puts “{word}” first with {answer.best[0].probability:.0%}; it was “{word}”." in said(app)
+
+
+def test_what_was_typed_before_the_first_visit_stays(open_page: Open) -> None:
+    app = open_page("pages/attention.py")
+    app.text_area(key="text").set_value(TEXT).run()
+    app.switch_page(PAGE).run()
+    assert app.text_area(key="text").value == TEXT
+
+
+def test_why_this_word_counts_by_hand(open_page: Open, engine: Engine) -> None:
+    """Against masks typed into the text, one word after the other."""
+    text = "The dogs near the house are hungry."
+    words = ["The", "dogs", "near", "the", "house", "[MASK]", "hungry", "."]
+    before = engine.fill_mask("embedded/bert", text, masked=[6])[0].best[0]
+    after = {}
+    for place in {*range(len(words))} - {5}:
+        typed = " ".join("[MASK]" if at == place else word for at, word in enumerate(words))
+        answers = engine.fill_mask("embedded/bert", typed, 1, targets=[before.token])
+        (answer,) = [one for one in answers if one.position == 6]
+        after[place] = answer.targets[0].probability
+    app = open_page(PAGE, text=text, masks="7", view="why")
+    assert min(after, key=after.__getitem__) == 1
+    change = f"{before.probability:.0%}", f"{100 * after[1]:.2g}%"
+    assert "Hiding “dogs” costs the guess most: from {} to {}.".format(*change) in said(app)
+    drawn = figure(app)
+    names = drawn["layout"]["yaxis"]["ticktext"]
+    assert names[0] == "without “dogs”: {} → {}".format(*change)
+    assert len(names) == len(after)
+    expected = sorted((np.log2(p / before.probability) for p in after.values()), key=lambda bits: -abs(bits))
+    assert bars(app) == pytest.approx(expected, abs=1e-3)
+
+
+def test_why_this_word_follows_what_stood_there_too(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text="Paris is the capital of France.", masks="7", view="why")
+    (answer,) = engine.fill_mask("embedded/bert", "Paris is the capital of France.", masked=[6])
+    assert answer.original is not None
+    assert answer.best[0].token == "paris"
+    assert figure(app)["layout"]["title"]["text"] == "P(paris)"
+    app.segmented_control(key="masked_words_followed").set_value("original").run()
+    assert figure(app)["layout"]["title"]["text"] == "P(france)"
+    assert f": {100 * answer.original.probability:.2g}% →" in figure(app)["layout"]["yaxis"]["ticktext"][0]
+
+
+def test_why_hides_words_whole(open_page: Open) -> None:
+    app = open_page(PAGE, text="She played the clavichord again.", masks="3", view="why")
+    assert sum("clavichord" in name for name in figure(app)["layout"]["yaxis"]["ticktext"]) == 1
+    app = open_page(PAGE, text="Hello", masks="2", view="why")
+    assert "There is no other word to hide" in said(app)
+
+
+@pytest.mark.parametrize("view", ["surprise", "why"])
+def test_a_long_text_says_how_long_it_takes_and_can_be_stopped(
+    view: str, open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_text, "LONG", 8)
+    monkeypatch.setattr(long_text, "_A_RUN", 0)
+    monkeypatch.setattr(how_surprising, "_AT_ONCE", 2)
+    said_on_the_way: list[str] = []
+    monkeypatch.setattr(long_text, "_say", lambda _bar, _share, words: said_on_the_way.append(words))
+    app = open_page(PAGE, text=TEXT, masks="6", view=view)
+    (waiting,) = [button for button in app.button if "long text" in button.label]
+    assert not app.metric
+    assert not app.get("plotly_chart")
+    waiting.click().run()
+    assert not app.exception
+    assert app.query_params["long"] == "1"
+    shares = [int(one.partition("%")[0]) for one in said_on_the_way]
+    assert len(shares) >= 3
+    assert shares == sorted(set(shares))
+    assert all(re.fullmatch(r"\d+% done, about \d+ (s|min) left", one) for one in said_on_the_way)
+    if view == "surprise":
+        whole = engine.token_scores("embedded/bert", TEXT, scheme="word l2r")
+        assert app.metric[0].value == f"{whole.log_likelihood:.2f} nats"
+    else:
+        assert app.get("plotly_chart")
 
 
 def test_a_click_masks_and_another_unmasks(open_page: Open, engine: Engine) -> None:
@@ -49,7 +145,7 @@ def test_a_click_masks_and_another_unmasks(open_page: Open, engine: Engine) -> N
     answer = engine.fill_mask("embedded/bert", TEXT, 10, masked=[6])[0]
     shown = [entry.probability for entry in answer.best]
     assert bars(app)[:10] == pytest.approx(shown)
-    assert "Mask 1: was “are”" in said(app)
+    assert "it was “are”." in said(app)
     assert f"rank {answer.rank}" in said(app)
     assert app.text_area(key="text").value == TEXT
     click(app, 5)
@@ -116,7 +212,8 @@ def test_a_typed_mask(open_page: Open, engine: Engine) -> None:
     assert bars(app) == pytest.approx(
         [e.probability for e in engine.fill_mask("embedded/bert", "The [MASK] sat.")[0].best]
     )
-    assert "Mask 1: typed" in said(app)
+    assert "first with" in said(app)
+    assert "it was" not in said(app)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -136,7 +233,8 @@ def test_every_view_without_a_mask(view: str, open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, masks="", view=view)
     assert not app.exception
     assert not app.error
-    assert ("Nothing is masked yet" in said(app)) == (view not in ("surprise", "training", "pairs"))
+    about_masks = view not in ("surprise", "training", "pairs")
+    assert ("Nothing is masked yet" in said(app)) == about_masks == ("mask_strip" in controls(app))
 
 
 def test_surprise_sets_two_sentences_against_each_other(open_page: Open, engine: Engine) -> None:
@@ -184,6 +282,14 @@ def test_clicked_masks_do_not_count_for_surprisal_and_typed_ones_do(engine: Engi
     assert np.isnan(surprisals[0][3])
     assert not np.isclose(surprisals[0][2], surprisals[1][2])
     assert "typed masks stay" in said(open_page(PAGE, text=text, masks="3", view="surprise"))
+
+
+def test_a_table_has_no_none_in_it(open_page: Open) -> None:
+    """The logit of all others together does not exist."""
+    table = open_page(PAGE, text=TEXT, view="training").dataframe[0].value
+    assert table["logit z"].iloc[-1] == "–"
+    assert not table.isna().any(axis=None)
+    float(table["logit z"][0])
 
 
 def test_a_sentence_set_against_itself_scores_alike(open_page: Open) -> None:
@@ -309,6 +415,7 @@ def test_a_causal_model_says_what_comes_next(
         "training": "has no mask, so nothing can be hidden",
         "attention": "reads from left to right and fills no masks",
         "what if": "reads from left to right and fills no masks",
+        "why": "reads from left to right and fills no masks",
     }.items():
         app = open_page(PAGE, text="The cat was on the", model=model, view=view)
         assert not app.exception

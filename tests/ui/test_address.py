@@ -40,6 +40,8 @@ BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "scope": st.sampled_from(["layer", "chosen", "all"]),
     "view": st.sampled_from([view.name for view in ATTENTION.views]),
     "bertviz": st.sampled_from(["head", "model"]),
+    "ask": st.sampled_from(["words", "previous", "other_sentence"]),
+    **dict.fromkeys(("looks", "at"), st.sets(st.integers(0, 9998), max_size=1).map(tuple)),
     **{field.name: st.booleans() for field in ATTENTION.all_fields if field.default is False},
     **dict.fromkeys(("text", "pair", "model", "texts"), TEXTS),
 }

@@ -62,13 +62,13 @@ def test_a_label_is_cut_between_letters_and_not_below_an_accent() -> None:
     assert token_text("abcdef", 4) == "abc…"
 
 
-def test_an_enlarged_figure_has_larger_type_and_the_height_for_it_and_the_one_given_stays() -> None:
+def test_an_enlarged_figure_has_larger_type_and_the_height_for_it() -> None:
     made = go.Figure(
         data=[go.Bar(x=[1, 2], y=[3, 4], textfont={"size": 12})],
         layout=base_layout(False, height=100, margin={"t": 10}, xaxis={"tickfont": {"size": 12}}),
     )
-    large = layout.enlarged(made, 1.5)
-    assert (large.data[0].textfont.size, large.layout.font.size, large.layout.xaxis.tickfont.size) == (18, 19.5, 18)
-    assert (large.layout.height, large.layout.margin.t) == (150, 15)
+    layout.enlarge(made, 1)
     assert (made.layout.font.size, made.layout.height) == (13, 100)
-    assert layout.enlarged(made, 1) is made
+    layout.enlarge(made, 1.5)
+    assert (made.data[0].textfont.size, made.layout.font.size, made.layout.xaxis.tickfont.size) == (18, 19.5, 18)
+    assert (made.layout.height, made.layout.margin.t) == (150, 15)

@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 
 from analysis.corruption import Corruption
+from analysis.erasure import Erasure
 from analysis.pairs import judge
 from analysis.words import Unit
 from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift, Vocabulary
 from viz.calibration import calibration
 from viz.coherence import coherence
 from viz.corruption import corrupted, legend
+from viz.erasure import erased_sentence, erasure_bars
 from viz.head_map import head_map
 from viz.layer_attention import layer_attention
 from viz.lens_ranks import lens_ranks
 from viz.lens_table import lens_table
-from viz.palette import sequential
+from viz.palette import diverging, sequential
 from viz.predictions import predictions
 from viz.sentence_input import sentence_input
 from viz.shifts import shifts
@@ -53,7 +55,10 @@ def test_the_lens_follows_ranks() -> None:
     assert list(original.y) == [5, 6, 7]
     assert original.name == "what was there: cat"
     layout = lens_ranks(lens, "cat").layout
-    assert layout.showlegend
+    assert not layout.showlegend  # Plotly's own takes its width from the plot
+    assert [entry.text.split("</span> ")[1] for entry in layout.annotations] == ["the answer: dog", original.name]
+    assert layout.annotations[0].yshift > layout.annotations[1].yshift
+    assert layout.margin.t >= layout.annotations[0].yshift + 36  # under the title
     assert layout.yaxis.type == "log"
     bottom, top = layout.yaxis.range  # powers of ten: the best rank, 1, is on top, and all others fit below
     assert bottom > math.log10(900) > 0 > top
@@ -104,6 +109,36 @@ def test_coherence_stands_between_sentences() -> None:
     assert [line.items[0].cells[0].text for line in lines] == ["One.", "↓ 0.900", "Two.", "↓ 0.125", "Three."]
 
 
+def test_what_a_word_does_for_a_guess_is_drawn() -> None:
+    """Orange where hiding it costs, blue where it helps; the probability that is left under each word."""
+    units = [Unit(label, at, at + 1, 0, False) for at, label in enumerate(["a", HOSTILE, "[MASK]", "c"])]
+    effects = [
+        Erasure(units[0], 0.5, 0.125, BEST[0]),
+        Erasure(units[1], 0.5, 1.0, BEST[0]),
+        Erasure(units[3], 0.5, 0.5, BEST[1]),
+    ]
+    line = erased_sentence(units, effects, [2], {2: "dog 50%"})
+    assert [[cell.text for cell in item.cells] for item in line.items] == [
+        ["a", "12%"],
+        [HOSTILE, "100%"],
+        ["[MASK]", "dog 50%"],
+        ["c", "50%"],
+    ]
+    assert [item.marked for item in line.items] == [False, False, True, False]
+    assert line.items[0].title == "without “a”: 50% → 12%; the guess: dog"
+    fills = [item.cells[0].fill for item in line.items]
+    assert fills[2] is None
+    assert fills[0] == filled("", diverging(False), 0.5 - 2 / 6).fill
+    assert fills[1] == filled("", diverging(False), 0.5 + 1 / 6).fill
+    figure = erasure_bars(effects, "P(dog)")
+    assert list(figure.data[0].x) == [-2, 1, 0]
+    assert figure.layout.yaxis.ticktext[0] == "without “a”: 50% → 12%"
+    assert "<b>" not in figure.layout.yaxis.ticktext[1]
+    low, high = figure.layout.xaxis.range
+    assert low < -2 < 1 < high
+    assert erasure_bars([]).data[0].x == ()
+
+
 def test_shifts_point_where_they_went() -> None:
     bars = shifts([Shift("she", 1, -3.0, -1.0), Shift("he", 2, -1.0, -1.5)]).data[0]
     assert list(bars.x) == [2.0, -0.5]
@@ -114,7 +149,11 @@ def test_shifts_point_where_they_went() -> None:
 def test_maps_of_heads_and_layers_hold_the_weights() -> None:
     values = np.array([[0.1, 0.2], [0.3, 0.4]], dtype=np.float32)
     np.testing.assert_array_equal(head_map(values, "share").data[0].z, values)
+    values[1, 1] = np.nan  # a head that its layer does not have
+    assert list(head_map(values, "share").data[1].text) == ["0.10", "0.20", "0.30"]
     np.testing.assert_array_equal(layer_attention(values, ["a", HOSTILE]).data[0].z, values)
+    short, long = (layer_attention(values, ["a", last]).layout.margin.r for last in ("b", "abcdefghijkl"))
+    assert long > short > 30  # px: the last label ends before the button at the upper right
     with pytest.raises(ValueError, match="layers, heads"):
         head_map(values[0], "share")
     with pytest.raises(ValueError, match="do not fit"):

@@ -15,6 +15,7 @@ from typing import Any
 from unittest.mock import MagicMock
 from urllib.parse import parse_qsl, urlencode
 
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import Runtime
@@ -131,7 +132,14 @@ class Visitor:
         self._act(state)
 
     def choose(self, element: Element, selection: Mapping[str, object]) -> None:
-        """Select in a chart, in a table, or in a component of the app's own."""
+        """Select in a chart, in a table, or in a component of the app's own. The grid of heads tells of a head as it is
+        opened; the others hold what is selected.
+        """
+        if element.type == "bidi_component" and element.proto.component_name == "grid":
+            event = [{"event": name, "value": value} for name, value in selection.items()]
+            told = WidgetState(id=_make_trigger_id(element.proto.id, "events"), json_trigger_value=json.dumps(event))
+            self._act(told)
+            return
         state = WidgetState(id=element.proto.id)
         if element.type == "bidi_component":
             state.json_value = json.dumps(selection)
@@ -155,8 +163,9 @@ class Visitor:
         return (node for node in self.tree if not isinstance(node, Block))
 
     def widgets(self) -> list[Widget]:
-        """Everything on the page that can be changed, not the sidebar."""
-        return [node for node in self.tree.main if isinstance(node, Widget) and not getattr(node, "disabled", False)]
+        """Everything on the page that can be changed, without what is set for all pages behind "More"."""
+        found = [node for node in self.tree.main if isinstance(node, Widget) and node.key not in ("present", "image")]
+        return [node for node in found if not getattr(node, "disabled", False)]
 
     def widget(self, key: str) -> Widget:
         """The widget of this key, or of the page's own field of this name."""

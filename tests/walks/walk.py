@@ -12,7 +12,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from on_screen import NO_PICTURES
+from on_screen import NO_PICTURES, unpacked
 from streamlit.testing.v1.element_tree import Element, Widget
 from walks.visitor import Address, Visitor
 
@@ -81,10 +81,11 @@ def state_of(visitor: Visitor) -> State:
             found[f"widget {_name(widget)}"] = repr(list(value) if isinstance(value, tuple) else value)[:200]
     for element in visitor.elements():
         if element.type == "bidi_component" and element.proto.component_name not in NO_PICTURES:
-            found[f"picture {element.proto.component_name} {_key(element)}"] = _hash(
-                element.proto.bytes or element.proto.json.encode()
-            )
-        elif element.type == "plotly_chart" and _key(element) != "grid":  # whose frame the browser moves by itself
+            content = element.proto.bytes or element.proto.json.encode()
+            if element.proto.component_name == "grid":  # whose frame the browser moves by itself
+                _, content = unpacked(content)
+            found[f"picture {element.proto.component_name} {_key(element)}"] = _hash(content)
+        elif element.type == "plotly_chart":
             found[f"picture {_key(element)}"] = _hash(element.proto.spec.encode())
     return found
 
@@ -255,7 +256,7 @@ def _selectable(element: Element) -> bool:
     return bool(
         (kind == "plotly_chart" and proto.id and proto.selection_mode)
         or (kind in ("arrow_data_frame", "dataframe") and proto.id and proto.selection_mode)
-        or (kind == "bidi_component" and proto.component_name == "lines")
+        or (kind == "bidi_component" and proto.component_name in ("lines", "grid"))
     )
 
 
@@ -305,6 +306,10 @@ def _takes(widget: Widget, value: object) -> bool:
 
 
 def _selection(element: Element, chance: random.Random) -> object:
+    if element.type == "bidi_component" and element.proto.component_name == "grid":
+        header, _ = unpacked(element.proto.bytes)
+        layer, heads = chance.choice(list(enumerate(header["heads"])))  # type: ignore[arg-type]
+        return {"head": [layer, chance.randrange(heads)]}
     if element.type == "bidi_component":
         token = {"side": chance.choice(["query", "key"]), "index": chance.randint(0, 3)}
         return chance.choice([{"selected": token}, {"off": [chance.randint(0, 3)]}, {"selected": None, "off": []}])

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.filters import Filtered
 from analysis.thumbnails import Thumbnails, thumbnails
 from ui import save, widgets
-from ui.attention import filters, words
+from ui.attention import filters, grid, words
 from ui.attention.numbers import numbers
 from ui.attention.scene import Scene, draw_heatmap, names, summary
 from ui.engine import engine
 from ui.field import SWITCH, Field
 from ui.page import View
-from viz.grid import grid
 
 STRETCH: Field[bool] = Field("stretch", False, SWITCH, of="attention")
 
@@ -72,20 +70,9 @@ def _all_heads(scene: Scene, layer: int, head: int) -> None:
     small = _thumbnails(scene)
     if 0 in small.pixels.shape:
         return
-    width = 500 if _is_long(scene) else 560
-
-    def draw_grid(selected: tuple[int, int]) -> go.Figure:
-        return grid(
-            small.pixels,
-            selected=selected,
-            dark=scene.dark,
-            width=width,
-            maximum=small.maximum,
-            what=scene.what,
-        )
-
-    widgets.clickable_grid(layer, head, draw_grid)
-    st.caption("If the text has more than 64 tokens, each pixel shows the largest weight in a block of tokens.")
+    grid.show(small, (layer, head), what=scene.what)
+    if small.pooled:
+        st.caption("The text is long: each pixel of a small picture shows the largest weight of a block of tokens.")
 
 
 def _thumbnails(scene: Scene) -> Thumbnails:

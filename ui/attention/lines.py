@@ -7,7 +7,7 @@ import streamlit as st
 
 from analysis.filters import Filtered, head_weights
 from model_zoo.errors import InvalidInput
-from ui import save
+from ui import save, widgets
 from ui.attention import examples, filters, heads
 from ui.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN
 from ui.attention.numbers import numbers
@@ -23,22 +23,25 @@ _KEY = "lines"
 
 
 def draw(scene: Scene) -> None:
-    scene = filters.ask(scene)
-    examples.say(scene.run)
-    chosen = heads.several(scene)
+    with widgets.controls():
+        chosen, in_front = heads.one_or_more(scene)
+        scene = filters.ask(scene)
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
     if not chosen:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
     if len(chosen) > MOST_COLOURS:
         st.info(
-            f"At most {MOST_COLOURS} heads can be told apart by colour; the first {MOST_COLOURS} of {len(chosen)} "
-            "are drawn. Choose heads by name, or see all of them under “All heads”.",
+            f"At most {MOST_COLOURS} heads can be told apart by colour; so many of the {len(chosen)} are drawn. Choose "
+            "heads by name, or see all of them under “All heads”.",
             icon=":material/palette:",
         )
-        chosen = chosen[:MOST_COLOURS]
+        first = 0 if in_front is None else min(in_front, len(chosen) - MOST_COLOURS)
+        chosen, in_front = chosen[first : first + MOST_COLOURS], None if in_front is None else in_front - first
     shown = scene.filtered(np.stack([head_weights(scene.run, *head, scene.value_weighted) for head in chosen]))
     if not summary(shown):
         return
-    payload = _payload(shown, chosen)
+    payload = _payload(shown, chosen, in_front)
     component("lines", lines.SOURCE)(
         key=_KEY,
         data=pack(payload),
@@ -46,11 +49,10 @@ def draw(scene: Scene) -> None:
         on_off_change=_keep_off,
     )
     names = [f"layer {layer + 1} head {head + 1}" for layer, head in chosen]
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
-    with left:
+    examples.say(scene.run)
+    with saving:
         numbers(scene, shown, chosen, name="attention-lines")
-    with right:
-        save.html("This view", lambda: _file(scene, shown, payload, names), "attention-lines", width="stretch")
+        save.html("This view", lambda: _file(scene, shown, payload, names), "attention-lines")
 
 
 def _file(scene: Scene, shown: Filtered, payload: lines.Payload, names: list[str]) -> str:
@@ -69,7 +71,7 @@ def _file(scene: Scene, shown: Filtered, payload: lines.Payload, names: list[str
     )
 
 
-def _payload(shown: Filtered, heads: list[tuple[int, int]]) -> lines.Payload:
+def _payload(shown: Filtered, heads: list[tuple[int, int]], in_front: int | None) -> lines.Payload:
     """The numbers of the view, with the token that was locked and the heads that were switched off."""
     selected: lines.Selected | None = None
     side, _, place = LOCKED.value.partition(".")
@@ -87,6 +89,8 @@ def _payload(shown: Filtered, heads: list[tuple[int, int]]) -> lines.Payload:
         key_segments=[unit.segment for unit in shown.keys],
         off=[int(off) - 1 for off in OFF.value],
         selected=selected,
+        in_front=in_front,
+        group="attention",
     )
 
 
@@ -110,8 +114,9 @@ VIEW = View(
     "lines",
     "Lines",
     draw,
-    "A line runs from each token that looks to the tokens it looks at; the stronger the line, the larger the weight. "
-    "Hover over a token to see only its lines, click to keep them.",
+    "A line runs from each token that looks to those it looks at. Point at a token to see only its lines.",
+    "The stronger a line, the larger the weight. A click keeps a token's lines. With more heads than one, the head that "
+    "is chosen stands in front of the others.",
     fields=(SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
     needs=("attention",),
 )

@@ -16,10 +16,6 @@ FROM_LAYER: Field[int] = Field("from", 1, count("layer"), of="attention")
 
 
 def draw(scene: Scene) -> None:
-    if scene.run.part == "decoder":
-        st.caption(
-            "Only the decoder's attention to its own text is followed; what comes in from the encoder is left out."
-        )
     with widgets.controls():
         last = widgets.layer(scene.run, "Up to layer")
         first = FROM_LAYER.value = min(FROM_LAYER.value, last + 1)
@@ -28,6 +24,8 @@ def draw(scene: Scene) -> None:
         else:
             st.caption("Choose a higher layer to roll attention out over several.")
         scene = filters.ask(scene)
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
     check_one_text(scene.run)
     flow = rollout(scene.run, first - 1, last, value_weighted=scene.value_weighted)
     shown = scene.filtered(flow)
@@ -41,16 +39,21 @@ def draw(scene: Scene) -> None:
         what=f"rollout of layers {first} to {last + 1}",
     )
     heads = [(layer, head) for layer in range(first - 1, last + 1) for head in range(scene.run.layers[layer].n_heads)]
-    numbers(scene, shown, heads, name="attention-rollout", how="rollout")
+    if scene.run.part == "decoder":
+        st.caption(
+            "Only the decoder's attention to its own text is followed; what comes in from the encoder is left out."
+        )
+    with saving:
+        numbers(scene, shown, heads, name="attention-rollout", how="rollout")
 
 
 VIEW = View(
     "rollout",
     "Rollout",
     draw,
-    "Attention of several layers multiplied together: how much of each input token could have reached a position, "
-    "if attention alone moved information and half of every layer were the residual path (Abnar & Zuidema 2020). "
-    "A model of the flow, not a measurement of it.",
+    "Attention of several layers multiplied together: how much of each input token could have reached a position.",
+    "Could have, if attention alone moved information and half of every layer were the residual path (Abnar & Zuidema "
+    "2020). A model of the flow, not a measurement of it.",
     fields=(FROM_LAYER,),
     needs=("attention",),
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from analysis import files
@@ -12,14 +14,14 @@ from analysis.head_measures import SHARES, special_names
 from analysis.heads import FALSE_ALARMS, MIXED, RULES, HeadTable, head_table
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, counted
-from ui import notes, save, uploads
-from ui.attention import fields
+from ui import notes, save, uploads, widgets
+from ui.attention import measured
+from ui.attention.opening import go_there, open_head
 from ui.attention.scene import Scene
 from ui.engine import engine
 from ui.field import Field
 from ui.messages import as_text
 from ui.page import View
-from ui.widgets import HEAD, LAYER
 
 TEXTS: Field[str] = Field("texts", "", of="attention")
 
@@ -27,10 +29,12 @@ _MOST_TEXTS = 500
 _LONGEST = 512  # tokens of each text: enough for a sentence, and a table of many stays quick
 _OPEN = "table of heads"
 _FILE = "heads file"
-_OPENED = "a head was opened from the table"
+_NO_RULE = "no rule fits"
+# px; at 1280 all columns of a text of two sentences stand beside each other.
+_PLACE, _LABEL, _NUMBER, _SHARE = 50, 180, 72, 94
 _TITLES = {
-    "entropy": "entropy (bits)",
-    "distance": "distance (tokens)",
+    "entropy": "entropy",
+    "distance": "distance",
     "first": "on {first}",
     "separator": "on {separator}",
     "itself": "on itself",
@@ -42,19 +46,32 @@ _TITLES = {
 
 
 def draw(scene: Scene) -> None:
-    texts = _texts()
-    table = head_table(_runs(scene, texts) if texts else [scene.run])
+    go_there()
+    with widgets.controls():
+        texts, remarks = _texts()
+        save_ = widgets.popover("Save", ":material/download:")
+    for remark in remarks:
+        st.info(as_text(remark), icon=":material/info:")
+    table = head_table(_runs(scene, texts)) if texts else measured.all_heads(scene)
+    frame = table.frame()
+    frame[["layer", "head"]] += 1
+    _table(frame, special_names(scene.run.key_encoding))
+    with save_:
+        save.table("Table", lambda: frame, "heads")
     st.caption(
         f"Measured on {counted(table.n_queries, 'token')} of {counted(table.n_texts, 'text')}. "
-        "Sort by any column; select a row to open that head. A label is a rule that fits, not an explanation. "
-        f"{_counted(table)} Special tokens do not count among the tokens that look."
+        f"A label is a rule that fits, not an explanation. {_counted(table)} Special tokens do not count among the "
+        "tokens that look."
     )
     if scene.run.part == "cross":
         st.caption(
             "Between two texts there is no “itself”, “previous” or “next” and no distance, so these are left out, "
             "and no rule about them can fit. “On same word” is the same word in the text that the encoder has read."
         )
-    _table(table, special_names(scene.run.key_encoding))
+    _rules()
+
+
+def _rules() -> None:
     with st.expander("The rules, and where they come from", icon=":material/rule:"):
         for rule in RULES:
             if rule.tested == "rare":
@@ -85,19 +102,19 @@ def _counted(table: HeadTable) -> str:
     return f"Of {len(table)} heads, {said}; “{MIXED}” is one that no rule fits."
 
 
-def _texts() -> list[str]:
-    """Texts to measure on instead of the one above: pasted, or from a file; one per line."""
-    with st.expander("Measure on several texts", icon=":material/library_books:"):
+def _texts() -> tuple[list[str], list[str]]:
+    """Texts to measure on instead of the one above, pasted or from a file, one per line; and what to say of them."""
+    remarks: list[str] = []
+    with widgets.popover("Measure on several texts", ":material/library_books:"):
         pasted = st.text_area("Texts, one per line", **TEXTS.bound, height=100)
         file = uploads.one("or a text file, one text per line", _FILE, st.container())
-        if file is not None:
-            pasted, remarks = files.decoded(file.data, file.name)
-            for remark in remarks:
-                st.info(as_text(remark))
-        texts = [line.strip() for line in files.lines(pasted) if line.strip()]
-        if len(texts) > _MOST_TEXTS:
-            st.info(f"Only the first {_MOST_TEXTS} of {len(texts):,} texts are measured.", icon=":material/info:")
-        return texts[:_MOST_TEXTS]
+    if file is not None:
+        pasted, said = files.decoded(file.data, file.name)
+        remarks += said
+    texts = [line.strip() for line in files.lines(pasted) if line.strip()]
+    if len(texts) > _MOST_TEXTS:
+        remarks.append(f"Only the first {_MOST_TEXTS} of {len(texts):,} texts are measured.")
+    return texts[:_MOST_TEXTS], remarks
 
 
 def _runs(scene: Scene, texts: list[str]) -> Iterator[AttentionRun]:
@@ -115,57 +132,65 @@ def _runs(scene: Scene, texts: list[str]) -> Iterator[AttentionRun]:
     notes.beyond_training({scene.run.model.id: longest}, said=scene.run.n_tokens)
 
 
-def _table(table: HeadTable, names: dict[str, str]) -> None:
-    frame = table.frame()
-    frame[["layer", "head"]] += 1
+def _table(frame: pd.DataFrame, names: dict[str, str]) -> None:
+    """The heads, layer and head from 1; a row that is selected opens its head."""
     titles = {
         name: title.format(**{"first": "first token", "separator": "special tokens"} | names)
         for name, title in _TITLES.items()
     }
     defined = [name for name in titles if frame[name].notna().any()]
-    shown = frame[["layer", "head", "label", "score", *defined]]
+    # As text, which sorts alike: an empty number could not say why it is empty.
+    scores = [_NO_RULE if np.isnan(score) else f"{score:.2f}" for score in frame["score"]]
+    shown = frame.assign(score=scores)[["layer", "head", "label", "score", *defined]]
 
-    def open_head() -> None:
+    def open_selected() -> None:
         rows = st.session_state[_OPEN]["selection"]["rows"]
         if rows:
-            LAYER.value = int(frame["layer"].iloc[rows[0]])
-            HEAD.value = int(frame["head"].iloc[rows[0]])
-            fields.VIEW.value = "grid"
-            st.session_state[_OPENED] = True
+            open_head(int(frame["layer"].iloc[rows[0]]) - 1, int(frame["head"].iloc[rows[0]]) - 1)
 
-    if st.session_state.pop(_OPENED, False):
-        st.rerun(scope="app")  # another view is chosen outside the part of the page that has just run
-    shares = [name for name in defined if name in SHARES]
     st.dataframe(
         shown,
         key=_OPEN,
         hide_index=True,
-        height=460,
-        on_select=open_head,
+        height=400,
+        on_select=open_selected,
         selection_mode="single-row",
+        placeholder="not in sight",  # in this head's layer, of a model whose tokens see only so far
         column_config={
-            name: st.column_config.ProgressColumn(titles[name], min_value=0, max_value=1, format="%.3f", help=help_)
-            for name, help_ in SHARES.items()
-            if name in shares
-        }
-        | {
-            "score": st.column_config.NumberColumn(format="%.2f"),
+            "layer": st.column_config.NumberColumn(width=_PLACE),
+            "head": st.column_config.NumberColumn(width=_PLACE),
+            "label": st.column_config.TextColumn(width=_LABEL),
+            "score": st.column_config.TextColumn(
+                width=_SHARE, help="How well the rule of the label fits: 1 is a perfect example."
+            ),
             "entropy": st.column_config.NumberColumn(
-                titles["entropy"], format="%.2f", help="Spread of a token's attention, mean over tokens."
+                titles["entropy"],
+                format="%.2f",
+                width=_NUMBER,
+                help="In bits: how widely a token's attention is spread, mean over tokens.",
             ),
             "distance": st.column_config.NumberColumn(
-                titles["distance"], format="%.2f", help="How far away a token looks, weighted mean over tokens."
+                titles["distance"],
+                format="%.2f",
+                width=_NUMBER,
+                help="In tokens: how far away a token looks, weighted mean over tokens.",
             ),
+        }
+        | {
+            name: st.column_config.ProgressColumn(
+                titles[name], min_value=0, max_value=1, format="%.2f", width=_SHARE, help=SHARES[name]
+            )
+            for name in defined
+            if name in SHARES
         },
     )
-    save.table("Table", lambda: frame, "heads")
 
 
 VIEW = View(
     "heads",
     "Which head?",
     draw,
-    "Every head measured on your text, and a label where a stated rule fits.",
+    "Every head measured on your text, with a label where a stated rule fits. Select a row to open its head.",
     fields=(TEXTS,),
     needs=("attention",),
     left_out=_left_out,

@@ -177,7 +177,7 @@ def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Al
 
 
 def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray], heads: _Heads) -> None:
-    st.subheader("Their difference, A − B", anchor=False)
+    st.header("Their difference, A − B")
     a, b = shown[scene.a], shown[scene.b]
     names = _distinct(scene)
     picture = compare.difference(
@@ -212,7 +212,7 @@ def _all_heads(
     """The matrix of all heads and the table of the best matches; the heads most like the one shown go into a place of
     their own.
     """
-    st.subheader("Which head of B looks where a head of A looks?", anchor=False)
+    st.header("Which head of B looks where a head of A looks?")
     if len(alignment) > _SLOW and not st.toggle(
         f"Compare all heads on these {len(alignment):,} words, which takes a while", **LONG.bound
     ):
@@ -309,11 +309,10 @@ VIEW = View(
     "attention",
     "Attention",
     draw,
-    about="A head of each model, on the words that all of them see in full. It shows where a head looks, not why a "
-    "model answers.",
+    about="A head of each model, on the words that all of them see in full; point at one, and the others show it.",
     more="Rows look, columns are looked at. Pieces are merged into words: summed over the keys of a word, averaged "
     f"over its queries. The last column, “{REST}”, is what is left of each row's 100%.\n\n"
     "A model without a layer of its own shows the one at the same relative depth as that of the first model; "
-    "empty the box to go back to that.",
+    "empty the box to go back to that.\n\n" + notes.CAUTION,
     fields=(LAYER, HEAD, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
 )

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import scoring
-from analysis.agreement import agreement, rank_of
+from analysis.agreement import agreement, rank_of, readable
 from model_zoo.text import word_spans
 from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
 from ui import figures, notes, save, token_line, widgets, word_strip
@@ -19,8 +19,8 @@ from ui.engine import engine
 from ui.field import Field, within
 from ui.messages import as_text, failures_as_messages
 from ui.page import View
-from viz.guesses import guesses, names
-from viz.surprisals import surprisals
+from viz.predictions import predictions
+from viz.surprisal import surprisals
 
 _MOST_GUESSES = 50
 GUESSES: Field[int] = Field("guesses", 5, within("the number of guesses", 1, _MOST_GUESSES), of="compare")
@@ -34,10 +34,10 @@ def draw(scene: Scene) -> None:
     scene.check()
     _length(scene)
     _masks(scene)
-    st.subheader("How surprising each word is")
+    st.header("How surprising each word is")
     with failures_as_messages():
         _surprisal(scene)
-    st.subheader("Does the second text follow the first?")
+    st.header("Does the second text follow the first?")
     _next_sentence(scene)
 
 
@@ -53,7 +53,6 @@ def _length(scene: Scene) -> None:
 def _masks(scene: Scene) -> None:
     """Click words, or type masks; every model's guesses beside each other."""
     words, spans = _strip(scene.text)
-    place = _which_mask(words)
     if not spans:
         st.info("Nothing is masked yet. Click a word above, or type [MASK] into the text.", icon="👆")
         return
@@ -65,23 +64,26 @@ def _masks(scene: Scene) -> None:
     with st.spinner("Running the models …", show_time=True):
         found = ask(scene.models, lambda model: engine().fill_mask(model, masked, _MOST_GUESSES))
     answers = good(found)
-    reached = {scene.name(model): every[place] for model, every in answers.items() if place < len(every)}
-    drawn = guesses(reached, GUESSES.value, dark=scene.dark)
+    place = _which_mask(words)
+    top = GUESSES.value
+    here = [every[place].best[0].probability for every in answers.values() if place < len(every)]
 
     def bars(model: str, every: Sequence[MaskPrediction]) -> None:
         if place >= len(every):
-            st.markdown(f"**{as_text(scene.name(model))}**")
             st.info("This mask stands after the part of the text that the model reads.", icon=":material/content_cut:")
             return
-        figures.show(drawn[scene.name(model)], f"guesses {model}", f"compare-mask-{place + 1}")
-        _rank(words[place], every[place])
+        answer = every[place]
+        figures.show(
+            predictions(_shortened(answer, top), dark=scene.dark, highest=max(here)),
+            f"guesses {model}",
+            f"compare-mask-{place + 1}",
+        )
+        _rank(words[place], answer)
 
-    beside_each_other(scene, found, bars, columns=len(found), named=True)
+    beside_each_other(scene, found, bars, columns=len(found))
     if answers:
         _agreement(scene, answers, words)
-        with widgets.controls("guesses"):
-            st.slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound, width=360)
-            save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
+        save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
 
 
 def _typed_and_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -111,12 +113,21 @@ def _with_masks(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return text
 
 
+def _shortened(answer: MaskPrediction, top: int) -> MaskPrediction:
+    """The best guesses, as they read in a text: models mark the space before a word each in their own way."""
+    best = tuple(entry._replace(token=readable(entry.token)) for entry in answer.best[:top])
+    return MaskPrediction(answer.position, best, answer.log_total)
+
+
 def _which_mask(words: Sequence[str]) -> int:
-    """The mask whose guesses are drawn, its place among all; 0 where there is none."""
-    if not words:
-        return 0
-    with widgets.controls("mask"):
-        return word_strip.one_mask(MASK, [_named(place, words) for place in range(len(words))])
+    """The mask whose guesses are drawn, its place among all; asks how many of them, too."""
+    names = [_named(place, words) for place in range(len(words))]
+    with widgets.controls():
+        if len(names) == 1:
+            st.markdown(as_text(names[0]), width="content")
+        chosen = word_strip.one_mask(MASK, names)
+        st.slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound, width=320)
+    return chosen
 
 
 def _named(place: int, words: Sequence[str]) -> str:
@@ -156,7 +167,7 @@ def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], wo
 
 
 def _guess(answer: MaskPrediction) -> str:
-    return f"{names(answer.best)[0]} ({answer.best[0].probability:.1%})"
+    return f"{readable(answer.best[0].token)} ({answer.best[0].probability:.1%})"
 
 
 def _guess_table(
@@ -210,9 +221,9 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
     lines = surprisals(alignment.labels, {scene.name(model): bits[model] for model in scores}, dark=scene.dark)
     token_line.draw(lines, key="compared surprisal")
     st.caption(
-        "Under each word is its surprisal in bits, −log₂ P(word | all others): 0 means certain, and each bit halves "
-        "the probability. For a word in pieces it is the sum over the pieces, each guessed from those before it in the "
-        "word and from all other words (PLL-word-l2r, Kauf & Ivanova 2023)."
+        "Under each word is its surprisal in bits, −log₂ P(word | all others), one row a model: 0 means certain, and "
+        "each bit halves the probability. For a word in pieces it is the sum over the pieces, each guessed from those "
+        "before it in the word and from all other words (PLL-word-l2r, Kauf & Ivanova 2023)."
     )
     table = pd.DataFrame({"word": alignment.labels} | {f"{scene.name(model)} (bits)": bits[model] for model in scores})
     with st.container(horizontal=True):
@@ -265,9 +276,7 @@ VIEW = View(
     "predictions",
     "Predictions",
     draw,
-    about="Click a word to mask it, and see what each model would put there; below, how surprising it finds every "
-    "word.",
-    more="Putting words in the place of masks is masked language modelling (**MLM**). The bars of all models are on "
-    "one scale: the same length is the same probability.",
+    about="What each model puts in the place of a mask (masked language modelling, **MLM**), and how surprising it "
+    "finds every word.",
     fields=(MASKS, MASK, GUESSES, BESIDE, LONG),
 )

@@ -226,7 +226,7 @@ def _failures(scene: Scene) -> None:
         st.caption(as_text(f"Meanwhile {names[0]} is compared with {names[1]}."))
 
 
-def facts(scene: Scene) -> None:
+def about_models(scene: Scene) -> None:
     """What each of the models is, in a line, and which others can be compared."""
     lines = [f"**{as_text(scene.name(model))}:** {as_text(_facts(scene.infos[model]))}." for model in scene.models]
     if settings().any_model:
@@ -249,15 +249,15 @@ def beside_each_other(
     draw: Callable[[str, Result], None],
     columns: int = COLUMNS,
     *,
-    named: bool = False,
+    named: bool = True,
 ) -> None:
     """``draw`` every model's result under its name, ``columns`` in a row; what went wrong stands in its place.
 
-    Results that are ``named`` already have their name in what ``draw`` draws.
+    ``draw`` itself names the models where they are not to be ``named``.
     """
     for (model, outcome), place in zip(found.items(), in_rows(len(found), columns), strict=True):
         with place:
-            if isinstance(outcome, Exception) or not named:
+            if named or isinstance(outcome, Exception):
                 st.markdown(f"**{as_text(scene.name(model))}**")
             if isinstance(outcome, Exception):
                 show_failure(outcome)

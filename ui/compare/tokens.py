@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.alignment import fertility, pieces_table
-from model_zoo.types import Encoding
+from model_zoo.types import Encoding, counted
 from ui import notes, save
-from ui.compare.scene import Scene, beside_each_other, common_words, readings
+from ui.compare.scene import Scene, common_words, readings
 from ui.engine import engine
 from ui.messages import as_text
 from ui.page import View
@@ -27,22 +27,23 @@ def draw(scene: Scene) -> None:
     names = [scene.name(model) for model in encodings]
     table = pieces_table(alignment, several, names if len(names) > 1 else [*names, ""])[["word", *names]]
 
-    def numbers(model: str, encoding: Encoding) -> None:
-        with st.container(horizontal=True, gap="large"):
-            st.metric("Tokens", f"{len(encoding):,}", width="content")
-            st.metric("Pieces per word", f"{pieces[model]:.2f}", width="content")
-        _unknown(model, encoding)
-
     words, counts = st.columns([2, 1], gap="medium")
     with words:
         st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
         st.caption(
             "Each row is a word that all models see in full. “##” marks a piece that continues a word; “Ġ” and “▁” "
-            "mark the space before one. The tokens counted include those that frame the text, such as [CLS]."
+            "mark the space before one."
         )
         save.table("Tokens", lambda: _with_counts(table, names), "compare-tokens")
     with counts:
-        beside_each_other(scene, encodings, numbers, columns=1)
+        for model, encoding in encodings.items():
+            st.markdown(
+                as_text(
+                    f"{scene.name(model)}: {counted(len(encoding), 'token')}, those that frame the text among them, and "
+                    f"{pieces[model]:.2f} pieces per word."
+                )
+            )
+            _unknown(model, encoding)
 
 
 def _with_counts(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:

@@ -79,7 +79,7 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
 
 
 def _what_pages_answer(pages: Mapping[str, Page[Any]]) -> None:
-    st.subheader("What each page answers", anchor=False)
+    st.header("What each page answers", anchor=False)
     for page in pages.values():
         with st.container(gap=None):
             st.page_link(page.path, label=f"**{page.title}**", icon=page.icon)
@@ -88,7 +88,7 @@ def _what_pages_answer(pages: Mapping[str, Page[Any]]) -> None:
 
 def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
     """The prepared links by groups, each with its question."""
-    st.subheader("For a lesson", anchor=False)
+    st.header("For a lesson", anchor=False)
     st.markdown(
         "Pages with something to see, each with a question that one answers by looking. To give one to a class, copy "
         "its link: a right click, or a long press on a telephone."

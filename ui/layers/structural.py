@@ -40,13 +40,16 @@ _WHAT_IT_SAYS: Final = (
 def draw(scene: Scene) -> None:
     """A part of the page for each treebank."""
     if not scene.trees:
+        figures.blank(
+            "Here will stand how much of each tree is found in each layer: not measured yet.", "trees to come"
+        )
         st.info(
             "Bring sentences with trees: under “Your own data”, choose CoNLL-U and Syntax trees, then press Run. There "
             "is an example to try it with.",
             icon=":material/park:",
         )
     for one in scene.trees:
-        st.subheader(as_text(f"Syntax trees: {one.title}"), anchor=False)
+        st.header(as_text(f"Syntax trees: {one.title}"), anchor=False)
         _scores(one)
         _trees(one.result)
 

@@ -9,6 +9,7 @@ from ui.widgets import MODEL, TEXT
 EXAMPLES = Examples(
     (TEXT, MODEL, MASKS, WORDS, VIEW, AGAINST, MASK, HEAD, REPLACE, REPLACEMENT),
     (
+        Example("Her or his?", {TEXT: "She looked at him and shook her head.", MASKS: (7,)}),
         Example("One word fits", {TEXT: "The doctor said that she was tired.", MASKS: (6,)}),
         Example("Several words fit", {TEXT: "He drank a cup of coffee.", MASKS: (6,)}),
         Example("Singular or plural?", {TEXT: "The dogs near the house are hungry.", MASKS: (6,)}),

@@ -34,3 +34,6 @@ REPLACEMENT: Field[str] = Field("replacement", "", of=_PAGE)
 
 # The sentence that the text is compared with.
 AGAINST: Field[str] = Field("against", "", of=_PAGE)
+
+# Whether the words of a long text are run one by one, which takes a while.
+LONG: Field[bool] = Field("long", False, SWITCH, of=_PAGE)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
 from analysis import corruption, scoring
 from model_zoo.types import MaskPrediction
-from ui import token_line
+from ui import token_line, widgets
 from ui.appearance import is_dark
 from ui.engine import engine
 from ui.field import Field, place, within
@@ -30,6 +32,10 @@ def draw(scene: Scene) -> None:
     answers = engine().restore(scene.model, scene.text, drawn.ids, drawn.positions, 10)
     sentence = corrupted(scene.encoding, drawn, scene.vocabulary, answers, dark=is_dark())
     token_line.draw([legend(drawn, dark=is_dark()), sentence], key="training")
+    st.caption(
+        "Under a chosen token: what stood there, what the model answers (✓ right, ✗ wrong), and what that costs in "
+        "nats, −ln P of the right token. Words clicked in other views play no part; typed masks are not drawn."
+    )
     right = sum(a.original is not None and a.best[0].id == a.original.id for a in answers)
     columns = st.columns(3)
     columns[0].metric("Loss (cross-entropy)", f"{scoring.cross_entropy(answers):.3f} nats")
@@ -44,12 +50,14 @@ def _ask() -> corruption.Recipe:
     def again() -> None:
         SEED.value = (SEED.value + 1) % 1_000_000
 
-    columns = st.columns(5, vertical_alignment="bottom")
-    rate = columns[0].number_input("Chosen (%)", 1, 100, **RATE.bound)
-    masked = columns[1].number_input("of these, masked (%)", 0, 100, **RATE_MASKED.bound)
-    random = columns[2].number_input("random (%)", 0, 100, **RATE_RANDOM.bound)
-    seed = columns[3].number_input("Seed", 0, 999_999, **SEED.bound)
-    columns[4].button("Draw again", on_click=again, icon=":material/casino:", width="stretch")
+    with widgets.controls():
+        st.button("Draw again", on_click=again, icon=":material/casino:")
+        with widgets.popover("Shares", ":material/tune:"):
+            rate = st.number_input("Chosen (%)", 1, 100, **RATE.bound)
+            masked = st.number_input("of these, masked (%)", 0, 100, **RATE_MASKED.bound)
+            random = st.number_input("random (%)", 0, 100, **RATE_RANDOM.bound)
+            seed = st.number_input("Seed", 0, 999_999, **SEED.bound)
+        st.caption(f"{rate}% chosen; of these {masked}% masked, {random}% random.")
     return corruption.Recipe(rate=rate / 100, masked=masked / 100, random=random / 100, seed=int(seed))
 
 
@@ -69,7 +77,7 @@ def _by_hand(scene: Scene, answers: tuple[MaskPrediction, ...]) -> None:
         pd.DataFrame(
             {
                 "token": [f"{row.label} ({row.n:,} tokens)" if row.n > 1 else row.label for row in rows],
-                "logit z": [row.logit for row in rows],
+                "logit z": ["–" if math.isnan(row.logit) else f"{row.logit:.3f}" for row in rows],
                 "exp(z − largest z)": [row.exponential for row in rows],
                 "probability": [row.probability for row in rows],
                 "": ["← the right token" if row.is_original else "" for row in rows],
@@ -77,7 +85,7 @@ def _by_hand(scene: Scene, answers: tuple[MaskPrediction, ...]) -> None:
         ),
         hide_index=True,
         column_config={
-            "logit z": st.column_config.NumberColumn(format="%.3f"),
+            "logit z": st.column_config.TextColumn(alignment="right"),
             "exp(z − largest z)": st.column_config.NumberColumn(format="%.4f"),
             "probability": st.column_config.NumberColumn(format="%.5f"),
         },
@@ -98,9 +106,9 @@ VIEW = View(
     "training",
     "How BERT was trained",
     draw,
-    "In BERT's training, 15% of the tokens are **chosen**. Of these, 80% are replaced by the mask, 10% by a random "
-    "token and 10% stay, and for all of them the model has to say what stood there. The loss is −ln P of the right "
-    "token, averaged over the chosen ones. Here they are drawn at random, whatever was clicked above; typed masks are "
-    "not drawn.",
+    "Some tokens are chosen at random, as in BERT's training, and the model has to say what stood there.",
+    more="In BERT's training, 15% of the tokens are **chosen**. Of these, 80% are replaced by the mask, 10% by a "
+    "random token and 10% stay, and for all of them the model has to say what stood there. The loss is −ln P of the "
+    "right token, averaged over the chosen ones.",
     fields=(RATE, RATE_MASKED, RATE_RANDOM, SEED, WORKED_TOKEN),
 )

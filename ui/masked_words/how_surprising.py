@@ -10,12 +10,14 @@ import streamlit as st
 
 from analysis import scoring
 from analysis.words import token_units, word_units
+from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.types import Encoding, Preference, Scheme, TokenScores
-from ui import notes, save, token_line, widgets
+from ui import long_text, notes, save, token_line, widgets
 from ui.appearance import is_dark
 from ui.engine import engine
-from ui.field import SWITCH, Field, one_of
-from ui.masked_words.fields import AGAINST, WORDS
+from ui.field import Field, one_of
+from ui.masked_words import words
+from ui.masked_words.fields import AGAINST, LONG, WORDS
 from ui.masked_words.scene import Scene
 from ui.page import View
 from viz.surprisal import surprisal
@@ -24,9 +26,8 @@ from viz.token_line import Line
 PIECES_SCORED: Field[Scheme] = Field(
     "pieces_scored", "word l2r", one_of("how pieces are scored", ("word l2r", "original")), of="masked_words"
 )
-LONG: Field[bool] = Field("long", False, SWITCH, of="masked_words")  # score a long text, which takes a while
 
-_LONG = 128  # tokens; beyond, scoring takes seconds and waits to be asked for
+_AT_ONCE = 16  # tokens of a long text that are scored between two looks at the bar
 _SCHEMES: Mapping[Scheme, str] = {"word l2r": "Piece by piece", "original": "Each given the others"}
 _SAID: Mapping[Scheme, str] = {
     "causal": "For a word in pieces it is the sum over its pieces, each guessed from all that comes before it. The "
@@ -46,24 +47,23 @@ _CAPTIONS: Mapping[Scheme, str] = {
 
 
 def draw(scene: Scene) -> None:
-    against = st.text_input(
-        "Compare with another sentence (optional)",
-        **AGAINST.bound,
-        placeholder="The keys to the old wooden cabinet is on the table.",
-    )
-    widgets.short_enough(against, "The other sentence")
+    with widgets.controls():
+        words.whole()
+        against = st.text_input(
+            "Compare with another sentence (optional)",
+            **AGAINST.bound,
+            placeholder="Compare with another sentence",
+            label_visibility="collapsed",
+            width=340,
+        )
+        widgets.short_enough(against, "The other sentence")
+        texts = [scene.text, *([against] if against.strip() else [])]
+        encodings = [engine().encode(scene.model, text) for text in texts]
+        scheme = _scheme(scene, encodings)
     n = len(scene.encoding)
-    if (
-        n > _LONG
-        and not scene.causal
-        and not st.toggle(f"Score this long text: {n} runs of the model, which take a while", **LONG.bound)
-    ):
+    scores = _scores(scene, encodings, scheme)
+    if not scores:
         return
-    texts = [scene.text, *([against] if against.strip() else [])]
-    encodings = [engine().encode(scene.model, text) for text in texts]
-    scheme = _scheme(scene, encodings)
-    with st.spinner("Scoring every token …", show_time=True):
-        scores = [engine().token_scores(scene.model, text, scheme=scheme) for text in texts]
     notes.beyond_training({scene.model: max(len(score.encoding) for score in scores)}, said=n)
     if len(scores) == 2 and scores[1].encoding.n_dropped:
         st.warning(
@@ -74,15 +74,15 @@ def draw(scene: Scene) -> None:
     labels = ["A", "B"] if len(scores) == 2 else [""]
     lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
     formula = "−log₂ P(word | those before it)" if scene.causal else "−log₂ P(word | all others)"
-    turn = "" if scene.causal else " Each word has its turn, whatever was clicked above; typed masks stay."
-    st.caption(
-        f"Under each word is its surprisal in bits, {formula}: 0 is certain, and each bit halves the probability. "
-        f"{_SAID[scheme]}{turn}"
-    )
+    turn = "" if scene.causal else " Each word has its turn, whatever was clicked in other views; typed masks stay."
     token_line.draw(lines, key="surprisal")
     _totals(scores, labels, causal=scene.causal)
     if len(scores) == 2:
         _verdict(Preference(*scores))
+    st.caption(
+        f"Under each word is its surprisal in bits, {formula}: 0 is certain, and each bit halves the probability. "
+        f"{_SAID[scheme]}{turn}"
+    )
     with st.container(horizontal=True):
         token_line.download(lines, "Surprisal", _CAPTIONS[scheme], [scores[0].model], "surprisal")
         save.table("Surprisal", lambda: _table(scores), "surprisal")
@@ -95,6 +95,24 @@ def _scheme(scene: Scene, encodings: Sequence[Encoding]) -> Scheme:
     if any(unit.stop - unit.start > 1 for encoding in encodings for unit in word_units(encoding)):
         return widgets.choice("Words in pieces", _SCHEMES, PIECES_SCORED)
     return PIECES_SCORED.value
+
+
+def _scores(scene: Scene, encodings: Sequence[Encoding], scheme: Scheme) -> list[TokenScores]:
+    """The scores of each text; none where a long one waits to be asked for, or its scoring was stopped."""
+    longest = 0 if scene.causal else max(map(len, encodings))  # a causal model scores all tokens in one run
+    n_runs = sum(map(len, encodings))
+    if not long_text.agreed(LONG, longest, f"Score this long text: {n_runs:,} runs of the model"):
+        return []
+    at_once = _AT_ONCE if longest > long_text.LONG else n_runs
+    asked = [
+        (place, ScoreTokens(scene.model, encoding.text, scheme, part if at_once < len(encoding) else None))
+        for place, encoding in enumerate(encodings)
+        for part in (range(first, first + at_once) for first in range(0, len(encoding), at_once))
+    ]
+    parts = engine().stream_all([question for _, question in asked])
+    found = long_text.collected(LONG, longest, parts, len(asked))
+    of_text = [[part for which, part in found if asked[which][0] == place] for place in range(len(encodings))]
+    return [TokenScores.joined(parts_of_one) for parts_of_one in of_text]
 
 
 def _line(score: TokenScores, label: str) -> Line:
@@ -154,4 +172,10 @@ def _table(scores: Sequence[TokenScores]) -> pd.DataFrame:
     )
 
 
-VIEW = View("surprise", "How surprising", draw, fields=(AGAINST, PIECES_SCORED, LONG))
+VIEW = View(
+    "surprise",
+    "How surprising",
+    draw,
+    "Under each word: how surprising the model finds it here, in bits. 0 is certain; each bit halves the probability.",
+    fields=(AGAINST, PIECES_SCORED),
+)

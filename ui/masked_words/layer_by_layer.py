@@ -7,34 +7,44 @@ import streamlit as st
 from ui import figures, token_line
 from ui.appearance import is_dark
 from ui.engine import engine
+from ui.masked_words import words
 from ui.masked_words.fields import MASK
 from ui.masked_words.scene import Scene
-from ui.page import View
+from ui.page import View, lacking
 from ui.word_strip import one_mask
 from viz.lens_ranks import lens_ranks
 from viz.lens_table import lens_table
 
 
 def draw(scene: Scene) -> None:
+    controls = words.row(scene)
+    if lacking(scene, ("mask",)):
+        return
     if scene.causal:
         (lens,) = engine().next_lens(scene.model, scene.text)
         original = None
-        st.markdown("**The token after the last one**")
     else:
-        place = one_mask(MASK, scene.names)
+        with controls:
+            place = one_mask(MASK, scene.names)
         lens = engine().mask_lens(scene.model, scene.text, masked=scene.masked)[place]
         original = scene.encoding.tokens[lens.position]
+    table, curve = st.columns([3, 2], gap="large")
+    with table:
+        token_line.draw(lens_table(lens, dark=is_dark()), key="lens")
+        of = "The token after the last one: best" if scene.causal else "Best"
+        st.caption(f"{of} tokens after every layer, with their probabilities; the final answer is outlined.")
+    with curve:
+        figures.show(lens_ranks(lens, original, dark=is_dark()), "lens ranks", "ranks")
     st.caption(
         "The head that makes the guess was trained on the last layer only. Here it reads the earlier ones too (the "
         "logit lens). What it does not find there may still be there, in a form that it cannot read."
     )
-    table, curve = st.columns([3, 2], gap="large")
-    with table:
-        st.markdown("**Best tokens after every layer**")
-        token_line.draw(lens_table(lens, dark=is_dark()), key="lens")
-    with curve:
-        st.markdown("**Rank of the final answer**")
-        figures.show(lens_ranks(lens, original, dark=is_dark()), "lens ranks", "ranks")
 
 
-VIEW = View("layers", "Layer by layer", draw, fields=(MASK,), needs=("mask",))
+VIEW = View(
+    "layers",
+    "Layer by layer",
+    draw,
+    "How the guess forms: what the model would answer after each layer, and how far down its final answer stood.",
+    fields=(MASK,),
+)

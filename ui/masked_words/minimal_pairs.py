@@ -64,20 +64,22 @@ class Judgement(NamedTuple):
 
 def draw(scene: Scene) -> None:
     """Paste or upload, run, stop, read, take away."""
-    st.caption(
-        "Each pair is two sentences that differ in one point, and one of them is right: does the model find the right "
-        "one more probable? Give CSV with the columns good and bad, and phenomenon if you know it, or the JSON lines "
-        f"of BLiMP (Warstadt et al. 2020); at most {_MAX_PAIRS:,} pairs. The text above plays no part here."
-    )
-    pasted, uploaded = st.columns(2, gap="large")
-    typed = pasted.text_area("Paste pairs", **MINIMAL_PAIRS.bound, height=190)
-    files = uploads.several("or upload files", _FILES, uploaded) or [uploads.pasted(typed)]
-    found = read([(file.data, file.name) for file in files], _MAX_PAIRS)
-    for note in found.notes:
-        st.warning(as_text(note), icon=":material/content_cut:")
-
-    batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows)
-    go_on(batch, _judged, _show)
+    asked, answered = st.columns([2, 3], gap="large")
+    with asked:
+        typed = st.text_area("Paste pairs", **MINIMAL_PAIRS.bound, height=190)
+        files = uploads.several("or upload files", _FILES, asked) or [uploads.pasted(typed)]
+        found = read([(file.data, file.name) for file in files], _MAX_PAIRS)
+        for note in found.notes:
+            st.warning(as_text(note), icon=":material/content_cut:")
+        st.caption(
+            "CSV with the columns good and bad, and phenomenon if you know it, or the JSON lines of BLiMP (Warstadt et "
+            f"al. 2020); at most {_MAX_PAIRS:,} pairs. The text above plays no part here."
+        )
+    with answered:
+        batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows)
+        if batch is None:
+            st.caption("Here it will say how often the right sentence is preferred, phenomenon by phenomenon.")
+        go_on(batch, _judged, _show)
 
 
 def _left_out(_scene: Scene) -> str:
@@ -114,17 +116,15 @@ def _show(batch: Batch[MinimalPair, Judgement]) -> None:
         )
     rows = accuracies([pair for pair, _ in judged], [result.good - result.bad for _, result in judged])
     whole = rows[0]
-    numbers, picture = st.columns([1, 2], gap="large")
-    numbers.metric("Right one preferred", f"{whole.accuracy:.1%}")
+    figures.show(accuracy_bars(rows, dark=is_dark()), "minimal pairs", "minimal-pairs")
     ties = f", {whole.n_ties:,} of them tied and counted as half" if whole.n_ties else ""
-    numbers.caption(
+    st.metric("Right one preferred", f"{whole.accuracy:.1%}")
+    st.caption(
         as_text(
             f"By {batch.model}, over {counted(whole.n, 'pair')}{ties}. 95% interval: "
             f"{whole.low:.0%} to {whole.high:.0%}; guessing is right half the time."
         )
     )
-    with picture:
-        figures.show(accuracy_bars(rows, dark=is_dark()), "minimal pairs", "minimal-pairs")
     st.dataframe(
         _table(rows),
         hide_index=True,
@@ -178,4 +178,11 @@ def _every_pair(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> pd.D
     )
 
 
-VIEW = View("pairs", "Minimal pairs", draw, fields=(MINIMAL_PAIRS,), left_out=_left_out)
+VIEW = View(
+    "pairs",
+    "Minimal pairs",
+    draw,
+    "Two sentences differ in one point, and one is right: how often does the model find the right one more probable?",
+    fields=(MINIMAL_PAIRS,),
+    left_out=_left_out,
+)

@@ -8,17 +8,19 @@ import pandas as pd
 import streamlit as st
 
 from analysis import scoring
+from analysis.agreement import readable
 from model_zoo.types import MaskPrediction
-from ui import address, figures, save
+from ui import address, figures, save, widgets
 from ui.appearance import is_dark
 from ui.engine import engine
 from ui.field import Field, places, within
+from ui.masked_words import words
 from ui.masked_words.fields import MASKS
 from ui.masked_words.scene import Scene
 from ui.messages import as_text, failures_as_messages
 from ui.page import View, lacking
 from ui.widgets import TEXT
-from viz.predictions import predictions
+from viz.predictions import percent, predictions
 
 TOP_K: Field[int] = Field("top_k", 10, within("the number of predictions", 1, 50), of="masked_words")
 SHOWN_MASKS: Field[tuple[int, ...]] = Field("shown_masks", (0, 1, 2), places("masks"), of="masked_words")
@@ -33,32 +35,46 @@ def draw(scene: Scene) -> None:
     if scene.causal:
         _what_comes_next(scene)
         return
-    _filled_so_far()
-    if lacking(scene, ("mask",)):  # what was filled can be undone even so
+    words.row(scene)
+    if lacking(scene, ("mask",)):
+        _filled_so_far()  # can be undone even so
         return
-    controls = st.columns([2, 1, 1], vertical_alignment="bottom")
-    top_k = controls[0].slider("Predictions per mask", 1, 50, **TOP_K.bound)
-    controls[1].button(
-        "Fill the most confident", on_click=_fill, args=(scene, 1), icon=":material/looks_one:", width="stretch"
-    )
-    n_filled = min(len(scene.masks), _MOST_FILLED)
-    controls[2].button(
-        "Fill all" if n_filled == len(scene.masks) else f"Fill {n_filled}",
-        on_click=_fill,
-        args=(scene, n_filled),
-        icon=":material/done_all:",
-        width="stretch",
-        help="One after the other, the most confident first; after each, the model guesses again.",
-    )
     with st.spinner("Running the model …", show_time=True):
-        answers = engine().fill_mask(scene.model, scene.text, top_k, masked=scene.masked)
+        answers = engine().fill_mask(scene.model, scene.text, TOP_K.value, masked=scene.masked)
+    if len(answers) == 1:
+        picture, beside = st.columns([3, 2], gap="large")
+        with picture:
+            _bars(scene, answers[0])
+        with beside:
+            _in_words(scene, answers[0])
+            _controls(scene, answers)
+            _filled_so_far()
+        return
     chosen = _shown(scene, answers)
     for start in range(0, len(chosen), _SIDE_BY_SIDE):
         row = chosen[start : start + _SIDE_BY_SIDE]
         for column, place in zip(st.columns(max(2, len(row)), gap="medium"), row, strict=False):
             with column:
-                _one_answer(scene, answers[place])
-    save.table("All masks", lambda: _table(scene, answers), "predictions")
+                _bars(scene, answers[place])
+                _in_words(scene, answers[place])
+    _controls(scene, answers)
+    _filled_so_far()
+
+
+def _controls(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
+    """Fill masks, see more or fewer guesses, take them away."""
+    n_filled = min(len(scene.masks), _MOST_FILLED)
+    with widgets.controls("answers"):
+        st.button("Fill the most confident", on_click=_fill, args=(scene, 1), icon=":material/looks_one:")
+        st.button(
+            "Fill all" if n_filled == len(scene.masks) else f"Fill {n_filled}",
+            on_click=_fill,
+            args=(scene, n_filled),
+            icon=":material/done_all:",
+            help="One after the other, the most confident first; after each, the model guesses again.",
+        )
+        st.number_input("Guesses", 1, 50, **TOP_K.bound, width=210)
+        save.table("All masks", lambda: _table(scene, answers), "predictions")
 
 
 def _shown(scene: Scene, answers: Sequence[MaskPrediction]) -> Sequence[int]:
@@ -80,25 +96,26 @@ def _shown(scene: Scene, answers: Sequence[MaskPrediction]) -> Sequence[int]:
 
 def _what_comes_next(scene: Scene) -> None:
     """The best tokens to follow the text, by a causal model."""
-    top_k = st.slider("Predictions", 1, 50, **TOP_K.bound)
+    words.row(scene)
     with st.spinner("Running the model …", show_time=True):
-        answer = engine().next_tokens(scene.model, scene.text, top_k)
-    st.markdown("**The token after the last one**")
-    figures.show(predictions(answer, dark=is_dark()), "next tokens", "next-token")
-    save.table("Predictions", lambda: _table(scene, [answer]), "predictions")
-
-
-def _one_answer(scene: Scene, answer: MaskPrediction) -> None:
-    st.markdown(f"**{as_text(scene.name(answer.position))}**")
-    if answer.original is not None and answer.log_probability is not None:
-        st.caption(
-            as_text(
-                f"rank {answer.rank:,}, probability {answer.original.probability:.2%}, "
-                f"surprisal {scoring.bits(answer.log_probability):.1f} bits"
-            )
+        answer = engine().next_tokens(scene.model, scene.text, TOP_K.value)
+    picture, beside = st.columns([3, 2], gap="large")
+    with picture:
+        figure = predictions(answer, "The token after the last one", dark=is_dark())
+        figures.show(figure, "next tokens", "next-token")
+    with beside:
+        best = answer.best[0]
+        st.markdown(
+            as_text(f"After the text the model puts “{readable(best.token)}” first with {percent(best.probability)}.")
         )
+        with widgets.controls("answers"):
+            st.number_input("Guesses", 1, 50, **TOP_K.bound, width=210)
+            save.table("Predictions", lambda: _table(scene, [answer]), "predictions")
+
+
+def _bars(scene: Scene, answer: MaskPrediction) -> None:
+    """A mask's answers as bars; a click puts one into the sentence."""
     key = f"bars {answer.position}"
-    ids = [entry.id for entry in answer.best]
 
     def click() -> None:
         points = st.session_state[key]["selection"]["points"]
@@ -106,20 +123,30 @@ def _one_answer(scene: Scene, answer: MaskPrediction) -> None:
             _put(scene, answer, int(points[0]["customdata"]))
 
     st.plotly_chart(
-        predictions(answer, dark=is_dark()),
+        predictions(answer, scene.name(answer.position), dark=is_dark()),
         key=key,
         on_select=click,
         selection_mode="points",
         theme=None,
         config=figures.config(f"mask-{answer.position}", clicked=True),
     )
+
+
+def _in_words(scene: Scene, answer: MaskPrediction) -> None:
+    """The best answer in a sentence, how good the original was, and any answer to be put into the sentence."""
+    st.markdown(as_text(scene.sentence(answer)))
+    if answer.original is not None and answer.log_probability is not None:
+        p, bits = f"{answer.original.probability:.2%}", f"{scoring.bits(answer.log_probability):.1f}"
+        word = f"“{answer.original.token}” (in its own colour)"
+        st.caption(as_text(f"{word}: rank {answer.rank:,}, probability {p}, surprisal {bits} bits"))
     choice = f"put {answer.position}"
     st.selectbox(
         "Put into the sentence",
-        ids,
+        [entry.id for entry in answer.best],
         index=None,
         key=choice,
-        placeholder="Choose a prediction",
+        placeholder="Put a guess into the sentence",
+        label_visibility="collapsed",
         format_func=lambda token: scene.vocabulary.tokens[token],
         on_change=lambda: _put(scene, answer, st.session_state[choice]),
     )
@@ -179,12 +206,13 @@ def _filled_so_far() -> None:
         address.put({TEXT: text, MASKS: masked})
         st.session_state[_FILLED] = {"after": text, "steps": steps[:-1]}
 
-    columns = st.columns([5, 1], vertical_alignment="center")
     said = [entry for _, log in steps for entry in log]
-    columns[0].markdown(
-        "Filled, step by step: " + " · ".join(f"{n}\\. {as_text(entry)}" for n, entry in enumerate(said, start=1))
-    )
-    columns[1].button("Undo", on_click=undo, icon=":material/undo:", width="stretch")
+    with widgets.controls("filled"):
+        st.markdown(
+            "Filled, step by step: " + " · ".join(f"{n}\\. {as_text(entry)}" for n, entry in enumerate(said, start=1)),
+            width="content",
+        )
+        st.button("Undo", on_click=undo, icon=":material/undo:")
 
 
 def _table(scene: Scene, answers: Sequence[MaskPrediction]) -> pd.DataFrame:
@@ -207,4 +235,10 @@ def _table(scene: Scene, answers: Sequence[MaskPrediction]) -> pd.DataFrame:
     )
 
 
-VIEW = View("predictions", "Predictions", draw, fields=(TOP_K, SHOWN_MASKS))
+VIEW = View(
+    "predictions",
+    "Predictions",
+    draw,
+    "Click words to hide them, and read what the model would put there. A click on a bar puts it into the sentence.",
+    fields=(TOP_K, SHOWN_MASKS),
+)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from analysis.agreement import readable
 from analysis.words import Unit, token_units, word_units
-from model_zoo.types import Encoding, ModelInfo, Vocabulary
+from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Vocabulary
 from ui import address, notes, widgets, word_strip
 from ui.engine import engine
 from ui.masked_words.examples import EXAMPLES
@@ -15,6 +16,7 @@ from ui.masked_words.fields import MASKS, WORDS
 from ui.messages import as_text
 from ui.page import Need, View
 from ui.widgets import TEXT
+from viz.predictions import percent
 
 _SENT = "text and masks as sent away"
 
@@ -82,6 +84,15 @@ class Scene:
             return word_strip.too_many(len(self.masks))
         return None
 
+    def sentence(self, answer: MaskPrediction) -> str:
+        """What the model guesses for a mask and what stood there, in a sentence, as plain text."""
+        best = answer.best[0]
+        said = f"The model puts “{readable(best.token)}” first with {percent(best.probability)}"
+        if answer.original is not None:
+            said += f"; it was “{readable(answer.original.token)}”"
+        number = f"Mask {self.masks.index(answer.position) + 1}: " if len(self.masks) > 1 else ""
+        return f"{number}{said}."
+
     @property
     def names(self) -> list[str]:
         """Of all masks, in their order."""
@@ -89,21 +100,21 @@ class Scene:
 
 
 def make(_view: View[Scene]) -> Scene:
-    """Ask for the text, the model, and the words to hide."""
+    """Ask for the text and the model; which words to hide is asked by the views."""
     _come_back()
+    _open_with_a_guess()
     with widgets.asked():
         text, _ = widgets.texts(second=False)
         model = widgets.model()
         widgets.try_example(EXAMPLES)
     with st.spinner("Loading the model …", show_time=True):
         info = engine().info(model)
-    scene = _hide(info, text)
-    notes.beyond_training({model: len(scene.encoding)})
-    return scene
+    return _hide(info, text)
 
 
 def about_model(scene: Scene) -> None:
-    """One line about the model, under every view."""
+    """One line about the model, under every view, and what to think of a text longer than those of its training."""
+    notes.beyond_training({scene.model: len(scene.encoding)})
     st.caption(notes.about_model(scene.info, len(scene.encoding)))
 
 
@@ -121,32 +132,26 @@ def _come_back() -> None:
     st.session_state[_SENT] = None
 
 
+def _open_with_a_guess() -> None:
+    """Whoever comes here for the first time finds a guess worth seeing."""
+    untouched = (TEXT.value, MASKS.value) == (TEXT.default, MASKS.default)
+    if untouched and not st.query_params:
+        opening = EXAMPLES.each[0].values
+        address.put({field: opening[field] for field in (TEXT, MASKS)})
+
+
 def _hide(info: ModelInfo, text: str) -> Scene:
-    """The words to click on: a click masks, another one unmasks, and what stood there stays in view."""
+    """The text as the model reads it, and the words to hide, moved along with it where it was edited."""
     encoding = engine().encode(info.id, text)
     vocabulary = engine().vocabulary(info.id)
     _warn(encoding, vocabulary, text)
-    by_word = st.toggle(
-        "Whole words",
-        **WORDS.bound,
-        help="When on, a word made of several tokens is masked as a whole; when off, each token is masked separately.",
-    )
-    units = tuple(unit for unit in (word_units if by_word else token_units)(encoding) if not unit.special)
+    units = tuple(unit for unit in (word_units if WORDS.value else token_units)(encoding) if not unit.special)
     if info.lm:
-        st.caption("This model has no mask. It guesses what comes next from what came before, never from what follows.")
         return Scene(info, encoding, vocabulary, units, ())
     spans = [
         None if special else span for span, special in zip(encoding.offsets, encoding.special, strict=True)
     ]  # fmt: skip
-    scene = Scene(info, encoding, vocabulary, units, word_strip.carried(MASKS, encoding.text, spans))
-
-    def choose(clicked: list[int]) -> None:
-        tokens = {token for place in clicked for token in range(units[place].start, units[place].stop)}
-        MASKS.value = tuple(sorted(tokens - set(scene.typed)))
-
-    shown = [place for place, unit in enumerate(units) if scene.has_mask(unit)]
-    word_strip.draw([unit.label for unit in units], shown, "mask_strip", choose)
-    return scene
+    return Scene(info, encoding, vocabulary, units, word_strip.carried(MASKS, encoding.text, spans))
 
 
 def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:

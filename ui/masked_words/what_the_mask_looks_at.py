@@ -10,41 +10,56 @@ from ui import figures
 from ui.address import link
 from ui.appearance import is_dark
 from ui.engine import engine
+from ui.masked_words import words
 from ui.masked_words.fields import HEAD, MASK
 from ui.masked_words.scene import Scene, send_away
 from ui.messages import as_text
-from ui.page import View
+from ui.page import View, lacking
 from ui.word_strip import one_mask
 from viz.layer_attention import layer_attention
 
 
 def draw(scene: Scene) -> None:
+    controls = words.row(scene)
+    if lacking(scene, ("mask",)):
+        return
     written = engine().masked_text(scene.model, scene.text, scene.masked)
     run = engine().attend(scene.model, written)
     masks = [p for p, token in enumerate(run.encoding.ids) if token == scene.vocabulary.mask_id]
     if len(masks) != len(scene.masks):
         raise InvalidInput("Not all masks fit into what the model reads. Shorten the text.")
-    position = masks[one_mask(MASK, scene.names)]
+    with controls:
+        position = masks[one_mask(MASK, scene.names)]
     weights = focus.from_token(run, position)
     names = ["mean of all heads", *(f"head {head + 1}" for head in range(run.n_heads))]
     if HEAD.value not in range(len(names)):
         HEAD.value = 0
-    head = st.selectbox("Heads", range(len(names)), format_func=names.__getitem__, **HEAD.bound)
+    with controls:
+        head = st.selectbox(
+            "Heads",
+            range(len(names)),
+            format_func=names.__getitem__,
+            **HEAD.bound,
+            label_visibility="collapsed",
+            width=190,
+        )
     shown = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
     figures.show(layer_attention(shown, run.encoding.tokens, dark=is_dark()), "mask attention", "mask-attention")
     st.markdown("**Heads that look most at a single other token**")
     send_away(scene, written)
-    for column, look in zip(st.columns(4) * 2, focus.strongest(weights, run, position), strict=False):
-        column.page_link(
-            "pages/attention.py",
-            label=as_text(
-                f"layer {look.layer + 1}, head {look.head + 1}: {run.encoding.tokens[look.key]} {look.weight:.0%}"
-            ),
-            icon=":material/visibility:",
-            query_params=link(
-                "attention", text=written, pair="", model=scene.model, layer=look.layer + 1, head=look.head + 1
-            ),
-        )
+    with st.container(horizontal=True, gap="small"):
+        for look in focus.strongest(weights, run, position):
+            st.page_link(
+                "pages/attention.py",
+                label=as_text(
+                    f"layer {look.layer + 1}, head {look.head + 1}: {run.encoding.tokens[look.key]} {look.weight:.0%}"
+                ),
+                icon=":material/visibility:",
+                query_params=link(
+                    "attention", text=written, pair="", model=scene.model, layer=look.layer + 1, head=look.head + 1
+                ),
+                width="content",
+            )
     said = "What a mask looks at does not by itself explain what it is filled with."
     if run.model.cross_attention:
         said += (
@@ -53,4 +68,11 @@ def draw(scene: Scene) -> None:
     st.caption(said)
 
 
-VIEW = View("attention", "What the mask looks at", draw, fields=(MASK, HEAD), needs=("mlm", "mask"))
+VIEW = View(
+    "attention",
+    "What the mask looks at",
+    draw,
+    "Where the mask looks in every layer: the stronger a cell's colour, the more of its attention goes to that token.",
+    fields=(MASK, HEAD),
+    needs=("mlm",),
+)

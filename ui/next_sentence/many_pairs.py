@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis import files, pairs
 from model_zoo.types import counted
-from ui import figures, notes, save, uploads
+from ui import figures, notes, save, uploads, widgets
 from ui.appearance import is_dark
 from ui.batch import Batch, go_on, left_out, offer, say_what_waits
 from ui.engine import engine
@@ -50,9 +50,11 @@ Row = tuple[str, str, bool | None]
 
 def draw(scene: Scene) -> None:
     """Paste or upload, run, stop, read, save."""
-    pasted, uploaded = st.columns(2, gap="large")
-    typed = pasted.text_area("Paste CSV", **PAIRS.bound, height=190)
-    file = uploads.one("or upload a file", _FILE, uploaded)
+    with widgets.controls():
+        with widgets.popover("The pairs", ":material/table_rows:"):
+            typed = st.text_area("Paste CSV", **PAIRS.bound, height=190)
+            file = uploads.one("or upload a file", _FILE, st.container())
+        begin = st.container()
     if file is None:
         file, text = uploads.pasted(typed), typed
     else:
@@ -63,14 +65,19 @@ def draw(scene: Scene) -> None:
 
     labels = found.labels or [None] * len(found.rows)
     rows = [(*row, label) for row, label in zip(found.rows, labels, strict=True)]
-    batch: Batch[Row, Judgement] | None = offer(_BATCH, scene.model, rows)
+    with begin:
+        batch: Batch[Row, Judgement] | None = offer(_BATCH, scene.model, rows)
     dropped = [
         f"{counted(found.n_empty, 'row')} without an a or a b" if found.n_empty else "",
         f"{counted(found.n_beyond, 'row')} beyond the first {pairs.MAX_PAIRS:,}" if found.n_beyond else "",
     ]
     if any(dropped):
         st.warning(f"Left out: {' and '.join(part for part in dropped if part)}.", icon=":material/content_cut:")
-    go_on(batch, _judged, _show)
+    with st.container(key="answer"):
+        if batch is None:
+            table = pd.DataFrame(rows, columns=["a", "b", "label"])
+            st.dataframe(table.dropna(axis="columns", how="all"), hide_index=True)
+        go_on(batch, _judged, _show)
 
 
 def _left_out(_scene: Scene) -> str:

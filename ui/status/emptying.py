@@ -52,7 +52,7 @@ def guard() -> Guard:
 
 
 def draw() -> None:
-    st.subheader("Empty the caches")
+    st.header("Empty the caches")
     code = settings().status_code
     if settings().hosted and not code:
         st.caption(

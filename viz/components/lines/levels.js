@@ -13,9 +13,19 @@ export const OPACITY = Array.from({ length: LEVELS + 1 }, (_, level) => {
   return members.reduce((sum, q) => sum + q, 0) / members.length / 255;
 });
 
-// Places in the weights of the lines of the heads that are on. A counting sort by level and head: faint lines first, so
-// that strong ones of any head lie on top.
-export function sortedLines(weights, perHead, on) {
+// Places in the weights of the lines of the heads that are on, those of the head in front last: it lies on top.
+export function sortedLines(weights, perHead, on, inFront = null) {
+  if (inFront === null || !on[inFront]) return sorted(weights, perHead, on);
+  const behind = sorted(weights, perHead, on.map((isOn, head) => isOn && head !== inFront));
+  const front = sorted(weights, perHead, on.map((_, head) => head === inFront));
+  const order = new Uint32Array(behind.length + front.length);
+  order.set(behind);
+  order.set(front, behind.length);
+  return order;
+}
+
+// A counting sort by level and head: faint lines first, so that strong ones of any head lie on top.
+function sorted(weights, perHead, on) {
   const starts = new Uint32Array(LEVELS + 2);
   const heads = on.flatMap((isOn, head) => (isOn ? [head] : []));
   for (const head of heads) {

@@ -7,8 +7,9 @@
 
 import { clamp } from "../shared/numbers.js";
 import { CanvasPen } from "../shared/pens.js";
+import { onPoint, point } from "../shared/pointing.js";
 import { pictureFile, saveFrom } from "../shared/saving.js";
-import { isDark, onRatio, sharpest } from "../shared/screen.js";
+import { isDark, onRatio, sharpest, typeScale } from "../shared/screen.js";
 import { endOf, unpack, viewOf } from "../shared/view.js";
 import { sortedLines } from "./levels.js";
 import { Picture } from "./picture.js";
@@ -16,7 +17,7 @@ import { Reports } from "./reports.js";
 import { drawnAlike, strokeAll, strokeOne } from "./strokes.js";
 import { Tiles } from "./tiles.js";
 import { beginsSegment, clicked, labelsOf, moved, same } from "./tokens.js";
-import { counted, described, meanWeights, nameOf, strongest } from "./words.js";
+import { counted, described, meanWeights, sentence, strongest } from "./words.js";
 
 export default function render({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".lines");
@@ -32,6 +33,7 @@ class Lines {
     this.heads = root.querySelector(".heads");
     this.saving = root.querySelector(".saving");
     this.status = root.querySelector(".status");
+    this.boxes = root.querySelector(".boxes");
     this.stage = root.querySelector(".stage");
     this.columns = { query: root.querySelector(".query"), key: root.querySelector(".key") };
     this.overview = root.querySelector(".overview");
@@ -141,8 +143,9 @@ class Lines {
 
   layout() {
     const rows = Math.max(this.data.queries.length, this.data.keys.length);
-    this.row = clamp(Math.floor(1280 / rows), 13, 22);
-    this.size = clamp(this.row - 3, 11, 14);
+    const scale = typeScale();
+    this.row = Math.round(clamp(Math.floor(1280 / rows), 13, 22) * scale);
+    this.size = clamp(this.row - 3, 11 * scale, 14 * scale);
     this.root.style.setProperty("--row", `${this.row}px`);
     this.root.style.setProperty("--size", `${this.size}px`);
     this.height = rows * this.row;
@@ -178,6 +181,7 @@ class Lines {
     const shown = this.shown();
     this.overview.hidden = shown !== null;
     this.focus.hidden = shown === null;
+    this.boxes.hidden = shown === null || this.on.filter(Boolean).length < 2;
     if (shown) {
       this.root.dataset.lines = strokeOne(this.clear(this.focus, 0, this.height), this, this.area, shown);
     } else {
@@ -200,7 +204,7 @@ class Lines {
 
   sortLines() {
     const { weights, queries, keys } = this.data;
-    this.lines = sortedLines(weights, queries.length * keys.length, this.on);
+    this.lines = sortedLines(weights, queries.length * keys.length, this.on, this.data.in_front);
     this.stale = false;
     this.tiles.forget();
     this.say();
@@ -236,7 +240,14 @@ class Lines {
 
   point(token) {
     if (same(token, this.pointed)) return;
-    this.pointed = token;
+    this.see(token);
+    const place = token && { query: null, key: null, [token.side]: token.index };
+    point(this.root, this.data.group, place);
+  }
+
+  // Shows the lines of a token that is pointed at, here or in another picture.
+  see(token) {
+    this.pointed = token && this.exists(token) ? token : null;
     if (this.locked) return;
     this.markTokens();
     this.draw();
@@ -282,18 +293,11 @@ class Lines {
     } else if (!shown) {
       this.status.textContent = `${this.counted()} Hover a token to see all its lines, click to keep them.`;
     } else {
-      const bold = (text) => Object.assign(document.createElement("b"), { textContent: text });
-      const isolated = (label) => Object.assign(document.createElement("bdi"), { textContent: nameOf(label) });
-      const head = bold("");
-      head.append(isolated(labelsOf(this.data, shown.side)[shown.index]), shown.side === "query" ? " → " : " ← ");
-      const parts = strongest(this.data, this.means(), shown).flatMap(({ label, weight }, place) => [
-        place ? ", " : "",
-        isolated(label),
-        ` ${weight.toFixed(2)}`,
-      ]);
+      const token = labelsOf(this.data, shown.side)[shown.index];
+      const partners = strongest(this.data, this.means(), shown);
       const heads = active === 1 ? "" : ` (mean of ${active} heads)`;
       const kept = this.locked ? " · kept: click again or Escape to let go" : "";
-      this.status.replaceChildren(head, ...parts, heads + kept);
+      this.status.replaceChildren(...sentence(token, shown.side, partners), heads + kept);
     }
   }
 
@@ -348,9 +352,14 @@ class Lines {
     on(this.root, "transitionend", (event) => {
       if (event.target !== this.root) return;
       this.markHeads();
-      this.draw({ everything: true });
+      if (event.propertyName === "font-size") this.layout();
+      else this.draw({ everything: true });
     });
     on(globalThis, "beforeprint", () => this.tiles.all.forEach((tile) => this.tiles.drawTile(tile)));
+    onPoint(this.root, () => this.data.group, (place) => {
+      const side = (place?.query ?? null) !== null ? "query" : "key";
+      this.see(place && place[side] !== null ? { side, index: place[side] } : null);
+    }, options.signal);
     this.sizes = new ResizeObserver(() => {
       const width = this.stage.clientWidth; // 0 where it is not to be seen, or off the page before it is told
       if (this.data && width && width !== this.area.width) this.layout();

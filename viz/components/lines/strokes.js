@@ -5,6 +5,20 @@ import { LEVEL, OPACITY } from "./levels.js";
 import { labelsOf, other } from "./tokens.js";
 
 const UNDRAWN = ["weights", "selected", "off"]; // fields of data; weights are compared as bytes
+const WIDE = 3; // pixels that the strongest line of the head in front is wider than the faintest
+const STRONG = 0.3; // opacity from which on a line is wide even where rows are close: there are few of these
+const BEHIND = 0.3; // of the opacity of the other heads, that of those behind the head in front
+
+// How opaque and how wide a line is: that of the head in front stands out, and is the wider the stronger.
+export function stroke({ data, on, row }, head, opacity, thin) {
+  const alone = on.filter(Boolean).length === 1;
+  if (data.in_front !== head && !alone) {
+    const behind = data.in_front !== null && on[data.in_front];
+    return { opacity: behind ? BEHIND * opacity : opacity, width: thin };
+  }
+  const wide = row > 16 || opacity >= STRONG;
+  return { opacity: opacity ** 0.75, width: wide ? Math.max(thin, 1 + WIDE * opacity) : thin };
+}
 
 // Whether two payloads have the same lines, whichever heads and token are chosen.
 export function drawnAlike(a, b) {
@@ -26,7 +40,7 @@ export function strokeAll(pen, view, { start, end }, top, bottom) {
   const { data: { weights, queries, keys }, lines, on, row, colours } = view;
   const perHead = queries.length * keys.length;
   const lane = lanes(on, row);
-  pen.setWidth(row > 16 ? 1.5 : 1 / pen.ratio); // wider than a pixel takes ten times as long
+  const thin = row > 16 ? 1.5 : 1 / pen.ratio; // wider than a pixel takes ten times as long
   let [level, head] = [-1, -1];
   for (const at of lines) {
     const owner = Math.floor(at / perHead);
@@ -37,7 +51,9 @@ export function strokeAll(pen, view, { start, end }, top, bottom) {
     if (Math.max(from, to) < top - 1 || Math.min(from, to) > bottom + 1) continue;
     if (LEVEL[weights[at]] !== level || owner !== head) {
       [level, head] = [LEVEL[weights[at]], owner];
-      pen.ink(colours[head], OPACITY[level]);
+      const { opacity, width } = stroke(view, head, OPACITY[level], thin);
+      pen.setWidth(width);
+      pen.ink(colours[head], opacity);
     }
     pen.line(start, from, end, to);
   }
@@ -55,14 +71,16 @@ export function strokeOne(pen, view, { gutter, start, end, width }, { side, inde
   const [from, to] = side === "query" ? [start, end] : [end, start];
   const boxes = side === "query" ? width - gutter : 0;
   const box = gutter / active.length;
-  pen.setWidth(row > 16 ? 1.5 : 1);
+  const thin = row > 16 ? 1.5 : 1;
   let lines = 0;
   active.forEach((head, place) => {
     for (let partner = 0; partner < partners; partner++) {
       const pair = side === "query" ? index * keys.length + partner : partner * keys.length + index;
       const q = weights[head * perHead + pair];
       if (q === 0) continue;
-      pen.ink(colours[head], q / 255);
+      const { opacity, width: wide } = stroke(view, head, q / 255, thin);
+      pen.setWidth(wide);
+      pen.ink(colours[head], opacity);
       pen.line(from, index * row + lane[head], to, partner * row + lane[head]);
       pen.box(boxes + place * box, partner * row + 1, box, row - 2);
       lines++;

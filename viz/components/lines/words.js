@@ -41,3 +41,14 @@ export function counted({ queries, keys, scale }, on, lines) {
   const [drawn, possible] = [lines.length, all].map((count) => count.toLocaleString("en"));
   return `${drawn} of ${possible} lines, weight ${weakest} and more.`;
 }
+
+// A token and its strongest partners as parts of the status line, each name by itself in its own direction.
+export function sentence(token, side, partners) {
+  const isolated = (label) => Object.assign(document.createElement("bdi"), { textContent: nameOf(label) });
+  const head = document.createElement("b");
+  head.append(isolated(token), side === "query" ? " → " : " ← ");
+  return [
+    head,
+    ...partners.flatMap(({ label, weight }, at) => [at ? ", " : "", isolated(label), ` ${weight.toFixed(2)}`]),
+  ];
+}

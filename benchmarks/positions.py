@@ -1,0 +1,164 @@
+"""``python -m benchmarks.positions``: how far down a visitor finds what he came for, on every page and in every view.
+
+Starts the app and drives Chromium at the sizes of a projector and of a telephone, light theme, 16 tokens. One JSON line
+a view and size, in CSS pixels from the top of the window: where the first picture or answer begins and ends, and how
+tall the page is. ``--table BEFORE [AFTER]`` measures nothing: it prints two such outputs beside each other in Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import urllib.parse
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.browser import chromium
+from benchmarks.measure import emit
+from benchmarks.server import app
+from pages import PAGES
+
+TEXT = "The cat sat on the mat because it was tired and very old."
+PAIR = "The man went to the store.", "He bought some fresh milk."
+"""Both are 16 tokens of the embedded models, with [CLS] and [SEP]."""
+
+SIZES = ((1280, 720), (400, 800))
+MARKS = {(1280, 720): 300, (400, 800): 420}
+"""The least that is asked: where the first picture begins, by the size of the window."""
+
+# Answers by what Streamlit calls them, the app's own components, and what a page marks as its answer where it shows
+# none of these: the place of a result that is not there yet, or a sentence. Components without a picture are left out.
+_RESULTS = (
+    '[data-testid="stPlotlyChart"]',
+    '[data-testid="stDataFrame"]',
+    '[data-testid="stTable"]',
+    '[data-testid="stMetric"]',
+    '[data-testid="stIFrame"]',
+    '[class*="st-key-answer"]',
+    '[data-testid^="stBidiComponent"]',
+)
+# Resolves when the script has run and nothing has moved for a while; the picture is null where there is none.
+_MEASURE = """async ([results, patience]) => {
+    const drawn = (element) => {
+        if (!element.dataset.testid?.startsWith('stBidiComponent')) return true;
+        const hosts = [element, ...element.querySelectorAll('*')];
+        const root = hosts.find((host) => host.shadowRoot)?.shadowRoot ?? element;
+        return root.querySelector('svg, canvas, .heatmap, .grid, .lines, .words, .token-line') !== null;
+    };
+    const look = () => {
+        const main = document.querySelector('[data-testid="stMain"]');
+        const idle = document.querySelector('[data-test-script-state="notRunning"]');
+        if (!main || !idle || document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')) return null;
+        const scrolled = main.scrollTop;
+        const boxes = [...main.querySelectorAll(results)]
+            .filter((element) => element.checkVisibility() && drawn(element))
+            .map((element) => element.getBoundingClientRect())
+            .filter((box) => box.width > 0 && box.height > 8)
+            .map((box) => ({ top: Math.round(box.top + scrolled), bottom: Math.round(box.bottom + scrolled) }))
+            .sort((a, b) => a.top - b.top || b.bottom - a.bottom);
+        const height = Math.round(main.getBoundingClientRect().top + main.scrollHeight);
+        return { top: boxes[0]?.top ?? null, bottom: boxes[0]?.bottom ?? null, height };
+    };
+    const end = performance.now() + patience;
+    let before = '', alike = 0, seen = null;
+    while (alike < 4 && performance.now() < end) {
+        seen = look();
+        const now = JSON.stringify(seen);
+        alike = seen !== null && now === before ? alike + 1 : 0;
+        before = now;
+        await new Promise((done) => setTimeout(done, 50));
+    }
+    if (alike < 4) throw new Error(`the page never came to rest: ${before}`);
+    return seen;
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where the first picture begins and ends and how tall the page is, in CSS px from the top of the window; None
+    where there is no picture.
+    """
+
+    top: int | None
+    bottom: int | None
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A page in one of its views, "" for a page without views, as an address."""
+
+    page: str
+    view: str
+
+    def address(self, **parameters: str) -> str:
+        """Its path with the text of 16 tokens and further parameters."""
+        query = dict(parameters)
+        if self.view:
+            text, pair = PAIR if self.page == "next_sentence" else (TEXT, "")
+            query |= {"view": self.view, "text": text} | ({"pair": pair} if pair else {})
+        path = "/" if self.page == PAGES[0].name else f"/{self.page}"
+        return f"{path}?{urllib.parse.urlencode(query)}" if query else path
+
+
+def sights() -> Iterator[Sight]:
+    """Every page in every view."""
+    for page in PAGES:
+        yield from (Sight(page.name, view.name) for view in page.views) if page.views else [Sight(page.name, "")]
+
+
+def measure(page: Page, patience_ms: int = 60_000) -> Position:
+    """Of a page that was opened, as soon as it is at rest. Raises playwright's Error where that does not happen."""
+    return Position(**page.evaluate(_MEASURE, [", ".join(_RESULTS), patience_ms]))
+
+
+def table(before: Path, after: Path | None) -> str:
+    """Two outputs beside each other: the tops of the first pictures, and in brackets the heights of the pages."""
+    measured = [_read(file) for file in (before, after) if file is not None]
+    times = ("before", "after")[: len(measured)]
+    lines = ["| page | view | " + " | ".join(f"{w}x{h}, {time}" for w, h in SIZES for time in times) + " |"]
+    lines.append("|" + " --- |" * 2 + " ---: |" * (len(SIZES) * len(times)))
+    for sight in dict.fromkeys(sight for one in measured for sight, _ in one):
+        found = [one.get((sight, size)) for size in SIZES for one in measured]
+        lines.append(f"| {sight.page} | {sight.view} | " + " | ".join(map(_cell, found)) + " |")
+    return "\n".join(lines)
+
+
+def _cell(position: Position | None) -> str:
+    if position is None:
+        return ""
+    return f"{'no picture' if position.top is None else f'{position.top:,}'} ({position.height:,})"
+
+
+def _read(file: Path) -> dict[tuple[Sight, tuple[int, int]], Position]:
+    found = {}
+    for line in file.read_text("utf-8").splitlines():
+        one = json.loads(line)
+        position = Position(one["top"], one["bottom"], one["height"])
+        found[Sight(one["page"], one["view"]), (one["window"][0], one["window"][1])] = position
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--table", nargs="+", type=Path, metavar="FILE", help="print outputs of earlier runs instead")
+    files = parser.parse_args().table
+    if files:
+        print(table(files[0], files[1] if len(files) > 1 else None))
+        return
+    with app("app.py") as (url, _), sync_playwright() as playwright:
+        browser = chromium(playwright)
+        for width, height in SIZES:
+            for sight in sights():
+                page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
+                page.goto(url + sight.address())
+                emit(**asdict(sight), window=[width, height], **asdict(measure(page)))
+                page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""All heads ranked by one share of their attention: numbers by hand, against whole matrices, and on the real model."""
+
+from __future__ import annotations
+
+import builders
+import numpy as np
+import pytest
+from head_runs import cross_run, make_encoding, random_maps
+
+from analysis import findings
+from analysis.heads import head_table
+from analysis.words import Unit, merge, word_units
+from model_zoo import Engine
+from model_zoo.types import AttentionRun, FloatArray, MapsLayer
+
+DEFAULT = "The cat sat on the mat because it was tired."
+
+
+def unit(run: AttentionRun, label: str) -> Unit:
+    return next(unit for unit in word_units(run.encoding) if unit.label == label)
+
+
+def pieces() -> AttentionRun:
+    """[CLS] un ##kind cats ran [SEP], two layers of two heads."""
+    return builders.run(make_encoding("un +kind cats ran"), random_maps(1, 2, 6), random_maps(2, 2, 6))
+
+
+def test_a_word_of_pieces_is_a_mean_over_its_queries_and_a_sum_over_its_keys() -> None:
+    run = pieces()
+    unkind, ran = unit(run, "unkind"), unit(run, "ran")
+    assert (unkind.start, unkind.stop) == (1, 3)
+    found = findings.between(run, unkind, ran)
+    by_hand = [(run.head(layer, head)[1, 4] + run.head(layer, head)[2, 4]) / 2 for layer in (0, 1) for head in (0, 1)]
+    np.testing.assert_allclose(found.share, by_hand, rtol=1e-6)
+    np.testing.assert_allclose(found.even, 1 / 6)
+    back = findings.between(run, ran, unkind)
+    by_hand = [run.head(layer, head)[4, 1:3].sum() for layer in (0, 1) for head in (0, 1)]
+    np.testing.assert_allclose(back.share, by_hand, rtol=1e-6)
+    np.testing.assert_allclose(back.even, 2 / 6)
+
+
+def test_every_pair_is_what_merging_the_whole_matrix_gives() -> None:
+    run = pieces()
+    units = word_units(run.encoding)
+    merged = np.stack([merge(run.layer(layer), units) for layer in range(run.n_layers)]).reshape(4, len(units), -1)
+    for q, query in enumerate(units):
+        for k, key in enumerate(units):
+            np.testing.assert_allclose(findings.between(run, query, key).share, merged[:, q, k], rtol=1e-6)
+
+
+def test_best_above_map_and_table() -> None:
+    found = findings.Ranking(
+        layer=np.array([0, 0, 1]),
+        head=np.array([0, 1, 0]),
+        share=np.array([0.25, 0.75, np.nan]),
+        even=np.array([0.5, 0.5, np.nan]),
+    )
+    assert list(found.best(2)) == [1, 0]
+    assert list(found.best(9)) == [1, 0, 2]
+    assert (found.above(0.25), found.above(0.2)) == (1, 2)
+    np.testing.assert_array_equal(found.by_layer(), [[0.25, 0.75], [np.nan, np.nan]])
+    table = found.frame()
+    assert list(table["share"])[:2] == [0.75, 0.25]
+    assert list(zip(table["layer"], table["head"], strict=True)) == [(0, 1), (0, 0), (1, 0)]
+
+
+def causal(n: int) -> AttentionRun:
+    lower = np.tril(np.ones((1, n, n), dtype=np.float32))
+    maps = lower / lower.sum(axis=-1, keepdims=True)
+    return builders.run(make_encoding("a b c d", special=False), maps)
+
+
+def test_nobody_looks_at_what_comes_later_in_a_model_that_looks_back() -> None:
+    run = causal(4)
+    b, c = unit(run, "b"), unit(run, "c")
+    later, earlier = findings.between(run, b, c), findings.between(run, c, b)
+    assert not later.defined
+    assert not findings.sees_later(run, b)
+    assert earlier.defined
+    np.testing.assert_allclose(earlier.share, 1 / 3, rtol=1e-6)
+    np.testing.assert_allclose(earlier.even, 1 / 3)  # of the three tokens that c sees
+    assert findings.sees_later(pieces(), unit(pieces(), "cats"))
+
+
+def test_places_are_those_of_the_table() -> None:
+    table = head_table([pieces()])
+    found = findings.at_place(table, "previous")
+    assert found.defined
+    np.testing.assert_array_equal(found.share, table.measures.previous)
+    np.testing.assert_array_equal(found.even, table.uniform.previous)
+    assert not findings.at_place(table, "other_sentence").defined
+
+
+def strongest(run: AttentionRun) -> tuple[str, str]:
+    query, key = findings.pair_worth_seeing(run)
+    return word_units(run.encoding)[query].label, word_units(run.key_encoding)[key].label
+
+
+def maps(n: int, *weights: tuple[int, int, float]) -> FloatArray:
+    found = np.full((1, n, n), 0.01, dtype=np.float32)
+    for query, key, weight in weights:
+        found[0, query, key] = weight
+    return found
+
+
+def test_a_pair_worth_seeing_is_of_two_different_words_apart() -> None:
+    """Not a word and itself elsewhere, its neighbour, a special token or a full stop, however strong."""
+    encoding = make_encoding("the cat saw the dog .")
+    strong = [(1, 4, 0.9), (2, 3, 0.9), (2, 7, 0.9), (5, 6, 0.9), (2, 6, 0.9), (3, 3, 0.9)]
+    run = builders.run(encoding, maps(8), maps(8, *strong, (5, 2, 0.5), (2, 5, 0.4)))
+    assert strongest(run) == ("dog", "cat")
+
+
+def test_what_is_worth_seeing_where_there_is_little() -> None:
+    assert strongest(builders.run(make_encoding("a b"), maps(4, (1, 2, 0.5)))) == ("a", "b")
+    assert strongest(builders.run(make_encoding("a"), maps(3, (1, 2, 0.5), (0, 0, 0.3)))) == ("a", "[SEP]")
+    between_texts = cross_run("x y z", "a b", np.full((1, 3, 5), 0.2, dtype=np.float32))
+    assert strongest(between_texts) == ("a", "x")
+
+
+def test_a_long_text_is_looked_through_at_its_beginning() -> None:
+    run = builders.run(
+        make_encoding(" ".join(f"w{place}" for place in range(98))), maps(100, (90, 80, 0.9), (7, 3, 0.1))
+    )
+    assert strongest(run) == ("w6", "w2")
+    one_word = builders.run(make_encoding("w0 " + "+x " * 60), maps(63))
+    assert strongest(one_word) == ("[CLS]", "[CLS]")
+
+
+# ---- Only the rows that are asked for ----------------------------------------------------------------------------
+
+
+def test_a_ranking_computes_only_its_own_rows() -> None:
+    asked = []
+
+    class Watched(MapsLayer):
+        def weights(self, head: int | slice, queries: slice = slice(None)) -> FloatArray:
+            asked.append(queries)
+            return super().weights(head, queries)
+
+    run = pieces()
+    watched = builders.run(run.encoding, *(Watched(run.layer(layer)) for layer in range(2)))
+    findings.between(watched, unit(run, "cats"), unit(run, "ran"))
+    assert asked == [slice(3, 4), slice(3, 4)]
+
+
+# ---- What the page opens with ------------------------------------------------------------------------------------
+
+
+def test_in_the_default_text_a_head_of_layer_2_looks_from_it_to_cat(engine: Engine) -> None:
+    """The example that the page opens with, as the example “Where does “it” look?” has it."""
+    run = engine.attend("embedded/bert", DEFAULT)
+    found = findings.between(run, unit(run, "it"), unit(run, "cat"))
+    best = int(found.best(1)[0])
+    assert (found.layer[best], found.head[best]) == (1, 3)
+    assert found.share[best] > 0.5 > 5 * found.even[best]
+    assert found.share[best] == pytest.approx(run.head(1, 3)[8, 2])
+    assert found.even[best] == pytest.approx(1 / 13)
+
+
+def test_some_head_looks_at_the_token_before(engine: Engine) -> None:
+    found = findings.at_place(head_table([engine.attend("embedded/bert", DEFAULT)]), "previous")
+    best = int(found.best(1)[0])
+    weights = engine.attend("embedded/bert", DEFAULT).head(int(found.layer[best]), int(found.head[best]))
+    by_hand = np.diagonal(weights, -1)[:11].mean()  # the eleven tokens that are not special
+    assert found.share[best] == pytest.approx(by_hand, abs=1e-6)
+    assert by_hand > 0.9

@@ -1,0 +1,235 @@
+"""The view "Who looks?" of the page "Attention": questions, words, the way to a head; and the table "Which head?"."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from on_screen import button, heatmaps
+from streamlit.testing.v1 import AppTest
+
+from analysis.heads import head_table
+from analysis.words import merge, word_units
+from model_zoo import Engine
+from ui.attention.who_looks import VIEW
+from ui.widgets import TEXT
+from viz.predictions import percent
+
+PAGE = "pages/attention.py"
+BERT = "embedded/bert"
+FROM, TO = "From this word", "To this word"
+Open = Callable[..., AppTest]
+
+
+def said(app: AppTest) -> str:
+    elements = (*app.markdown, *app.info, *app.warning, *app.caption)
+    return " ".join(element.value for element in elements).replace("\\", "").replace("**", "")
+
+
+def bars(app: AppTest) -> dict[str, Any]:
+    """Names of the heads, and what is written at their bars."""
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    return dict(zip(figure["layout"]["yaxis"]["ticktext"], figure["data"][0]["text"], strict=True))
+
+
+def choose(app: AppTest, query: int, key: int) -> AppTest:
+    """Click two words, counted from 0."""
+    app.button_group(key=FROM).set_value(query).run()
+    return app.button_group(key=TO).set_value(key).run()
+
+
+def test_it_opens_with_a_question_answered(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, view="who")
+    assert not app.exception
+    weights = engine.attend(BERT, TEXT.default).head(1, 3)
+    share = f"{weights[8, 2]:.0%}"
+    assert f"Layer 2, head 4 looks from “it” at “cat” most: {share} of the attention of “it” goes there." in said(app)
+    assert "An even spread would give 7.7%. Of 72 heads, " in said(app)
+    assert (app.button_group(key=FROM).value, app.button_group(key=TO).value) == (8, 2)
+    assert len(bars(app)) == 10
+    assert next(iter(bars(app).items())) == ("Layer 2, head 4", share)
+    assert not {"looks", "at", "ask"} & set(app.query_params)
+
+
+def test_two_other_words_are_clicked(open_page: Open, engine: Engine) -> None:
+    """Every head's number is what it gives the one from the other; the address keeps the words."""
+    text = "The electroencephalogram showed a dog."
+    run = engine.attend(BERT, text, max_tokens=1024)
+    units = word_units(run.encoding)
+    assert len(units) < run.n_tokens
+    app = choose(open_page(PAGE, view="who", text=text), 2, 5)
+    expected = {
+        f"Layer {layer + 1}, head {head + 1}": merge(run.head(layer, head), units)[2, 5]
+        for layer in range(run.n_layers)
+        for head in range(run.n_heads)
+    }
+    best = sorted(expected, key=lambda name: -expected[name])[:10]
+    assert list(bars(app)) == best
+    assert f"{best[0]} looks from “electroencephalogram” at “dog” most" in said(app)
+    strong = sum(share > 0.2 for share in expected.values())
+    assert f"Of 72 heads, {strong or 'none'} " in said(app)
+    assert (app.query_params["looks"], app.query_params["at"]) == ("3", "6")
+    again = open_page(PAGE, view="who", text=text, looks="3", at="6")
+    assert bars(again) == bars(app)
+
+
+def test_a_choice_stays_with_its_words_while_the_text_is_edited(open_page: Open) -> None:
+    app = choose(open_page(PAGE, view="who", text="The dog barked at me."), 3, 2)
+    app.text_area(key="text").set_value("Yesterday the dog barked at me.").run()
+    assert "looks from “barked” at “dog”" in said(app)
+    app.text_area(key="text").set_value("Nothing like it was seen.").run()
+    assert "dog" not in said(app)
+    assert " most: " in said(app)  # the page has chosen two others
+    assert "looks" not in app.query_params
+
+
+def test_the_words_of_a_long_text_are_a_list_to_search(open_page: Open) -> None:
+    app = open_page(PAGE, view="who", text="The old cat sat. " * 40)
+    app.selectbox(key=FROM).set_value(170).run()
+    app.selectbox(key=TO).set_value(167).run()
+    assert app.selectbox(key=TO).options[167] == "168 · old"
+    assert "looks from “.” (word 171) at “old” (word 168) most" in said(app)
+    for text, key in (
+        ("Cats.", "button_group"),
+        ("The old cat sat. " * 50, "selectbox"),
+        ("A dog barked.", "button_group"),
+    ):
+        app.text_area(key="text").set_value(text).run()
+        assert not app.exception
+        assert not app.error
+        assert " most: " in said(app)
+        assert getattr(app, key)(key=FROM).value is not None
+
+
+@pytest.mark.parametrize("text", ["cat", "a a", "a b", "?!"])
+def test_there_is_an_answer_for_little(text: str, open_page: Open) -> None:
+    app = open_page(PAGE, view="who", text=text)
+    assert not app.exception
+    assert not app.error
+    assert " goes there." in said(app)
+
+
+def test_the_button_opens_the_best_head(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, view="who")
+    button(app, "Open layer 2, head 4").click().run()
+    assert not app.exception
+    assert app.segmented_control(key="attention_view").value == "grid"
+    assert (app.query_params["layer"], app.query_params["head"]) == ("2", "4")
+    (shown,) = heatmaps(app)
+    np.testing.assert_array_equal(shown, engine.attend(BERT, TEXT.default, max_tokens=1024).head(1, 3))
+
+
+def test_a_model_that_looks_back_is_not_ranked_by_zeros(
+    open_page: Open, checkpoint: Callable[[str], Path], engine: Engine
+) -> None:
+    folder, text = str(checkpoint("gpt2")), "The cat sat down."
+    app = open_page(PAGE, view="who", text=text, model=folder, looks="2", at="3")
+    assert not app.get("plotly_chart")
+    assert "No head looks from “cat” at “sat”: a token sees only itself and what comes before it here." in said(app)
+    button(app, "Swap").click().run()
+    assert " looks from “sat” at “cat” most" in said(app)
+    cat, sat = word_units(engine.attend(folder, text, max_tokens=1024).encoding)[1:3]
+    even = np.mean([(cat.stop - cat.start) / (row + 1) for row in range(sat.start, sat.stop)])
+    assert f"An even spread would give {percent(even)}." in said(app)
+
+
+def test_where_all_heads_do_the_same_none_is_said_to_be_the_best(
+    open_page: Open, checkpoint: Callable[[str], Path]
+) -> None:
+    """The first token of a model that looks back sees nothing but itself."""
+    folder = str(checkpoint("gpt2"))
+    app = open_page(PAGE, view="who", text="a cat", model=folder, looks="1", at="1")
+    assert re.search(r"All \d+ heads do the same: 100% of the attention of “a” goes there\.", said(app))
+
+
+def test_in_cross_attention_the_words_are_those_of_two_texts(
+    open_page: Open, checkpoint: Callable[[str], Path], engine: Engine
+) -> None:
+    folder = str(checkpoint("t5"))
+    texts = "The cat sat.", "A dog barked."
+    app = open_page(PAGE, view="who", model=folder, text=texts[0], pair=texts[1], model_part="cross")
+    assert not app.exception
+    run = engine.attend(folder, *texts, max_tokens=1024, part="cross")
+    queries, keys = word_units(run.encoding), word_units(run.key_encoding)
+    shown = [[option.content for option in app.button_group(key=key).proto.options] for key in (FROM, TO)]
+    assert [len(each) for each in shown] == [len(queries), len(keys)]
+    assert "cat" in shown[1]
+    assert "cat" not in shown[0]
+    choose(app, 1, 2)
+    share = max(
+        merge(run.head(layer, head), queries, keys)[1, 2]
+        for layer in range(run.n_layers)
+        for head in range(run.n_heads)
+    )
+    assert f"{share:.0%}" == next(iter(bars(app).values())) or share < 0.1
+
+
+@pytest.mark.parametrize(
+    ("share", "looked_at"),
+    [
+        ("previous", "the token before"), ("next", "the token after"), ("itself", "the token itself"),
+        ("same_word", "the same word elsewhere"), ("first", "[CLS]"), ("separator", "[SEP]"),
+        ("other_sentence", "the other text"),
+    ],
+)  # fmt: skip
+def test_which_head_looks_at_a_place(share: str, looked_at: str, open_page: Open, engine: Engine) -> None:
+    texts = "The phone is broken.", "It fell on the floor."
+    app = open_page(PAGE, view="who", ask=share, text=texts[0], pair=texts[1])
+    assert not app.exception
+    frame = head_table([engine.attend(BERT, *texts, max_tokens=1024)]).frame().sort_values(share, ascending=False)
+    best = frame.iloc[0]
+    name = f"Layer {best['layer'] + 1:.0f}, head {best['head'] + 1:.0f}"
+    assert f"{name} looks at {looked_at} most: {best[share]:.0%} of a token’s attention goes there" in said(app)
+    assert next(iter(bars(app))) == name
+    even = best[share] / best[f"{share}_lift"]
+    assert f"An even spread would give {percent(even)}." in said(app)
+    strong = 0.2 if even <= 0.1 else 0.5  # in short texts an even spread comes near a fifth
+    n_strong = (frame[share] > strong).sum()
+    assert re.search(rf"Of 72 heads, {n_strong or 'none'} gives? more than {strong:.0%}\.", said(app))
+    assert app.selectbox(key="attention_ask").options[1:] == [
+        f"Which head looks at {what}?"
+        for what in (
+            "the token before", "the token after", "the token itself", "the same word elsewhere", "[CLS]", "[SEP]",
+            "the other text",
+        )
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("share", "message"), [("same_word", "repeats a word"), ("other_sentence", "Type a second text")]
+)
+def test_what_a_text_does_not_have_is_said(share: str, message: str, open_page: Open) -> None:
+    app = open_page(PAGE, view="who", ask=share, text="A cat sat.")
+    assert message in said(app)
+    assert not app.get("plotly_chart")
+
+
+def test_its_sentence_is_short() -> None:
+    assert len(VIEW.about) < 130
+
+
+# ---- Which head? -------------------------------------------------------------------------------------------------
+
+
+def test_the_table_says_why_a_head_has_no_score(open_page: Open) -> None:
+    table = open_page(PAGE, view="heads").dataframe[0]
+    frame = table.value
+    mixed = frame["label"] == "mixed"
+    assert 0 < mixed.sum() < len(frame)
+    assert set(frame["score"][mixed]) == {"no rule fits"}
+    assert frame["score"][~mixed].str.fullmatch(r"[01]\.\d\d").all()
+    assert not frame.isna().any().any()
+    assert table.proto.placeholder == "not in sight"
+
+
+def test_all_columns_of_the_table_fit_on_a_projector(open_page: Open) -> None:
+    """Of 1280 px the page leaves 1216 to its content; 34 of them are the boxes that select a row."""
+    table = open_page(PAGE, view="heads", text="My phone is broken.", pair="My phone fell.").dataframe[0]
+    columns = json.loads(table.proto.columns)
+    assert "other_sentence" in table.value.columns
+    assert sum(columns[name]["width"] for name in table.value.columns) + 34 <= 1216

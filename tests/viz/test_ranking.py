@@ -1,0 +1,33 @@
+"""The best heads as bars, in the order given."""
+
+from __future__ import annotations
+
+import pytest
+
+from viz.predictions import percent
+from viz.ranking import ranking
+
+
+def test_bars_say_head_share_and_an_even_spread() -> None:
+    figure = ranking([(1, 3), (5, 11)], [0.57, 0.0035], [0.08, 0.08], "attention of “it” on “cat”")
+    bars, even = figure.data
+    assert list(bars.x) == [0.57, 0.0035]
+    assert list(bars.text) == ["57%", "0.35%"]
+    assert [tuple(head) for head in bars.customdata] == [(1, 3), (5, 11)]
+    assert list(even.x) == [0.08, 0.08]
+    assert list(even.y) == list(bars.y) == list(figure.layout.yaxis.tickvals)
+    assert list(figure.layout.yaxis.ticktext) == ["Layer 2, head 4", "Layer 6, head 12"]
+    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]  # the first on top
+    assert figure.layout.xaxis.title.text.startswith("attention of “it” on “cat”<br>")
+
+
+def test_an_even_spread_beyond_the_longest_bar_is_in_the_picture() -> None:
+    assert ranking([(0, 0)], [0.01], [0.5], "x").layout.xaxis.range[1] > 0.5
+    assert ranking([(0, 0)], [0.0], [0.0], "x").layout.xaxis.range[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0, "0%"), (1, "100%"), (0.573, "57%"), (0.0769, "7.7%"), (0.0031, "0.31%"), (1e-7, "1e-05%")]
+)
+def test_percent_has_two_digits_that_count(share: float, said: str) -> None:
+    assert percent(share) == said

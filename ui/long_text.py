@@ -1,0 +1,78 @@
+"""Texts that take a run of the model for every word: short ones at once, long ones when asked, with the time left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import closing
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ui.field import Field
+from ui.messages import as_text
+
+Part = TypeVar("Part")
+
+LONG = 128  # tokens; beyond, running every word takes seconds and waits to be asked for
+_A_RUN = 0.1  # seconds at least between the parts of one run and those of the next
+_MINUTE = 90  # seconds; beyond, time left is said in minutes
+
+
+def agreed(asked: Field[bool], n_tokens: int, what: str) -> bool:
+    """Whether the runs may begin: those of a short text at once, those of a long one by a button that says ``what``
+    it does.
+    """
+
+    def start() -> None:
+        asked.value = True
+
+    if n_tokens <= LONG or asked.value:
+        return True
+    st.button(as_text(what), on_click=start, type="primary", icon=":material/play_arrow:")
+    st.caption("How long that takes is said once it has begun, and it can be stopped.")
+    return False
+
+
+def collected(asked: Field[bool], n_tokens: int, parts: Generator[Part, None, None], n_parts: int) -> list[Part]:
+    """The parts of an answer, of which there are ``n_parts``. Those of a long text come with a bar that says how long
+    the rest will take at the speed so far, and a button that stops. A click anywhere ends the wait between two parts;
+    what the engine remembers need not be run again.
+    """
+    if n_tokens <= LONG:
+        with st.spinner("Running the model …", show_time=True):
+            return list(parts)
+
+    def stop() -> None:
+        asked.value = False
+
+    found: list[Part] = []
+    last = time.monotonic()
+    measured: tuple[int, float] | None = None  # how many parts there were, and when, as the first run began
+    place = st.empty()
+    with place.container(), closing(parts):
+        bar = st.progress(0.0, "The first words are being run: that says how long the rest will take.")
+        st.button("Stop", on_click=stop, icon=":material/stop:")
+        for part in parts:
+            now = time.monotonic()
+            if now - last >= _A_RUN:  # parts come in bunches, a run each, after those that the engine remembers
+                if measured is None:
+                    measured = len(found), last
+                else:
+                    speed = (len(found) - measured[0]) / (last - measured[1])
+                    left = duration((n_parts - len(found)) / speed)
+                    _say(bar, len(found) / n_parts, f"{len(found) / n_parts:.0%} done, about {left} left")
+            found.append(part)
+            last = now
+    place.empty()
+    return found
+
+
+def _say(bar: DeltaGenerator, share: float, words: str) -> None:
+    bar.progress(share, words)
+
+
+def duration(seconds: float) -> str:
+    """A time as one says it: "40 s", "3 min"."""
+    return f"{seconds / 60:.0f} min" if seconds > _MINUTE else f"{max(1, round(seconds))} s"

@@ -1,0 +1,234 @@
+// Grid: all heads of all layers as small pictures, of which one opens.
+//
+// One canvas holds the picture. Over it lie another one for what is pointed at elsewhere, and an element a head that
+// can be clicked, reached by keys and read out; that of the open head has a frame.
+
+import { moved } from "../heatmap/cells.js";
+import { clamp } from "../shared/numbers.js";
+import { CanvasPen } from "../shared/pens.js";
+import { onPoint, opened } from "../shared/pointing.js";
+import { pictureFile, saveFrom } from "../shared/saving.js";
+import { onRatio, sharpest } from "../shared/screen.js";
+import { endOf, unpack, viewOf } from "../shared/view.js";
+import { drawnAlike, nameOf } from "./heads.js";
+import { Picture } from "./picture.js";
+import { drawPointed } from "./pointed.js";
+
+export default function render({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".heads");
+  const view = viewOf(root, Grid);
+  view.report = setTriggerValue;
+  view.update(unpack(data));
+  return endOf(root);
+}
+
+class Grid {
+  constructor(root) {
+    this.root = root;
+    this.scroll = root.querySelector(".scroll");
+    this.stage = root.querySelector(".stage");
+    this.canvas = root.querySelector(".drawn");
+    this.overlay = root.querySelector(".pointed");
+    this.cells = root.querySelector(".cells");
+    this.reading = root.querySelector(".reading");
+    this.saving = root.querySelector(".saving");
+    this.data = null;
+    this.selected = null; // {layer, head} that is open
+    this.tabStop = null;
+    this.named = null; // the element of the head that is named
+    this.elsewhere = null; // {query, key} that another picture points at
+    this.pictures = 0;
+    this.report = (_name, _value) => {}; // Streamlit's, set at every run
+    this.listen();
+  }
+
+  update(data) {
+    const before = this.data;
+    this.data = data;
+    if (!before || !drawnAlike(before, data)) {
+      this.buildCells();
+      this.elsewhere = null;
+      this.draw();
+    }
+    // The frame stays where its reader put it until Python asks for another.
+    if (!before || before.asked !== data.asked || String(before.selected) !== String(data.selected)) {
+      const [layer, head] = data.selected;
+      this.select({ layer, head });
+    } else {
+      this.select(this.selected);
+    }
+  }
+
+  buildCells() {
+    const rows = this.data.heads.map((heads, layer) => {
+      const row = Object.assign(document.createElement("div"), { className: "layer" });
+      row.setAttribute("role", "row");
+      for (let head = 0; head < heads; head++) {
+        const cell = Object.assign(document.createElement("div"), { className: "head", tabIndex: -1 });
+        cell.setAttribute("role", "gridcell");
+        cell.setAttribute("aria-label", nameOf({ layer, head }));
+        Object.assign(cell.dataset, { layer, head });
+        row.append(cell);
+      }
+      return row;
+    });
+    const focused = this.focused();
+    this.read(null);
+    this.cells.replaceChildren(...rows);
+    this.tabStop = null;
+    if (focused) {
+      this.moveTabStop(this.nearest(focused));
+      this.tabStop.focus();
+    }
+  }
+
+  // The head that has the focus of the keyboard.
+  focused() {
+    return headOf(this.root.getRootNode().activeElement);
+  }
+
+  cell({ layer, head }) {
+    return this.cells.children[layer]?.children[head];
+  }
+
+  // The head itself, or the last there is in its direction.
+  nearest({ layer, head }) {
+    const { heads } = this.data;
+    const there = clamp(layer, 0, heads.length - 1);
+    return { layer: there, head: clamp(head, 0, heads[there] - 1) };
+  }
+
+  select(place) {
+    this.selected = this.nearest(place);
+    for (const cell of this.cells.querySelectorAll(".head")) {
+      cell.setAttribute("aria-selected", String(cell === this.cell(this.selected)));
+    }
+    if (!this.focused()) this.moveTabStop(this.selected);
+  }
+
+  // One head is reached by Tab, the others by arrow keys from there.
+  moveTabStop(place) {
+    if (this.tabStop) this.tabStop.tabIndex = -1;
+    this.tabStop = this.cell(place);
+    this.tabStop.tabIndex = 0;
+  }
+
+  open(place) {
+    this.moveTabStop(place);
+    this.select(place);
+    this.report("head", [place.layer, place.head]);
+    opened(this.root, this.data.group);
+  }
+
+  draw() {
+    const asked = this.scroll.clientWidth;
+    if (!asked) return; // not to be seen; the observer of its size tells when it is
+    this.asked = asked;
+    this.picture = new Picture(this, asked);
+    const { width, height, font, places } = this.picture;
+    this.ratio = sharpest(devicePixelRatio, width, height);
+    for (const canvas of [this.canvas, this.overlay]) {
+      [canvas.width, canvas.height] = [Math.round(width * this.ratio), Math.round(height * this.ratio)];
+      Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+    }
+    Object.assign(this.cells.style, { left: `${places.left}px`, top: `${places.top}px` });
+    this.root.style.setProperty("--across", `${places.across}px`);
+    this.root.style.setProperty("--down", `${places.down}px`);
+    this.root.style.setProperty("--foot", `${places.height - places.bottom}px`);
+    this.picture.draw(this.pen(this.canvas, font));
+    this.showElsewhere();
+    this.root.dataset.picture = ++this.pictures;
+  }
+
+  pen(canvas, font) {
+    const context = canvas.getContext("2d");
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    return new CanvasPen(context, this.ratio, font);
+  }
+
+  showElsewhere() {
+    if (!this.picture) return;
+    const pen = this.pen(this.overlay, this.picture.font);
+    pen.context.clearRect(0, 0, this.picture.width, this.picture.height);
+    if (!this.elsewhere) return;
+    pen.ink(this.picture.theme.primary, 1);
+    drawPointed(pen, this.data, this.picture.places, this.elsewhere);
+  }
+
+  // Says which head is under the pointer, or has the keyboard.
+  read(cell) {
+    this.named = cell;
+    this.reading.hidden = cell === null;
+    if (cell === null) return;
+    this.reading.textContent = nameOf(headOf(cell));
+    const [box, ground, own] = [cell, this.root, this.reading].map((element) => element.getBoundingClientRect());
+    const left = box.left - ground.left + (box.width - own.width) / 2;
+    const above = box.top - ground.top - own.height - 4;
+    this.reading.style.left = `${clamp(left, 0, Math.max(0, ground.width - own.width))}px`;
+    this.reading.style.top = `${above >= 0 ? above : box.bottom - ground.top + 4}px`;
+  }
+
+  save(button) {
+    const { namespaceURI } = button.querySelector("svg");
+    saveFrom(
+      button,
+      this.data.file,
+      (kind) => pictureFile(new Picture(this, this.asked, this.selected), kind, namespaceURI),
+    );
+  }
+
+  listen() {
+    this.listeners = new AbortController();
+    const options = { signal: this.listeners.signal };
+    const on = (target, type, listener) => target.addEventListener(type, listener, options);
+    on(this.cells, "pointerover", (event) => event.pointerType !== "touch" && this.read(event.target.closest(".head")));
+    on(this.cells, "pointerleave", () => this.read(null));
+    on(this.scroll, "scroll", () => this.read(this.named));
+    on(this.cells, "click", (event) => {
+      const head = headOf(event.target);
+      if (head) this.open(head);
+    });
+    on(this.cells, "focusin", (event) => event.target.matches(":focus-visible") && this.read(event.target));
+    on(this.cells, "focusout", () => this.read(null));
+    on(this.cells, "keydown", (event) => this.key(event, headOf(event.target)));
+    on(this.saving, "click", (event) => {
+      const button = event.target.closest("button");
+      if (button) this.save(button);
+    });
+    onPoint(this.root, () => this.data.group, (place) => {
+      this.elsewhere = place;
+      this.showElsewhere();
+    }, options.signal);
+    on(this.root, "transitionend", (event) => event.target === this.root && this.draw());
+    on(document.fonts, "loadingdone", () => this.draw());
+    this.sizes = new ResizeObserver(() => this.scroll.clientWidth !== this.asked && this.draw());
+    this.sizes.observe(this.scroll);
+    onRatio(() => this.draw(), options.signal);
+  }
+
+  key(event, place) {
+    if (event.key === "Enter" || event.key === " ") {
+      this.open(place);
+    } else {
+      const { heads, shape } = this.data;
+      const size = { rows: heads.length, columns: shape[1] };
+      const target = moved(event, { row: place.layer, column: place.head }, size);
+      if (!target) return;
+      const next = this.nearest({ layer: target.row, head: target.column });
+      this.moveTabStop(next);
+      this.cell(next).focus();
+    }
+    event.preventDefault();
+  }
+
+  destroy() {
+    this.listeners.abort();
+    this.sizes.disconnect();
+  }
+}
+
+// The head of an element in the grid, null for another.
+function headOf(element) {
+  const cell = element?.closest(".head");
+  return cell ? { layer: Number(cell.dataset.layer), head: Number(cell.dataset.head) } : null;
+}

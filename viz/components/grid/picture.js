@@ -1,0 +1,89 @@
+// The picture of all heads: what is in it, and how a pen draws it, on the screen and into files.
+
+import { imageOf, SHADES, shadesOf } from "../heatmap/shades.js";
+import { printable } from "../shared/labels.js";
+import { themeOf } from "../shared/screen.js";
+import { PARTED_BY, placed } from "./geometry.js";
+import { mosaicOf } from "./mosaic.js";
+
+const FRAME = 3; // of the chosen head, in files
+
+export class Picture {
+  constructor({ data, root }, width, selected = null) {
+    this.data = data;
+    this.theme = themeOf(root);
+    this.font = this.theme.font;
+    this.scale = this.theme.scale;
+    this.shades = shadesOf(this.theme.dark ? data.dark_scale : data.scale);
+    this.places = placed(data.heads, width, data.height, this.scale);
+    this.selected = selected; // {layer, head} that the picture itself frames
+    this.width = this.places.width;
+    this.height = this.places.height;
+  }
+
+  draw(pen) {
+    const { data, theme, places } = this;
+    const { left, top, right, bottom, across, down } = places;
+    pen.ink(theme.background, 1);
+    pen.box(0, 0, this.width, this.height);
+    const { levels, width, height } = mosaicOf(data, places, pen.ratio);
+    pen.pixels(imageOf(levels, width, height, this.shades), left, top, right - left, bottom - top);
+    pen.ink(theme.line, 1);
+    const widest = data.shape[1];
+    for (let head = 1; head <= widest; head++) {
+      pen.box(left + head * across - PARTED_BY, top, PARTED_BY, bottom - top);
+    }
+    data.heads.forEach((_, layer) => {
+      pen.box(left, top + (layer + 1) * down - PARTED_BY, right - left, PARTED_BY);
+    });
+    pen.ink(theme.background, 1);
+    data.heads.forEach((heads, layer) => {
+      if (heads < widest) pen.box(left + heads * across, top + layer * down, (widest - heads) * across, down);
+    });
+    this.drawNames(pen);
+    this.drawBar(pen);
+    if (this.selected) this.drawFrame(pen);
+  }
+
+  drawNames(pen) {
+    const { data, theme, places, scale } = this;
+    const { left, top, bottom, across, down } = places;
+    const size = 12 * scale;
+    const gap = 6 * scale;
+    pen.ink(theme.text, 1);
+    for (let head = 0; head < data.shape[1]; head++) {
+      pen.text(`${head + 1}`, left + (head + 0.5) * across, top - gap, { size, align: "center" });
+    }
+    data.heads.forEach((_, layer) => {
+      pen.text(`${layer + 1}`, left - gap, top + (layer + 0.5) * down + 0.35 * size, { size, align: "right" });
+    });
+    pen.ink(theme.muted, 1);
+    pen.text("head", left - gap, top - gap, { size, align: "right" });
+    pen.text("layer", size, (top + bottom) / 2, { size, align: "center", upright: true });
+  }
+
+  drawBar(pen) {
+    const { data, theme, places, scale } = this;
+    const [size, length, height] = [11 * scale, places.bar, 10 * scale];
+    const [left, top] = [4, places.bottom + 8 * scale];
+    const image = imageOf(Uint8Array.from({ length: SHADES }, (_, shade) => shade), SHADES, 1, this.shades);
+    pen.ink(theme.line, 1);
+    pen.box(left - 1, top - 1, length + 2, height + 2);
+    pen.pixels(image, left, top, length, height);
+    pen.ink(theme.muted, 1);
+    for (const [place, name] of data.marks) {
+      pen.text(name, left + place * length, top + height + 12 * scale, { size, align: "center" });
+    }
+    pen.text(printable(data.title), left, top + height + 27 * scale, { size });
+  }
+
+  drawFrame(pen) {
+    const { left, top, across, down } = this.places;
+    const [x, y] = [left + this.selected.head * across, top + this.selected.layer * down];
+    pen.ink(this.theme.primary, 1);
+    pen.box(x - 1, y - 1, across + 1, FRAME);
+    pen.box(x - 1, y + down - FRAME, across + 1, FRAME);
+    pen.box(x - 1, y - 1, FRAME, down + 1);
+    pen.box(x + across - FRAME, y - 1, FRAME, down + 1);
+  }
+}
