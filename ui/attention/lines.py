@@ -115,8 +115,8 @@ VIEW = View(
     "Lines",
     draw,
     "A line runs from each token that looks to those it looks at. Point at a token to see only its lines.",
-    "The stronger a line, the larger the weight. A click keeps a token's lines. With more heads than one, the head that "
-    "is chosen stands in front of the others.",
+    "The stronger a line, the larger the weight. A click keeps a token's lines. Where there are several heads, the one "
+    "that is chosen stands in front of the others.",
     fields=(SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
     needs=("attention",),
 )

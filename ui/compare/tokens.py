@@ -39,8 +39,8 @@ def draw(scene: Scene) -> None:
         for model, encoding in encodings.items():
             st.markdown(
                 as_text(
-                    f"{scene.name(model)}: {counted(len(encoding), 'token')}, those that frame the text among them, and "
-                    f"{pieces[model]:.2f} pieces per word."
+                    f"{scene.name(model)}: {counted(len(encoding), 'token')}, those that frame the text among them, "
+                    f"and {pieces[model]:.2f} pieces per word."
                 )
             )
             _unknown(model, encoding)

@@ -41,8 +41,7 @@ class Lines {
     this.tiles = new Tiles(this.overview, (...tile) => this.strokeTile(...tile), () => this.draw());
     this.reports = new Reports();
     this.data = null;
-    this.locked = null; // {side, index}: stays until unlocked
-    this.pointed = null; // {side, index}: hovered or focused by keyboard
+    this.locked = this.pointed = null; // {side, index}: stays until unlocked; hovered or focused by keyboard
     this.tabStop = { side: "query", index: 0 };
     this.lines = new Uint32Array(); // of the overview, weakest first: places in the weights
     this.listen();
@@ -241,8 +240,7 @@ class Lines {
   point(token) {
     if (same(token, this.pointed)) return;
     this.see(token);
-    const place = token && { query: null, key: null, [token.side]: token.index };
-    point(this.root, this.data.group, place);
+    point(this.root, this.data.group, token && { query: null, key: null, [token.side]: token.index });
   }
 
   // Shows the lines of a token that is pointed at, here or in another picture.
