@@ -67,11 +67,12 @@ def draw(scene: Scene) -> None:
     if not lacking:
         with next(places):
             with failures_as_messages():
-                _difference(scene, alignment, shown, heads)
+                _difference(scene, alignment, shown)
             below = st.container()
-        with next(places), failures_as_messages():
+        tables = next(places)
+        with tables, failures_as_messages():
             _all_heads(scene, alignment, runs, heads, below)
-    with st.container() if lacking else below:
+    with st.container() if lacking else tables:
         save.table(
             "Weights on common words",
             lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),
@@ -176,7 +177,7 @@ def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Al
     )
 
 
-def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray], heads: _Heads) -> None:
+def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray]) -> None:
     st.header("Their difference, A − B")
     a, b = shown[scene.a], shown[scene.b]
     names = _distinct(scene)
@@ -192,13 +193,9 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
     )
     figures.show_heatmap(picture, "difference")
     bits = float(jensen_shannon(a[None], b[None])[0, 0])
-    (layer_a, head_a), (layer_b, head_b) = heads.chosen[scene.a], heads.chosen[scene.b]
     st.caption(
-        as_text(
-            f"{names[0]} layer {layer_a + 1} head {head_a + 1}, minus {names[1]} layer {layer_b + 1} "
-            f"head {head_b + 1}. Their Jensen-Shannon divergence is {bits:.3f} bits: 0 means the same, 1 that they "
-            "never look at the same word."
-        )
+        f"Their Jensen-Shannon divergence is {bits:.3f} bits: 0 means the same, 1 that they never look at the same "
+        "word."
     )
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from analysis.alignment import MOST
 from model_zoo import registry
 from ui import notes, widgets
+from ui.compare.examples import EXAMPLES
 from ui.compare.fields import BESIDE, COMPARED
 from ui.messages import enumerated
 from ui.settings import settings
@@ -50,7 +51,7 @@ def models(with_b: bool) -> tuple[tuple[str, ...], int]:
 
 
 def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
-    """The line of the models, A and B. Returns the place of B."""
+    """The line of the models, the examples, A and B. Returns the place of B."""
     free = settings().any_model
     st.multiselect(
         "Models, two to four",
@@ -62,6 +63,7 @@ def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
         placeholder="Choose models, or type a Hugging Face id or a folder" if free else "Choose models",
         label_visibility="collapsed",
     )
+    widgets.try_example(EXAMPLES)
     if len(chosen) < 2:
         return 1
     if BESIDE.value > len(chosen):

@@ -18,12 +18,10 @@ from model_zoo.types import Encoding, ModelInfo
 from ui import appearance, widgets
 from ui.compare import choice
 from ui.compare.choice import name
-from ui.compare.examples import EXAMPLES
 from ui.compare.fields import BESIDE
 from ui.engine import engine
 from ui.messages import as_text, failures_as_messages
 from ui.page import Need, View
-from ui.settings import settings
 
 Result = TypeVar("Result")
 
@@ -89,7 +87,6 @@ def make(view: View[Scene]) -> Scene | None:
     """
     with widgets.asked():
         text, pair = widgets.texts()
-        widgets.try_example(EXAMPLES)
     chosen, beside = choice.models(with_b=BESIDE in view.fields)
     if not chosen:
         raise InvalidInput("No model is chosen. Choose two to four.")
@@ -227,12 +224,8 @@ def _failures(scene: Scene) -> None:
 
 
 def about_models(scene: Scene) -> None:
-    """What each of the models is, in a line, and which others can be compared."""
+    """What each of the models is, in a line."""
     lines = [f"**{as_text(scene.name(model))}:** {as_text(_facts(scene.infos[model]))}." for model in scene.models]
-    if settings().any_model:
-        lines.append(
-            "Other models: type a Hugging Face id, such as google-bert/bert-base-uncased, or a folder into the list."
-        )
     st.caption("  \n".join(lines))
 
 
@@ -249,13 +242,15 @@ def beside_each_other(
     draw: Callable[[str, Result], None],
     columns: int = COLUMNS,
     *,
+    what: str = "models",
     named: bool = True,
 ) -> None:
     """``draw`` every model's result under its name, ``columns`` in a row; what went wrong stands in its place.
 
-    ``draw`` itself names the models where they are not to be ``named``.
+    ``draw`` itself names the models where they are not to be ``named``. Several such rows in a view are told apart by
+    ``what`` they show.
     """
-    for (model, outcome), place in zip(found.items(), in_rows(len(found), columns), strict=True):
+    for (model, outcome), place in zip(found.items(), in_rows(len(found), columns, what), strict=True):
         with place:
             if named or isinstance(outcome, Exception):
                 st.markdown(f"**{as_text(scene.name(model))}**")
@@ -266,11 +261,15 @@ def beside_each_other(
                 draw(model, outcome)
 
 
-def in_rows(n: int, columns: int = COLUMNS) -> Iterator[DeltaGenerator]:
-    """``n`` places in rows of ``columns``; one that would stand alone in its row has all of it."""
+def in_rows(n: int, columns: int = COLUMNS, what: str = "models") -> Iterator[DeltaGenerator]:
+    """``n`` places in rows of ``columns``; one that would stand alone in its row has all of it.
+
+    Where the window is too narrow for columns, a row scrolls sideways: pictures below each other could not be compared.
+    """
+    rows = st.container(key=f"beside {what}")
     for start in range(0, n, columns):
         here = min(columns, n - start)
-        yield from st.columns(1 if here == 1 else columns, gap="medium")[:here]
+        yield from rows.columns(1 if here == 1 else columns, gap="medium")[:here]
 
 
 def show_failure(error: Exception) -> None:
