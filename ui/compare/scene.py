@@ -225,8 +225,8 @@ def _failures(scene: Scene) -> None:
 
 def about_models(scene: Scene) -> None:
     """What each of the models is, in a line."""
-    lines = [f"**{as_text(scene.name(model))}:** {as_text(_facts(scene.infos[model]))}." for model in scene.models]
-    st.caption("  \n".join(lines))
+    for model in scene.models:
+        st.caption(f"**{as_text(scene.name(model))}:** {as_text(_facts(scene.infos[model]))}.")
 
 
 def _facts(info: ModelInfo) -> str:
