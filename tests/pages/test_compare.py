@@ -14,7 +14,7 @@ from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, on_word
 from analysis.alignment import align, fertility
 from model_zoo import Engine, masked, running
 from model_zoo.types import Encoding
-from ui.compare.choice import name
+from ui.compare import choice
 from ui.compare.fields import COMPARED
 
 
@@ -289,10 +289,10 @@ def test_a_link_says_that_a_long_text_was_asked_for(open_page: Open) -> None:
 def test_names_are_short_and_told_apart(tmp_path: Path) -> None:
     """They stand in tags, on axes and over columns; a folder is called by its end where that says which it is."""
     one, other = tmp_path / "a" / "model", tmp_path / "b" / "model"
-    assert [name(model) for model in COMPARED.default] == ["BERT", "TinyBERT", "ModernBERT", "LSTM"]
-    assert name("google-bert/bert-base-uncased") == "BERT base"
-    assert [name(str(folder), (str(one), str(other))) for folder in (one, other)] == [str(one), str(other)]
-    assert name(str(one), (str(one), "embedded/bert")) == "model"
+    assert [choice.name(model) for model in COMPARED.default] == ["BERT", "TinyBERT", "ModernBERT", "LSTM"]
+    assert choice.name("google-bert/bert-base-uncased") == "BERT base"
+    assert [choice.name(str(folder), (str(one), str(other))) for folder in (one, other)] == [str(one), str(other)]
+    assert choice.name(str(one), (str(one), "embedded/bert")) == "model"
 
 
 def test_three_heatmaps_and_their_difference_leave_no_half_empty(open_page: Open) -> None:

@@ -285,7 +285,7 @@ def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_heads: tup
         of_layer.value, of_head.value = layer + 1, head + 1
 
     st.markdown(as_text(f"Most like layer {layer_a + 1} head {head_a + 1} of A, in {scene.name(scene.b)}:"))
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="most alike"):
         for column in np.argsort(bits, kind="stable")[:_NAMED]:
             layer, head = divmod(int(column), n_heads[1])
             st.button(
