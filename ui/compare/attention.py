@@ -69,10 +69,9 @@ def draw(scene: Scene) -> None:
             with failures_as_messages():
                 _difference(scene, alignment, shown)
             below = st.container()
-        tables = next(places)
-        with tables, failures_as_messages():
+        with next(places), failures_as_messages():
             _all_heads(scene, alignment, runs, heads, below)
-    with st.container() if lacking else tables:
+    with st.container() if lacking else below:
         save.table(
             "Weights on common words",
             lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),

@@ -60,7 +60,7 @@ _METHOD = """
 def draw(scene: Scene) -> None:
     """Run or stop, the curves, the table; before anything is timed, the table alone."""
     found = desk().current(Measurement)
-    with widgets.controls("of cost"):
+    with widgets.controls():
         if found is None or not found.running:
             _start(scene)
         timed = [] if found is None else _shown(found)
