@@ -26,9 +26,10 @@ CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
     "grid": ({"view": "grid"}, {"layer", "head"}, {"stretch"}),
     "who looks from a word to a word": ({"view": "who"}, set(), {"ask", "From this word", "To this word"}),
     "who looks at a place": ({"view": "who", "ask": "previous"}, set(), {"ask"}),
-    "lines of a layer": ({"view": "lines"}, {"layer"}, {"scope"}),
+    "lines of a head": ({"view": "lines"}, {"layer", "head"}, {"scope"}),
+    "lines of a layer": ({"view": "lines", "scope": "layer"}, {"layer", "head"}, {"scope"}),
     "lines of chosen heads": ({"view": "lines", "scope": "chosen"}, set(), {"scope", "heads"}),
-    "lines of all heads": ({"view": "lines", "scope": "all"}, set(), {"scope"}),
+    "lines of all heads": ({"view": "lines", "scope": "all"}, {"layer", "head"}, {"scope"}),
     "a layer combined": ({"view": "combined"}, {"layer"}, {"scope", "how"}),
     "chosen heads combined": ({"view": "combined", "scope": "chosen"}, set(), {"scope", "heads", "how"}),
     "all heads combined": ({"view": "combined", "scope": "all"}, set(), {"scope", "how"}),
@@ -42,19 +43,19 @@ VIEWS = {view.name: view for view in attention.PAGE.views}
 COMPARE_VIEWS = {view.name: view for view in compare.PAGE.views}
 UNFILTERED = {"neuron", "heads", "who"}
 SETS_B_AGAINST_A = {"attention", "predictions", "representations"}
-ALWAYS = {"example", "text", "pair", "model", "view"}
+ALWAYS = {"text", "pair", "model", "view"}
 FILTERS = {"direction", "words", "hide", "renorm", "threshold", "top", "values"}
 
 # Another value for every control there is.
 OTHERS: dict[str, Any] = {
     "layer": 5, "head": 7, "stretch": True, "heads": ["2.4"], "how": "max", "token": 4, "from": 2, "direction": "A->B",
     "texts": "One dog.\nTwo cats sat there.", "words": True, "hide": False, "renorm": True, "threshold": 0.2, "top": 1,
-    "values": True, "text": "A cat sat.", "pair": "It slept.", "example": "A word repeated",
+    "values": True, "text": "A cat sat.", "pair": "It slept.",
     "model": "embedded/tinybert", "From this word": 7, "To this word": 1,
 }  # fmt: skip
 SWITCHED = {
     "ask": {"words": "previous", "previous": "words"},
-    "scope": {"layer": "all", "chosen": "layer", "all": "chosen"},
+    "scope": {"head": "layer", "layer": "all", "chosen": "layer", "all": "chosen"},
     "bertviz": {"head": "model", "model": "head"},
     "view": dict.fromkeys(VIEWS, "combined") | {"combined": "grid"},
 }
@@ -66,14 +67,14 @@ def test_every_view_is_among_the_cases() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_view_shows_its_own_controls_and_each_changes_what_is_drawn(case: str, open_page: Open) -> None:
-    """One control after the other, and back again; an example, which is a whole state, comes last."""
+    """One control after the other, and back again."""
     query, steppers, own = CASES[case]
     app = open_page(PAGE, **BASE, **query)
     before, shown = drawn(app), set(controls(app))
     assert before
     assert shown & {"layer", "head"} == steppers
     assert shown == ALWAYS | steppers | own | (set() if query["view"] in UNFILTERED else FILTERS)
-    for key in sorted(shown, key=lambda key: key == "example"):
+    for key in sorted(shown):
         old = controls(app)[key].value
         other = SWITCHED[key][old] if key in SWITCHED else OTHERS[key]
         assert other != old
@@ -81,9 +82,8 @@ def test_a_view_shows_its_own_controls_and_each_changes_what_is_drawn(case: str,
         assert not app.exception
         assert not app.error
         assert drawn(app) != before, key
-        if key != "example":
-            controls(app)[key].set_value(old).run()
-            assert drawn(app) == before, key
+        controls(app)[key].set_value(old).run()
+        assert drawn(app) == before, key
 
 
 def test_what_is_hidden_keeps_its_value(open_page: Open) -> None:

@@ -37,6 +37,7 @@ def draw(scene: Scene) -> None:
         "attention-rollout",
         stretch=True,
         what=f"rollout of layers {first} to {last + 1}",
+        number="rollout",
     )
     heads = [(layer, head) for layer in range(first - 1, last + 1) for head in range(scene.run.layers[layer].n_heads)]
     if scene.run.part == "decoder":

@@ -59,6 +59,8 @@ def draw(scene: Scene) -> None:
                 alignment.labels,
                 [*alignment.labels, REST],
                 file=f"compare-attention-{len(shown)}",
+                query_segments=alignment.segments,
+                key_segments=_key_segments(alignment),
                 height=_HEIGHT,
                 group=_GROUP,
             )
@@ -176,6 +178,11 @@ def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Al
     )
 
 
+def _key_segments(alignment: Alignment) -> list[int]:
+    """Of the columns; the last one is of no text, and stands with the words before it."""
+    return [*alignment.segments, *alignment.segments[-1:]]
+
+
 def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray]) -> None:
     st.header("Their difference, A − B")
     a, b = shown[scene.a], shown[scene.b]
@@ -187,6 +194,8 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
         [*alignment.labels, REST],
         names=names,
         file="compare-difference",
+        query_segments=alignment.segments,
+        key_segments=_key_segments(alignment),
         height=_HEIGHT,
         group=_GROUP,
     )
