@@ -115,13 +115,6 @@ def model() -> str:
     return cast(str, found)
 
 
-def models_help() -> str:
-    """What a visitor may do with a list of models."""
-    if settings().any_model:
-        return "Choose a model, or type a Hugging Face id (such as google-bert/bert-base-uncased) or a folder."
-    return "Choose a model. Others cannot be named here."
-
-
 def may_be_named(model: str) -> bool:
     """Whether a visitor may ask for a model: for listed ones alone, where strangers use the app."""
     return settings().any_model or registry.find(model) is not None
