@@ -23,13 +23,17 @@ _HEIGHT = 720  # px
 
 
 def draw(scene: Scene) -> None:
-    scene = filters.ask(scene)
+    with widgets.controls():
+        kind = widgets.choice("BertViz view", _KINDS, BERTVIZ, label_visibility="collapsed")
+        layer, head = widgets.head(scene.run) if kind == "head" else (0, 0)  # the model view draws all of them
+        scene = filters.ask(scene)
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
     if scene.run.part == "cross":
         raise NotSupported(
             "BertViz draws the same tokens on both sides here, and cross-attention goes from one text to another. "
             "The Lines view shows it in the same way."
         )
-    kind = widgets.choice("BertViz view", _KINDS, BERTVIZ)
     shown = [scene.of_layer(layer) for layer in range(scene.run.n_layers)]
     if shown[0].reason is not None or shown[0].query_labels != shown[0].key_labels:
         st.info(
@@ -38,7 +42,6 @@ def draw(scene: Scene) -> None:
             icon=":material/filter_alt_off:",
         )
         return
-    layer, head = widgets.head(scene.run) if kind == "head" else (0, 0)  # the model view draws all of them
     segments = [unit.segment for unit in shown[0].queries]
     html = bertviz_html(
         kind,
@@ -49,11 +52,12 @@ def draw(scene: Scene) -> None:
         heads=[head] if kind == "head" else None,
         dark=scene.dark,
     )
+    st.iframe(html, height=_HEIGHT)
     strongest = max(float(view.weights.max(initial=0)) for view in shown)
     if strongest > 1:
         st.caption(f"A line at full strength stands for a weight of {strongest:.2f}, the largest in any head.")
-    st.iframe(html, height=_HEIGHT)
-    save.html("This view", lambda: html, f"bertviz-{kind}")
+    with saving:
+        save.html("This view", lambda: html, f"bertviz-{kind}")
 
 
 VIEW = View(

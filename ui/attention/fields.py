@@ -23,7 +23,7 @@ VALUE_WEIGHTED: Field[bool] = Field("values", False, SWITCH, of=_PAGE)
 FILTERS = (DIRECTION, HIDE_SPECIAL, RENORMALIZE, THRESHOLD, TOP_K, WORDS, VALUE_WEIGHTED)
 
 # Which heads are drawn together.
-SCOPE: Field[str] = Field("scope", "layer", one_of("scope", ("layer", "chosen", "all")), of=_PAGE)
+SCOPE: Field[str] = Field("scope", "head", one_of("scope", ("head", "layer", "chosen", "all")), of=_PAGE)
 CHOSEN: Field[tuple[str, ...]] = Field("heads", (), HEADS, of=_PAGE)
 
 # The token whose attention is looked at, from 1.

@@ -1,4 +1,4 @@
-"""View "Lines": several heads at once, a line a pair of tokens, and the same as a file that works by itself."""
+"""View "Lines": a head or several, a line a pair of tokens, and the same as a file that works by itself."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import streamlit as st
 
 from analysis.filters import Filtered, head_weights
 from model_zoo.errors import InvalidInput
-from ui import save
+from ui import save, widgets
 from ui.attention import examples, filters, heads
 from ui.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN
+from ui.attention.heads import Chosen, Head
 from ui.attention.numbers import numbers
 from ui.attention.scene import Scene, summary
 from ui.component import component
@@ -23,37 +24,46 @@ _KEY = "lines"
 
 
 def draw(scene: Scene) -> None:
-    scene = filters.ask(scene)
-    examples.say(scene.run)
-    chosen = heads.several(scene)
-    if not chosen:
+    with widgets.controls():
+        chosen = heads.one_or_several(scene)
+        scene = filters.ask(scene)
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
+    if not chosen.heads:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
-    if len(chosen) > MOST_COLOURS:
-        st.info(
-            f"At most {MOST_COLOURS} heads can be told apart by colour; the first {MOST_COLOURS} of {len(chosen)} "
-            "are drawn. Choose heads by name, or see all of them under “All heads”.",
-            icon=":material/palette:",
-        )
-        chosen = chosen[:MOST_COLOURS]
-    shown = scene.filtered(np.stack([head_weights(scene.run, *head, scene.value_weighted) for head in chosen]))
-    if not summary(shown):
+    drawn = _distinct(chosen)
+    shown = scene.filtered(np.stack([head_weights(scene.run, *head, scene.value_weighted) for head in drawn]))
+    if shown.reason is not None:
+        summary(shown)
         return
-    payload = _payload(shown, chosen)
+    payload = _payload(shown, drawn, chosen.front)
     component("lines", lines.SOURCE)(
         key=_KEY,
         data=pack(payload),
         on_selected_change=lambda: _keep_token(scene, shown),
         on_off_change=_keep_off,
     )
-    names = [f"layer {layer + 1} head {head + 1}" for layer, head in chosen]
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
-    with left:
-        numbers(scene, shown, chosen, name="attention-lines")
-    with right:
-        save.html("This view", lambda: _file(scene, shown, payload, names), "attention-lines", width="stretch")
+    summary(shown)
+    if len(drawn) < len(chosen.heads):
+        st.caption(
+            f"{len(drawn)} of {len(chosen.heads)} heads are drawn: more cannot be told apart by colour. "
+            "Choose heads by name, or see all of them under “All heads”."
+        )
+    examples.say(scene.run)
+    with saving:
+        numbers(scene, shown, drawn, name="attention-lines")
+        save.html("This view", lambda: _file(scene, shown, payload, drawn), "attention-lines")
 
 
-def _file(scene: Scene, shown: Filtered, payload: lines.Payload, names: list[str]) -> str:
+def _distinct(chosen: Chosen) -> list[Head]:
+    """No more heads than can be told apart by colour; the one in front is among them."""
+    drawn = chosen.heads[:MOST_COLOURS]
+    if chosen.front is not None and chosen.front not in drawn:
+        drawn[-1] = chosen.front
+    return drawn
+
+
+def _file(scene: Scene, shown: Filtered, payload: lines.Payload, drawn: list[Head]) -> str:
     return standalone_html(
         lines.SOURCE,
         payload,
@@ -62,31 +72,33 @@ def _file(scene: Scene, shown: Filtered, payload: lines.Payload, names: list[str
         meta={
             "Model": scene.run.model.id,
             "Revision": scene.run.model.revision,
-            "Heads": ", ".join(names),
+            "Heads": ", ".join(f"layer {layer + 1} head {head + 1}" for layer, head in drawn),
             **scene.texts,
             "Numbers": scene.what,
         },
     )
 
 
-def _payload(shown: Filtered, heads: list[tuple[int, int]]) -> lines.Payload:
+def _payload(shown: Filtered, drawn: list[Head], front: Head | None) -> lines.Payload:
     """The numbers of the view, with the token that was locked and the heads that were switched off."""
     selected: lines.Selected | None = None
     side, _, place = LOCKED.value.partition(".")
     if place:
         selected = {"side": "query" if side == "query" else "key", "index": int(place) - 1}
-    one_layer = len({layer for layer, _ in heads}) == 1
+    one_layer = len({layer for layer, _ in drawn}) == 1
     return lines.payload(
         shown.weights,
         shown.query_labels,
         shown.key_labels,
-        head_names=[f"{head + 1}" if one_layer else f"{layer + 1}.{head + 1}" for layer, head in heads],
-        colours=categorical(len(heads), dark=False),
-        dark_colours=categorical(len(heads), dark=True),
+        head_names=[f"{head + 1}" if one_layer else f"{layer + 1}.{head + 1}" for layer, head in drawn],
+        colours=categorical(len(drawn), dark=False),
+        dark_colours=categorical(len(drawn), dark=True),
         query_segments=[unit.segment for unit in shown.queries],
         key_segments=[unit.segment for unit in shown.keys],
-        off=[int(off) - 1 for off in OFF.value],
+        off=[int(off) - 1 for off in OFF.value] if len(drawn) > 1 else [],
+        chosen=None if front is None else drawn.index(front),
         selected=selected,
+        group="attention",
     )
 
 
@@ -110,8 +122,9 @@ VIEW = View(
     "lines",
     "Lines",
     draw,
-    "A line runs from each token that looks to the tokens it looks at; the stronger the line, the larger the weight. "
-    "Hover over a token to see only its lines, click to keep them.",
+    "A line runs from a token that looks to one it looks at: the stronger, the larger the weight. Point at a token.",
+    "Pointing at a token shows its lines alone, and a click keeps them. The lines of a layer, or of all heads, lie behind "
+    "those of the chosen head. Buttons above the picture switch heads on and off.",
     fields=(SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
     needs=("attention",),
 )

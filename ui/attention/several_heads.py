@@ -21,21 +21,17 @@ _HOW: dict[Combination, str] = {"mean": "Mean", "max": "Largest", "sum": "Sum", 
 
 
 def draw(scene: Scene) -> None:
-    scene = filters.ask(scene)
-    which, combination = st.columns(2)
-    with which:
+    with widgets.controls():
         chosen = heads.several(scene)
-    with combination:
         how = widgets.choice("Combine by", _HOW, HOW)
+        scene = filters.ask(scene)
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
     if how == "norm":
         scene = replace(scene, value_weighted=True)
-        st.caption(
-            "What a head carries from one token to another is a vector, αf(x). "
-            "Here the heads' vectors are added up, and a cell is the length of the sum (Kobayashi et al. 2020): "
-            "heads that pull in opposite directions cancel out. “Weight by values” changes nothing here."
-        )
     shown = scene.filtered(combine(scene.run, chosen, how, value_weighted=scene.value_weighted))
-    if not summary(shown):
+    if shown.reason is not None:
+        summary(shown)
         return
     draw_heatmap(
         shown,
@@ -44,15 +40,23 @@ def draw(scene: Scene) -> None:
         stretch=scene.value_weighted or how == "sum",
         what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.what}'} of {len(chosen)} heads",
     )
-    numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
+    summary(shown)
+    if how == "norm":
+        st.caption(
+            "What a head carries from one token to another is a vector, αf(x). "
+            "Here the heads' vectors are added up, and a cell is the length of the sum (Kobayashi et al. 2020): "
+            "heads that pull in opposite directions cancel out. “Weight by values” changes nothing here."
+        )
+    with saving:
+        numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
 
 
 VIEW = View(
     "combined",
     "Several heads",
     draw,
-    "The mean, the largest or the sum of the weights of several heads, cell by cell; or the norm of the sum: "
-    "how much one token gives another through all heads of a layer together.",
+    "Several heads as one picture: each cell is the mean, the largest or the sum of their weights.",
+    "The norm of the sum is how much one token gives another through all heads of a layer together.",
     fields=(SCOPE, CHOSEN, HOW),
     needs=("attention",),
 )

@@ -1,10 +1,15 @@
 // The lines themselves, as a pen draws them on the screen and into files. A view says what is drawn: data, heads that
-// are `on` and their `colours`, the height of a `row`, and the `lines` of all tokens.
+// are `on`, the one among them that is in `front` or null, their `colours`, the height of a `row` at a `scale` of type,
+// and the `lines` of all tokens.
 
 import { LEVEL, OPACITY } from "./levels.js";
 import { labelsOf, other } from "./tokens.js";
 
 const UNDRAWN = ["weights", "selected", "off"]; // fields of data; weights are compared as bytes
+const BEHIND = 0.25; // what is left of the opacity of a line behind the head in front
+const WIDEST = 4; // pixels, of the strongest line of the head in front
+const ROOMY = 16; // pixels; in lower rows there are so many lines that only strong ones are drawn wide
+const STRONG = 0.25; // weight from which on they are
 
 // Whether two payloads have the same lines, whichever heads and token are chosen.
 export function drawnAlike(a, b) {
@@ -13,6 +18,24 @@ export function drawnAlike(a, b) {
     a.weights.length === b.weights.length && header(a) === header(b) && a.weights.every((q, at) => q === b.weights[at])
   );
 }
+
+// The head whose lines stand out: the only one, or the chosen one among several; null where there is none.
+export function inFront({ chosen }, on) {
+  const active = on.flatMap((isOn, head) => (isOn ? [head] : []));
+  if (active.length === 1) return active[0];
+  return active.includes(chosen) ? chosen : null;
+}
+
+// How a line of a weight from 0 to 1 is drawn, if lines are `thin` pixels wide. In front the weight is the width and,
+// rising early, the opacity: a line of half the weight is seen at once.
+export function styled(weight, head, view, thin) {
+  const { front, scale } = view;
+  if (head !== front) return { opacity: front === null ? weight : BEHIND * weight, width: thin };
+  const isWide = isRoomy(view) || weight > STRONG;
+  return { opacity: weight * (2 - weight), width: isWide ? (1 + (WIDEST - 1) * weight) * scale : thin };
+}
+
+const isRoomy = ({ row, scale }) => row > ROOMY * scale;
 
 // Heads lie side by side within a row, so that lines of one pair do not cover each other.
 export function lanes(on, row) {
@@ -26,7 +49,7 @@ export function strokeAll(pen, view, { start, end }, top, bottom) {
   const { data: { weights, queries, keys }, lines, on, row, colours } = view;
   const perHead = queries.length * keys.length;
   const lane = lanes(on, row);
-  pen.setWidth(row > 16 ? 1.5 : 1 / pen.ratio); // wider than a pixel takes ten times as long
+  const thin = isRoomy(view) ? 1.5 : 1 / pen.ratio; // wider than a pixel takes ten times as long
   let [level, head] = [-1, -1];
   for (const at of lines) {
     const owner = Math.floor(at / perHead);
@@ -37,16 +60,19 @@ export function strokeAll(pen, view, { start, end }, top, bottom) {
     if (Math.max(from, to) < top - 1 || Math.min(from, to) > bottom + 1) continue;
     if (LEVEL[weights[at]] !== level || owner !== head) {
       [level, head] = [LEVEL[weights[at]], owner];
-      pen.ink(colours[head], OPACITY[level]);
+      const { opacity, width } = styled(OPACITY[level], head, view, thin);
+      pen.ink(colours[head], opacity);
+      pen.setWidth(width);
     }
     pen.line(start, from, end, to);
   }
   pen.flush();
 }
 
-// The lines of one token; returns how many. Beside each partner one box a head tells which heads made its lines.
+// The lines of one token; returns how many. Beside each partner one box a head tells which heads made its lines: the
+// larger the weight, the more of the head's colour.
 export function strokeOne(pen, view, { gutter, start, end, width }, { side, index }) {
-  const { data, on, row, colours } = view;
+  const { data, on, front, row, colours } = view;
   const { weights, queries, keys } = data;
   const perHead = queries.length * keys.length;
   const partners = labelsOf(data, other(side)).length;
@@ -55,18 +81,23 @@ export function strokeOne(pen, view, { gutter, start, end, width }, { side, inde
   const [from, to] = side === "query" ? [start, end] : [end, start];
   const boxes = side === "query" ? width - gutter : 0;
   const box = gutter / active.length;
-  pen.setWidth(row > 16 ? 1.5 : 1);
+  const thin = isRoomy(view) ? 1.5 : 1;
+  const places = active.map((head, place) => ({ head, place }));
+  const inOrder = [...places.filter(({ head }) => head !== front), ...places.filter(({ head }) => head === front)];
   let lines = 0;
-  active.forEach((head, place) => {
+  for (const { head, place } of inOrder) {
     for (let partner = 0; partner < partners; partner++) {
       const pair = side === "query" ? index * keys.length + partner : partner * keys.length + index;
       const q = weights[head * perHead + pair];
       if (q === 0) continue;
-      pen.ink(colours[head], q / 255);
+      const { opacity, width: wide } = styled(q / 255, head, view, thin);
+      pen.setWidth(wide);
+      pen.ink(colours[head], opacity);
       pen.line(from, index * row + lane[head], to, partner * row + lane[head]);
+      pen.ink(colours[head], q / 255);
       pen.box(boxes + place * box, partner * row + 1, box, row - 2);
       lines++;
     }
-  });
+  }
   return lines;
 }
