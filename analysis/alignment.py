@@ -18,7 +18,7 @@ import pandas as pd
 
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun, Encoding, FloatArray, HiddenStates
+from model_zoo.types import AttentionRun, Encoding, FloatArray, HiddenStates, counted
 
 FEWEST: Final = 2
 MOST: Final = 4  # models side by side
@@ -51,17 +51,17 @@ class Alignment:
     def summary(self, names: Sequence[str]) -> str:
         """What is left out of the comparison, in plain English; "" where every model sees the whole text."""
         said = [
-            f"For {name} the text was cut, {_count(dropped, 'token')} left out."
+            f"For {name} the text was cut, {counted(dropped, 'token')} left out."
             for name, dropped in zip(names, self.n_dropped, strict=True)
             if dropped
         ]
         beyond = [
-            f"{_count(number, 'word')} of {name}" for name, number in zip(names, self.n_beyond, strict=True) if number
+            f"{counted(number, 'word')} of {name}" for name, number in zip(names, self.n_beyond, strict=True) if number
         ]
         if beyond:
             said.append(f"Not all models see the same: {', '.join(beyond)} cannot be compared.")
         if said:
-            said.append(f"Compared: the {_count(len(self), 'word')} that all models see in full.")
+            said.append(f"Compared: the {counted(len(self), 'word')} that all models see in full.")
         return " ".join(said)
 
 
@@ -304,7 +304,3 @@ def _texts(encoding: Encoding) -> tuple[str, str]:
 def _comparable(encoding: Encoding) -> tuple[str, ...]:
     """The texts with masks, which each model writes its own way, written alike where that moves no character."""
     return tuple(text.replace("<mask>", "[MASK]") for text in _texts(encoding))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -12,16 +12,16 @@ from viz.palette import DARK, LIGHT
 
 _STYLE = (Path(__file__).parent / "cockpit.css").read_text(encoding="utf-8")
 _PRESENT = (Path(__file__).parent / "present.css").read_text(encoding="utf-8")
-# Streamlit tells components its colours, and not the page around them. By whether the theme is dark.
-_COLOURS = {
-    theme is DARK: ":root {" + "".join(f"--{role}: {colour};" for role, colour in asdict(theme).items()) + "}"
-    for theme in (LIGHT, DARK)
-}
+# Streamlit tells components its colours, and not the page around them. Which of the two holds is told by the
+# color-scheme: Streamlit sets it on the app, and follows the system at once.
+_COLOURS = " ".join(f"--{role}: light-dark({colour}, {asdict(DARK)[role]});" for role, colour in asdict(LIGHT).items())
 
 
 def frame() -> None:
     """Once a run: the stylesheet, and what the browser has to know of the fields of all pages."""
-    styles = _COLOURS[appearance.is_dark()] + _STYLE + (_PRESENT if appearance.PRESENT.value else "")
+    # Popovers stand outside of the app.
+    scheme = f"color-scheme: {'dark' if appearance.is_dark() else 'light'};"
+    styles = f":root {{ {scheme} {_COLOURS} }}" + _STYLE + (_PRESENT if appearance.PRESENT.value else "")
     st.html(f"<style>{styles}</style>")
     browser.prepare(address.declared())
 

@@ -42,9 +42,9 @@ class Payload(TypedDict):
     colours: list[str]
     dark_colours: list[str]
     off: list[int]
-    chosen: int | None
     selected: Selected | None
-    group: str
+    in_front: int | None  # place of the head whose lines lie in front of the others, which are dimmed
+    group: str  # of pictures that show together what is pointed at, "" for none
 
 
 def payload(
@@ -58,8 +58,8 @@ def payload(
     query_segments: Sequence[int] | None = None,
     key_segments: Sequence[int] | None = None,
     off: Sequence[int] = (),
-    chosen: int | None = None,
     selected: Selected | None = None,
+    in_front: int | None = None,
     group: str = "",
 ) -> Payload:
     """The lines of weights (heads, n_q, n_k), rows are queries; all finite and none below zero.
@@ -68,10 +68,9 @@ def payload(
     pass 1), so that what is drawn and named differs from ``weights`` by at most ``scale / 510``, float32
     rounding aside. ``colours`` holds one CSS colour per head on a light background, ``dark_colours`` on a
     dark one. Segments are ``Encoding.segment_ids`` of the tokens left; a line marks where they change.
-    ``off`` are places of heads whose lines are hidden at first. The lines of the head at place ``chosen`` lie in front
-    of the others, which are dimmed; those of a single head stand out anyway. ``group`` names the pictures of a page that
-    show together what is pointed at, "" for none. ``selected`` is locked from the start;
-    one that is not among the tokens is dropped, because filters and links may well outlive a token.
+    ``off`` are places of heads whose lines are hidden at first. ``selected`` is locked from the start;
+    one that is not among the tokens is dropped, because filters and links may well outlive a token. ``in_front`` is the
+    place of the head that stands out; a single one does so anyway.
 
     Raises InvalidInput when no head or no token is left to draw, ValueError when lengths do not fit together.
     """
@@ -102,7 +101,7 @@ def payload(
         colours=list(colours),
         dark_colours=list(dark_colours),
         off=sorted(head for head in off if 0 <= head < n_heads),
-        chosen=chosen,
         selected=selected,
+        in_front=in_front,
         group=group,
     )

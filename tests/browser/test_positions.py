@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
-from benchmarks.positions import MARKS, SIZES, Sight, measure
+from benchmarks.positions import MARKS, PAIR, SIZES, TEXT, Sight, measure, table
+from model_zoo import DEFAULT_MODEL, Engine
 from pages import PAGES
 from ui.precomputed import EMBEDDED
 
@@ -19,6 +22,23 @@ Views = Callable[..., Iterator[tuple[Page, Sight]]]
 
 def resize(page: Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
+
+
+def test_the_texts_are_sixteen_tokens(engine: Engine) -> None:
+    assert [len(engine.encode(DEFAULT_MODEL, *texts)) for texts in ((TEXT,), PAIR)] == [16, 16]
+
+
+def test_two_outputs_stand_beside_each_other(tmp_path: Path) -> None:
+    """A view that was not there before, and one without a picture, have their places."""
+    before, after = tmp_path / "before", tmp_path / "after"
+    grid = {"page": "attention", "view": "grid", "window": [1280, 720], "top": 912, "bottom": 1242, "height": 1643}
+    words = grid | {"view": "words", "top": None, "bottom": None, "height": 720}
+    before.write_text(json.dumps(grid) + "\n", "utf-8")
+    after.write_text("\n".join(map(json.dumps, (grid | {"top": 257}, words))) + "\n", "utf-8")
+    assert table(before, after).splitlines()[2:] == [
+        "| attention | grid | 912 (1,643) | 257 (1,643) |  |  |",
+        "| attention | words |  | no picture (720) |  |  |",
+    ]
 
 
 @pytest.mark.browser

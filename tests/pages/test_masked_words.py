@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +14,6 @@ from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
 from pages import masked_words
-from ui import long_text
-from ui.masked_words import how_surprising
 
 PAGE = "pages/masked_words.py"
 VIEWS = [view.name for view in masked_words.PAGE.views]
@@ -37,12 +33,6 @@ def said(app: AppTest) -> str:
     return " ".join(
         e.value for kind in ("markdown", "caption", "info", "warning", "error") for e in app.main.get(kind)
     ).replace("\\", "")
-
-
-def figure(app: AppTest, number: int = 0) -> dict[str, Any]:
-    """What is sent to the browser of one Plotly figure, arrays as lists."""
-    found: dict[str, Any] = json.loads(app.get("plotly_chart")[number].proto.spec)
-    return found
 
 
 def click(app: AppTest, *words: int) -> None:
@@ -68,74 +58,6 @@ def test_what_was_typed_before_the_first_visit_stays(open_page: Open) -> None:
     app.text_area(key="text").set_value(TEXT).run()
     app.switch_page(PAGE).run()
     assert app.text_area(key="text").value == TEXT
-
-
-def test_why_this_word_counts_by_hand(open_page: Open, engine: Engine) -> None:
-    """Against masks typed into the text, one word after the other."""
-    text = "The dogs near the house are hungry."
-    words = ["The", "dogs", "near", "the", "house", "[MASK]", "hungry", "."]
-    before = engine.fill_mask("embedded/bert", text, masked=[6])[0].best[0]
-    after = {}
-    for place in {*range(len(words))} - {5}:
-        typed = " ".join("[MASK]" if at == place else word for at, word in enumerate(words))
-        answers = engine.fill_mask("embedded/bert", typed, 1, targets=[before.token])
-        (answer,) = [one for one in answers if one.position == 6]
-        after[place] = answer.targets[0].probability
-    app = open_page(PAGE, text=text, masks="7", view="why")
-    assert min(after, key=after.__getitem__) == 1
-    change = f"{before.probability:.0%}", f"{100 * after[1]:.2g}%"
-    assert "Hiding “dogs” costs the guess most: from {} to {}.".format(*change) in said(app)
-    drawn = figure(app)
-    names = drawn["layout"]["yaxis"]["ticktext"]
-    assert names[0] == "without “dogs”: {} → {}".format(*change)
-    assert len(names) == len(after)
-    expected = sorted((np.log2(p / before.probability) for p in after.values()), key=lambda bits: -abs(bits))
-    assert bars(app) == pytest.approx(expected, abs=1e-3)
-
-
-def test_why_this_word_follows_what_stood_there_too(open_page: Open, engine: Engine) -> None:
-    app = open_page(PAGE, text="Paris is the capital of France.", masks="7", view="why")
-    (answer,) = engine.fill_mask("embedded/bert", "Paris is the capital of France.", masked=[6])
-    assert answer.original is not None
-    assert answer.best[0].token == "paris"
-    assert figure(app)["layout"]["title"]["text"] == "P(paris)"
-    app.segmented_control(key="masked_words_followed").set_value("original").run()
-    assert figure(app)["layout"]["title"]["text"] == "P(france)"
-    assert f": {100 * answer.original.probability:.2g}% →" in figure(app)["layout"]["yaxis"]["ticktext"][0]
-
-
-def test_why_hides_words_whole(open_page: Open) -> None:
-    app = open_page(PAGE, text="She played the clavichord again.", masks="3", view="why")
-    assert sum("clavichord" in name for name in figure(app)["layout"]["yaxis"]["ticktext"]) == 1
-    app = open_page(PAGE, text="Hello", masks="2", view="why")
-    assert "There is no other word to hide" in said(app)
-
-
-@pytest.mark.parametrize("view", ["surprise", "why"])
-def test_a_long_text_says_how_long_it_takes_and_can_be_stopped(
-    view: str, open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(long_text, "LONG", 8)
-    monkeypatch.setattr(long_text, "_A_RUN", 0)
-    monkeypatch.setattr(how_surprising, "_AT_ONCE", 2)
-    said_on_the_way: list[str] = []
-    monkeypatch.setattr(long_text, "_say", lambda _bar, _share, words: said_on_the_way.append(words))
-    app = open_page(PAGE, text=TEXT, masks="6", view=view)
-    (waiting,) = [button for button in app.button if "long text" in button.label]
-    assert not app.metric
-    assert not app.get("plotly_chart")
-    waiting.click().run()
-    assert not app.exception
-    assert app.query_params["long"] == "1"
-    shares = [int(one.partition("%")[0]) for one in said_on_the_way]
-    assert len(shares) >= 3
-    assert shares == sorted(set(shares))
-    assert all(re.fullmatch(r"\d+% done, about \d+ (s|min) left", one) for one in said_on_the_way)
-    if view == "surprise":
-        whole = engine.token_scores("embedded/bert", TEXT, scheme="word l2r")
-        assert app.metric[0].value == f"{whole.log_likelihood:.2f} nats"
-    else:
-        assert app.get("plotly_chart")
 
 
 def test_a_click_masks_and_another_unmasks(open_page: Open, engine: Engine) -> None:

@@ -11,7 +11,7 @@ from ui.attention.fields import CHOSEN, SCOPE
 from ui.attention.scene import Scene
 
 _SEVERAL = {"layer": "A layer", "chosen": "Chosen", "all": "All"}
-_SCOPES = {"head": "One"} | _SEVERAL
+_SCOPES = {"head": "One"} | _SEVERAL | {"layer": "Its layer"}
 
 Head = tuple[int, int]  # layer and head, from 0
 

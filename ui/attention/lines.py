@@ -96,8 +96,8 @@ def _payload(shown: Filtered, drawn: list[Head], front: Head | None) -> lines.Pa
         query_segments=[unit.segment for unit in shown.queries],
         key_segments=[unit.segment for unit in shown.keys],
         off=[int(off) - 1 for off in OFF.value] if len(drawn) > 1 else [],
-        chosen=None if front is None else drawn.index(front),
         selected=selected,
+        in_front=None if front is None else drawn.index(front),
         group="attention",
     )
 
@@ -122,9 +122,9 @@ VIEW = View(
     "lines",
     "Lines",
     draw,
-    "A line runs from a token that looks to one it looks at: the stronger, the larger the weight. Point at a token.",
-    "Pointing at a token shows its lines alone, and a click keeps them. The lines of a layer, or of all heads, lie behind "
-    "those of the chosen head. Buttons above the picture switch heads on and off.",
+    "A line runs from each token that looks to those it looks at. Point at a token to see only its lines.",
+    "The stronger a line, the larger the weight. A click keeps a token's lines. Where there are several heads, the one "
+    "that is chosen stands in front of the others, and buttons above the picture switch each on or off.",
     fields=(SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
     needs=("attention",),
 )

@@ -51,8 +51,8 @@ VIEW = View(
     "Query and key",
     draw,
     "Where a token's weights come from: its query times each key, summed and scaled; softmax makes shares of 100%.",
-    "Read a row from left to right: the key's vector; its products with the query's vector, number by number; their sum, "
-    "which is the score; and the weight that softmax over all scores gives it.",
+    "Read a row from left to right: the key's vector; its products with the query's vector, number by number; their "
+    "sum, which is the score; and the weight that softmax over all scores gives it.",
     fields=(TOKEN,),
     needs=("attention",),
 )

@@ -52,7 +52,9 @@ def _length(scene: Scene) -> None:
 
 def _masks(scene: Scene) -> None:
     """Click words, or type masks; every model's guesses beside each other."""
-    words, spans = _strip(scene.text)
+    row = st.container(horizontal=True, key="words")
+    with row:
+        words, spans = _strip(scene.text)
     if not spans:
         st.info("Nothing is masked yet. Click a word above, or type [MASK] into the text.", icon="👆")
         return
@@ -64,7 +66,8 @@ def _masks(scene: Scene) -> None:
     with st.spinner("Running the models …", show_time=True):
         found = ask(scene.models, lambda model: engine().fill_mask(model, masked, _MOST_GUESSES))
     answers = good(found)
-    place = _which_mask(words)
+    with row:
+        place = _which_mask(words)
     top = GUESSES.value
     here = [every[place].best[0].probability for every in answers.values() if place < len(every)]
 
@@ -74,13 +77,13 @@ def _masks(scene: Scene) -> None:
             return
         answer = every[place]
         figures.show(
-            predictions(_shortened(answer, top), dark=scene.dark, highest=max(here)),
+            predictions(_shortened(answer, top), scene.name(model), dark=scene.dark, highest=max(here)),
             f"guesses {model}",
             f"compare-mask-{place + 1}",
         )
         _rank(words[place], answer)
 
-    beside_each_other(scene, found, bars)
+    beside_each_other(scene, found, bars, named=False)
     if answers:
         _agreement(scene, answers, words)
         save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")

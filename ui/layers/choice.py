@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 
 from analysis.probing import TASKS, Settings
@@ -108,18 +107,9 @@ def _tasks() -> list[str]:
 
 
 def _explain_tasks() -> None:
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "task": [task.title for task in TASKS.values()],
-                "kind": [task.kind for task in TASKS.values()],
-                "items": [{"sentence": "sentences", "token": "words"}[task.level] for task in TASKS.values()],
-                "question": [task.question for task in TASKS.values()],
-            }
-        ),
-        hide_index=True,
-        column_config={"question": st.column_config.TextColumn(width="large")},
-    )
+    items = {"sentence": "sentences", "token": "words"}
+    rows = [f"| {task.title} | {task.kind}, {items[task.level]} | {task.question} |" for task in TASKS.values()]
+    st.markdown("\n".join(["| task | kind, items | question |", "|---|---|---|", *rows]))
     st.caption(
         as_text(
             "The sentences are made by grammars written for this app, so every label is correct by construction; "

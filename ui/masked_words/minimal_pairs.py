@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
-from ui import figures, notes, save, uploads
+from ui import figures, notes, save, uploads, widgets
 from ui.appearance import is_dark
 from ui.batch import Batch, go_on, left_out, offer, say_what_waits
 from ui.engine import engine
@@ -64,22 +64,26 @@ class Judgement(NamedTuple):
 
 def draw(scene: Scene) -> None:
     """Paste or upload, run, stop, read, take away."""
-    asked, answered = st.columns([2, 3], gap="large")
-    with asked:
-        typed = st.text_area("Paste pairs", **MINIMAL_PAIRS.bound, height=190)
-        files = uploads.several("or upload files", _FILES, asked) or [uploads.pasted(typed)]
-        found = read([(file.data, file.name) for file in files], _MAX_PAIRS)
-        for note in found.notes:
-            st.warning(as_text(note), icon=":material/content_cut:")
-        st.caption(
-            "CSV with the columns good and bad, and phenomenon if you know it, or the JSON lines of BLiMP (Warstadt et "
-            f"al. 2020); at most {_MAX_PAIRS:,} pairs. The text above plays no part here."
-        )
-    with answered:
+    with widgets.controls():
+        with widgets.popover("The pairs", ":material/table_rows:"):
+            typed = st.text_area("Paste pairs", **MINIMAL_PAIRS.bound, height=190)
+            files = uploads.several("or upload files", _FILES, st.container()) or [uploads.pasted(typed)]
+            st.caption(
+                "CSV with the columns good and bad, and phenomenon if you know it, or the JSON lines of BLiMP "
+                f"(Warstadt et al. 2020); at most {_MAX_PAIRS:,} pairs."
+            )
+        begin = st.container()
+    found = read([(file.data, file.name) for file in files], _MAX_PAIRS)
+    for note in found.notes:
+        st.warning(as_text(note), icon=":material/content_cut:")
+    with begin:
         batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows)
+    with st.container(key="answer"):
         if batch is None:
-            st.caption("Here it will say how often the right sentence is preferred, phenomenon by phenomenon.")
+            rows = [(pair.good, pair.bad, pair.phenomenon) for pair in found.rows]
+            st.dataframe(pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]), hide_index=True)
         go_on(batch, _judged, _show)
+    st.caption("The text above plays no part here.")
 
 
 def _left_out(_scene: Scene) -> str:

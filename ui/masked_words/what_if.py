@@ -32,7 +32,8 @@ def draw(scene: Scene) -> None:
     with controls:
         unit, other = _ask(units)
     if not other.strip():
-        st.info("Type a word to put in its place.", icon=":material/edit:")
+        with st.container(key="answer"):
+            st.info("Type a word to put in its place.", icon=":material/edit:")
         return
     encoding = scene.encoding
     start, end = encoding.offsets[unit.start][0], encoding.offsets[unit.stop - 1][1]

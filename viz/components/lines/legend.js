@@ -19,11 +19,11 @@ export class Legend {
   }
 
   // Which heads are on, and which one is the chosen one.
-  mark({ chosen }, on, colours) {
+  mark({ in_front: inFront }, on, colours) {
     [...this.element.children].forEach((button, head) => {
       button.style.setProperty("--head", colours[head]);
       button.setAttribute("aria-pressed", String(on[head]));
-      if (head === chosen) button.setAttribute("aria-current", "true");
+      if (head === inFront) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
     });
   }

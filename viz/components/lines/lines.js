@@ -16,7 +16,7 @@ import { sortedLines } from "./levels.js";
 import { Picture } from "./picture.js";
 import { Reports } from "./reports.js";
 import { status } from "./status.js";
-import { drawnAlike, inFront, strokeAll, strokeOne } from "./strokes.js";
+import { drawnAlike, frontOf, strokeAll, strokeOne } from "./strokes.js";
 import { Tiles } from "./tiles.js";
 import { beginsSegment, clicked, labelsOf, moved, same } from "./tokens.js";
 import { counted, described, meanWeights, ofBoxes, strongestOf } from "./words.js";
@@ -158,7 +158,7 @@ class Lines {
   }
 
   get front() {
-    return inFront(this.data, this.on);
+    return frontOf(this.data, this.on);
   }
 
   // ---- drawing ------------------------------------------------------------------------------------------

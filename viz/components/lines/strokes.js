@@ -20,7 +20,7 @@ export function drawnAlike(a, b) {
 }
 
 // The head whose lines stand out: the only one, or the chosen one among several; null where there is none.
-export function inFront({ chosen }, on) {
+export function frontOf({ in_front: chosen }, on) {
   const active = on.flatMap((isOn, head) => (isOn ? [head] : []));
   if (active.length === 1) return active[0];
   return active.includes(chosen) ? chosen : null;
