@@ -70,7 +70,7 @@ def payload(
     dark one. Segments are ``Encoding.segment_ids`` of the tokens left; a line marks where they change.
     ``off`` are places of heads whose lines are hidden at first. ``selected`` is locked from the start;
     one that is not among the tokens is dropped, because filters and links may well outlive a token. ``in_front`` is the
-    place of the head that stands out; a single one does so anyway.
+    place of the head that stands out, dropped if there is none; a single head stands out anyway.
 
     Raises InvalidInput when no head or no token is left to draw, ValueError when lengths do not fit together.
     """
@@ -102,6 +102,6 @@ def payload(
         dark_colours=list(dark_colours),
         off=sorted(head for head in off if 0 <= head < n_heads),
         selected=selected,
-        in_front=in_front,
+        in_front=in_front if in_front is not None and 0 <= in_front < n_heads else None,
         group=group,
     )

@@ -26,9 +26,10 @@ CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
     "grid": ({"view": "grid"}, {"layer", "head"}, {"stretch"}),
     "who looks from a word to a word": ({"view": "who"}, set(), {"ask", "From this word", "To this word"}),
     "who looks at a place": ({"view": "who", "ask": "previous"}, set(), {"ask"}),
-    "lines of a layer": ({"view": "lines"}, {"layer"}, {"scope"}),
+    "lines of a head": ({"view": "lines"}, {"layer", "head"}, {"scope"}),
+    "lines of a layer": ({"view": "lines", "scope": "layer"}, {"layer", "head"}, {"scope"}),
     "lines of chosen heads": ({"view": "lines", "scope": "chosen"}, set(), {"scope", "heads"}),
-    "lines of all heads": ({"view": "lines", "scope": "all"}, set(), {"scope"}),
+    "lines of all heads": ({"view": "lines", "scope": "all"}, {"layer", "head"}, {"scope"}),
     "a layer combined": ({"view": "combined"}, {"layer"}, {"scope", "how"}),
     "chosen heads combined": ({"view": "combined", "scope": "chosen"}, set(), {"scope", "heads", "how"}),
     "all heads combined": ({"view": "combined", "scope": "all"}, set(), {"scope", "how"}),
@@ -54,7 +55,7 @@ OTHERS: dict[str, Any] = {
 }  # fmt: skip
 SWITCHED = {
     "ask": {"words": "previous", "previous": "words"},
-    "scope": {"layer": "all", "chosen": "layer", "all": "chosen"},
+    "scope": {"head": "all", "layer": "all", "chosen": "layer", "all": "chosen"},
     "bertviz": {"head": "model", "model": "head"},
     "view": dict.fromkeys(VIEWS, "combined") | {"combined": "grid"},
 }

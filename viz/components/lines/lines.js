@@ -66,7 +66,8 @@ class Lines {
       this.buildColumn("key");
       this.moveTabStop(this.exists(this.tabStop) ? this.tabStop : { side: "query", index: 0 });
       this.pointed = this.elsewhere = null;
-      this.mean = this.best = null;
+      this.mean = null;
+      this.takeFront();
       this.layout();
     }
     if (before) {
@@ -157,8 +158,11 @@ class Lines {
     return this.isDark ? this.data.dark_colours : this.data.colours;
   }
 
-  get front() {
-    return frontOf(this.data, this.on);
+  // The head in front among those that are on, its strongest lines, and the largest of its weights as it is drawn, 0 to 1.
+  takeFront() {
+    this.front = frontOf(this.data, this.on);
+    this.best = this.front === null ? [] : strongestOf(this.data, this.front);
+    this.most = this.best.length ? this.best[0].weight / this.data.scale : 1;
   }
 
   // ---- drawing ------------------------------------------------------------------------------------------
@@ -262,7 +266,8 @@ class Lines {
 
   showHeads(on) {
     this.on = on;
-    this.mean = this.best = null;
+    this.mean = null;
+    this.takeFront();
     this.markHeads();
     this.say();
     this.draw({ everything: true });
@@ -286,12 +291,6 @@ class Lines {
 
   ofBoxes() {
     return ofBoxes(this.on.filter(Boolean).length, this.isDark);
-  }
-
-  // Found when they are first asked for.
-  strongest() {
-    this.best ??= this.front === null ? [] : strongestOf(this.data, this.front);
-    return this.best;
   }
 
   say() {

@@ -1,5 +1,5 @@
 // The line of words above the picture: what a view shows, as elements and texts. A view says which heads are `on`, which
-// token is shown(), the strongest() lines of the head in `front`, and the means() of all weights.
+// token is shown(), the `best` lines of the head in `front`, and the means() of all weights.
 
 import { labelsOf } from "./tokens.js";
 import { nameOf, strongest } from "./words.js";
@@ -17,7 +17,7 @@ export function status(view) {
 function ofAll(view) {
   const { data: { head_names: names }, front } = view;
   const told = `${view.counted()} Hover a token to see all its lines, click to keep them.`;
-  const best = view.strongest().map(({ query, key, weight }) => [
+  const best = view.best.map(({ query, key, weight }) => [
     isolated(query),
     " → ",
     isolated(key),

@@ -1,6 +1,6 @@
 // The lines themselves, as a pen draws them on the screen and into files. A view says what is drawn: data, heads that
-// are `on`, the one among them that is in `front` or null, their `colours`, the height of a `row` at a `scale` of type,
-// and the `lines` of all tokens.
+// are `on`, the one among them that is in `front` or null and the `most` of its weights, their `colours`, the height of a
+// `row` at a `scale` of type, and the `lines` of all tokens.
 
 import { LEVEL, OPACITY } from "./levels.js";
 import { labelsOf, other } from "./tokens.js";
@@ -26,13 +26,20 @@ export function frontOf({ in_front: chosen }, on) {
   return active.includes(chosen) ? chosen : null;
 }
 
-// How a line of a weight from 0 to 1 is drawn, if lines are `thin` pixels wide. In front the weight is the width and,
-// rising early, the opacity: a line of half the weight is seen at once.
-export function styled(weight, head, view, thin) {
+// How a line of a weight from 0 to 1 is drawn, if lines are `thin` pixels wide. In front it is what a line weighs
+// beside the head's strongest that tells: lines that matter are set off from the many that do not.
+export function styled(of, head, view, thin) {
   const { front, scale } = view;
-  if (head !== front) return { opacity: front === null ? weight : BEHIND * weight, width: thin };
+  if (head !== front) return { opacity: front === null ? of : BEHIND * of, width: thin };
+  const weight = setOff(Math.min(of / view.most, 1));
   const isWide = isRoomy(view) || weight > STRONG;
-  return { opacity: weight * (2 - weight), width: isWide ? (1 + (WIDEST - 1) * weight) * scale : thin };
+  return { opacity: weight, width: isWide ? (1 + (WIDEST - 1) * weight) * scale : thin };
+}
+
+// Small weights as they are; from a third on they rise in an S, up to 1 at 0.8.
+function setOff(weight) {
+  const part = Math.min(weight / 0.8, 1);
+  return Math.max(weight, part * part * (3 - 2 * part));
 }
 
 const isRoomy = ({ row, scale }) => row > ROOMY * scale;
