@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from ui import widgets
-from ui.attention.fields import CHOSEN, SCOPE
+from ui.attention.fields import CHOSEN, SCOPE, SEVERAL
 from ui.attention.scene import Scene
 
 _SEVERAL = {"layer": "A layer", "chosen": "Chosen", "all": "All"}
@@ -26,9 +26,9 @@ class Chosen:
 
 def several(scene: Scene) -> list[Head]:
     """Controls for the heads to combine, in a line of controls; possibly none."""
-    if SCOPE.value == "head":  # one alone has nothing to be combined with
-        SCOPE.value = "layer"
-    scope = widgets.choice("Heads", _SEVERAL, SCOPE)
+    if not SEVERAL.value:  # older links say it by the scope of “Lines”; one head has nothing to be combined with
+        SEVERAL.value = SCOPE.value if SCOPE.value in _SEVERAL else "layer"
+    scope = widgets.choice("Heads", _SEVERAL, SEVERAL)
     if scope == "layer":
         return _of_layer(scene, widgets.layer(scene.run))
     return _named(scene) if scope == "chosen" else _all(scene)

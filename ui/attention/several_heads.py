@@ -9,7 +9,7 @@ import streamlit as st
 from analysis.filters import COMBINATIONS, Combination, combine
 from ui import widgets
 from ui.attention import filters, heads
-from ui.attention.fields import CHOSEN, SCOPE
+from ui.attention.fields import CHOSEN, SCOPE, SEVERAL
 from ui.attention.numbers import numbers
 from ui.attention.scene import Scene, draw_heatmap, summary
 from ui.field import Field, one_of
@@ -57,6 +57,6 @@ VIEW = View(
     draw,
     "Several heads as one picture: each cell is the mean, the largest or the sum of their weights.",
     "The norm of the sum is how much one token gives another through all heads of a layer together.",
-    fields=(SCOPE, CHOSEN, HOW),
+    fields=(SCOPE, SEVERAL, CHOSEN, HOW),
     needs=("attention",),
 )
