@@ -20,7 +20,9 @@ PAGE = Page(
     question="What do two models do differently?",
     how="Give two to four models the same text: tokens, heads, guesses, layers, cost.",
     about="Give two to four models the same text, and see how they split it, where their heads look, what they guess, "
-    "how similar their layers are, and what they cost.",
+    "how similar their layers are, and what they cost. Where two of them are set against each other, A is the "
+    "reference, and B is compared with it; B may be A itself, which is a check: all differences are then 0. "
+    "Choose models from the list or, where the app allows any, type a Hugging Face id or a folder into it.",
     fields=(TEXT, PAIR, COMPARED),
     view=VIEW,
     views=(tokens.VIEW, attention.VIEW, predictions.VIEW, representations.VIEW, cost.VIEW),

@@ -1,6 +1,6 @@
 """The home page: a model at work, three ways in, what each page answers, and links for a lesson."""
 
-from ui.home import overview
+from ui.home import at_work, overview
 from ui.page import Page, run
 
 
@@ -18,6 +18,7 @@ PAGE: Page = Page(
     question="What is this?",
     how="A model at work, three ways in, and links for a lesson.",
     about="Type a sentence and see what a language model does with it, layer by layer and head by head.",
+    fields=(at_work.AT_WORK,),
     body=body,
 )
 

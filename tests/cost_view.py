@@ -43,4 +43,11 @@ def lines(app: AppTest) -> dict[str, dict[str, Any]]:
     return {trace["name"]: trace for trace in spec["data"]}
 
 
-TIMES = ["time, ms", "tokens/s", "words/s", "× per doubling", "middle half, ms"]
+def table(app: AppTest) -> dict[str, dict[str, str]]:
+    """What is written in the table: by the name of a model, by the row."""
+    found: dict[str, dict[str, str]] = app.table[-1].value.to_dict()
+    return found
+
+
+NOTHING = "–"
+TIMES = ("time, ms", "tokens/s", "words/s", "× per doubling")

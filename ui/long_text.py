@@ -49,7 +49,7 @@ def collected(asked: Field[bool], n_tokens: int, parts: Generator[Part, None, No
 
     found: list[Part] = []
     last = time.monotonic()
-    measured: tuple[int, float] | None = None  # how many parts there were, and when, as the first run began
+    n_runs, first = 0, (0, last)  # how many parts there were and when, as the first run whose speed counts began
     place = st.empty()
     with place.container(), closing(parts):
         bar = st.progress(0.0, "The first words are being run: that says how long the rest will take.")
@@ -57,11 +57,12 @@ def collected(asked: Field[bool], n_tokens: int, parts: Generator[Part, None, No
         for part in parts:
             now = time.monotonic()
             if now - last >= _A_RUN:  # parts come in bunches, a run each, after those that the engine remembers
-                if measured is None:
-                    measured = len(found), last
-                else:
-                    speed = (len(found) - measured[0]) / (last - measured[1])
-                    left = duration((n_parts - len(found)) / speed)
+                n_runs += 1
+                if n_runs == 2:  # of the first the engine hands out a single part, before the others
+                    first = len(found), last
+                elif n_runs > 2:
+                    seconds = (last - first[1]) / (len(found) - first[0])
+                    left = duration((n_parts - len(found)) * seconds)
                     _say(bar, len(found) / n_parts, f"{len(found) / n_parts:.0%} done, about {left} left")
             found.append(part)
             last = now

@@ -124,6 +124,7 @@ def run(page: Page[Any]) -> None:
     notes.complaints(ignored)
     if page.body is not None:
         page.body()
+        address.publish()
         return
     assert page.scene is not None
     scene = None
@@ -179,14 +180,13 @@ def _link(left_out: str) -> None:
         browser.copy_link(address.query())
         what = "what is chosen" if left_out else "what you see"
         if address.publish():
-            st.caption(f"The address of this page restores {what}.")
+            said = f"The address of this page restores {what}."
         else:
-            st.caption(
+            said = (
                 f"The text is longer than the {address.LONGEST_VALUE:,} characters an address can carry, so the "
                 f"address of this page restores {what} without the text."
             )
-    if left_out:
-        st.caption(left_out)
+        st.caption(f"{said} {left_out}".strip())
 
 
 def _through_app() -> None:

@@ -13,7 +13,7 @@ from model_zoo.text import refuse_too_long
 from model_zoo.types import AttentionRun
 from ui import notes
 from ui.address import put
-from ui.examples import Examples
+from ui.examples import Example, Examples
 from ui.field import Field, count
 from ui.messages import enumerated
 from ui.settings import settings
@@ -83,20 +83,14 @@ def short_enough(text: str, what: str = "The text") -> str:
 
 
 def try_example(examples: Examples) -> None:
-    """The titles of a page's examples; a click puts the page into that example's state."""
-    by_title = {example.title: example for example in examples.each}
+    """The titles of a page's examples behind a button; a click puts the page into that example's state."""
 
-    def use() -> None:
-        chosen = by_title.get(st.session_state[_EXAMPLE])
-        if chosen is not None:
-            put(examples.state(chosen))
-        st.session_state[_EXAMPLE] = None
+    def use(example: Example) -> None:
+        put(examples.state(example))
 
     with popover("Examples", ":material/lightbulb:"):
-        st.pills("Try an example", list(by_title), key=_EXAMPLE, on_change=use, label_visibility="collapsed")
-
-
-_EXAMPLE = "example"
+        for example in examples.each:
+            st.button(example.title, key=f"example {example.title}", on_click=use, args=(example,), width="stretch")
 
 
 def model() -> str:
@@ -119,13 +113,6 @@ def model() -> str:
         width=300,
     )
     return cast(str, found)
-
-
-def models_help() -> str:
-    """What a visitor may do with a list of models."""
-    if settings().any_model:
-        return "Choose a model, or type a Hugging Face id (such as google-bert/bert-base-uncased) or a folder."
-    return "Choose a model. Others cannot be named here."
 
 
 def may_be_named(model: str) -> bool:

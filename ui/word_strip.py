@@ -92,6 +92,6 @@ def one_mask(field: Field[int], names: Sequence[str]) -> int:
             **field.bound,
             format_func=lambda place: names[place],
             label_visibility="collapsed",
-            width=200,
+            width=180,
         )
     )

@@ -15,7 +15,7 @@ from viz.layout import COLOUR_BAR_SPACE, axis_style, base_layout, scale_bar, tok
 from viz.palette import diverging, sequential, square_root, theme
 
 _LONGEST_NAME: Final = 30  # characters of a model's name beside a figure
-_LARGEST_SIDE: Final = 380  # px of all heads together
+_LARGEST_SIDE: Final = 320  # px of all heads together: half a screen
 _LARGEST_HEAD: Final = 14  # px
 
 
@@ -28,14 +28,16 @@ def difference(
     names: tuple[str, str],
     stretch: bool = False,
     file: str = "difference",
+    query_segments: Sequence[int] = (),
+    key_segments: Sequence[int] = (),
     height: int = 0,
     group: str = "",
 ) -> Payload:
     """Where one model's attention is larger (blue) or smaller (orange) than another's: A − B, float32 (words, keys).
 
     Colours follow the square root of the difference on the scale −1..1, the same for every pair; ``stretch`` sets
-    its ends to the largest difference there is instead. A cell also states both weights. ``height`` and ``group`` are
-    those of the heatmap's payload. Raises ValueError when the shapes do not fit.
+    its ends to the largest difference there is instead. A cell also states both weights. Segments, ``height`` and
+    ``group`` are those of the heatmap's payload. Raises ValueError when the shapes do not fit.
     """
     if a.shape != b.shape:
         raise ValueError(f"weights of shapes {a.shape} and {b.shape} are not on the same words")
@@ -56,6 +58,8 @@ def difference(
         marks=[(place, f"{value * reach:+.2g}" if value else "0") for place, value in _MARKS],
         title="{} − {} (√ scale)".format(*(visible_text(name) for name in names)),
         file=file,
+        query_segments=query_segments,
+        key_segments=key_segments,
         height=height,
         group=group,
     )

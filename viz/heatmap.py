@@ -42,6 +42,8 @@ class Payload(TypedDict):
     title: str  # of the colour bar
     query_segments: list[int]  # of each token, 0 or 1; a line marks where they change
     key_segments: list[int]
+    special_queries: list[int]  # places of special tokens; the strongest cells in words are not those between two
+    special_keys: list[int]
     height: int  # CSS px that the picture does not exceed if every row can be labelled, 0 for no limit
     group: str  # of pictures that show together what is pointed at, "" for none
     file: str  # name of saved pictures, without their ending
@@ -54,18 +56,21 @@ def heatmap(
     *,
     stretch: bool = False,
     what: str = "attention weight",
+    number: str = "weight",
     file: str = "attention",
     query_segments: Sequence[int] = (),
     key_segments: Sequence[int] = (),
+    special_queries: Sequence[int] = (),
+    special_keys: Sequence[int] = (),
     height: int = 0,
     group: str = "",
 ) -> Payload:
     """Attention weights float32 (queries, keys), each row how a query divides its attention among the keys.
 
     Colours follow √weight on the scale 0..1, the same for every head; ``stretch`` sets the scale's end to the
-    matrix's own maximum instead. ``what`` names the weights on the colour bar. ``height``, the segments of the tokens
-    (``Encoding.segment_ids`` of those shown) and ``group`` are those of the payload. Raises ValueError when the tokens
-    do not fit the matrix.
+    matrix's own maximum instead. ``what`` names the weights on the colour bar, ``number`` one of them, in a word.
+    ``height``, the segments of the tokens (``Encoding.segment_ids`` of those shown), the places of special ones and
+    ``group`` are those of the payload. Raises ValueError when the tokens do not fit the matrix.
     """
     maximum = float(weights.max(initial=0.0)) if stretch else 1.0
     maximum = maximum or 1.0  # a matrix of zeros has no maximum to stretch to
@@ -73,7 +78,7 @@ def heatmap(
         weights[None],
         queries,
         keys,
-        numbers=[Number(name="weight", signed=False)],
+        numbers=[Number(name=number, signed=False)],
         limits=(0.0, maximum),
         bend="root",
         scales=(sequential(dark=False), sequential(dark=True)),
@@ -82,6 +87,8 @@ def heatmap(
         file=file,
         query_segments=query_segments,
         key_segments=key_segments,
+        special_queries=special_queries,
+        special_keys=special_keys,
         height=height,
         group=group,
     )
@@ -101,6 +108,8 @@ def matrix(
     file: str,
     query_segments: Sequence[int] = (),
     key_segments: Sequence[int] = (),
+    special_queries: Sequence[int] = (),
+    special_keys: Sequence[int] = (),
     height: int = 0,
     group: str = "",
 ) -> Payload:
@@ -131,6 +140,8 @@ def matrix(
         file=file,
         query_segments=[int(segment) for segment in query_segments],
         key_segments=[int(segment) for segment in key_segments],
+        special_queries=list(special_queries),
+        special_keys=list(special_keys),
         height=height,
         group=group,
     )

@@ -8,28 +8,52 @@ import numpy as np
 
 from analysis.words import Unit
 from model_zoo.types import FloatArray, Prediction
+from viz.layout import visible_text
 from viz.palette import sequential
 from viz.token_line import Cell, Item, Line, filled
 
 SCALE_END = 16.0
 """Bits at which the colour is full: about one in 65,000, more than a vocabulary's even chance."""
 
+_WIDEST = 1100  # px of a line, so that a wide screen has room for it and models are named beside all of it
+_LETTER = 8  # px, about
+_NUMBER = 4  # letters
+_BETWEEN = 16  # px around a word
 
-def surprisals(words: Sequence[str], bits: Mapping[str, FloatArray], *, dark: bool = False) -> Line:
-    """Words with their surprisal in bits (nan: not scored) by several models, a row each, all on one scale.
 
-    ``bits`` holds for the name of each model the numbers of all words, float (words,).
+def surprisals(words: Sequence[str], bits: Mapping[str, FloatArray], *, dark: bool = False) -> list[Line]:
+    """Surprisal in bits, (words,) by the name of a model (nan: not scored), on one scale for all models and sentences.
+
+    A word and its numbers are one column, so that models align. Every line begins with the models' names. Raises
+    ValueError where a model does not have a number for every word.
     """
-    names = Item((Cell(""), *(Cell(name) for name in bits)))
-    items = [
-        Item((Cell(word), *(_number(float(numbers[place]), dark) for numbers in bits.values())))
+    if any(len(values) != len(words) for values in bits.values()):
+        raise ValueError(f"the bits of every model must be those of {len(words)} words")
+    first = Item((Cell("\u00a0"), *(Cell(visible_text(name)) for name in bits)))
+    columns = [
+        _column(word, {name: float(values[place]) for name, values in bits.items()}, dark)
         for place, word in enumerate(words)
     ]
-    return Line((names, *items))
+    indent = max((len(name) for name in bits), default=0) * _LETTER + _BETWEEN
+    lines: list[list[Item]] = []
+    room = 0
+    for word, column in zip(words, columns, strict=True):
+        width = max(len(word), _NUMBER) * _LETTER + _BETWEEN
+        if width > room:
+            lines.append([first])
+            room = _WIDEST - indent
+        lines[-1].append(column)
+        room -= width
+    return [Line(tuple(items)) for items in lines]
 
 
-def _number(value: float, dark: bool) -> Cell:
-    return Cell("–") if np.isnan(value) else filled(f"{value:.1f}", sequential(dark), value / SCALE_END)
+def _column(word: str, bits: Mapping[str, float], dark: bool) -> Item:
+    said = [f"{name}: " + ("not scored" if np.isnan(value) else f"{value:.1f} bits") for name, value in bits.items()]
+    cells = [
+        Cell("–") if np.isnan(value) else filled(f"{value:.1f}", sequential(dark), value / SCALE_END)
+        for value in bits.values()
+    ]
+    return Item((Cell(visible_text(word)), *cells), ", ".join(said))
 
 
 def surprisal(

@@ -45,7 +45,7 @@ def test_a_best_match_is_opened_and_its_link_restores_it(
     page: Page = window.open(address(app_url, models, view="tokens"))
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     page.get_by_role("radio", name="Attention", exact=True).click()
-    expect(page.get_by_text("Which head of B looks where this head of A looks?")).to_be_visible()
+    page.get_by_role("tab", name="Best matches", exact=True).click()
     expect_steppers(page, ["1", "1", "", "1"])  # no layer of its own: the one at the same depth
     window.until(
         lambda: page.get_by_test_id("stDataFrame").locator(".dvn-scroller").click(position={"x": 16, "y": 52}),

@@ -262,3 +262,33 @@ def test_characters_that_xml_cannot_hold(open_page: Open) -> None:
         ).iter(f"{SVG}text")
     ]
     assert {"a⟨U+0001⟩b", "⟨U+D800⟩", "␣e", "👩‍👩‍👧"} <= set(texts)
+
+
+POINTED = """(place) => dispatchEvent(new CustomEvent("inside-bert:pointed", {
+    detail: { source: null, group: "g", place }
+}))"""
+
+
+def test_what_others_point_at_is_framed_and_what_a_key_reads_outlasts_it(mounted: Callable[..., Any]) -> None:
+    page, run = mounted(SOURCE)
+    run(heatmap(WEIGHTS, TOKENS, TOKENS, group="g"))
+    page.evaluate("addEventListener('inside-bert:pointed', ({ detail }) => detail.source && told.push(detail.place))")
+    bands, reading = page.locator(".band:not([hidden])"), page.get_by_role("status")
+    page.evaluate(POINTED, {"query": 1, "key": None})
+    expect(bands).to_have_count(1)
+    expect(reading).to_be_hidden()
+    page.evaluate(POINTED, None)
+    expect(bands).to_have_count(0)
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    expect(bands).to_have_count(2)
+    page.evaluate(POINTED, {"query": 2, "key": None})
+    expect(bands).to_have_count(1)
+    expect(reading.locator("span").last).to_have_text("weight 1.0000")
+    page.evaluate(POINTED, None)
+    expect(bands).to_have_count(2)
+    run(heatmap(WEIGHTS.T, TOKENS, TOKENS, group="g"))
+    expect(bands).to_have_count(2)
+    run(heatmap(np.ones((1, 1), np.float32), ["a"], ["a"], group="g"))
+    expect(bands).to_have_count(0)
+    assert page.evaluate("told") == [{"query": 0, "key": 0}, {"query": 0, "key": 1}, None]

@@ -127,9 +127,9 @@ def test_back_and_forward_bring_text_and_masks_together(visit: Callable[..., Any
     for title, word in (("One word fits", "was"), ("Several words fit", "coffee")):
         page.get_by_role("button", name="Examples").click()
         page.get_by_text(title, exact=True).click()
-        page.keyboard.press("Escape")
         expect(page.locator(".st-key-mask_strip [aria-pressed='true']")).to_have_text(word)
         window.settled()
+        page.keyboard.press("Escape")
         if word == "was":  # another view is a step; the second example goes back to the first view, another one
             page.get_by_role("radio", name="Layer by layer").click()
             expect(page.get_by_text("Best tokens after every layer")).to_be_visible()

@@ -13,11 +13,8 @@ from by_transformers import slow_log_probabilities, slow_model
 from checkpoints import FAMILIES, WITH_HEAD
 from transformers import AutoTokenizer
 
-from model_zoo import Engine, answers
+from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.questions.fill_mask import FillMask
-from model_zoo.questions.score_tokens import ScoreTokens
-from model_zoo.types import Scheme, TokenScores
 
 TEXT = "The cat sat on the mat because it was tired."
 WITHOUT_HEAD = [name for name, family in FAMILIES.items() if not family.mlm]
@@ -296,47 +293,6 @@ def test_many_texts_are_filled_and_scored_as_each_alone(name: str, engine: Engin
         assert found.encoding == single.encoding
         np.testing.assert_allclose(found.log_probabilities, single.log_probabilities, atol=2e-4)
     assert engine.token_scores(model, []) == engine.fill_mask(model, []) == []
-
-
-def test_one_text_with_other_words_hidden_is_filled_in_one_batch(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As where each word is hidden in turn."""
-    fresh = Engine("cpu")
-    asked = [FillMask("embedded/bert", TEXT, 1, {2, place}, [1996]) for place in range(3, 6)]
-    encoded: list[int] = []
-    real = answers.states_of
-    monkeypatch.setattr(answers, "states_of", lambda loaded, some: encoded.append(len(some)) or real(loaded, some))
-    found = dict(fresh.stream_all(asked))
-    assert encoded == [3]
-    for place, question in enumerate(asked):
-        alone = engine.fill_mask("embedded/bert", TEXT, 1, masked=question.masked, targets=[1996])
-        assert [one.position for one in found[place]] == [one.position for one in alone] == [2, place + 3]
-        for mine, expected in zip(found[place], alone, strict=True):
-            assert mine.targets[0].log_probability == pytest.approx(expected.targets[0].log_probability, abs=1e-4)
-            assert mine.original == expected.original or mine.original is not None
-
-
-@pytest.mark.parametrize("scheme", ["original", "word l2r"])
-def test_a_text_is_scored_in_parts_as_at_once(scheme: Scheme, engine: Engine) -> None:
-    text = "She played the clavichord again."
-    whole = engine.token_scores("embedded/bert", text, scheme=scheme)
-    n = len(whole.encoding)
-    parts = [ScoreTokens("embedded/bert", text, scheme, range(first, first + 3)) for first in range(0, n, 3)]
-    found = [part for _, part in engine.stream_all(parts)]
-    assert sorted(part.n_scored for part in found) == sorted(
-        int(np.isfinite(whole.log_probabilities[first : first + 3]).sum()) for first in range(0, n, 3)
-    )
-    joined = TokenScores.joined(found)
-    np.testing.assert_allclose(joined.log_probabilities, whole.log_probabilities, atol=1e-4)
-    assert [guess and guess.token for guess in joined.guesses] == [guess and guess.token for guess in whole.guesses]
-    assert joined.scheme == scheme
-
-
-def test_a_causal_model_scores_all_in_one_run(engine: Engine, checkpoint: Checkpoint) -> None:
-    model = str(checkpoint("gpt2"))
-    part = engine.ask(ScoreTokens(model, TEXT, "causal", [1]))
-    assert part.n_scored == engine.token_scores(model, TEXT).n_scored > 1
 
 
 def test_a_text_of_masks_has_nothing_to_score(engine: Engine) -> None:

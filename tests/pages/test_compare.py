@@ -14,6 +14,7 @@ from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, on_word
 from analysis.alignment import align, fertility
 from model_zoo import Engine, masked, running
 from model_zoo.types import Encoding
+from ui.compare import choice
 from ui.compare.fields import COMPARED
 
 
@@ -155,7 +156,7 @@ def test_a_clicked_word_stays_masked_when_the_text_is_edited(two: tuple[str, str
     app = open_page(PAGE, models=",".join(two), text="The cat sat.", view="predictions", masks="3")
     app.text_area(key="text").set_value("The old cat sat.").run()
     assert app.session_state["compare_masks"] == (3,)
-    assert "was “sat”" in said(app)
+    assert "“sat” is " in said(app)
     app.text_area(key="text").set_value("Other words entirely!").run()
     assert app.session_state["compare_masks"] == ()
 
@@ -213,7 +214,7 @@ def test_layers_of_two_models_on_sentences_of_ones_own(two: tuple[str, str], ope
 
 
 def test_the_reference_is_chosen(two: tuple[str, str], open_page: Open) -> None:
-    app = open_page(PAGE, models=",".join(two), text=TEXT)
+    app = open_page(PAGE, models=",".join(two), text=TEXT, view="attention")
     app.selectbox(key="reference model").set_value(two[1]).run()
     assert tuple(app.multiselect(key="compare_models").value) == (two[1], two[0])
     assert app.query_params["models"] == f"{two[1]},{two[0]}"
@@ -283,3 +284,25 @@ def test_a_link_says_that_a_long_text_was_asked_for(open_page: Open) -> None:
     assert toggle.value
     assert [matrix.shape for matrix in matrices(app)][-1] == (72, 72)
     assert app.query_params["long"] == "1"
+
+
+def test_names_are_short_and_told_apart(tmp_path: Path) -> None:
+    """They stand in tags, on axes and over columns; a folder is called by its end where that says which it is."""
+    one, other = tmp_path / "a" / "model", tmp_path / "b" / "model"
+    assert [choice.name(model) for model in COMPARED.default] == ["BERT", "TinyBERT", "ModernBERT", "LSTM"]
+    assert choice.name("google-bert/bert-base-uncased") == "BERT base"
+    assert [choice.name(str(folder), (str(one), str(other))) for folder in (one, other)] == [str(one), str(other)]
+    assert choice.name(str(one), (str(one), "embedded/bert")) == "model"
+
+
+def test_three_heatmaps_and_their_difference_leave_no_half_empty(open_page: Open) -> None:
+    """The fourth embedded model has no attention: it is told below, and takes no place among the pictures."""
+    app = open_page(PAGE, text=TEXT, view="attention")
+    clean(app)
+    pictures = matrices(app)
+    assert len(pictures) == 5
+    assert len({picture.shape for picture in pictures[:4]}) == 1
+    payloads = [str(element.proto) for element in app.get("bidi_component") if "compare-" in str(element.proto)]
+    assert len(payloads) == 4  # what is pointed at in one is shown by all
+    assert all('"group":"compare"' in payload.replace("\\", "").replace(" ", "") for payload in payloads)
+    assert "has no attention to show" in said(app)

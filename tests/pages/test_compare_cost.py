@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cost_view import PAGE, TIMES, Called, lines, measured, measurement, said
+from cost_view import NOTHING, PAGE, TIMES, Called, lines, measured, measurement, said, table
 from streamlit.testing.v1 import AppTest
 
 from analysis.latency import doubling, interval
@@ -31,36 +30,36 @@ def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], e
     assert not app.exception
     assert not app.error
     assert not app.get("plotly_chart")
-    table = app.dataframe[-1].value.set_index("model")
-    assert list(table.index) == [registry.MODELS[model].name for model in precomputed.EMBEDDED]
-    assert table[TIMES].isna().all().all()
-    assert table["parameters, M"].tolist() == [engine.info(model).parameters / 1e6 for model in precomputed.EMBEDDED]
+    names = {model: registry.MODELS[model].name.removesuffix(", embedded") for model in precomputed.EMBEDDED}
+    assert list(table(app)) == list(names.values())
     held = {model.info.id: model.n_bytes / 1e6 for model in engine.held()}
-    assert table["weights, MB"].tolist() == [held[model] for model in precomputed.EMBEDDED]
     for model in precomputed.EMBEDDED:
-        row = table.loc[registry.MODELS[model].name]
+        row = table(app)[names[model]]
+        assert [row[time] for time in TIMES] == [NOTHING] * len(TIMES)
+        assert row["parameters, M"] == f"{engine.info(model).parameters / 1e6:,.1f}"
+        assert row["weights, MB"] == f"{held[model]:,.1f}"
         stored = json.loads(precomputed.file_of(model).read_text(encoding="utf-8"))
         quality = stored["quality"]
         assert stored["model"]["revision"] == engine.info(model).revision
-        assert row["masked correct"] == pytest.approx(100 * quality["mlm_accuracy"])
-        assert 1 <= row["pieces/word"] < 1.2
+        assert row["masked correct"].startswith(f"{100 * quality['mlm_accuracy']:.1f}% (")
+        assert 1 <= float(row["pieces/word"]) < 1.2
         if registry.MODELS[model].nsp:
-            assert row["NSP correct"] == pytest.approx(100 * quality["nsp_accuracy"])
+            assert row["NSP correct"].startswith(f"{100 * quality['nsp_accuracy']:.1f}% (")
         else:
-            assert math.isnan(row["NSP correct"])
+            assert row["NSP correct"] == NOTHING
     text = said(app)
     assert "have to be measured: that takes half a minute to a few minutes" in text
     assert "came with the app: measured with these weights" in text
     assert "ModernBERT was trained on masked words only" in text
-    assert "Not in it: times" in text
+    assert "The address of this page restores what you see." in text  # there are no times to be lost yet
     assert any(b.label == "This table (CSV)" for b in app.get("download_button"))
     assert "desk" in app.session_state
     assert app.session_state["desk"].current(Measurement) is None  # nothing was measured
 
     app = measured(app)
     assert not app.error
-    table = app.dataframe[-1].value
-    assert table["time, ms"].notna().all()
+    assert all(row["time, ms"] != NOTHING for row in table(app).values())
+    assert "restores what is chosen. Not in it: the measured times" in said(app)
     assert "came with the app" not in said(app)
     assert "have to be measured" not in said(app)
     assert app.get("plotly_chart")
@@ -76,18 +75,17 @@ def test_quality_of_other_weights_is_not_shown(
         (tmp_path / precomputed.file_of(model).name).write_text(text, encoding="utf-8")
     monkeypatch.setattr(precomputed, "FOLDER", tmp_path)
     app = open_page(PAGE, view="cost", models="embedded/bert,embedded/bilstm")
-    table = app.dataframe[-1].value
-    assert table["parameters, M"].notna().all()
-    assert table["masked correct"].notna().tolist() == [False, True]
-    assert table["NSP correct"].isna().all()
+    of_bert, of_lstm = table(app).values()
+    assert NOTHING not in (of_bert["parameters, M"], of_lstm["parameters, M"], of_lstm["masked correct"])
+    assert {of_bert["masked correct"], of_bert["NSP correct"], of_lstm["NSP correct"]} == {NOTHING}
 
 
 def test_a_model_of_another_place_opens_without_quality(open_cost: Callable[..., AppTest], called: Called) -> None:
     app = open_cost("bert", "t5")
-    table = app.dataframe[-1].value.set_index("model")
-    assert list(table.index) == [called("bert"), called("t5")]
-    assert table[["weights, MB", "pieces/word"]].notna().all().all()
-    assert table[[*TIMES, "masked correct", "NSP correct"]].isna().all().all()
+    assert list(table(app)) == [called("bert"), called("t5")]
+    for row in table(app).values():
+        assert NOTHING not in (row["weights, MB"], row["pieces/word"])
+        assert {row[name] for name in (*TIMES, "masked correct", "NSP correct")} == {NOTHING}
     assert "came with the app" not in said(app)
 
 
@@ -105,7 +103,7 @@ def test_a_model_that_could_not_be_timed_is_left_out(
     monkeypatch.setattr(timing, "_pieces_per_word", stumble)
     app = open_cost("bert", "roberta")
     assert not app.exception
-    assert app.dataframe[-1].value["model"].tolist() == [called("bert")]
+    assert list(table(app)) == [called("bert")]
 
 
 @pytest.mark.usefixtures("fresh_quality")
@@ -125,28 +123,31 @@ def test_curves_and_table_show_what_was_measured(
     assert drawn[names[1]]["x"] == [16, 32, 64, 128, 256, 512]
     assert drawn[names[1]]["y"] == pytest.approx([1000 * latency.median for latency in xlnet.curve])
 
-    table = app.dataframe[-1].value.set_index("model")
-    assert list(table.index) == names
+    of_bert, of_xlnet = (table(app)[name] for name in names)
     here = xlnet.at(128)
     assert here is not None
-    assert table.loc[names[1], "time, ms"] == pytest.approx(1000 * here.median)
-    assert table.loc[names[1], "tokens/s"] == pytest.approx(128 / here.median)
-    assert table.loc[names[1], "words/s"] == pytest.approx(here.n_words / here.median)
-    assert table["time, ms"].isna().tolist() == [True, False]  # BERT here reads 64 tokens at most
-    assert table["× per doubling"].tolist() == pytest.approx([doubling(bert.curve), doubling(xlnet.curve)])
-    assert table["parameters, M"].tolist() == [bert.subject.info.parameters / 1e6, xlnet.subject.info.parameters / 1e6]
-    assert table["weights, MB"].tolist() == [bert.subject.n_bytes / 1e6, xlnet.subject.n_bytes / 1e6]
-    assert "a pass adds, MB" not in table
+    between = f"{1000 * here.low:.2f}–{1000 * here.high:.2f}"
+    assert of_xlnet["time, ms"] == f"{1000 * here.median:,.2f} ({between})"
+    assert of_xlnet["tokens/s"] == f"{128 / here.median:,.0f}"
+    assert of_xlnet["words/s"] == f"{here.n_words / here.median:,.0f}"
+    assert of_bert["time, ms"] == NOTHING  # BERT here reads 64 tokens at most
+    for row, cost in ((of_bert, bert), (of_xlnet, xlnet)):
+        assert row["× per doubling"] == f"{doubling(cost.curve):.2f}"
+        assert row["parameters, M"] == f"{cost.subject.info.parameters / 1e6:,.1f}"
+        assert row["weights, MB"] == f"{cost.subject.n_bytes / 1e6:,.1f}"
+        assert "a pass adds, MB" not in row
 
     judged = engine.ask(MeasureQuality(bert.subject.model))
     assert bert.quality == judged
-    assert table.loc[names[0], "masked correct"] == pytest.approx(100 * judged.mlm_accuracy)
-    assert table.loc[names[0], "NSP correct"] == pytest.approx(100 * judged.nsp_accuracy)
-    assert table.loc[names[0], "replaced correct"] == pytest.approx(100 * judged.replaced_accuracy)
-    assert table.loc[names[0], "kept correct"] == pytest.approx(100 * judged.kept_accuracy)
-    low, high = interval(judged.nsp_accuracy, judged.n_pairs)
-    assert table.loc[names[0], "NSP correct, 95%"] == f"{100 * low:.1f}–{100 * high:.1f}"
-    assert table.loc[names[1], ["masked correct", "NSP correct"]].isna().all()
+    assert of_bert["replaced correct"] == f"{100 * judged.replaced_accuracy:.1f}%"
+    assert of_bert["kept correct"] == f"{100 * judged.kept_accuracy:.1f}%"
+    for name, share, n in (
+        ("masked correct", judged.mlm_accuracy, judged.n_masked),
+        ("NSP correct", judged.nsp_accuracy, judged.n_pairs),
+    ):
+        low, high = interval(share, n)
+        assert of_bert[name] == f"{100 * share:.1f}% ({100 * low:.1f}–{100 * high:.1f})"
+        assert of_xlnet[name] == NOTHING
     assert "cannot fill masks" in said(app)
     assert "float32 on cpu" in said(app)
     assert any(b.label == "Everything measured (CSV)" for b in app.get("download_button"))
@@ -158,11 +159,11 @@ def test_the_address_restores_measure_and_length(open_cost: Callable[..., AppTes
     assert "twice the tokens, twice the time" not in lines(app)
     bert = measurement(app).costs[0]
     assert lines(app)[called("bert")]["y"] == pytest.approx([latency.words_per_second for latency in bert.curve])
-    assert app.dataframe[-1].value["time, ms"].iloc[0] == pytest.approx(1000 * bert.curve[1].median)
+    assert table(app)[called("bert")]["time, ms"].startswith(f"{1000 * bert.curve[1].median:,.2f} (")
     app.select_slider(key="compare_length").set_value(64).run()
     assert app.query_params["length"] == "64"
     assert app.query_params["measure"] == "words"
-    assert app.dataframe[-1].value["time, ms"].iloc[0] == pytest.approx(1000 * bert.curve[2].median)
+    assert table(app)[called("bert")]["time, ms"].startswith(f"{1000 * bert.curve[2].median:,.2f} (")
 
 
 def test_a_length_that_was_not_measured_becomes_the_nearest(open_cost: Callable[..., AppTest]) -> None:
@@ -221,4 +222,4 @@ def test_a_restless_machine_is_said(open_cost: Callable[..., AppTest], monkeypat
 def test_what_a_pass_adds_on_a_gpu_is_shown(open_cost: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "_timed", lambda one_pass: (0.001, 10_000 * one_pass.n_tokens))
     app = measured(open_cost("bert", "t5", length="64"))
-    assert app.dataframe[-1].value["a pass adds, MB"].tolist() == pytest.approx([0.64, 0.64])
+    assert [row["a pass adds, MB"] for row in table(app).values()] == ["0.6", "0.6"]

@@ -43,14 +43,14 @@ VIEWS = {view.name: view for view in attention.PAGE.views}
 COMPARE_VIEWS = {view.name: view for view in compare.PAGE.views}
 UNFILTERED = {"neuron", "heads", "who"}
 SETS_B_AGAINST_A = {"attention", "predictions", "representations"}
-ALWAYS = {"example", "text", "pair", "model", "view"}
+ALWAYS = {"text", "pair", "model", "view"}
 FILTERS = {"direction", "words", "hide", "renorm", "threshold", "top", "values"}
 
 # Another value for every control there is.
 OTHERS: dict[str, Any] = {
     "layer": 5, "head": 7, "stretch": True, "heads": ["2.4"], "how": "max", "token": 4, "from": 2, "direction": "A->B",
     "texts": "One dog.\nTwo cats sat there.", "words": True, "hide": False, "renorm": True, "threshold": 0.2, "top": 1,
-    "values": True, "text": "A cat sat.", "pair": "It slept.", "example": "A word repeated",
+    "values": True, "text": "A cat sat.", "pair": "It slept.",
     "model": "embedded/tinybert", "From this word": 7, "To this word": 1,
 }  # fmt: skip
 SWITCHED = {
@@ -68,14 +68,14 @@ def test_every_view_is_among_the_cases() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_view_shows_its_own_controls_and_each_changes_what_is_drawn(case: str, open_page: Open) -> None:
-    """One control after the other, and back again; an example, which is a whole state, comes last."""
+    """One control after the other, and back again."""
     query, steppers, own = CASES[case]
     app = open_page(PAGE, **BASE, **query)
     before, shown = drawn(app), set(controls(app))
     assert before
     assert shown & {"layer", "head"} == steppers
     assert shown == ALWAYS | steppers | own | (set() if query["view"] in UNFILTERED else FILTERS)
-    for key in sorted(shown, key=lambda key: key == "example"):
+    for key in sorted(shown):
         old = controls(app)[key].value
         other = SWITCHED[key][old] if key in SWITCHED else OTHERS[key]
         assert other != old
@@ -83,9 +83,8 @@ def test_a_view_shows_its_own_controls_and_each_changes_what_is_drawn(case: str,
         assert not app.exception
         assert not app.error
         assert drawn(app) != before, key
-        if key != "example":
-            controls(app)[key].set_value(old).run()
-            assert drawn(app) == before, key
+        controls(app)[key].set_value(old).run()
+        assert drawn(app) == before, key
 
 
 def test_what_is_hidden_keeps_its_value(open_page: Open) -> None:

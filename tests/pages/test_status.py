@@ -43,9 +43,10 @@ def test_the_button_empties_the_caches_and_says_what_it_freed(
     open_page: Callable[..., AppTest], engine: Engine, checkpoint: Callable[[str], Path]
 ) -> None:
     folder = str(checkpoint("bert"))
+    app = open_page("pages/status.py")  # by way of the home page, which asks questions of its own
     engine.close()
     engine.attend(folder, "A secret sentence.")
-    app = open_page("pages/status.py")
+    app.run()
     assert [metric.label for metric in app.metric] == ["Visitors", "Visitors who wait", "Processors at work", "Errors"]
     said = texts(app)
     assert "All is well" in app.success[0].value

@@ -12,12 +12,14 @@ import plotly.graph_objects as go
 import pytest
 
 import viz
+from analysis.erasure import Erasure
 from analysis.latency import Latency
 from analysis.minimal_pairs import MinimalPair, accuracies
 from analysis.neuron import query_numbers
 from analysis.pairs import judge
 from analysis.probing import Baseline, LayerResult, Settings, StructuralLayer, StructuralResult, TaskMap, TaskResult
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores
+from analysis.words import Unit
 from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift
 from viz.layout import FONT
 from viz.palette import theme
@@ -64,6 +66,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "compare.cka": ((WEIGHTS, ("A", "B")), {}),
     "compare.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
     "by_length.by_length": (({"m": (LATENCY,)}, "latency"), {"names": {"m": "M"}}),
+    "erasure.erasure_bars": (([Erasure(Unit("dog", 1, 2, 0, False), 0.5, 0.25, CAT)], "A title"), {}),
     "head_map.head_map": ((WEIGHTS, "share"), {}),
     "layer_attention.layer_attention": ((WEIGHTS, ["a", "b"]), {}),
     "layer_vectors.plane": ((MAP,), {}),

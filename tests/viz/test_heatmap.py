@@ -80,10 +80,13 @@ def test_any_token_can_be_sent() -> None:
     assert header["keys"] == ["⟨U+D800⟩", "⟨U+0000⟩", "␣", "⟨U+FFFF⟩"]
 
 
-def test_segments_are_those_of_every_token_or_of_none() -> None:
+def test_segments_are_those_of_every_token_or_of_none_and_special_ones_have_places() -> None:
     weights = np.full((2, 2), 0.5, dtype=np.float32)
     made = heatmap(weights, ["a", "b"], ["c", "d"], query_segments=[0, 1], key_segments=[0, 0], height=440, group="g")
     assert (made["query_segments"], made["key_segments"]) == ([0, 1], [0, 0])
     assert (made["height"], made["group"]) == (440, "g")
+    special = heatmap(weights, ["a", "[SEP]"], ["[CLS]", "d"], special_queries=[1], special_keys=[0], number="norm")
+    assert (special["special_queries"], special["special_keys"]) == ([1], [0])
+    assert special["numbers"] == [{"name": "norm", "signed": False}]
     with pytest.raises(ValueError, match="every token or for none"):
         heatmap(weights, ["a", "b"], ["c", "d"], query_segments=[0])

@@ -25,7 +25,7 @@ from viz.palette import diverging, sequential
 from viz.predictions import predictions
 from viz.sentence_input import sentence_input
 from viz.shifts import shifts
-from viz.surprisal import surprisal
+from viz.surprisal import SCALE_END, surprisal, surprisals
 from viz.token_line import filled, payload
 
 HOSTILE = "<b>$x%{y}"
@@ -188,3 +188,27 @@ def test_text_on_colours_can_be_read(dark: bool) -> None:
 def test_the_payload_is_plain_data() -> None:
     lines = payload(coherence(["One.", "Two."], [0.5]))["lines"]
     assert lines[0]["items"][0]["cells"][0]["text"] == "One."
+
+
+def test_the_surprisal_of_several_models_is_on_one_axis_of_words() -> None:
+    """Each word is one column with the numbers of all models, on one scale, under which a line names them again."""
+    words = [f"word{place}" for place in range(40)]
+    bits = {"A": np.linspace(0, 16, 40, dtype=np.float32), "Model B": np.full(40, np.nan, dtype=np.float32)}
+    lines = surprisals(words, bits)
+    assert len(lines) > 1
+    columns = []
+    for line in lines:
+        first, *rest = line.items
+        assert [cell.text for cell in first.cells[1:]] == ["A", "Model B"]
+        assert first.cells[0].text  # an empty cell would have no height, and names would stand beside other rows
+        columns += rest
+    assert [column.cells[0].text for column in columns] == words
+    for column, value in zip(columns, bits["A"].tolist(), strict=True):
+        assert column.cells[1] == filled(f"{value:.1f}", sequential(dark=False), value / SCALE_END)
+        assert column.cells[2].text == "–"
+        assert column.title == f"A: {value:.1f} bits, Model B: not scored"
+
+
+def test_bits_of_other_words_are_refused() -> None:
+    with pytest.raises(ValueError, match="must be those of 2 words"):
+        surprisals(["a", "b"], {"A": np.zeros(3, dtype=np.float32)})

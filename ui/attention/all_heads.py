@@ -62,7 +62,14 @@ def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | 
     shown = scene.of_head(layer, head)
     if not summary(shown):
         return None
-    draw_heatmap(shown, "heatmap", _file(layer, head), stretch=stretch or scene.value_weighted, what=scene.what)
+    draw_heatmap(
+        shown,
+        "heatmap",
+        _file(layer, head),
+        stretch=stretch or scene.value_weighted,
+        what=scene.what,
+        number=scene.number,
+    )
     return shown
 
 

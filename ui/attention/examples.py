@@ -65,17 +65,10 @@ EXAMPLES = Examples(
 
 def open_with_the_first() -> None:
     """Whoever has not chosen a head finds one in which there is something to see: that of the first example."""
-    if (TEXT.value, MODEL.value) == (TEXT.default, MODEL.default):
-        layer, head = chosen_or_first()
-        put({LAYER: layer, HEAD: head})
-
-
-def chosen_or_first() -> tuple[int, int]:
-    """The layer and head chosen, from 1; where none was, those of the first example."""
-    if LAYER.key in st.session_state or HEAD.key in st.session_state:
-        return LAYER.value, HEAD.value
-    opening = EXAMPLES.each[0].values
-    return opening[LAYER], opening[HEAD]
+    untouched = LAYER.key not in st.session_state and HEAD.key not in st.session_state
+    if untouched and (TEXT.value, MODEL.value) == (TEXT.default, MODEL.default):
+        opening = EXAMPLES.each[0].values
+        put({field: opening[field] for field in (LAYER, HEAD)})
 
 
 def say(run: AttentionRun) -> None:

@@ -38,6 +38,7 @@ def draw(scene: Scene) -> None:
         "attention-rollout",
         stretch=True,
         what=f"rollout of layers {first} to {last + 1}",
+        number="rollout",
     )
     summary(shown)
     if not last:

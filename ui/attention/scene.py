@@ -47,6 +47,11 @@ class Scene:
         return "‖αf(x)‖" if self.value_weighted else "attention weight"
 
     @property
+    def number(self) -> str:
+        """What one of the numbers is, in a word."""
+        return "‖αf(x)‖" if self.value_weighted else "weight"
+
+    @property
     def texts(self) -> dict[str, str]:
         """What was read and written, by name, for files."""
         run = self.run
@@ -125,8 +130,10 @@ def summary(shown: Filtered) -> bool:
     return True
 
 
-def draw_heatmap(shown: Filtered, key: str, name: str, *, stretch: bool, what: str) -> None:
-    """A filtered matrix as a heatmap with its tokens; ``name`` is the file name of its image."""
+def draw_heatmap(shown: Filtered, key: str, name: str, *, stretch: bool, what: str, number: str) -> None:
+    """A filtered matrix as a heatmap with its tokens; ``name`` is the file name of its image, ``what`` says what its
+    numbers are, and ``number`` one of them, in a word.
+    """
     figures.show_heatmap(
         heatmap(
             shown.weights,
@@ -134,9 +141,12 @@ def draw_heatmap(shown: Filtered, key: str, name: str, *, stretch: bool, what: s
             shown.key_labels,
             stretch=stretch,
             what=what,
+            number=number,
             file=name,
             query_segments=[unit.segment for unit in shown.queries],
             key_segments=[unit.segment for unit in shown.keys],
+            special_queries=[place for place, unit in enumerate(shown.queries) if unit.special],
+            special_keys=[place for place, unit in enumerate(shown.keys) if unit.special],
             height=_HEIGHT,
             group="attention",
         ),

@@ -39,6 +39,7 @@ def draw(scene: Scene) -> None:
         f"attention-{how}",
         stretch=scene.value_weighted or how == "sum",
         what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.what}'} of {len(chosen)} heads",
+        number="‖Σαf(x)‖" if how == "norm" else scene.number,
     )
     summary(shown)
     if how == "norm":

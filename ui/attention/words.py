@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -19,11 +21,16 @@ _KEY = "lit_words"
 GROUP = "attention"
 
 
-def draw(scene: Scene, layer: int, head: int) -> None:
+def choose(layer: int, head: int) -> None:
+    """Open a head, both from 0."""
+    LAYER.value, HEAD.value = layer + 1, head + 1
+
+
+def draw(scene: Scene, layer: int, head: int, choose: Callable[[int, int], None] = choose) -> None:
     """The words of a scene, lit by a head (both from 0), the mean of its layer, and the mean of all heads.
 
-    Nothing where the filter leaves no tokens: whoever draws the head says why. The reader's steps to another head set
-    ``LAYER`` and ``HEAD``.
+    Nothing where the filter leaves no tokens: whoever draws the head says why. The reader's steps lead to another head
+    by ``choose``.
     """
     shown = _filtered(scene, layer, head)
     if 0 in shown.weights.shape:
@@ -31,14 +38,14 @@ def draw(scene: Scene, layer: int, head: int) -> None:
     heads = _heads(scene.run)
     payload = _payload(scene, shown, layer, head)
     payload["head"], payload["n_heads"], payload["group"] = heads.index((layer, head)), len(heads), GROUP
-    component("words", lit_words.SOURCE)(key=_KEY, data=pack(payload), on_head_change=lambda: _step(scene.run))
+    component("words", lit_words.SOURCE)(key=_KEY, data=pack(payload), on_head_change=lambda: _step(scene.run, choose))
 
 
-def _step(run: AttentionRun) -> None:
+def _step(run: AttentionRun, choose: Callable[[int, int], None]) -> None:
     """Open the head that the reader stepped to."""
     place, heads = (st.session_state.get(_KEY) or {}).get("head"), _heads(run)
     if isinstance(place, int) and 0 <= place < len(heads):
-        LAYER.value, HEAD.value = (number + 1 for number in heads[place])
+        choose(*heads[place])
 
 
 def file(scene: Scene, layer: int, head: int) -> str:

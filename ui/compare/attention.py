@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.alignment import REST, Alignment, on_common_words
 from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon, matches_table, matching_layer
@@ -15,10 +16,10 @@ from model_zoo.errors import NotSupported
 from model_zoo.types import AttentionRun, FloatArray
 from ui import figures, notes, save, widgets
 from ui.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
-from ui.compare.scene import Scene, ask, beside_each_other, common_words, good
+from ui.compare.scene import Scene, ask, beside_each_other, common_words, good, in_rows, show_failure
 from ui.engine import engine
 from ui.field import Field
-from ui.messages import as_text
+from ui.messages import as_text, failures_as_messages
 from ui.page import View
 from ui.widgets import HEAD, LAYER
 from viz import compare
@@ -27,7 +28,8 @@ from viz.heatmap import heatmap
 LONGEST = 512  # tokens: what a browser can show of several models
 _SLOW = 160  # words; beyond, comparing all heads takes seconds and waits to be asked for
 _NAMED = 3
-_HEIGHT = 380  # px of a heatmap: with what stands above, a screen
+_HEIGHT = 340  # px of a heatmap whose rows can all be labelled in it
+_GROUP = "compare"  # heatmaps that show together what is pointed at
 _MATCHES = "best matches"
 
 
@@ -46,39 +48,46 @@ def draw(scene: Scene) -> None:
     units = dict(zip(runs, alignment.units, strict=False))
     heads = _Heads(scene, runs)
     shown: dict[str, FloatArray] = {}
-
-    def one(model: str, run: AttentionRun) -> None:
-        layer, head, said = heads.choose(model)
-        weights = on_common_words(run.head(layer, head), units[model], run.encoding.special)
-        shown[model] = weights
-        file = f"compare-attention-{len(shown)}"
-        picture = heatmap(
-            weights, alignment.labels, [*alignment.labels, REST], file=file, height=_HEIGHT, group="compare"
+    lacking = [model for model in dict.fromkeys((scene.a, scene.b)) if model not in runs]
+    places = in_rows(len(runs) + (0 if lacking else 2))
+    for model, run in runs.items():
+        with next(places), failures_as_messages():
+            layer, head = heads.choose(model)
+            shown[model] = on_common_words(run.head(layer, head), units[model], run.encoding.special)
+            picture = heatmap(
+                shown[model],
+                alignment.labels,
+                [*alignment.labels, REST],
+                file=f"compare-attention-{len(shown)}",
+                query_segments=alignment.segments,
+                key_segments=_key_segments(alignment),
+                height=_HEIGHT,
+                group=_GROUP,
+            )
+            figures.show_heatmap(picture, f"attention {model}")
+            heads.say(model)
+    if not lacking:
+        with next(places):
+            with failures_as_messages():
+                _difference(scene, alignment, shown)
+            below = st.container()
+        with next(places), failures_as_messages():
+            _all_heads(scene, alignment, runs, heads, below)
+    with st.container() if lacking else below:
+        save.table(
+            "Weights on common words",
+            lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),
+            "compare-attention",
         )
-        figures.show_heatmap(picture, f"attention {model}")
-        st.caption(said)
-
-    beside_each_other(scene, found, one, named=False)
-    st.caption(
-        "Rows look, columns are looked at. Pieces are merged into words: summed over the keys of a word, averaged "
-        f"over its queries. The last column, “{REST}”, is what is left of each row's 100%."
-    )
-    save.table(
-        "Weights on common words",
-        lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),
-        "compare-attention",
-    )
-    lacking = [model for model in dict.fromkeys((scene.a, scene.b)) if model not in shown]
+    for model, outcome in found.items():
+        if isinstance(outcome, Exception):
+            st.markdown(f"**{as_text(scene.name(model))}**")
+            show_failure(outcome)
     if lacking:
         raise NotSupported(
             f"{scene.name(lacking[0])} has no attention here, so nothing can be compared with it. "
             "Choose another A or B above."
         )
-    difference, alike = st.tabs(["Their difference", "Which heads are alike"])
-    with difference:
-        _difference(scene, alignment, shown, heads)
-    with alike:
-        _all_heads(scene, alignment, runs, heads)
 
 
 def _run(scene: Scene, model: str) -> AttentionRun:
@@ -87,11 +96,12 @@ def _run(scene: Scene, model: str) -> AttentionRun:
 
 
 class _Heads:
-    """Which head of every model is shown: controls in its column. ``chosen`` holds (layer, head) from 0."""
+    """Which head of every model is shown: controls over its picture. ``chosen`` holds (layer, head) from 0."""
 
     def __init__(self, scene: Scene, runs: Mapping[str, AttentionRun]) -> None:
         self._scene, self._runs = scene, runs
         self.chosen: dict[str, tuple[int, int]] = {}
+        self._by_depth: set[str] = set()
 
     def fields(self, model: str) -> tuple[Field[Any], Field[int]]:
         """Of its layer and its head."""
@@ -100,8 +110,8 @@ class _Heads:
             return LAYER, HEAD
         return LAYERS_BESIDE[place - 1], HEADS_BESIDE[place - 1]
 
-    def choose(self, model: str) -> tuple[int, int, str]:
-        """The model's name with steppers for layer and head on one line; both from 0, and which layer that is.
+    def choose(self, model: str) -> tuple[int, int]:
+        """A line with the model's name and steppers for layer and head.
 
         Without a layer of its own, a model shows the one at the first model's depth.
         """
@@ -110,7 +120,7 @@ class _Heads:
         matched = self._matched(run)
         widgets.into_range(of_layer, run.n_layers, "layer", self._scene.name(model))
         chosen: int | None
-        with widgets.controls(f"of {self._scene.chosen.index(model)}"):
+        with widgets.controls(f"of model {self._scene.chosen.index(model) + 1}"):
             st.markdown(f"**{as_text(self._scene.name(model))}**", width="content")
             if of_layer is LAYER:
                 chosen = st.number_input("Layer", 1, run.n_layers, **of_layer.bound, width=widgets.STEPPER)
@@ -128,9 +138,10 @@ class _Heads:
             n_heads = run.layers[layer].n_heads
             widgets.into_range(of_head, n_heads, "head", self._scene.name(model))
             head = int(st.number_input("Head", 1, n_heads, **of_head.bound, width=widgets.STEPPER)) - 1
-        said = self._where(layer, run, by_depth=chosen is None)
+        if chosen is None:
+            self._by_depth.add(model)
         self.chosen[model] = layer, head
-        return layer, head, said
+        return layer, head
 
     def _matched(self, run: AttentionRun) -> int:
         """The layer as deep as that of the first model that is shown."""
@@ -139,13 +150,14 @@ class _Heads:
         first, (layer, _) = next(iter(self.chosen.items()))
         return matching_layer(layer, self._runs[first].n_layers, run.n_layers)
 
-    def _where(self, layer: int, run: AttentionRun, *, by_depth: bool) -> str:
-        """Which layer of how many; said of a matched one is also what it is beside."""
-        here = f"Layer {layer + 1} of {run.n_layers}"
-        if not by_depth or not self.chosen:
-            return f"{here}."
+    def say(self, model: str) -> None:
+        """Which layer of how many it is; of a matched one also what it is beside."""
+        here = f"Layer {self.chosen[model][0] + 1} of {self._runs[model].n_layers}"
+        if model not in self._by_depth:
+            st.caption(f"{here}.")
+            return
         first, (other, _) = next(iter(self.chosen.items()))
-        return f"{here}, beside layer {other + 1} of {self._runs[first].n_layers}: the same relative depth."
+        st.caption(f"{here}, beside layer {other + 1} of {self._runs[first].n_layers}: the same relative depth.")
 
 
 def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Alignment) -> pd.DataFrame:
@@ -166,10 +178,15 @@ def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Al
     )
 
 
-def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray], heads: _Heads) -> None:
+def _key_segments(alignment: Alignment) -> list[int]:
+    """Of the columns; the last one is of no text, and stands with the words before it."""
+    return [*alignment.segments, *alignment.segments[-1:]]
+
+
+def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray]) -> None:
+    st.header("Their difference, A − B")
     a, b = shown[scene.a], shown[scene.b]
     names = _distinct(scene)
-    bits = float(jensen_shannon(a[None], b[None])[0, 0])
     picture = compare.difference(
         a,
         b,
@@ -177,21 +194,30 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
         [*alignment.labels, REST],
         names=names,
         file="compare-difference",
+        query_segments=alignment.segments,
+        key_segments=_key_segments(alignment),
         height=_HEIGHT,
-        group="compare",
+        group=_GROUP,
     )
     figures.show_heatmap(picture, "difference")
-    (layer_a, head_a), (layer_b, head_b) = heads.chosen[scene.a], heads.chosen[scene.b]
+    bits = float(jensen_shannon(a[None], b[None])[0, 0])
     st.caption(
-        as_text(
-            f"A − B: {names[0]} layer {layer_a + 1} head {head_a + 1}, minus {names[1]} layer {layer_b + 1} "
-            f"head {head_b + 1}. Their Jensen-Shannon divergence is {bits:.3f} bits: 0 means the same, 1 that they "
-            "never look at the same word."
-        )
+        f"Their Jensen-Shannon divergence is {bits:.3f} bits: 0 means the same, 1 that they never look at the same "
+        "word."
     )
 
 
-def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionRun], heads: _Heads) -> None:
+def _all_heads(
+    scene: Scene,
+    alignment: Alignment,
+    runs: Mapping[str, AttentionRun],
+    heads: _Heads,
+    place: DeltaGenerator,
+) -> None:
+    """The matrix of all heads and the table of the best matches; the heads most like the one shown go into a place of
+    their own.
+    """
+    st.header("Which head of B looks where a head of A looks?")
     if len(alignment) > _SLOW and not st.toggle(
         f"Compare all heads on these {len(alignment):,} words, which takes a while", **LONG.bound
     ):
@@ -204,9 +230,10 @@ def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionR
         matrix = engine().derived(
             ("head matrix", seen, tuple(places)), lambda: head_matrix(run_a, run_b, alignment, *places)
         )
-    matches = best_matches(matrix, run_a.n_heads, run_b.n_heads)
-    picture, table_place = st.columns(2, gap="medium")
-    with picture:
+    with place:
+        _for_this_head(scene, heads, matrix, (run_a.n_heads, run_b.n_heads))
+    all_heads, best = st.tabs(["All heads", "Best matches"])
+    with all_heads:
         figures.show(
             compare.head_matrix(
                 matrix, run_a.n_layers, run_a.n_heads, run_b.n_layers, run_b.n_heads, names=names, dark=scene.dark
@@ -214,6 +241,14 @@ def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionR
             "head matrix",
             "compare-heads",
         )
+        st.caption("The mean over words. Heads that look at the same words need not do the same with them.")
+    with best:
+        _best_matches(scene, heads, best_matches(matrix, run_a.n_heads, run_b.n_heads))
+        save.table("All pairs of heads", lambda: _pairs(matrix, run_a.n_heads, run_b.n_heads, names), "compare-heads")
+
+
+def _best_matches(scene: Scene, heads: _Heads, matches: Sequence[Match]) -> None:
+    st.caption("For every head of A, the head of B whose attention is most similar. Select a row to open both.")
 
     def open_both() -> None:
         rows = st.session_state[_MATCHES]["selection"]["rows"]
@@ -226,26 +261,17 @@ def _all_heads(scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionR
             ):
                 layer.value, head.value = at[0] + 1, at[1] + 1
 
-    table = matches_table(matches, names)
-    with table_place:
-        _for_this_head(scene, heads, matrix, (run_a.n_heads, run_b.n_heads))
-        st.markdown("**Best matches**: for every head of A, the head of B most like it. Select a row to open both.")
-        st.dataframe(
-            table,
-            key=_MATCHES,
-            hide_index=True,
-            height=280,
-            on_select=open_both,
-            selection_mode="single-row",
-            column_config={table.columns[-1]: st.column_config.NumberColumn(format="%.3f")},
-        )
-    st.caption(
-        "Every head of A against every head of B: the Jensen-Shannon divergence of where they look, averaged over "
-        "words, in bits. Heads that look at the same words need not do the same with them."
+    table = matches_table(matches, _distinct(scene))
+    st.dataframe(
+        table,
+        key=_MATCHES,
+        hide_index=True,
+        height=300,
+        on_select=open_both,
+        selection_mode="single-row",
+        column_config={table.columns[-1]: st.column_config.NumberColumn(format="%.3f")},
     )
-    with st.container(horizontal=True):
-        save.table("Best matches", lambda: table, "compare-best-matches")
-        save.table("All pairs of heads", lambda: _pairs(matrix, run_a.n_heads, run_b.n_heads, names), "compare-heads")
+    save.table("Best matches", lambda: table, "compare-best-matches")
 
 
 def _pairs(matrix: FloatArray, n_heads_a: int, n_heads_b: int, names: tuple[str, str]) -> pd.DataFrame:
@@ -267,7 +293,7 @@ def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_heads: tup
         of_layer.value, of_head.value = layer + 1, head + 1
 
     st.markdown(as_text(f"Most like layer {layer_a + 1} head {head_a + 1} of A, in {scene.name(scene.b)}:"))
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="most alike"):
         for column in np.argsort(bits, kind="stable")[:_NAMED]:
             layer, head = divmod(int(column), n_heads[1])
             st.button(
@@ -289,6 +315,9 @@ VIEW = View(
     "Attention",
     draw,
     about="A head of each model, on the words that all of them see in full; point at one, and the others show it.",
-    more=notes.CAUTION,
+    more="Rows look, columns are looked at. Pieces are merged into words: summed over the keys of a word, averaged "
+    f"over its queries. The last column, “{REST}”, is what is left of each row's 100%.\n\n"
+    "A model without a layer of its own shows the one at the same relative depth as that of the first model; "
+    "empty the box to go back to that.\n\n" + notes.CAUTION,
     fields=(LAYER, HEAD, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
 )

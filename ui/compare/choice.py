@@ -10,16 +10,21 @@ import streamlit as st
 from analysis.alignment import MOST
 from model_zoo import registry
 from ui import notes, widgets
+from ui.compare.examples import EXAMPLES
 from ui.compare.fields import BESIDE, COMPARED
 from ui.messages import enumerated
 from ui.settings import settings
 
 
 def name(model: str, among: Sequence[str] = ()) -> str:
-    """What the screen calls a model: its name in the registry, the end of a folder, else its id."""
+    """What the page calls a model: its name in the registry, the end of a folder, else its id.
+
+    That a model is embedded is not told with every name: names stand beside and over each other here, and have to be
+    short to be read whole.
+    """
     spec = registry.find(model)
     if spec is not None:
-        return spec.name
+        return spec.name.removesuffix(_EMBEDDED)
     if os.path.isabs(model) or model.startswith(("~", ".")):
         short = os.path.basename(os.path.normpath(model))
         if all(os.path.basename(os.path.normpath(other)) != short for other in among if other != model):
@@ -27,12 +32,26 @@ def name(model: str, among: Sequence[str] = ()) -> str:
     return model
 
 
-def models() -> tuple[str, ...]:
-    """The models chosen, in a line of what is asked: any number from none to the most, each once, the reference first.
+def models(with_b: bool) -> tuple[tuple[str, ...], int]:
+    """The models chosen, the reference first, and the place (from 1) of B, the one it is compared with.
 
-    Complaints say what was left out.
+    Any number from none to the most, each once: complaints say what was left out. Without ``with_b`` the view on
+    screen does not compare two of them, and which is A or B is not asked.
     """
     chosen = _allowed()
+    with widgets.controls("models"):
+        beside = _ask(chosen, with_b)
+    if len(chosen) == 1:
+        st.info(
+            "One model is compared with itself: all differences are 0, which is a check of the numbers. "
+            "Choose a second one to see how the two differ.",
+            icon=":material/content_copy:",
+        )
+    return chosen, beside
+
+
+def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
+    """The line of the models, the examples, A and B. Returns the place of B."""
     free = settings().any_model
     st.multiselect(
         "Models, two to four",
@@ -44,53 +63,27 @@ def models() -> tuple[str, ...]:
         placeholder="Choose models, or type a Hugging Face id or a folder" if free else "Choose models",
         label_visibility="collapsed",
     )
-    return chosen
-
-
-def a_and_b(chosen: tuple[str, ...], with_b: bool) -> int:
-    """Which of the models is A, the reference, and which is B, behind a button; the place of B, from 1.
-
-    Without ``with_b`` the view on screen does not compare two of them, and B is not asked for.
-    """
+    widgets.try_example(EXAMPLES)
+    if len(chosen) < 2:
+        return 1
     if BESIDE.value > len(chosen):
-        BESIDE.value = min(2, len(chosen))
-    with widgets.popover("A and B" if with_b else "Reference", ":material/compare_arrows:"):
-        st.session_state[_REFERENCE] = chosen[0]
-        st.selectbox(
-            "A, the reference",
-            chosen,
-            key=_REFERENCE,
-            format_func=lambda model: name(model, chosen),
-            on_change=_reorder,
-            help=widgets.models_help(),
-        )
-        if len(chosen) == 1:
-            return 1
-        if not with_b:
-            return BESIDE.value
-        if st.session_state.get(_OFFERED) != chosen:
-            st.session_state[_OFFERED] = chosen
-            BESIDE.tell()  # B is a place, at which another model may stand now
-        beside = st.selectbox(
-            "B, compared with A",
-            range(1, len(chosen) + 1),
-            **BESIDE.bound,
-            format_func=lambda place: "A itself" if place == 1 else name(chosen[place - 1], chosen),
-            help="“A itself” is a check: all differences are 0.",
-        )
-    return int(beside)
+        BESIDE.value = 2
+    if not with_b:
+        return BESIDE.value
+    st.session_state[_REFERENCE] = chosen[0]
+    st.selectbox("A", chosen, key=_REFERENCE, format_func=lambda model: name(model, chosen), on_change=_reorder)
+    if st.session_state.get(_OFFERED) != chosen:
+        st.session_state[_OFFERED] = chosen
+        BESIDE.tell()  # B is a place, at which another model may stand now
+    return st.selectbox(
+        "B",
+        range(1, len(chosen) + 1),
+        **BESIDE.bound,
+        format_func=lambda place: "A itself" if place == 1 else name(chosen[place - 1], chosen),
+    )
 
 
-def beside_itself(chosen: tuple[str, ...]) -> None:
-    """What it means that a single model was chosen."""
-    if len(chosen) == 1:
-        st.info(
-            "One model is compared with itself: all differences are 0, which is a check of the numbers. "
-            "Choose a second one to see how the two differ.",
-            icon=":material/content_copy:",
-        )
-
-
+_EMBEDDED = ", embedded"
 _REFERENCE = "reference model"
 _OFFERED = "models offered as B"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -30,6 +31,7 @@ _MEASURES: Mapping[Measure, str] = {
 MEASURE: Field[Measure] = Field("measure", "latency", one_of("the measure", tuple(_MEASURES)), of="compare")
 LENGTH: Field[int] = Field("length", 128, within("the length", 1, 99_999), of="compare")
 
+_NOT_IN_LINK = "Not in it: the measured times, which hold for one machine at one moment only."
 _METHOD = """
 - **Time.** One text goes through a model's embeddings and layers (of BART or T5, those of the encoder). Splitting the
   text into tokens and the heads that predict words are not part of it. The same running text is cut at 16 to 512 of
@@ -57,28 +59,32 @@ _METHOD = """
 
 def draw(scene: Scene) -> None:
     """Run or stop, the curves, the table; before anything is timed, the table alone."""
+    found = desk().current(Measurement)
     with widgets.controls():
-        _control(scene)
+        if found is None or not found.running:
+            _start(scene)
+        timed = [] if found is None else _shown(found)
+        measure = widgets.choice("Show", _MEASURES, MEASURE) if timed else None
         with widgets.popover("How it is measured", ":material/straighten:"):
             st.markdown(_METHOD)
-    found = desk().current(Measurement)
-    timed = [] if found is None else _timed(found, scene)
-    if found is None or not timed:
-        _before_timing(scene)
+    if found is not None:
+        if found.running:
+            watch(found)
+        _say(found, timed, scene)
+    if found is None or measure is None:
+        _before_timing(scene, found is None)
         return
     names = {cost.subject.model: scene.name(cost.subject.model) for cost in timed}
-    _curves(timed, names, dark=scene.dark)
-    _table(timed, names)
-    _notes(timed, names, found.running)
-    save.table("Everything measured", lambda: frame(timed), "cost")
+    curves, numbers = st.columns(2, gap="medium")
+    with curves:
+        _curves(timed, measure, names, dark=scene.dark)
+        _notes(timed, names, found.running)
+    with numbers:
+        _table(timed, names)
+        save.table("Everything measured", lambda: frame(timed), "cost")
 
 
-def _control(scene: Scene) -> None:
-    """The button that runs or stops, and how far it is."""
-    found = desk().current(Measurement)
-    if found is not None and found.running:
-        watch(found)
-        return
+def _start(scene: Scene) -> None:
     n = len(scene.models)
     st.button(
         "Measure this model" if n == 1 else f"Measure these {n} models",
@@ -89,9 +95,13 @@ def _control(scene: Scene) -> None:
     )
 
 
-def _timed(found: Measurement, scene: Scene) -> list[ModelCost]:
-    """The models that have been timed; says what is to be said of the measurement."""
-    timed = [] if found.running and found.stage != "judging" else [cost for cost in found.costs if cost.curve]
+def _shown(found: Measurement) -> list[ModelCost]:
+    """The models that have been timed; none while some still are, which would change all curves."""
+    return [] if found.running and found.stage != "judging" else [cost for cost in found.costs if cost.curve]
+
+
+def _say(found: Measurement, timed: Sequence[ModelCost], scene: Scene) -> None:
+    """What is to be said of a measurement: what failed, that it was stopped, that it is of other models."""
     for failure in found.failures:
         st.warning(as_text(f"{scene.name(failure.model)}: {failure.reason}"), icon=":material/error:")
     if found.failure is not None:
@@ -107,34 +117,39 @@ def _timed(found: Measurement, scene: Scene) -> list[ModelCost]:
             as_text(f"This is the last measurement ({last}), but other models are chosen above now. Measure again."),
             icon=":material/history:",
         )
-    return timed
 
 
-def _before_timing(scene: Scene) -> None:
+def _before_timing(scene: Scene, untouched: bool) -> None:
     """What is known of the models without timing them; their quality where it came with the app."""
+    numbers, words = st.columns([2, 1], gap="medium")
+    if untouched:
+        words.info(
+            "Times hold for one machine at one moment, so they do not come with the app and have to be measured: that "
+            "takes half a minute to a few minutes, depending on the models' sizes, and can be stopped at any time.",
+            icon=":material/timer:",
+        )
     subjects = good(ask(scene.models, engine().cost_subject))  # without those that could not be timed
     costs = [ModelCost(subject, (), precomputed.quality(subject.info)) for subject in subjects.values()]
     if not costs:
         return
-    table = _table(costs, {cost.subject.model: scene.name(cost.subject.model) for cost in costs})
+    with numbers:
+        rows = _table(costs, {cost.subject.model: scene.name(cost.subject.model) for cost in costs})
     lines = [
-        "Times hold for one machine at one moment, so they do not come with the app and have to be measured: that "
-        "takes half a minute to a few minutes, depending on the models' sizes, and can be stopped at any time.",
         "A dash stands for what has not been measured, or what the model cannot do. Parameters, weights and pieces per "
-        "word are counted, not timed.",
+        "word are counted, not timed."
     ]
     if any(cost.quality is not None for cost in costs):
         lines.append(
             "The masked and NSP figures of the embedded models came with the app: measured with these weights on all "
             "of the held-out pairs, in float32 on a CPU."
         )
-    st.caption("  \n".join(as_text(line) for line in lines))
-    _reasons(costs)
-    save.table("This table", lambda: table, "cost")
+    with words:
+        st.caption("  \n".join(as_text(line) for line in lines))
+        _reasons(costs)
+        save.table("This table", lambda: rows, "cost")
 
 
-def _curves(timed: Sequence[ModelCost], names: Mapping[str, str], *, dark: bool) -> None:
-    measure = widgets.choice("Show", _MEASURES, MEASURE)
+def _curves(timed: Sequence[ModelCost], measure: Measure, names: Mapping[str, str], *, dark: bool) -> None:
     curves = {cost.subject.model: cost.curve for cost in timed}
     figures.show(by_length(curves, measure, names=names, dark=dark), "cost", f"cost-{measure}")
     if spread(curves.values()) > _NOISY:
@@ -155,45 +170,51 @@ def _length(lengths: Sequence[int]) -> int | None:
     return int(st.select_slider("Tokens in the text, for the table", lengths, **LENGTH.bound))
 
 
+# What a row of the table is called, how its numbers are written, and what stands behind them in brackets.
+_ROWS: Sequence[tuple[str, str, str | None]] = (
+    ("parameters, M", "{:,.1f}", None),
+    ("weights, MB", "{:,.1f}", None),
+    (_PEAK, "{:,.1f}", None),
+    ("time, ms", "{:,.2f}", "middle half, ms"),
+    ("tokens/s", "{:,.0f}", None),
+    ("words/s", "{:,.0f}", None),
+    ("× per doubling", "{:.2f}", None),
+    ("pieces/word", "{:.2f}", None),
+    ("masked correct", "{:.1f}%", "masked correct, 95%"),
+    ("replaced correct", "{:.1f}%", None),
+    ("kept correct", "{:.1f}%", None),
+    ("NSP correct", "{:.1f}%", "NSP correct, 95%"),
+)
+
+
 def _table(costs: Sequence[ModelCost], names: Mapping[str, str]) -> pd.DataFrame:
-    """Draws one row per model; returns what is drawn."""
+    """Draws one column per model, so that no number is out of sight; returns the numbers, one row per model."""
     length = _length(sorted({latency.n_tokens for cost in costs for latency in cost.curve}))
     rows = pd.DataFrame([_row(cost, names[cost.subject.model], length) for cost in costs])
     if rows[_PEAK].isna().all():  # only a GPU tells
         rows = rows.drop(columns=_PEAK)
-    st.dataframe(
-        rows,
-        hide_index=True,
-        placeholder="–",
-        column_config={
-            "model": st.column_config.TextColumn(pinned=True),
-            "parameters, M": st.column_config.NumberColumn(format="%.1f"),
-            "weights, MB": st.column_config.NumberColumn(format="%.1f"),
-            _PEAK: st.column_config.NumberColumn(format="%.1f"),
-            "time, ms": st.column_config.NumberColumn(
-                format="%.2f", help="Median" if length is None else f"Median at {length} tokens."
-            ),
-            "tokens/s": st.column_config.NumberColumn(format="%,.0f"),
-            "words/s": st.column_config.NumberColumn(format="%,.0f"),
-            "pieces/word": st.column_config.NumberColumn(format="%.2f"),
-            "× per doubling": st.column_config.NumberColumn(
-                format="%.2f",
-                help="The factor by which time grows when the longest texts double in length: 2 if it grows linearly, "
-                "4 if it grows with the square.",
-            ),
-            "masked correct": st.column_config.NumberColumn(
-                format="%.1f%%", help="MLM: masked tokens restored exactly."
-            ),
-            "replaced correct": st.column_config.NumberColumn(
-                format="%.1f%%", help="MLM: tokens restored where another one stood in their place."
-            ),
-            "kept correct": st.column_config.NumberColumn(
-                format="%.1f%%", help="MLM: tokens left as they are. They stand in the text, so this is easy."
-            ),
-            "NSP correct": st.column_config.NumberColumn(format="%.1f%%"),
-        },
+    st.table(
+        pd.DataFrame(
+            {
+                model: {
+                    label: _written(row, label, pattern, behind) for label, pattern, behind in _ROWS if label in rows
+                }
+                for model, row in rows.set_index("model").iterrows()
+            }
+        )
+    )
+    st.caption(
+        "Times are medians, in brackets the middle half of the passes; shares have their 95% interval in brackets. "
+        "“× per doubling” is the factor by which time grows when the longest texts double in length: 2 if it grows "
+        "linearly, 4 if it grows with the square."
     )
     return rows
+
+
+def _written(row: Any, label: str, pattern: str, behind: str | None) -> str:
+    if pd.isna(row[label]):
+        return "–"
+    return pattern.format(row[label]) + ("" if behind is None else f" ({row[behind]})")
 
 
 def _row(cost: ModelCost, name: str, length: int | None) -> dict[str, object]:
@@ -205,12 +226,12 @@ def _row(cost: ModelCost, name: str, length: int | None) -> dict[str, object]:
         "weights, MB": cost.subject.n_bytes / 1e6,
         _PEAK: None if here is None or here.peak_bytes is None else here.peak_bytes / 1e6,
         "time, ms": None if here is None else 1000 * here.median,
-        "× per doubling": doubling(cost.curve),
         "masked correct": _percent(quality.mlm_accuracy),
         "NSP correct": _percent(quality.nsp_accuracy),
         "tokens/s": None if here is None else here.tokens_per_second,
         "words/s": None if here is None else here.words_per_second,
         "pieces/word": cost.subject.pieces_per_word,
+        "× per doubling": doubling(cost.curve),
         "middle half, ms": None if here is None else f"{1000 * here.low:.2f}–{1000 * here.high:.2f}",
         "masked correct, 95%": _ends(quality.mlm_accuracy, quality.n_masked),
         "NSP correct, 95%": _ends(quality.nsp_accuracy, quality.n_pairs),
@@ -268,8 +289,8 @@ VIEW = View(
     "cost",
     "Cost",
     draw,
-    about="What each model costs in time and memory, measured here and now. The text above is not used: all are given "
-    "the same one.",
+    about="What each model costs in time and memory, timed here and now on one running text, and how good it is.",
+    more="The text above is not used.",
     fields=(MEASURE, LENGTH),
-    left_out=lambda _scene: "Not in it: times, which hold for one machine at one moment only.",
+    left_out=lambda _scene: "" if desk().current(Measurement) is None else _NOT_IN_LINK,
 )

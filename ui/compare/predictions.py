@@ -83,10 +83,12 @@ def _masks(scene: Scene) -> None:
         )
         _rank(words[place], answer)
 
-    beside_each_other(scene, found, bars, named=False)
+    beside_each_other(scene, found, bars, columns=len(found), named=False)
     if answers:
         _agreement(scene, answers, words)
-        save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
+        with widgets.controls("guesses"):
+            st.slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound, width=320)
+            save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
 
 
 def _typed_and_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -123,14 +125,9 @@ def _shortened(answer: MaskPrediction, top: int) -> MaskPrediction:
 
 
 def _which_mask(words: Sequence[str]) -> int:
-    """The mask whose guesses are drawn, its place among all; asks how many of them, too."""
-    names = [_named(place, words) for place in range(len(words))]
+    """The mask whose guesses are drawn, its place among all."""
     with widgets.controls():
-        if len(names) == 1:
-            st.markdown(as_text(names[0]), width="content")
-        chosen = word_strip.one_mask(MASK, names)
-        st.slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound, width=320)
-    return chosen
+        return word_strip.one_mask(MASK, [_named(place, words) for place in range(len(words))])
 
 
 def _named(place: int, words: Sequence[str]) -> str:
@@ -221,7 +218,7 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
         model: scoring.unit_bits(score, units)
         for (model, score), units in zip(scores.items(), alignment.units, strict=False)
     }
-    lines = [surprisals(alignment.labels, {scene.name(model): bits[model] for model in scores}, dark=scene.dark)]
+    lines = surprisals(alignment.labels, {scene.name(model): bits[model] for model in scores}, dark=scene.dark)
     token_line.draw(lines, key="compared surprisal")
     st.caption(
         "Under each word is its surprisal in bits, −log₂ P(word | all others), one row a model: 0 means certain, and "
@@ -253,7 +250,7 @@ def _next_sentence(scene: Scene) -> None:
             n_dropped = score.encoding.n_dropped
             st.caption(f"The pair was cut: {n_dropped:,} tokens were left out, from the longer text first.")
 
-    beside_each_other(scene, found, number)
+    beside_each_other(scene, found, number, columns=len(found), what="next sentence")
     scores = good(found)
     if scores:
         save.table("Next sentence", lambda: _score_table(scene, scores), "compare-next-sentence")

@@ -30,9 +30,10 @@ _MOST_WORDS = 1000  # every layer takes a matrix of words by words
 
 
 def draw(scene: Scene) -> None:
-    with widgets.controls(), widgets.popover("Sentences of your own", ":material/library_books:"):
+    picture, words = st.columns([2, 1], gap="medium")
+    with words, widgets.popover("Sentences of your own", ":material/library_books:"):
         own = st.text_area(
-            "Sentences, one per line; if empty, the built-in ones are used", **SENTENCES.bound, height=120
+            "Sentences, one per line; if empty, the built-in ones are used", **SENTENCES.bound, height=240
         )
     widgets.short_enough(own, "Your text")
     pasted = [line.strip() for line in files.lines(own) if line.strip()]
@@ -50,24 +51,26 @@ def draw(scene: Scene) -> None:
             lambda: _similarity(a, b, sentences),
         )
     notes.beyond_training(dict(zip((a, b), longest, strict=True)))
-    figures.show(compare.cka(values, names, dark=scene.dark), "cka", "compare-cka")
-    st.caption(
-        as_text(
-            f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: 1 if "
-            f"the vectors of {n_words:,} words form the same shape, up to rotation, shift and scale, and 0 if they are "
-            f"not correlated at all. The words are those of {len(sentences)} "
-            f"{'sentences of yours' if pasted else 'built-in sentences, which no embedded model was trained on'}; "
-            "the vector of a word is the mean of its pieces. Layer 0 is the embeddings."
+    with picture:
+        figures.show(compare.cka(values, names, dark=scene.dark), "cka", "compare-cka")
+    with words:
+        st.caption(
+            as_text(
+                f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: 1 if "
+                f"the vectors of {n_words:,} words form the same shape, up to rotation, shift and scale, and 0 if they "
+                f"are not correlated at all. The words are those of {len(sentences)} "
+                f"{'sentences of yours' if pasted else 'built-in sentences, which no embedded model was trained on'}; "
+                "the vector of a word is the mean of its pieces. Layer 0 is the embeddings."
+            )
         )
-    )
-    width = max(scene.infos[a].width, scene.infos[b].width)
-    if n_words <= 2 * width:
-        st.info(
-            f"The vectors are up to {width} numbers wide. With fewer than about {2 * width:,} words, all layers look "
-            "more alike than they are.",
-            icon=":material/info:",
-        )
-    save.table("Similarity of layers", lambda: _table(values, (a, b)), "compare-cka")
+        width = max(scene.infos[a].width, scene.infos[b].width)
+        if n_words <= 2 * width:
+            st.info(
+                f"The vectors are up to {width} numbers wide. With fewer than about {2 * width:,} words, all layers "
+                "look more alike than they are.",
+                icon=":material/info:",
+            )
+        save.table("Similarity of layers", lambda: _table(values, (a, b)), "compare-cka")
 
 
 def _up_to_most(sentences: Sequence[str]) -> list[str]:
@@ -115,6 +118,6 @@ VIEW = View(
     "representations",
     "Representations",
     draw,
-    about="How similar the layers of A and B are, on the words of many sentences. The text above is not among them.",
+    about="How similar the layers of A and B are, measured on the words of many sentences, not on the text above.",
     fields=(BESIDE, SENTENCES),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TypeVar
@@ -18,7 +18,6 @@ from model_zoo.types import Encoding, ModelInfo
 from ui import appearance, widgets
 from ui.compare import choice
 from ui.compare.choice import name
-from ui.compare.examples import EXAMPLES
 from ui.compare.fields import BESIDE
 from ui.engine import engine
 from ui.messages import as_text, failures_as_messages
@@ -29,7 +28,7 @@ Result = TypeVar("Result")
 _FAILED = "models to compare that could not be loaded"
 _QUICK = 0.3  # seconds in which models that are in memory answer; nothing is announced before
 _BETWEEN_LOOKS = 0.5
-_COLUMNS = 2  # figures beside each other; more would be too small to read
+COLUMNS = 2  # pictures beside each other; more would be too small to read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +87,9 @@ def make(view: View[Scene]) -> Scene | None:
     """
     with widgets.asked():
         text, pair = widgets.texts()
-    with widgets.asked("models"):
-        chosen = choice.models()
-        beside = choice.a_and_b(chosen, with_b=BESIDE in view.fields) if chosen else 1
-        widgets.try_example(EXAMPLES)
+    chosen, beside = choice.models(with_b=BESIDE in view.fields)
     if not chosen:
         raise InvalidInput("No model is chosen. Choose two to four.")
-    choice.beside_itself(chosen)
     infos, failed = load(chosen)
     scene = Scene(chosen=chosen, infos=infos, failed=failed, beside=beside, text=text, pair=pair)
     _failures(scene)
@@ -215,10 +210,12 @@ def common_words(scene: Scene, encodings: Mapping[str, Encoding]) -> Alignment:
 
 
 def _failures(scene: Scene) -> None:
-    """Why models could not be loaded, with a button to try again."""
-    for model, error in scene.failed.items():
-        st.markdown(f"**{as_text(scene.name(model))}**")
-        show_failure(error)
+    """Why models could not be loaded, beside each other, with a button to try again."""
+    failed = [model for model in scene.chosen if model in scene.failed]
+    for model, column in zip(failed, st.columns(len(failed)) if failed else (), strict=True):
+        with column:
+            st.markdown(f"**{as_text(scene.name(model))}**")
+            show_failure(scene.failed[model])
     if any(not isinstance(error, NotDownloaded) for error in scene.failed.values()):
         st.button("Try again", on_click=lambda: st.session_state.pop(_FAILED, None), icon=":material/refresh:")
     if scene.models and not {scene.chosen[0], scene.chosen[scene.beside - 1]} <= set(scene.models):
@@ -227,9 +224,9 @@ def _failures(scene: Scene) -> None:
 
 
 def about_models(scene: Scene) -> None:
-    """What each model is, under every view."""
-    facts = [f"**{as_text(scene.name(model))}**: {as_text(_facts(info))}" for model, info in scene.infos.items()]
-    st.caption("  \n".join(facts))
+    """What each of the models is, in a line."""
+    for model in scene.models:
+        st.caption(f"**{as_text(scene.name(model))}:** {as_text(_facts(scene.infos[model]))}.")
 
 
 def _facts(info: ModelInfo) -> str:
@@ -240,24 +237,39 @@ def _facts(info: ModelInfo) -> str:
 
 
 def beside_each_other(
-    scene: Scene, found: Mapping[str, Result | Exception], draw: Callable[[str, Result], None], *, named: bool = True
+    scene: Scene,
+    found: Mapping[str, Result | Exception],
+    draw: Callable[[str, Result], None],
+    columns: int = COLUMNS,
+    *,
+    what: str = "models",
+    named: bool = True,
 ) -> None:
-    """``draw`` every model's result under its name, two in a row; what went wrong stands in its place, after the
-    others. ``draw`` itself names the models where they are not to be ``named``.
+    """``draw`` every model's result under its name, ``columns`` in a row; what went wrong stands in its place.
+
+    ``draw`` itself names the models where they are not to be ``named``. Several such rows in a view are told apart by
+    ``what`` they show.
     """
-    models = sorted(found, key=lambda model: isinstance(found[model], Exception))  # no picture beside an empty half
-    for start in range(0, len(models), _COLUMNS):
-        row = models[start : start + _COLUMNS]
-        for model, column in zip(row, st.columns(min(len(models), _COLUMNS), gap="medium"), strict=False):
-            with column:
-                outcome = found[model]
-                if named or isinstance(outcome, Exception):
-                    st.markdown(f"**{as_text(scene.name(model))}**")
-                if isinstance(outcome, Exception):
-                    show_failure(outcome)
-                    continue
-                with failures_as_messages():
-                    draw(model, outcome)
+    for (model, outcome), place in zip(found.items(), in_rows(len(found), columns, what), strict=True):
+        with place:
+            if named or isinstance(outcome, Exception):
+                st.markdown(f"**{as_text(scene.name(model))}**")
+            if isinstance(outcome, Exception):
+                show_failure(outcome)
+                continue
+            with failures_as_messages():
+                draw(model, outcome)
+
+
+def in_rows(n: int, columns: int = COLUMNS, what: str = "models") -> Iterator[DeltaGenerator]:
+    """``n`` places in rows of ``columns``; one that would stand alone in its row has all of it.
+
+    Where the window is too narrow for columns, a row scrolls sideways: pictures below each other could not be compared.
+    """
+    rows = st.container(key=f"beside {what}")
+    for start in range(0, n, columns):
+        here = min(columns, n - start)
+        yield from rows.columns(1 if here == 1 else columns, gap="medium")[:here]
 
 
 def show_failure(error: Exception) -> None:

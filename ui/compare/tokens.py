@@ -14,7 +14,7 @@ from ui.messages import as_text
 from ui.page import View
 
 _MOST_NAMED = 5  # unknown words named, of each model
-_TALLEST = 640  # px; a longer table scrolls
+_TALLEST = 520  # px; a longer table scrolls
 
 
 def draw(scene: Scene) -> None:
@@ -26,17 +26,24 @@ def draw(scene: Scene) -> None:
 
     names = [scene.name(model) for model in encodings]
     table = pieces_table(alignment, several, names if len(names) > 1 else [*names, ""])[["word", *names]]
-    st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
-    for model, encoding in encodings.items():
-        st.markdown(
-            as_text(
-                f"{scene.name(model)}: {counted(len(encoding), 'token')}, those that frame the text among them, and "
-                f"{pieces[model]:.2f} pieces per word."
-            )
+
+    words, counts = st.columns([2, 1], gap="medium")
+    with words:
+        st.dataframe(table, hide_index=True, height=min(_TALLEST, 35 * len(table) + 38))
+        st.caption(
+            "Each row is a word that all models see in full. “##” marks a piece that continues a word; “Ġ” and “▁” "
+            "mark the space before one."
         )
-        _unknown(model, encoding)
-    st.caption("“##” marks a piece that continues a word; “Ġ” and “▁” mark the space before one.")
-    save.table("Tokens", lambda: _with_counts(table, names), "compare-tokens")
+        save.table("Tokens", lambda: _with_counts(table, names), "compare-tokens")
+    with counts:
+        for model, encoding in encodings.items():
+            st.markdown(
+                as_text(
+                    f"{scene.name(model)}: {counted(len(encoding), 'token')}, those that frame the text among them, "
+                    f"and {pieces[model]:.2f} pieces per word."
+                )
+            )
+            _unknown(model, encoding)
 
 
 def _with_counts(table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
@@ -67,5 +74,5 @@ VIEW = View(
     "tokens",
     "Tokens",
     draw,
-    about="How each model splits the text into tokens. Each row is a word that all of them see in full.",
+    about="How each model splits the words of the text into tokens: dots part the pieces of a word.",
 )

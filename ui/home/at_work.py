@@ -9,15 +9,19 @@ import streamlit as st
 from model_zoo import DEFAULT_MODEL
 from ui import address, figures
 from ui.appearance import is_dark
-from ui.attention import examples, words
+from ui.attention import words
 from ui.attention.scene import Scene
 from ui.engine import engine
+from ui.field import Field, place
 from ui.messages import as_text
 from viz.predictions import predictions
 
 SENTENCE: Final = "The cat sat on the mat because it was tired."
 LOOKING: Final = {"text": SENTENCE, "pair": "", "model": DEFAULT_MODEL, "layer": 2, "head": 4}
 """The head that looks from “it” to “cat”: what the address of the page Attention sets."""
+
+# The place of the head that is shown among all heads of the model, from 0.
+AT_WORK: Field[int] = Field("head", 15, place("the head", 999), of="home")
 
 _GUESSED: Final = "The dogs near the house are hungry."
 _HIDDEN: Final = 6  # the token “are”
@@ -36,9 +40,12 @@ def draw() -> None:
 def _looking() -> None:
     st.markdown("**Where does it look?** Point at a word: the others light up by how much this head looks at them.")
     scene = Scene(model=DEFAULT_MODEL, text=SENTENCE, pair=None, part="encoder")
-    layer, head = examples.chosen_or_first()
-    layer = min(layer, scene.run.n_layers) - 1  # chosen on another page, perhaps in a larger model
-    words.draw(scene, layer, min(head, scene.run.layers[layer].n_heads) - 1)
+    layer, head = divmod(min(AT_WORK.value, scene.run.n_layers * scene.run.n_heads - 1), scene.run.n_heads)
+
+    def choose(layer: int, head: int) -> None:
+        AT_WORK.value = layer * scene.run.n_heads + head
+
+    words.draw(scene, layer, head, choose)
 
 
 def _guessing() -> None:

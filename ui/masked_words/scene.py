@@ -102,7 +102,6 @@ class Scene:
 def make(_view: View[Scene]) -> Scene:
     """Ask for the text and the model; which words to hide is asked by the views."""
     _come_back()
-    _open_with_a_guess()
     with widgets.asked():
         text, _ = widgets.texts(second=False)
         model = widgets.model()
@@ -130,14 +129,6 @@ def _come_back() -> None:
         _, text, masked = sent
         address.put({TEXT: text, MASKS: masked})
     st.session_state[_SENT] = None
-
-
-def _open_with_a_guess() -> None:
-    """Whoever comes here for the first time finds a guess worth seeing."""
-    untouched = (TEXT.value, MASKS.value) == (TEXT.default, MASKS.default)
-    if untouched and not st.query_params:
-        opening = EXAMPLES.each[0].values
-        address.put({field: opening[field] for field in (TEXT, MASKS)})
 
 
 def _hide(info: ModelInfo, text: str) -> Scene:

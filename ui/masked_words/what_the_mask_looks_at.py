@@ -20,7 +20,7 @@ from viz.layer_attention import layer_attention
 
 
 def draw(scene: Scene) -> None:
-    controls = words.row(scene)
+    controls = words.row(scene, switch=False)  # a telephone has no room for it
     if lacking(scene, ("mask",)):
         return
     written = engine().masked_text(scene.model, scene.text, scene.masked)
@@ -41,7 +41,7 @@ def draw(scene: Scene) -> None:
             format_func=names.__getitem__,
             **HEAD.bound,
             label_visibility="collapsed",
-            width=190,
+            width=170,
         )
     shown = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
     figures.show(layer_attention(shown, run.encoding.tokens, dark=is_dark()), "mask attention", "mask-attention")

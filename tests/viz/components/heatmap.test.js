@@ -2,7 +2,7 @@
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { described, moved, said } from "../../../viz/components/heatmap/cells.js";
-import { borders, cellAt, placed, pointedAt } from "../../../viz/components/heatmap/geometry.js";
+import { borders, cellAt, labelled, outOfSight, placed, pointedAt } from "../../../viz/components/heatmap/geometry.js";
 import { levelsOf, shadesOf } from "../../../viz/components/heatmap/shades.js";
 
 const labels = (n, width = 30) => Array(n).fill(width);
@@ -137,11 +137,49 @@ Deno.test("a second text begins where segments change", () => {
 });
 
 Deno.test("the strongest cells are said in words, by size where numbers have signs", () => {
-  const data = { queries: ["it", "was"], keys: ["cat", "mat"], numbers: [{ name: "weight" }] };
+  const data = { queries: ["it", "was"], keys: ["cat", "mat"], numbers: [{ name: "weight", signed: false }] };
   equal(
     described({ ...data, weights: [0.57, 0, 0.1, 0.3] }),
     "Strongest by weight: it looks at cat, 0.57; was looks at mat, 0.30; was looks at cat, 0.10.",
   );
-  ok(described({ ...data, weights: [0.1, -0.9, 0, 0] }).includes(": it looks at mat, −0.90; it looks at cat"));
+  const signed = { ...data, numbers: [{ name: "difference", signed: true }] };
+  equal(
+    described({ ...signed, weights: [0.1, -0.9, 0, 0.0123] }),
+    "Strongest by difference: it at mat, −0.90; it at cat, +0.10; was at mat, +0.012.",
+  );
   equal(described({ ...data, weights: [0, 0, 0, 0] }), "All cells are zero.");
+});
+
+Deno.test("what special tokens give each other is left out of the strongest, and words that read the same have places", () => {
+  const tokens = ["[CLS]", "the", "the"];
+  const special = { special_queries: [0], special_keys: [0] };
+  const data = { queries: tokens, keys: tokens, numbers: [{ name: "weight", signed: false }], ...special };
+  equal(
+    described({ ...data, weights: [1, 0, 0, 0.8, 0.2, 0, 0.5, 0, 0.5] }),
+    "Strongest by weight, leaving out what special tokens give each other: the (2) looks at [CLS], 0.80; " +
+      "the (3) looks at [CLS], 0.50; the (3) looks at the (3), 0.50; the (2) looks at the (2), 0.20.",
+  );
+  const alone = { ...data, queries: ["[CLS]"], keys: ["[CLS]"], weights: [1] };
+  equal(described(alone), "Strongest by weight: [CLS] looks at [CLS], 1.00.");
+});
+
+Deno.test("the buttons stand beside the bar where they do not cover its title", () => {
+  const withTitle = (title) =>
+    placed(labels(16, 60), labels(16, 60), 540, 1, { limit: 440, foot: { title, buttons: 180, line: 30 } });
+  const [short, long] = [withTitle(190), withTitle(300)];
+  deepEqual([short.beside, long.beside], [true, false]);
+  ok(short.height <= 440 && long.height + 30 <= 440); // a line of their own is no higher together
+});
+
+Deno.test("which tokens are labelled is said where not all are", () => {
+  equal(labelled([1, 1]), "");
+  equal(labelled([2, 2]), "Every 2nd token is labelled; point to read any.");
+  equal(labelled([1, 3]), "Every 3rd key is labelled; point to read any.");
+  equal(labelled([4, 11]), "Every 4th query and every 11th key is labelled; point to read any.");
+});
+
+Deno.test("a picture is looked for where the window shows none or next to none of it", () => {
+  const from = (top) => outOfSight({ top, bottom: top + 400 }, 800);
+  deepEqual([-300, -100, 0, 300, 500, 700, 900].map(from), [true, false, false, false, false, true, true]);
+  equal(outOfSight({ top: -900, bottom: 900 }, 800), false); // higher than the window
 });

@@ -5,31 +5,48 @@ export function said({ queries, keys, numbers, weights }, { row, column }) {
   const count = queries.length * keys.length;
   const values = numbers.map(({ name, signed }, layer) => {
     const value = weights[layer * count + row * keys.length + column];
-    const sign = value < 0 ? "−" : signed && value > 0 ? "+" : "";
-    return `${name} ${sign}${Math.abs(value).toFixed(4)}`;
+    return `${name} ${signOf(value, signed)}${Math.abs(value).toFixed(4)}`;
   });
   return [`query ${row + 1} · ${queries[row]}`, `looks at key ${column + 1} · ${keys[column]}`, ...values];
 }
 
 const NAMED = 5; // strongest cells named
 
-// The strongest cells in a sentence, for those who do not see the picture.
-export function described({ queries, keys, numbers: [{ name }], weights }) {
-  const cells = queries.length * keys.length;
+// The strongest cells in a sentence, for those who do not see the picture. What special tokens give each other is left
+// out where there is anything else: it is often the largest and says nothing of the text.
+export function described({ queries, keys, numbers: [{ name, signed }], weights, special_queries, special_keys }) {
+  const [ofQueries, ofKeys] = [new Set(special_queries), new Set(special_keys)];
+  const others = ofQueries.size < queries.length || ofKeys.size < keys.length;
+  const leavesOut = others && ofQueries.size > 0 && ofKeys.size > 0;
   const strongest = [];
-  for (let at = 0; at < cells; at++) {
+  for (let at = 0; at < queries.length * keys.length; at++) {
     const size = Math.abs(weights[at]);
     if (!(size > 0) || (strongest.length === NAMED && size <= strongest[NAMED - 1].size)) continue;
-    strongest.push({ at, size });
+    const [query, key] = [Math.floor(at / keys.length), at % keys.length];
+    if (leavesOut && ofQueries.has(query) && ofKeys.has(key)) continue;
+    strongest.push({ at, query, key, size });
     strongest.sort((a, b) => b.size - a.size || a.at - b.at);
     strongest.length = Math.min(strongest.length, NAMED);
   }
-  const said = strongest.map(({ at }) => {
-    const [row, column] = [Math.floor(at / keys.length), at % keys.length];
-    return `${queries[row]} looks at ${keys[column]}, ${weights[at].toFixed(2).replace("-", "−")}`;
+  const but = leavesOut ? ", leaving out what special tokens give each other" : "";
+  const said = strongest.map(({ at, query, key, size }) => {
+    const verb = signed ? "at" : "looks at"; // a difference says who looks more, not where one looks
+    return `${named(queries, query)} ${verb} ${named(keys, key)}, ${signOf(weights[at], signed)}${short(size)}`;
   });
-  return said.length ? `Strongest by ${name}: ${said.join("; ")}.` : "All cells are zero.";
+  return said.length ? `Strongest by ${name}${but}: ${said.join("; ")}.` : `All cells are zero${but}.`;
 }
+
+// A token, with its place where others read the same.
+function named(tokens, place) {
+  const alone = tokens.indexOf(tokens[place]) === tokens.lastIndexOf(tokens[place]);
+  return alone ? tokens[place] : `${tokens[place]} (${place + 1})`;
+}
+
+// Two places after the point, and as many as two digits take that count.
+const short = (value) =>
+  value.toFixed(value >= 0.095 || value === 0 ? 2 : Math.min(1 - Math.floor(Math.log10(value)), 9));
+
+const signOf = (value, signed) => (value < 0 ? "−" : signed && value > 0 ? "+" : "");
 
 // Where a key leads from a cell, in so many rows and columns: to no cell (null), or nowhere (undefined).
 export function moved({ key, ctrlKey }, { row, column }, { rows, columns }) {

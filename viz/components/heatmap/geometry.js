@@ -8,6 +8,7 @@ const SQUARE_UP_TO = 24; // tokens; beyond, cells are small, and filling the wid
 const LABELLED_UP_TO = 100; // tokens; so many rows are high enough for a label each
 const WIDEST_LABELS = 0.4; // of the width
 const BELOW = 62; // below the cells: the bar, its numbers, its title
+export const BAR = { length: 180, height: 10 };
 const SMALLEST_LINE = 11; // what the smallest label takes
 export const PARTED_FROM = 6; // smaller cells touch
 export const LINE = 14; // what a label takes
@@ -16,8 +17,15 @@ export const TITLE = 20; // what an axis' title takes
 
 // Places for labels of these widths, down the side and along the top, in a picture of a width on a screen of `ratio`
 // device pixels a CSS pixel. A cell is `across` wide and `down` high; `pixels` are what the device has for all of them.
-// With a `limit` the picture is no higher, as long as every row has room for its label.
-export function placed(rows, columns, width, ratio, { scale = 1, limit = 0 } = {}) {
+// With a `limit` the picture is no higher, as long as every row has room for its label. `foot` are the widths of the
+// bar's title and of the buttons, which stand `beside` it where there is room, else under it in a line of `foot.line`.
+export function placed(
+  rows,
+  columns,
+  width,
+  ratio,
+  { scale = 1, limit = 0, foot = { title: 0, buttons: 0, line: 0 } } = {},
+) {
   const widest = (widths) => Math.max(0, ...widths);
   const longest = Math.max(rows.length, columns.length);
   const [title, line, below, smallest] = [TITLE, LINE, BELOW, SMALLEST_LINE].map((size) => size * scale);
@@ -25,13 +33,14 @@ export function placed(rows, columns, width, ratio, { scale = 1, limit = 0 } = {
   const crisp = (size) => (size >= PARTED_FROM ? Math.floor(size) : size);
   const left = Math.ceil(title + Math.min(widest(rows), WIDEST_LABELS * width) + GAP);
   const room = Math.max(width - left - 1, 1);
+  const beside = left + Math.max(BAR.length * scale, foot.title) + 3 * GAP + foot.buttons <= width;
   const least = rows.length <= LABELLED_UP_TO ? smallest : 0;
   let across = crisp(room / columns.length);
   let down = Math.max(crisp(Math.min(cell(rows.length), HIGHEST_WIDE_CELL * scale)), least);
   if (longest <= SQUARE_UP_TO) across = down = Math.min(across, Math.max(crisp(cell(longest)), least));
   let upright = widest(columns) + GAP > across;
   const topOf = () => Math.ceil(title + (upright ? widest(columns) : line) + GAP);
-  const highest = limit && crisp((limit * scale - topOf() - below) / rows.length);
+  const highest = limit && crisp((limit * scale - topOf() - below - (beside ? 0 : foot.line)) / rows.length);
   if (limit && highest < down) {
     down = Math.max(highest, least, 1);
     // What a cell loses in height it may have in width.
@@ -47,10 +56,22 @@ export function placed(rows, columns, width, ratio, { scale = 1, limit = 0 } = {
   ];
   const merged = pixels[0] < columns.length || pixels[1] < rows.length; // more cells than pixels
   const every = [down, upright ? across : line].map((size) => Math.ceil(smallest / size)); // which rows are labelled
-  const notes = Number(merged) + Number(every.some((step) => step > 1));
-  const height = Math.ceil(bottom + below + notes * line);
-  return { width, height, left, top, right, bottom, across, down, upright, pixels, merged, every, scale };
+  const height = Math.ceil(bottom + below + (merged ? line : 0));
+  return { width, height, left, top, right, bottom, across, down, upright, pixels, merged, every, beside, scale };
 }
+
+// Says which tokens are labelled, of every so-manieth row and column; "" where all are.
+export function labelled(every) {
+  const [ofRows, ofColumns] = every;
+  const nth = (step) =>
+    `every ${step}${step % 100 > 10 && step % 100 < 14 ? "th" : ["th", "st", "nd", "rd"][step % 10] ?? "th"}`;
+  const both = ofRows === ofColumns ? [[ofRows, "token"]] : [[ofRows, "query"], [ofColumns, "key"]];
+  const said = both.filter(([step]) => step > 1).map(([step, what]) => `${nth(step)} ${what}`).join(" and ");
+  return said && `${said[0].toUpperCase()}${said.slice(1)} is labelled; point to read any.`;
+}
+
+// Whether what stands from `top` to `bottom` is out of a window of a height, or just looks in at one of its ends.
+export const outOfSight = ({ top, bottom }, height) => top > 0.75 * height || bottom < 0.25 * height;
 
 // The cell under a place of a picture with so many rows and columns, null beside them all.
 export function cellAt({ left, top, across, down }, { rows, columns }, x, y) {

@@ -10,7 +10,7 @@ import { pictureFile, saveFrom } from "../shared/saving.js";
 import { onRatio, sharpest } from "../shared/screen.js";
 import { endOf, unpack, viewOf } from "../shared/view.js";
 import { described, moved, said } from "./cells.js";
-import { GAP, pointedAt, TITLE } from "./geometry.js";
+import { GAP, labelled, outOfSight, pointedAt, TITLE } from "./geometry.js";
 import { Picture } from "./picture.js";
 
 export default function render({ data, parentElement }) {
@@ -30,13 +30,17 @@ class Heatmap {
     this.bands = [...root.querySelectorAll(".band")];
     this.described = root.querySelector(".described");
     this.saving = root.querySelector(".saving");
+    this.note = root.querySelector(".note");
     this.read = null; // {row, column} of the cell that is read
-    this.pointed = false; // whether the pointer read it, not a key
+    this.place = null; // {query, key} of what is framed
+    this.own = false; // whether it is pointed at here, not in another picture
+    this.pointed = false; // whether the pointer points there, not a key
     this.pictures = 0;
     this.listen();
   }
 
   update(data) {
+    if (this.data?.group !== data.group) this.letGo();
     const bytes = data.weights;
     this.data = { ...data, weights: new Float32Array(bytes.slice().buffer) };
     const [rows, columns] = [data.queries.length, data.keys.length];
@@ -44,8 +48,7 @@ class Heatmap {
     const label = `Heatmap of ${rows} queries and ${columns} keys. The arrow keys read its cells.`;
     this.canvas.setAttribute("aria-label", label);
     this.described.textContent = described(this.data);
-    if (this.read && (this.read.row >= rows || this.read.column >= columns)) this.read = null;
-    this.place = null;
+    if (this.place?.query >= rows || this.place?.key >= columns) this.letGo();
     this.draw();
   }
 
@@ -60,6 +63,8 @@ class Heatmap {
     const context = this.canvas.getContext("2d");
     context.scale(ratio, ratio);
     this.picture.draw(new CanvasPen(context, ratio, font));
+    this.saving.classList.toggle("beside", this.picture.places.beside);
+    this.note.textContent = labelled(this.picture.places.every);
     this.show(this.read);
     this.mark(this.place);
     this.root.dataset.picture = ++this.pictures;
@@ -111,9 +116,26 @@ class Heatmap {
     const whole = query !== null && key !== null;
     const cell = whole ? { row: query, column: key } : null;
     if (cell?.row !== this.read?.row || cell?.column !== this.read?.column) this.show(cell);
-    if (query === (this.place?.query ?? null) && key === (this.place?.key ?? null)) return;
+    if (!place && !this.own) return; // what is framed is another picture's
+    if (this.own && query === this.place.query && key === this.place.key) return;
+    this.own = place !== null;
     this.mark(place);
     point(this.root, this.data.group, place);
+  }
+
+  // Shows where another picture points. What a key reads here stays, and is framed again when the other is left.
+  follow(place) {
+    if (!place && this.own) return;
+    if (place && this.pointed) this.show(null);
+    this.own = !place && this.read !== null;
+    this.mark(place ?? (this.read && { query: this.read.row, key: this.read.column }));
+  }
+
+  // Lets go of what is pointed at here.
+  letGo() {
+    if (this.own) point(this.root, this.data.group, null);
+    this.read = this.place = null;
+    this.own = false;
   }
 
   save(button) {
@@ -142,7 +164,7 @@ class Heatmap {
     on(this.canvas, "blur", () => this.tell(null));
     on(this.canvas, "keydown", (event) => this.key(event));
     const group = () => this.data.group;
-    onPoint(this.root, group, (place) => [this.show(null), this.mark(place)], options.signal);
+    onPoint(this.root, group, (place) => this.follow(place), options.signal);
     onOpened(this.root, group, () => this.comeIntoView(), options.signal);
     on(this.saving, "click", (event) => {
       const button = event.target.closest("button");
@@ -164,13 +186,13 @@ class Heatmap {
   }
 
   comeIntoView() {
-    const { top, bottom } = this.stage.getBoundingClientRect();
-    if (top >= 0 && bottom <= innerHeight) return;
+    if (!outOfSight(this.stage.getBoundingClientRect(), innerHeight)) return;
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.stage.scrollIntoView({ block: "nearest", behavior: still ? "instant" : "smooth" });
   }
 
   destroy() {
+    this.letGo();
     this.listeners.abort();
     this.sizes.disconnect();
   }

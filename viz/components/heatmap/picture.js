@@ -2,15 +2,14 @@
 
 import { graphemes, printable } from "../shared/labels.js";
 import { themeOf } from "../shared/screen.js";
-import { borders, GAP, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
+import { BAR, borders, GAP, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
 import { imageOf, levelsOf, SHADES, shadesOf } from "./shades.js";
 
 const LONGEST_LABEL = 16; // characters; what a cell says names its tokens whole
 const SIZE = 12; // of text
-const BAR = { length: 180, height: 10 };
 
 export class Picture {
-  constructor({ data, root }, width, ratio) {
+  constructor({ data, root, saving }, width, ratio) {
     this.data = data;
     this.theme = themeOf(root);
     this.font = this.theme.font;
@@ -22,7 +21,11 @@ export class Picture {
     this.rows = this.label(data.queries);
     this.columns = this.label(data.keys);
     const widths = (labels) => labels.map((label) => label.width);
-    const limits = { scale: this.scale, limit: data.height };
+    this.context.font = `${this.size - 1}px ${this.font}`;
+    const title = this.context.measureText(printable(data.title)).width;
+    this.context.font = `${this.size}px ${this.font}`;
+    const foot = { title, buttons: saving.offsetWidth, line: saving.offsetHeight + 4 };
+    const limits = { scale: this.scale, limit: data.height, foot };
     this.places = placed(widths(this.rows), widths(this.columns), width, ratio, limits);
     this.width = width;
     this.height = this.places.height;
@@ -64,16 +67,20 @@ export class Picture {
     this.drawBar(pen);
   }
 
-  // A line where the second text begins, through the cells and the labels.
+  // A line where the second text begins, through the cells and the labels; between two lighter ones, because cells may
+  // have any colour.
   drawBorders(pen) {
     const { data, theme, places: { left, top, right, bottom, across, down, scale } } = this;
-    pen.setWidth(2);
-    pen.ink(theme.primary, 1);
-    for (const row of borders(data.query_segments)) {
-      pen.line(TITLE * scale, top + row * down - 0.5, right, top + row * down - 0.5);
-    }
-    for (const column of borders(data.key_segments)) {
-      pen.line(left + column * across - 0.5, TITLE * scale, left + column * across - 0.5, bottom);
+    const parted = Math.min(across, down) >= PARTED_FROM;
+    for (const [colour, width] of [[theme.background, parted ? 4 : 2], [theme.text, parted ? 2 : 1]]) {
+      pen.setWidth(width);
+      pen.ink(colour, 1);
+      for (const row of borders(data.query_segments)) {
+        pen.line(TITLE * scale, top + row * down - 0.5, right, top + row * down - 0.5);
+      }
+      for (const column of borders(data.key_segments)) {
+        pen.line(left + column * across - 0.5, TITLE * scale, left + column * across - 0.5, bottom);
+      }
     }
     pen.setWidth(1);
   }
@@ -101,7 +108,7 @@ export class Picture {
 
   drawBar(pen) {
     const { data, theme } = this;
-    const { left, bottom: above, merged, every, scale } = this.places;
+    const { left, bottom: above, merged, scale } = this.places;
     const top = above + GAP + 4;
     const [length, height] = [BAR.length * scale, BAR.height];
     const size = this.size - 1;
@@ -121,7 +128,6 @@ export class Picture {
     }
     const notes = [printable(data.title)];
     if (merged) notes.push("More cells than pixels: each shows its strongest.");
-    if (every.some((step) => step > 1)) notes.push("Not every token is labelled; point to read any.");
     notes.forEach((note, at) => pen.text(note, left, bottom + (31 + at * LINE) * scale, { size }));
   }
 }
