@@ -156,10 +156,10 @@ def choice(
     return cast(Option, chosen)
 
 
-def layer(run: AttentionRun, label: str = "Layer", width: int = STEPPER) -> int:
-    """A stepper for the layer, in a line of controls; returns it counted from 0. ``width`` is px, with its label."""
+def layer(run: AttentionRun, label: str = "Layer") -> int:
+    """A stepper for the layer, in a line of controls; returns it counted from 0."""
     into_range(LAYER, run.n_layers, "layer")
-    return int(st.number_input(label, 1, run.n_layers, **LAYER.bound, width=width)) - 1
+    return int(st.number_input(label, 1, run.n_layers, **LAYER.bound, width=STEPPER)) - 1
 
 
 def head(run: AttentionRun) -> tuple[int, int]:

@@ -12,17 +12,15 @@ from ui.attention.scene import Scene, draw_heatmap, summary
 from ui.field import Field, count
 from ui.page import View
 
-_STEPPER = 212  # px, with its label
-
 FROM_LAYER: Field[int] = Field("from", 1, count("layer"), of="attention")
 
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        last = widgets.layer(scene.run, "Up to layer", _STEPPER)
+        last = widgets.layer(scene.run, "Up to layer")
         first = FROM_LAYER.value = min(FROM_LAYER.value, last + 1)
         if last:
-            first = int(st.number_input("From layer", 1, last + 1, **FROM_LAYER.bound, width=_STEPPER))
+            first = int(st.number_input("From layer", 1, last + 1, **FROM_LAYER.bound, width=widgets.STEPPER))
         scene = filters.ask(scene)
         with widgets.popover("Save", ":material/download:"):
             saving = st.container()
