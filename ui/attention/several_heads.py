@@ -23,7 +23,7 @@ _HOW: dict[Combination, str] = {"mean": "Mean", "max": "Largest", "sum": "Sum", 
 def draw(scene: Scene) -> None:
     with widgets.controls():
         chosen = heads.several(scene)
-        how = widgets.choice("Combine by", _HOW, HOW)
+        how = widgets.choice("Combine by", _HOW, HOW, label_visibility="collapsed")
         scene = filters.ask(scene)
         with widgets.popover("Save", ":material/download:"):
             saving = st.container()
