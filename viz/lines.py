@@ -30,7 +30,7 @@ class Selected(TypedDict):
 
 
 class Payload(TypedDict):
-    """What the component reads. A line's weight is ``weights[...] * scale / 255``, its opacity ``/ 255``."""
+    """What the component reads. A line's weight is ``weights[...] * scale / 255``."""
 
     weights: bytes  # uint8 (heads, n_q, n_k), C order
     scale: float
@@ -43,7 +43,7 @@ class Payload(TypedDict):
     dark_colours: list[str]
     off: list[int]
     selected: Selected | None
-    in_front: int | None  # place of the head that is drawn in front of the others, which are dimmed
+    in_front: int | None  # place of the head whose lines lie in front of the others, which are dimmed
     group: str  # of pictures that show together what is pointed at, "" for none
 
 
@@ -70,7 +70,7 @@ def payload(
     dark one. Segments are ``Encoding.segment_ids`` of the tokens left; a line marks where they change.
     ``off`` are places of heads whose lines are hidden at first. ``selected`` is locked from the start;
     one that is not among the tokens is dropped, because filters and links may well outlive a token. ``in_front`` is the
-    place of the head that stands out; a place that is not among them is dropped, too.
+    place of the head that stands out, dropped if there is none; a single head stands out anyway.
 
     Raises InvalidInput when no head or no token is left to draw, ValueError when lengths do not fit together.
     """

@@ -21,9 +21,10 @@ _HEADING: Final = 26  # px above each block
 _LEGEND: Final = 42  # px below: the two colour bars
 _NOTE: Final = 36  # px below these, where keys are left out
 _LONGEST_LABEL: Final = 12  # characters of a token beside its row; hovering shows all of it
+_BESIDE: Final = 0.06  # of their room, between figures and bars
 _GAP: Final = 0.025  # between columns, of the figure's width
-_NUMBER: Final = 0.15  # width of a column of bars and numbers
-_FIGURES: Final = 1.5  # room for the numbers beside their bars, of the room for the bars: 27 px on a phone
+_NUMBER: Final = 0.18  # width of a column of numbers
+_FIGURES: Final = 0.6  # of it, left of the bars: 36 px on a phone hold "-12.34"
 
 
 def shown_keys(weights: FloatArray, max_keys: int = MAX_KEYS) -> list[int]:
@@ -274,17 +275,17 @@ def _number_column(
     hover: list[str],
     dark: bool,
 ) -> None:
-    """A bar and its number beside it, one per key, on an x axis of its own (number ``place``) that contains 0."""
+    """A bar beside its number, one per key, on an x axis of its own (number ``place``) that contains 0."""
     colours = theme(dark)
     finite = np.where(np.isfinite(values), values, np.float32(0))
     low, high = float(finite.min(initial=0)), float(finite.max(initial=0))
     if low == high:
         high = 1.0
+    left = low - (high - low) * _FIGURES / (1 - _FIGURES)
     negative, positive = (diverging(dark)[at][1] for at in (16, -17))
     signs = [negative if value < 0 else positive for value in finite]
     rows = list(range(len(values)))
-    end = high + _FIGURES * (high - low)
-    figure.layout[f"xaxis{place}"] = _column_axis(column, [low, end], colours) | {
+    figure.layout[f"xaxis{place}"] = _column_axis(column, [left, high], colours) | {
         "zeroline": low < 0,
         "zerolinecolor": colours.muted,
         "zerolinewidth": 1,
@@ -305,12 +306,12 @@ def _number_column(
     )
     figure.add_scatter(
         name=f"{name} in figures",
-        x=[end] * len(rows),
+        x=[low - _BESIDE * (low - left)] * len(rows),
         y=rows,
         xaxis=f"x{place}",
         mode="text",
-        textposition="middle left",
         text=[_short(value, name) for value in values],
+        textposition="middle left",
         textfont={"size": 11, "color": [colours.text if np.isfinite(v) else colours.muted for v in values]},
         hoverinfo="skip",
         cliponaxis=False,

@@ -136,11 +136,23 @@ def test_text_stands_out_from_the_ground(page: Page, view: Kind, dark: bool) -> 
         assert abs(brightness(fill) - brightness(ground)) > 0.6
 
 
-def test_a_phone_scrolls_the_drawing_and_not_the_page(page: Page) -> None:
-    page.set_viewport_size({"width": 360, "height": 640})
+@pytest.mark.parametrize(("width", "drawn"), [(1280, 970), (760, 760 - 24), (360, 640)])
+def test_the_model_view_fits_its_frame_as_long_as_it_can_be_read(page: Page, width: int, drawn: int) -> None:
+    """Heads 11 and 12 are seen without scrolling; on a phone the drawing scrolls, not the page."""
+    page.set_viewport_size({"width": width, "height": 640})
     show(page, "model")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert page.evaluate("document.querySelector('#vis').scrollWidth") >= 970
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#filter").select_option(label="Sentence A -> Sentence A")  # is drawn anew
+    drawing = page.locator("#vis svg").bounding_box()
+    assert drawing
+    assert drawing["width"] == pytest.approx(drawn, abs=1)
+    height, size = page.evaluate(
+        "() => { const svg = document.querySelector('#vis svg'); return [svg.getAttribute('height'), 970] }"
+    )
+    assert drawing["height"] == pytest.approx(float(height) * drawn / size, abs=1)
+    last = page.locator("#attn_background_0_11").bounding_box()
+    assert last
+    assert last["x"] + last["width"] <= drawing["x"] + drawn + 1
 
 
 def test_nothing_may_be_fetched(browser: Browser) -> None:

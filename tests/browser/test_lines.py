@@ -115,6 +115,38 @@ def test_taken_off_the_page_it_draws_no_more(open_page: Open) -> None:
         page.evaluate(frame)
 
 
+def test_a_single_head_needs_no_legend_and_says_what_is_strongest(open_page: Open) -> None:
+    page = open_page(payload(maps()[2:]))
+    expect(page.locator(".heads")).to_be_hidden()
+    expect(page.locator(".status")).to_have_text(re.compile(r"^Strongest: \[CLS\] → \[CLS\] 0\.20, "))
+    expect(page.locator(".boxes")).to_be_hidden()
+    page.keyboard.press("Tab")
+    expect(token(page, "query", 0)).to_be_focused()
+    expect(page.locator(".boxes")).to_have_text("Boxes beside the tokens: the darker, the larger the weight.")
+    expect(page.locator(".boxes")).to_be_visible()
+
+
+def test_what_another_picture_points_at_is_shown_and_the_other_way_round(open_page: Open) -> None:
+    page = open_page(payload(maps(), group="page"))
+    page.evaluate("""() => {
+        globalThis.places = [];
+        addEventListener("inside-bert:pointed", ({ detail }) => places.push(detail.place));
+        globalThis.tell = (place) =>
+            dispatchEvent(new CustomEvent("inside-bert:pointed", { detail: { source: null, group: "page", place } }));
+    }""")
+    page.evaluate("tell({ query: 2, key: 4 })")
+    expect_lines(page, query_lines(2))
+    page.evaluate("tell({ query: null, key: 0 })")
+    expect_lines(page, 6 + 1 + 6)
+    page.evaluate("tell({ query: 99, key: null })")  # of other tokens
+    expect_lines(page, OVERVIEW)
+    page.evaluate("places.length = 0")
+    token(page, "key", 1).hover()
+    page.mouse.move(1, 1)
+    expect_lines(page, OVERVIEW)
+    assert page.evaluate("places") == [{"query": None, "key": 1}, None]
+
+
 def test_escape_unlocks(open_page: Open) -> None:
     page = open_page(payload(maps(), selected={"side": "key", "index": 0}))
     expect_lines(page, 13)
@@ -128,7 +160,7 @@ def test_escape_unlocks(open_page: Open) -> None:
 
 def test_keyboard_alone_is_enough(open_page: Open) -> None:
     page = open_page(payload(maps()))
-    for _ in range(6):  # three heads, two buttons to save, then the one token that Tab reaches
+    for _ in range(4):  # three heads, then the one token that Tab reaches
         page.keyboard.press("Tab")
     expect(token(page, "query", 0)).to_be_focused()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
@@ -373,7 +405,7 @@ def test_pictures_of_long_texts_are_bounded(open_page: Open) -> None:
 
 def test_pictures_are_saved_by_keyboard_on_a_phone(open_page: Open) -> None:
     page = open_page(payload(maps()), width=360)
-    for _ in range(4):  # three heads, then "Save SVG"
+    for _ in range(5):  # three heads, a token, then "Save SVG"
         page.keyboard.press("Tab")
     with page.expect_download() as download:
         page.keyboard.press("Enter")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checkpoints import FAMILIES, WITH_ATTENTION, varied
-from on_screen import heatmaps
+from on_screen import drawn, heatmaps, unpacked
 from streamlit.testing.v1 import AppTest
 
 from analysis.filters import Filter, apply_filter, combine
@@ -19,6 +19,7 @@ from analysis.rollout import rollout
 from model_zoo import Engine, running
 from model_zoo.types import FloatArray
 from pages.attention import PAGE as ATTENTION
+from viz.palette import MOST_COLOURS
 
 VIEWS = {view.name: view for view in ATTENTION.views}
 PAGE = "pages/attention.py"
@@ -108,6 +109,33 @@ def test_rollout_on_the_page(open_page: Callable[..., AppTest], engine: Engine) 
     app = open_page(PAGE, text=TEXT, view="rollout", layer="4", **{"from": "2"})
     run = engine.attend("embedded/bert", TEXT, max_tokens=1024)
     np.testing.assert_array_equal(heatmap_of(app), rollout(run, 1, 3))
+
+
+def test_lines_begin_with_the_chosen_head_alone_and_others_lie_behind_it(open_page: Callable[..., AppTest]) -> None:
+    def lines(**query: str) -> dict[str, Any]:
+        app = open_page(PAGE, text=TEXT, view="lines", layer="4", head="7", **query)
+        assert not app.exception
+        (packed,) = drawn(app)
+        return unpacked(packed)[0]
+
+    alone = lines(off="1")  # which was said of a legend that is not there
+    assert (alone["head_names"], alone["off"]) == (["7"], [])
+    layer = lines(scope="layer", off="2")
+    assert (len(layer["head_names"]), layer["in_front"], layer["off"]) == (12, 6, [1])
+    every = lines(scope="all")
+    assert every["head_names"][every["in_front"]] == "4.7"
+    assert len(every["head_names"]) == len(set(every["colours"])) == MOST_COLOURS
+    assert lines(scope="chosen", heads="1.2,3.4")["in_front"] is None
+
+
+def test_several_heads_leave_the_lines_alone(open_page: Callable[..., AppTest]) -> None:
+    """One head is nothing to combine, so that view has a choice of its own; older links say it by the lines' one."""
+    app = open_page(PAGE, text=TEXT, view="lines")
+    before = drawn(app)
+    app.segmented_control(key="attention_view").set_value("combined").run()
+    assert app.segmented_control(key="attention_several").value == "layer"
+    app.segmented_control(key="attention_view").set_value("lines").run()
+    assert drawn(app) == before
 
 
 @pytest.mark.parametrize("name", ["combined", "lines"])

@@ -30,9 +30,9 @@ CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {
     "lines of a layer": ({"view": "lines", "scope": "layer"}, {"layer", "head"}, {"scope"}),
     "lines of chosen heads": ({"view": "lines", "scope": "chosen"}, set(), {"scope", "heads"}),
     "lines of all heads": ({"view": "lines", "scope": "all"}, {"layer", "head"}, {"scope"}),
-    "a layer combined": ({"view": "combined"}, {"layer"}, {"scope", "how"}),
-    "chosen heads combined": ({"view": "combined", "scope": "chosen"}, set(), {"scope", "heads", "how"}),
-    "all heads combined": ({"view": "combined", "scope": "all"}, set(), {"scope", "how"}),
+    "a layer combined": ({"view": "combined"}, {"layer"}, {"several", "how"}),
+    "chosen heads combined": ({"view": "combined", "several": "chosen"}, set(), {"several", "heads", "how"}),
+    "all heads combined": ({"view": "combined", "scope": "all"}, set(), {"several", "how"}),  # an older link
     "neuron": ({"view": "neuron"}, {"layer", "head"}, {"token"}),
     "rollout": ({"view": "rollout"}, {"layer"}, {"from"}),
     "table of heads": ({"view": "heads"}, set(), {"texts"}),
@@ -55,7 +55,8 @@ OTHERS: dict[str, Any] = {
 }  # fmt: skip
 SWITCHED = {
     "ask": {"words": "previous", "previous": "words"},
-    "scope": {"head": "layer", "layer": "all", "chosen": "layer", "all": "chosen"},
+    "scope": {"head": "all", "layer": "all", "chosen": "layer", "all": "chosen"},
+    "several": {"layer": "all", "chosen": "layer", "all": "chosen"},
     "bertviz": {"head": "model", "model": "head"},
     "view": dict.fromkeys(VIEWS, "combined") | {"combined": "grid"},
 }
@@ -104,9 +105,9 @@ def test_what_is_hidden_keeps_its_value(open_page: Open) -> None:
 def test_steppers_are_hidden_with_their_reason(open_page: Open) -> None:
     """The stepper for the layer comes and goes with the choice beside it, at the value it had."""
     app = open_page(PAGE, **BASE, view="combined")
-    app.segmented_control(key="attention_scope").set_value("all").run()
+    app.segmented_control(key="attention_several").set_value("all").run()
     assert not {"layer", "head"} & set(controls(app))
-    app.segmented_control(key="attention_scope").set_value("layer").run()
+    app.segmented_control(key="attention_several").set_value("layer").run()
     assert app.number_input(key="layer").value == 2
     app.segmented_control(key="attention_view").set_value("rollout").run()
     assert app.number_input(key="layer").label == "Up to layer"

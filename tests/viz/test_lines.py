@@ -76,6 +76,8 @@ def test_what_outlived_its_token_or_head_is_dropped() -> None:
     assert make(weights, selected={"side": "query", "index": 2})["selected"] is None
     assert make(weights, selected={"side": "query", "index": -1})["selected"] is None
     assert make(weights, off=[7, 1, -1])["off"] == [1]
+    assert make(weights, in_front=1)["in_front"] == 1
+    assert make(weights, in_front=2)["in_front"] is None
 
 
 def test_packed_bytes_are_length_header_weights() -> None:

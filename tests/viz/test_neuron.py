@@ -62,6 +62,20 @@ def test_rows_and_dimensions_are_in_line() -> None:
     assert domains[-1][1] == pytest.approx(1)
 
 
+def test_figures_stand_left_of_all_bars() -> None:
+    """Whatever the signs of the scores, no number lies over a bar or the zero line."""
+    for of in (numbers(9), numbers(9, bias=-3), numbers(9, bias=3), numbers(1)):
+        figure = draw(of)
+        for name, axis in (("score", "xaxis3"), ("weight", "xaxis4")):
+            bars, figures = trace(figure, name).x, trace(figure, f"{name} in figures")
+            left, right = figure.layout[axis].range
+            assert set(figures.textposition.split()) == {"middle", "left"}
+            assert len(set(figures.x)) == 1
+            assert left < figures.x[0] < min(*bars, 0)
+            room = (figures.x[0] - left) / (right - left) * np.diff(figure.layout[axis].domain)[0]
+            assert room * 350 > 33  # px of "−12.34" on a phone
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_colours_are_centred_at_zero_and_query_and_keys_share_theirs(dark: bool) -> None:
     figure = draw(numbers(9, 16), dark=dark)

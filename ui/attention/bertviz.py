@@ -52,8 +52,8 @@ def draw(scene: Scene) -> None:
         heads=[head] if kind == "head" else None,
         dark=scene.dark,
     )
-    strongest = max(float(view.weights.max(initial=0)) for view in shown)
     st.iframe(html, height=_HEIGHT)
+    strongest = max(float(view.weights.max(initial=0)) for view in shown)
     if strongest > 1:
         st.caption(f"A line at full strength stands for a weight of {strongest:.2f}, the largest in any head.")
     with saving:

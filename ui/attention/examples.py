@@ -19,8 +19,6 @@ def _head(layer: int, head: int, token: int | None = None) -> dict[Field[Any], A
     """One head in the view "Lines", and the token whose lines alone are drawn."""
     values: dict[Field[Any], Any] = {
         VIEW: "lines",
-        SCOPE: "chosen",
-        CHOSEN: (f"{layer}.{head}",),
         LAYER: layer,
         HEAD: head,
     }

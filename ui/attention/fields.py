@@ -22,8 +22,9 @@ WORDS: Field[bool] = Field("words", False, SWITCH, of=_PAGE)
 VALUE_WEIGHTED: Field[bool] = Field("values", False, SWITCH, of=_PAGE)
 FILTERS = (DIRECTION, HIDE_SPECIAL, RENORMALIZE, THRESHOLD, TOP_K, WORDS, VALUE_WEIGHTED)
 
-# Which heads are drawn together.
+# Which heads are drawn together: in "Lines"; and in "Several heads", where "" is what SCOPE says, or else a layer.
 SCOPE: Field[str] = Field("scope", "head", one_of("scope", ("head", "layer", "chosen", "all")), of=_PAGE)
+SEVERAL: Field[str] = Field("several", "", one_of("heads", ("", "layer", "chosen", "all")), of=_PAGE)
 CHOSEN: Field[tuple[str, ...]] = Field("heads", (), HEADS, of=_PAGE)
 
 # The token whose attention is looked at, from 1.

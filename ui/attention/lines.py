@@ -1,4 +1,4 @@
-"""View "Lines": several heads at once, a line a pair of tokens, and the same as a file that works by itself."""
+"""View "Lines": a head or several, a line a pair of tokens, and the same as a file that works by itself."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from model_zoo.errors import InvalidInput
 from ui import save, widgets
 from ui.attention import examples, filters, heads
 from ui.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN
+from ui.attention.heads import Chosen, Head
 from ui.attention.numbers import numbers
 from ui.attention.scene import Scene, summary
 from ui.component import component
@@ -24,38 +25,45 @@ _KEY = "lines"
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        chosen, in_front = heads.one_or_more(scene)
+        chosen = heads.one_or_several(scene)
         scene = filters.ask(scene)
         with widgets.popover("Save", ":material/download:"):
             saving = st.container()
-    if not chosen:
+    if not chosen.heads:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
-    if len(chosen) > MOST_COLOURS:
-        st.info(
-            f"At most {MOST_COLOURS} heads can be told apart by colour; so many of the {len(chosen)} are drawn. Choose "
-            "heads by name, or see all of them under “All heads”.",
-            icon=":material/palette:",
-        )
-        first = 0 if in_front is None else min(in_front, len(chosen) - MOST_COLOURS)
-        chosen, in_front = chosen[first : first + MOST_COLOURS], None if in_front is None else in_front - first
-    shown = scene.filtered(np.stack([head_weights(scene.run, *head, scene.value_weighted) for head in chosen]))
-    if not summary(shown):
+    drawn = _distinct(chosen)
+    shown = scene.filtered(np.stack([head_weights(scene.run, *head, scene.value_weighted) for head in drawn]))
+    if shown.reason is not None:
+        summary(shown)
         return
-    payload = _payload(shown, chosen, in_front)
+    payload = _payload(shown, drawn, chosen.front)
     component("lines", lines.SOURCE)(
         key=_KEY,
         data=pack(payload),
         on_selected_change=lambda: _keep_token(scene, shown),
         on_off_change=_keep_off,
     )
-    names = [f"layer {layer + 1} head {head + 1}" for layer, head in chosen]
+    summary(shown)
+    if len(drawn) < len(chosen.heads):
+        st.caption(
+            f"{len(drawn)} of {len(chosen.heads)} heads are drawn: more cannot be told apart by colour. "
+            "Choose heads by name, or see all of them under “All heads”."
+        )
     examples.say(scene.run)
     with saving:
-        numbers(scene, shown, chosen, name="attention-lines")
-        save.html("This view", lambda: _file(scene, shown, payload, names), "attention-lines")
+        numbers(scene, shown, drawn, name="attention-lines")
+        save.html("This view", lambda: _file(scene, shown, payload, drawn), "attention-lines")
 
 
-def _file(scene: Scene, shown: Filtered, payload: lines.Payload, names: list[str]) -> str:
+def _distinct(chosen: Chosen) -> list[Head]:
+    """No more heads than can be told apart by colour; the one in front is among them."""
+    drawn = chosen.heads[:MOST_COLOURS]
+    if chosen.front is not None and chosen.front not in drawn:
+        drawn[-1] = chosen.front
+    return drawn
+
+
+def _file(scene: Scene, shown: Filtered, payload: lines.Payload, drawn: list[Head]) -> str:
     return standalone_html(
         lines.SOURCE,
         payload,
@@ -64,32 +72,32 @@ def _file(scene: Scene, shown: Filtered, payload: lines.Payload, names: list[str
         meta={
             "Model": scene.run.model.id,
             "Revision": scene.run.model.revision,
-            "Heads": ", ".join(names),
+            "Heads": ", ".join(f"layer {layer + 1} head {head + 1}" for layer, head in drawn),
             **scene.texts,
             "Numbers": scene.what,
         },
     )
 
 
-def _payload(shown: Filtered, heads: list[tuple[int, int]], in_front: int | None) -> lines.Payload:
+def _payload(shown: Filtered, drawn: list[Head], front: Head | None) -> lines.Payload:
     """The numbers of the view, with the token that was locked and the heads that were switched off."""
     selected: lines.Selected | None = None
     side, _, place = LOCKED.value.partition(".")
     if place:
         selected = {"side": "query" if side == "query" else "key", "index": int(place) - 1}
-    one_layer = len({layer for layer, _ in heads}) == 1
+    one_layer = len({layer for layer, _ in drawn}) == 1
     return lines.payload(
         shown.weights,
         shown.query_labels,
         shown.key_labels,
-        head_names=[f"{head + 1}" if one_layer else f"{layer + 1}.{head + 1}" for layer, head in heads],
-        colours=categorical(len(heads), dark=False),
-        dark_colours=categorical(len(heads), dark=True),
+        head_names=[f"{head + 1}" if one_layer else f"{layer + 1}.{head + 1}" for layer, head in drawn],
+        colours=categorical(len(drawn), dark=False),
+        dark_colours=categorical(len(drawn), dark=True),
         query_segments=[unit.segment for unit in shown.queries],
         key_segments=[unit.segment for unit in shown.keys],
-        off=[int(off) - 1 for off in OFF.value],
+        off=[int(off) - 1 for off in OFF.value] if len(drawn) > 1 else [],
         selected=selected,
-        in_front=in_front,
+        in_front=None if front is None else drawn.index(front),
         group="attention",
     )
 
@@ -116,7 +124,7 @@ VIEW = View(
     draw,
     "A line runs from each token that looks to those it looks at. Point at a token to see only its lines.",
     "The stronger a line, the larger the weight. A click keeps a token's lines. Where there are several heads, the one "
-    "that is chosen stands in front of the others.",
+    "that is chosen stands in front of the others, and buttons above the picture switch each on or off.",
     fields=(SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
     needs=("attention",),
 )

@@ -17,9 +17,21 @@ from viz.neuron import neuron, neuron_caption
 
 def draw(scene: Scene) -> None:
     run, tokens, key_tokens = scene.run, scene.run.encoding.tokens, scene.run.key_encoding.tokens
+    asked = TOKEN.value
+    complaint = widgets.clamp(TOKEN, run.n_tokens, "token", "This text")
+    if complaint and asked != TOKEN.default:  # a text of one token is no reason to complain
+        st.warning(complaint, icon=":material/link_off:")
     with widgets.controls():
         layer, head = widgets.head(run)
-        position = _position(scene)
+        position = st.selectbox(
+            "Token that looks",
+            range(1, run.n_tokens + 1),
+            **TOKEN.bound,
+            format_func=lambda place: f"{place} · {tokens[place - 1]}",
+            width=330,
+        )
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
     query, keys, scores = run.query_key(layer, head)
     captured = run.layers[layer]
     assert isinstance(captured, QueryKeyLayer)
@@ -30,31 +42,17 @@ def draw(scene: Scene) -> None:
         neuron(numbers, query_label=tokens[at], key_labels=key_tokens, dark=scene.dark), "neuron", "attention-query-key"
     )
     st.caption(as_text(neuron_caption(numbers, query_label=tokens[at], key_labels=key_tokens, key=strongest)))
-    save.table("Numbers", lambda: neuron_table(numbers, key_tokens), "attention-query-key")
-
-
-def _position(scene: Scene) -> int:
-    """Asks for the token that looks, from 1."""
-    run, tokens = scene.run, scene.run.encoding.tokens
-    asked = TOKEN.value
-    complaint = widgets.clamp(TOKEN, run.n_tokens, "token", "This text")
-    if complaint and asked != TOKEN.default:  # a text of one token is no reason to complain
-        st.warning(complaint, icon=":material/link_off:")
-    position = st.selectbox(
-        "Token that looks (its query)",
-        range(1, run.n_tokens + 1),
-        **TOKEN.bound,
-        format_func=lambda place: f"{place} · {tokens[place - 1]}",
-        width=380,
-    )
-    return int(position)
+    with saving:
+        save.table("Numbers", lambda: neuron_table(numbers, key_tokens), "attention-query-key")
 
 
 VIEW = View(
     "neuron",
     "Query and key",
     draw,
-    "How one token's weights come about: query times key, number by number, summed, scaled, and shared out by softmax.",
+    "Where a token's weights come from: its query times each key, summed and scaled; softmax makes shares of 100%.",
+    "Read a row from left to right: the key's vector; its products with the query's vector, number by number; their "
+    "sum, which is the score; and the weight that softmax over all scores gives it.",
     fields=(TOKEN,),
     needs=("attention",),
 )

@@ -9,7 +9,7 @@ import streamlit as st
 from analysis.filters import COMBINATIONS, Combination, combine
 from ui import widgets
 from ui.attention import filters, heads
-from ui.attention.fields import CHOSEN, SCOPE
+from ui.attention.fields import CHOSEN, SCOPE, SEVERAL
 from ui.attention.numbers import numbers
 from ui.attention.scene import Scene, draw_heatmap, summary
 from ui.field import Field, one_of
@@ -30,7 +30,8 @@ def draw(scene: Scene) -> None:
     if how == "norm":
         scene = replace(scene, value_weighted=True)
     shown = scene.filtered(combine(scene.run, chosen, how, value_weighted=scene.value_weighted))
-    if not summary(shown):
+    if shown.reason is not None:
+        summary(shown)
         return
     draw_heatmap(
         shown,
@@ -40,22 +41,23 @@ def draw(scene: Scene) -> None:
         what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.what}'} of {len(chosen)} heads",
         number="‖Σαf(x)‖" if how == "norm" else scene.number,
     )
-    with saving:
-        numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
+    summary(shown)
     if how == "norm":
         st.caption(
             "What a head carries from one token to another is a vector, αf(x). "
             "Here the heads' vectors are added up, and a cell is the length of the sum (Kobayashi et al. 2020): "
             "heads that pull in opposite directions cancel out. “Weight by values” changes nothing here."
         )
+    with saving:
+        numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
 
 
 VIEW = View(
     "combined",
     "Several heads",
     draw,
-    "Several heads as one picture: the mean, the largest or the sum of their weights, cell by cell.",
+    "Several heads as one picture: each cell is the mean, the largest or the sum of their weights.",
     "The norm of the sum is how much one token gives another through all heads of a layer together.",
-    fields=(SCOPE, CHOSEN, HOW),
+    fields=(SCOPE, SEVERAL, CHOSEN, HOW),
     needs=("attention",),
 )

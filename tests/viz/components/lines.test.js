@@ -3,9 +3,16 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { FAINTEST, LEVEL, OPACITY, sortedLines } from "../../../viz/components/lines/levels.js";
 import { Reports } from "../../../viz/components/lines/reports.js";
-import { drawnAlike, lanes, strokeAll, strokeOne } from "../../../viz/components/lines/strokes.js";
+import { drawnAlike, frontOf, lanes, strokeAll, strokeOne, styled } from "../../../viz/components/lines/strokes.js";
 import { beginsSegment, clicked, moved } from "../../../viz/components/lines/tokens.js";
-import { counted, described, meanWeights, strongest } from "../../../viz/components/lines/words.js";
+import {
+  counted,
+  described,
+  meanWeights,
+  ofBoxes,
+  strongest,
+  strongestOf,
+} from "../../../viz/components/lines/words.js";
 
 // Two heads, two queries, three keys.
 const DATA = {
@@ -18,6 +25,7 @@ const DATA = {
 };
 const BOTH = [true, true];
 const COLOURS = ["red", "blue"];
+const VIEW = { data: DATA, on: BOTH, front: null, most: 1, row: 20, scale: 1, colours: COLOURS };
 
 class RecordingPen {
   constructor() {
@@ -25,10 +33,12 @@ class RecordingPen {
     this.drawn = [];
     this.boxes = [];
   }
-  setWidth() {}
+  setWidth(width) {
+    this.now = { ...this.now, width };
+  }
   flush() {}
   ink(colour, opacity) {
-    this.now = { colour, opacity };
+    this.now = { ...this.now, colour, opacity };
   }
   line(...ends) {
     this.drawn.push({ ...this.now, ends });
@@ -62,7 +72,7 @@ Deno.test("heads that are on share a row evenly", () => {
 });
 
 Deno.test("all lines run from their query's row to their key's", () => {
-  const view = { data: DATA, on: BOTH, row: 20, colours: COLOURS, lines: sortedLines(DATA.weights, 6, BOTH) };
+  const view = { ...VIEW, lines: sortedLines(DATA.weights, 6, BOTH) };
   const pen = new RecordingPen();
   strokeAll(pen, view, { start: 10, end: 90 }, 0, 60);
   equal(pen.drawn.length, 8);
@@ -75,7 +85,7 @@ Deno.test("all lines run from their query's row to their key's", () => {
 });
 
 Deno.test("one token's lines are all that are not zero, with a box a head beside its partners", () => {
-  const view = { data: DATA, on: BOTH, row: 20, colours: COLOURS };
+  const view = VIEW;
   const pen = new RecordingPen();
   equal(strokeOne(pen, view, { gutter: 8, start: 10, end: 90, width: 100 }, { side: "query", index: 0 }), 3);
   deepEqual(pen.drawn.map(({ colour }) => colour), ["red", "red", "blue"]);
@@ -89,6 +99,58 @@ Deno.test("one token's lines are all that are not zero, with a box a head beside
     2,
   );
   ok(key.drawn.every(({ ends }) => ends[0] === 90 && ends[2] === 10));
+});
+
+Deno.test("in front is the chosen head while it is on, or the only one", () => {
+  equal(frontOf({ in_front: 1 }, BOTH), 1);
+  equal(frontOf({ in_front: 1 }, [true, false]), 0);
+  equal(frontOf({ in_front: 0 }, [false, true, true]), null);
+  equal(frontOf({ in_front: null }, BOTH), null);
+  equal(frontOf({ in_front: null }, [false, true]), 1);
+});
+
+Deno.test("the head in front lies on top in full colour, the others dimmed behind it", () => {
+  const lines = sortedLines(DATA.weights, 6, BOTH, 0);
+  deepEqual([...lines].map((at) => Math.floor(at / 6)), [1, 1, 1, 1, 0, 0, 0, 0]);
+  deepEqual([...lines].slice(-4).at(-1), 0); // its strongest is the very last
+  const pen = new RecordingPen();
+  strokeAll(pen, { ...VIEW, front: 0, lines }, { start: 10, end: 90 }, 0, 60);
+  const [blue, red] = ["blue", "red"].map((colour) => pen.drawn.filter((line) => line.colour === colour));
+  ok(blue.every(({ opacity, width }) => opacity <= 0.25 && width === 1.5));
+  const opaque = red.map(({ opacity }) => opacity);
+  deepEqual(opaque, [...opaque].sort((a, b) => a - b));
+  ok(red.at(-1).opacity > 0.95 && red.at(-1).width > 3.8);
+});
+
+Deno.test("a line of 0.57 of a single head is seen: nearly opaque and wide, if its rows are close, too", () => {
+  const alone = { ...VIEW, front: 0, most: 0.99 };
+  for (const row of [13, 22]) {
+    const { opacity, width } = styled(0.57, 0, { ...alone, row }, 1);
+    ok(opacity > 0.75 && width > 3);
+  }
+  ok(styled(0.1, 0, { ...alone, row: 22 }, 1).opacity < 0.12);
+  equal(styled(0.1, 0, { ...alone, row: 13 }, 0.5).width, 0.5); // of many faint lines none is wide
+  deepEqual(styled(0.5, 0, { ...VIEW, front: 0, most: 0.5 }, 1), { opacity: 1, width: 4 }); // its strongest
+  equal(styled(1, 0, { ...alone, row: 30, scale: 1.375 }, 1).width, 5.5); // larger type
+});
+
+Deno.test("one token's lines: those of the head in front come last, boxes keep their places", () => {
+  const pen = new RecordingPen();
+  strokeOne(pen, { ...VIEW, front: 0 }, { gutter: 8, start: 10, end: 90, width: 100 }, { side: "query", index: 0 });
+  deepEqual(pen.drawn.map(({ colour }) => colour), ["blue", "red", "red"]);
+  deepEqual(pen.boxes.map(([x]) => x), [96, 92, 92]);
+});
+
+Deno.test("the strongest lines of a head are named, strongest first and none of them zero", () => {
+  const named = (head) => strongestOf(DATA, head).map(({ query, key, weight }) => [query, key, weight.toFixed(2)]);
+  deepEqual(named(0), [["the", "a", "1.00"], [" ", "b", "0.40"], [" ", "c", "0.40"]]);
+  deepEqual(named(1), [["the", "b", "1.00"], [" ", "a", "0.50"], [" ", "b", "0.25"]]);
+  deepEqual(strongestOf({ ...DATA, weights: new Uint8Array(12) }, 0), []);
+});
+
+Deno.test("boxes are explained as the theme shows them", () => {
+  ok(ofBoxes(1, false).includes("the darker, the larger"));
+  ok(ofBoxes(12, true).includes("one for each head") && ofBoxes(12, true).includes("the brighter, the larger"));
 });
 
 Deno.test("payloads are drawn alike whichever token and heads are chosen", () => {

@@ -8,4 +8,13 @@ import { parameters } from "./parameters.js";
 const modules = { d3, jquery };
 globalThis.require = { config() {} };
 globalThis.requirejs = (names, use) => use(...names.map((name) => modules[name]));
+
+// The model view draws at a width of its own: as a view box it can be fitted into any other.
+const fitted = () => {
+  for (const drawn of document.querySelectorAll('[data-view="model"] #vis > svg')) {
+    drawn.setAttribute("viewBox", `0 0 ${drawn.getAttribute("width")} ${drawn.getAttribute("height")}`);
+  }
+};
+new MutationObserver(fitted).observe(document.getElementById("vis"), { childList: true });
+
 globalThis.bertvizParams = () => parameters(JSON.parse(document.getElementById("bertviz-data").textContent));

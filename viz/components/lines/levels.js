@@ -13,29 +13,21 @@ export const OPACITY = Array.from({ length: LEVELS + 1 }, (_, level) => {
   return members.reduce((sum, q) => sum + q, 0) / members.length / 255;
 });
 
-// Places in the weights of the lines of the heads that are on, those of the head in front last: it lies on top.
-export function sortedLines(weights, perHead, on, inFront = null) {
-  if (inFront === null || !on[inFront]) return sorted(weights, perHead, on);
-  const behind = sorted(weights, perHead, on.map((isOn, head) => isOn && head !== inFront));
-  const front = sorted(weights, perHead, on.map((_, head) => head === inFront));
-  const order = new Uint32Array(behind.length + front.length);
-  order.set(behind);
-  order.set(front, behind.length);
-  return order;
-}
+const RANK_IN_FRONT = LEVEL.map((level) => level && level + LEVELS);
 
-// A counting sort by level and head: faint lines first, so that strong ones of any head lie on top.
-function sorted(weights, perHead, on) {
-  const starts = new Uint32Array(LEVELS + 2);
-  const heads = on.flatMap((isOn, head) => (isOn ? [head] : []));
-  for (const head of heads) {
-    for (let at = head * perHead; at < (head + 1) * perHead; at++) starts[LEVEL[weights[at]] + 1]++;
+// Places in the weights of the lines of the heads that are on. A counting sort by level and head: faint lines first, so
+// that strong ones of any head lie on top, and those of the head in front, if there is one, on top of all.
+export function sortedLines(weights, perHead, on, front = null) {
+  const starts = new Uint32Array(2 * LEVELS + 2);
+  const heads = on.flatMap((isOn, head) => (isOn ? [{ head, rank: head === front ? RANK_IN_FRONT : LEVEL }] : []));
+  for (const { head, rank } of heads) {
+    for (let at = head * perHead; at < (head + 1) * perHead; at++) starts[rank[weights[at]] + 1]++;
   }
-  for (let level = 1; level < starts.length; level++) starts[level] += starts[level - 1];
+  for (let rank = 1; rank < starts.length; rank++) starts[rank] += starts[rank - 1];
   const next = starts.slice();
-  const order = new Uint32Array(starts[LEVELS + 1]);
-  for (const head of heads) {
-    for (let at = head * perHead; at < (head + 1) * perHead; at++) order[next[LEVEL[weights[at]]]++] = at;
+  const order = new Uint32Array(starts.at(-1));
+  for (const { head, rank } of heads) {
+    for (let at = head * perHead; at < (head + 1) * perHead; at++) order[next[rank[weights[at]]]++] = at;
   }
   return order.subarray(starts[1]);
 }

@@ -11,13 +11,15 @@ import { onPoint, point } from "../shared/pointing.js";
 import { pictureFile, saveFrom } from "../shared/saving.js";
 import { isDark, onRatio, sharpest, typeScale } from "../shared/screen.js";
 import { endOf, unpack, viewOf } from "../shared/view.js";
+import { Legend } from "./legend.js";
 import { sortedLines } from "./levels.js";
 import { Picture } from "./picture.js";
 import { Reports } from "./reports.js";
-import { drawnAlike, strokeAll, strokeOne } from "./strokes.js";
+import { status } from "./status.js";
+import { drawnAlike, frontOf, strokeAll, strokeOne } from "./strokes.js";
 import { Tiles } from "./tiles.js";
 import { beginsSegment, clicked, labelsOf, moved, same } from "./tokens.js";
-import { counted, described, meanWeights, sentence, strongest } from "./words.js";
+import { counted, described, meanWeights, ofBoxes, strongestOf } from "./words.js";
 
 export default function render({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".lines");
@@ -30,18 +32,20 @@ export default function render({ data, parentElement, setStateValue }) {
 class Lines {
   constructor(root) {
     this.root = root;
-    this.heads = root.querySelector(".heads");
+    this.legend = new Legend(root.querySelector(".heads"));
     this.saving = root.querySelector(".saving");
     this.status = root.querySelector(".status");
-    this.boxes = root.querySelector(".boxes");
     this.stage = root.querySelector(".stage");
     this.columns = { query: root.querySelector(".query"), key: root.querySelector(".key") };
     this.overview = root.querySelector(".overview");
     this.focus = root.querySelector(".focus");
+    this.boxes = root.querySelector(".boxes");
     this.tiles = new Tiles(this.overview, (...tile) => this.strokeTile(...tile), () => this.draw());
     this.reports = new Reports();
     this.data = null;
-    this.locked = this.pointed = null; // {side, index}: stays until unlocked; hovered or focused by keyboard
+    this.locked = null; // {side, index}: stays until unlocked
+    this.pointed = null; // {side, index}: hovered or focused by keyboard
+    this.elsewhere = null; // {side, index}: pointed at in another picture
     this.tabStop = { side: "query", index: 0 };
     this.lines = new Uint32Array(); // of the overview, weakest first: places in the weights
     this.listen();
@@ -56,12 +60,14 @@ class Lines {
       if (!before || !same(before.head_names, data.head_names)) {
         this.on = data.head_names.map((_, head) => !data.off.includes(head));
       }
-      this.buildHeads();
+      this.legend.build(data.head_names);
+      this.markHeads();
       this.buildColumn("query");
       this.buildColumn("key");
       this.moveTabStop(this.exists(this.tabStop) ? this.tabStop : { side: "query", index: 0 });
-      this.pointed = null;
+      this.pointed = this.elsewhere = null;
       this.mean = null;
+      this.takeFront();
       this.layout();
     }
     if (before) {
@@ -93,25 +99,8 @@ class Lines {
     return token.index < labelsOf(this.data, token.side).length;
   }
 
-  buildHeads() {
-    const { head_names: names } = this.data;
-    while (this.heads.children.length > names.length) this.heads.lastElementChild.remove();
-    while (this.heads.children.length < names.length) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.title = "Click: on or off. Double click or Shift+click: only this head.";
-      this.heads.append(button);
-    }
-    names.forEach((text, head) => (this.heads.children[head].textContent = text));
-    this.markHeads();
-  }
-
   markHeads() {
-    const { colours } = this;
-    [...this.heads.children].forEach((button, head) => {
-      button.style.setProperty("--head", colours[head]);
-      button.setAttribute("aria-pressed", String(this.on[head]));
-    });
+    this.legend.mark(this.data, this.on, this.colours);
   }
 
   buildColumn(side) {
@@ -142,9 +131,10 @@ class Lines {
 
   layout() {
     const rows = Math.max(this.data.queries.length, this.data.keys.length);
-    const scale = typeScale();
-    this.row = Math.round(clamp(Math.floor(1280 / rows), 13, 22) * scale);
-    this.size = clamp(this.row - 3, 11 * scale, 14 * scale);
+    this.scale = typeScale();
+    const row = clamp(Math.floor(1280 / rows), 13, 22);
+    this.row = Math.round(row * this.scale);
+    this.size = clamp(row - 3, 11, 14) * this.scale;
     this.root.style.setProperty("--row", `${this.row}px`);
     this.root.style.setProperty("--size", `${this.size}px`);
     this.height = rows * this.row;
@@ -160,8 +150,19 @@ class Lines {
     this.draw({ everything: true });
   }
 
+  get isDark() {
+    return isDark(getComputedStyle(this.root).backgroundColor);
+  }
+
   get colours() {
-    return isDark(getComputedStyle(this.root).backgroundColor) ? this.data.dark_colours : this.data.colours;
+    return this.isDark ? this.data.dark_colours : this.data.colours;
+  }
+
+  // The head in front among those that are on, its strongest lines, and the largest of its weights as it is drawn, 0 to 1.
+  takeFront() {
+    this.front = frontOf(this.data, this.on);
+    this.best = this.front === null ? [] : strongestOf(this.data, this.front);
+    this.most = this.best.length ? this.best[0].weight / this.data.scale : 1;
   }
 
   // ---- drawing ------------------------------------------------------------------------------------------
@@ -180,7 +181,6 @@ class Lines {
     const shown = this.shown();
     this.overview.hidden = shown !== null;
     this.focus.hidden = shown === null;
-    this.boxes.hidden = shown === null || this.on.filter(Boolean).length < 2;
     if (shown) {
       this.root.dataset.lines = strokeOne(this.clear(this.focus, 0, this.height), this, this.area, shown);
     } else {
@@ -203,7 +203,7 @@ class Lines {
 
   sortLines() {
     const { weights, queries, keys } = this.data;
-    this.lines = sortedLines(weights, queries.length * keys.length, this.on, this.data.in_front);
+    this.lines = sortedLines(weights, queries.length * keys.length, this.on, this.front);
     this.stale = false;
     this.tiles.forget();
     this.say();
@@ -217,7 +217,7 @@ class Lines {
   // ---- what is shown ------------------------------------------------------------------------------------
 
   shown() {
-    return this.locked ?? this.pointed;
+    return this.locked ?? this.pointed ?? this.elsewhere;
   }
 
   token({ side, index }) {
@@ -239,14 +239,19 @@ class Lines {
 
   point(token) {
     if (same(token, this.pointed)) return;
-    this.see(token);
+    this.pointed = token;
     point(this.root, this.data.group, token && { query: null, key: null, [token.side]: token.index });
+    if (this.locked) return;
+    this.markTokens();
+    this.draw();
   }
 
-  // Shows the lines of a token that is pointed at, here or in another picture.
-  see(token) {
-    this.pointed = token && this.exists(token) ? token : null;
-    if (this.locked) return;
+  // What another picture points at; of a cell, its row. A place that is not among the tokens is of other ones.
+  take(place) {
+    const side = place && (place.query === null ? "key" : "query");
+    const token = side && place[side] !== null ? { side, index: place[side] } : null;
+    this.elsewhere = token && this.exists(token) ? token : null;
+    if (this.locked || this.pointed) return;
     this.markTokens();
     this.draw();
   }
@@ -262,6 +267,7 @@ class Lines {
   showHeads(on) {
     this.on = on;
     this.mean = null;
+    this.takeFront();
     this.markHeads();
     this.say();
     this.draw({ everything: true });
@@ -283,20 +289,14 @@ class Lines {
     return counted(this.data, this.on, this.lines);
   }
 
+  ofBoxes() {
+    return ofBoxes(this.on.filter(Boolean).length, this.isDark);
+  }
+
   say() {
-    const active = this.on.filter(Boolean).length;
-    const shown = this.shown();
-    if (active === 0) {
-      this.status.textContent = "All heads are off. Switch one on above.";
-    } else if (!shown) {
-      this.status.textContent = `${this.counted()} Hover a token to see all its lines, click to keep them.`;
-    } else {
-      const token = labelsOf(this.data, shown.side)[shown.index];
-      const partners = strongest(this.data, this.means(), shown);
-      const heads = active === 1 ? "" : ` (mean of ${active} heads)`;
-      const kept = this.locked ? " · kept: click again or Escape to let go" : "";
-      this.status.replaceChildren(...sentence(token, shown.side, partners), heads + kept);
-    }
+    this.status.replaceChildren(...status(this));
+    this.boxes.hidden = !this.shown() || !this.on.some(Boolean);
+    this.boxes.textContent = this.ofBoxes();
   }
 
   // Saves what is shown as a file. The namespace of SVG is that of the icons on the buttons.
@@ -335,8 +335,8 @@ class Lines {
     on(this.stage, "focusout", () => this.point(null));
     on(this.stage, "keydown", (event) => this.key(event, tokenOf(event)));
     let before = null; // the heads that were on before the first click of a double click
-    on(this.heads, "click", (event) => {
-      const head = [...this.heads.children].indexOf(event.target.closest("button"));
+    on(this.legend.element, "click", (event) => {
+      const head = this.legend.headOf(event.target);
       if (head < 0) return;
       const { detail, shiftKey } = event;
       const next = clicked(head, { on: this.on, before, detail, shiftKey });
@@ -350,14 +350,11 @@ class Lines {
     on(this.root, "transitionend", (event) => {
       if (event.target !== this.root) return;
       this.markHeads();
-      if (event.propertyName === "font-size") this.layout();
-      else this.draw({ everything: true });
+      if (typeScale() === this.scale) this.draw({ everything: true });
+      else this.layout();
     });
+    onPoint(this.root, () => this.data.group, (place) => this.take(place), options.signal);
     on(globalThis, "beforeprint", () => this.tiles.all.forEach((tile) => this.tiles.drawTile(tile)));
-    onPoint(this.root, () => this.data.group, (place) => {
-      const side = (place?.query ?? null) !== null ? "query" : "key";
-      this.see(place && place[side] !== null ? { side, index: place[side] } : null);
-    }, options.signal);
     this.sizes = new ResizeObserver(() => {
       const width = this.stage.clientWidth; // 0 where it is not to be seen, or off the page before it is told
       if (this.data && width && width !== this.area.width) this.layout();
@@ -369,7 +366,7 @@ class Lines {
   key(event, token) {
     if (event.key === "Escape") {
       if (!this.shown()) return;
-      this.pointed = null;
+      this.point(null);
       this.lock(null);
       this.markTokens();
       this.draw();

@@ -8,7 +8,7 @@ import { beginsSegment, labelsOf, same } from "./tokens.js";
 const MARGIN = 16;
 const LONGEST_LABEL = 320; // pixels; the screen cuts labels at the width of its columns, which may be a phone's
 const LEAST_GAP = 240; // pixels between the columns
-const SMALL = 12; // size of headings, legend and note
+const SMALL = 12; // size of headings, legend and note, at the usual size of type
 const SMALL_ROW = 20;
 const PADDING = 6; // pixels left and right of a token's text, as in lines.css
 
@@ -18,6 +18,8 @@ export class Picture {
     this.view = view;
     this.theme = themeOf(view.root);
     this.font = this.theme.font;
+    this.small = SMALL * this.theme.scale;
+    this.smallRow = SMALL_ROW * this.theme.scale;
     this.context = document.createElement("canvas").getContext("2d");
     this.labels = { query: this.fit("query"), key: this.fit("key") };
     const { gutter, start, end } = view.area;
@@ -27,9 +29,9 @@ export class Picture {
     this.area = { gutter, start: from, end: to, width: Math.ceil(to + right + 2 * PADDING + gutter) };
     this.width = this.area.width + 2 * MARGIN;
     this.legend = this.placeLegend();
-    this.note = view.shown() === null && view.on.some(Boolean) ? view.counted() : "";
-    this.top = MARGIN + (this.legend.at(-1)?.y ?? 0) + 2 * SMALL_ROW + 8;
-    this.height = this.top + view.height + (this.note ? SMALL_ROW + 8 : 0) + MARGIN;
+    this.note = !view.on.some(Boolean) ? "" : view.shown() ? view.ofBoxes() : view.counted();
+    this.top = MARGIN + (this.legend.at(-1)?.y ?? 0) + 2 * this.smallRow + 8;
+    this.height = this.top + view.height + (this.note ? this.smallRow + 8 : 0) + MARGIN;
   }
 
   measure(text, size) {
@@ -38,12 +40,13 @@ export class Picture {
   }
 
   fit(side) {
+    const longest = LONGEST_LABEL * this.theme.scale;
     return labelsOf(this.view.data, side).map((label, index) => {
       let text = printable(label);
       let width = this.measure(text, this.view.size);
-      while (width > LONGEST_LABEL) {
+      while (width > longest) {
         const characters = graphemes(text.replace(/…$/, ""));
-        text = `${characters.slice(0, Math.floor((characters.length * LONGEST_LABEL) / width - 0.5)).join("")}…`;
+        text = `${characters.slice(0, Math.floor((characters.length * longest) / width - 0.5)).join("")}…`;
         width = this.measure(text, this.view.size);
       }
       return { text, width, direction: getComputedStyle(this.view.token({ side, index })).direction };
@@ -53,13 +56,13 @@ export class Picture {
   // Names of the heads that are on, side by side in as many rows as they need.
   placeLegend() {
     const { data, on } = this.view;
-    const title = { text: "Heads", x: 0, y: 0, width: this.measure("Heads", SMALL) };
+    const title = { text: "Heads", x: 0, y: 0, width: this.measure("Heads", this.small) };
     let [x, y] = [title.width + 16, 0];
     const entries = data.head_names.flatMap((name, head) => {
       if (!on[head]) return [];
       const text = printable(name);
-      const width = 14 + this.measure(text, SMALL);
-      if (x + width > this.area.width && x > 0) [x, y] = [0, y + SMALL_ROW];
+      const width = 14 + this.measure(text, this.small);
+      if (x + width > this.area.width && x > 0) [x, y] = [0, y + this.smallRow];
       x += width + 16;
       return [{ text, head, x: x - width - 16, y, width }];
     });
@@ -69,23 +72,23 @@ export class Picture {
   draw(pen) {
     const { view, area, theme } = this;
     const { colours } = view;
-    const small = (text, x, y, align) => pen.text(text, x, y, { size: SMALL, align, direction: "ltr" });
+    const small = (text, x, y, align) => pen.text(text, x, y, { size: this.small, align, direction: "ltr" });
     pen.ink(theme.background, 1);
     pen.box(0, 0, this.width, this.height);
     pen.moveOrigin(MARGIN, MARGIN);
     for (const { text, head, x, y } of this.legend) {
       if (head !== undefined) {
         pen.ink(colours[head], 1);
-        pen.dot(x + 5, y + 10, 5);
+        pen.dot(x + 5, y + this.smallRow / 2, 5);
       }
       pen.ink(head === undefined ? theme.muted : theme.text, 1);
-      small(text, head === undefined ? x : x + 14, y + 14, "left");
+      small(text, head === undefined ? x : x + 14, y + 0.7 * this.smallRow, "left");
     }
     pen.moveOrigin(0, this.top - MARGIN);
     pen.ink(theme.muted, 1);
     small("Query", area.start - PADDING, -8, "right");
     small("Key", area.end + PADDING, -8, "left");
-    if (this.note) small(this.note, 0, view.height + SMALL_ROW, "left");
+    if (this.note) small(this.note, 0, view.height + this.smallRow, "left");
     this.drawTokens(pen);
     if (view.shown()) strokeOne(pen, view, area, view.shown());
     else strokeAll(pen, view, area, 0, view.height);

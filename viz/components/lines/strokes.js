@@ -1,24 +1,15 @@
 // The lines themselves, as a pen draws them on the screen and into files. A view says what is drawn: data, heads that
-// are `on` and their `colours`, the height of a `row`, and the `lines` of all tokens.
+// are `on`, the one among them that is in `front` or null and the `most` of its weights, their `colours`, the height of a
+// `row` at a `scale` of type, and the `lines` of all tokens.
 
 import { LEVEL, OPACITY } from "./levels.js";
 import { labelsOf, other } from "./tokens.js";
 
 const UNDRAWN = ["weights", "selected", "off"]; // fields of data; weights are compared as bytes
-const WIDE = 3; // pixels that the strongest line of the head in front is wider than the faintest
-const STRONG = 0.3; // opacity from which on a line is wide even where rows are close: there are few of these
-const BEHIND = 0.3; // of the opacity of the other heads, that of those behind the head in front
-
-// How opaque and how wide a line is: that of the head in front stands out, and is the wider the stronger.
-export function stroke({ data, on, row }, head, opacity, thin) {
-  const alone = on.filter(Boolean).length === 1;
-  if (data.in_front !== head && !alone) {
-    const behind = data.in_front !== null && on[data.in_front];
-    return { opacity: behind ? BEHIND * opacity : opacity, width: thin };
-  }
-  const wide = row > 16 || opacity >= STRONG;
-  return { opacity: opacity ** 0.75, width: wide ? Math.max(thin, 1 + WIDE * opacity) : thin };
-}
+const BEHIND = 0.25; // what is left of the opacity of a line behind the head in front
+const WIDEST = 4; // pixels, of the strongest line of the head in front
+const ROOMY = 16; // pixels; in lower rows there are so many lines that only strong ones are drawn wide
+const STRONG = 0.25; // weight from which on they are
 
 // Whether two payloads have the same lines, whichever heads and token are chosen.
 export function drawnAlike(a, b) {
@@ -27,6 +18,31 @@ export function drawnAlike(a, b) {
     a.weights.length === b.weights.length && header(a) === header(b) && a.weights.every((q, at) => q === b.weights[at])
   );
 }
+
+// The head whose lines stand out: the only one, or the chosen one among several; null where there is none.
+export function frontOf({ in_front: chosen }, on) {
+  const active = on.flatMap((isOn, head) => (isOn ? [head] : []));
+  if (active.length === 1) return active[0];
+  return active.includes(chosen) ? chosen : null;
+}
+
+// How a line of a weight from 0 to 1 is drawn, if lines are `thin` pixels wide. In front it is what a line weighs
+// beside the head's strongest that tells: lines that matter are set off from the many that do not.
+export function styled(of, head, view, thin) {
+  const { front, scale } = view;
+  if (head !== front) return { opacity: front === null ? of : BEHIND * of, width: thin };
+  const weight = setOff(Math.min(of / view.most, 1));
+  const isWide = isRoomy(view) || weight > STRONG;
+  return { opacity: weight, width: isWide ? (1 + (WIDEST - 1) * weight) * scale : thin };
+}
+
+// Small weights as they are; from a third on they rise in an S, up to 1 at 0.8.
+function setOff(weight) {
+  const part = Math.min(weight / 0.8, 1);
+  return Math.max(weight, part * part * (3 - 2 * part));
+}
+
+const isRoomy = ({ row, scale }) => row > ROOMY * scale;
 
 // Heads lie side by side within a row, so that lines of one pair do not cover each other.
 export function lanes(on, row) {
@@ -40,7 +56,7 @@ export function strokeAll(pen, view, { start, end }, top, bottom) {
   const { data: { weights, queries, keys }, lines, on, row, colours } = view;
   const perHead = queries.length * keys.length;
   const lane = lanes(on, row);
-  const thin = row > 16 ? 1.5 : 1 / pen.ratio; // wider than a pixel takes ten times as long
+  const thin = isRoomy(view) ? 1.5 : 1 / pen.ratio; // wider than a pixel takes ten times as long
   let [level, head] = [-1, -1];
   for (const at of lines) {
     const owner = Math.floor(at / perHead);
@@ -51,18 +67,19 @@ export function strokeAll(pen, view, { start, end }, top, bottom) {
     if (Math.max(from, to) < top - 1 || Math.min(from, to) > bottom + 1) continue;
     if (LEVEL[weights[at]] !== level || owner !== head) {
       [level, head] = [LEVEL[weights[at]], owner];
-      const { opacity, width } = stroke(view, head, OPACITY[level], thin);
-      pen.setWidth(width);
+      const { opacity, width } = styled(OPACITY[level], head, view, thin);
       pen.ink(colours[head], opacity);
+      pen.setWidth(width);
     }
     pen.line(start, from, end, to);
   }
   pen.flush();
 }
 
-// The lines of one token; returns how many. Beside each partner one box a head tells which heads made its lines.
+// The lines of one token; returns how many. Beside each partner one box a head tells which heads made its lines: the
+// larger the weight, the more of the head's colour.
 export function strokeOne(pen, view, { gutter, start, end, width }, { side, index }) {
-  const { data, on, row, colours } = view;
+  const { data, on, front, row, colours } = view;
   const { weights, queries, keys } = data;
   const perHead = queries.length * keys.length;
   const partners = labelsOf(data, other(side)).length;
@@ -71,20 +88,23 @@ export function strokeOne(pen, view, { gutter, start, end, width }, { side, inde
   const [from, to] = side === "query" ? [start, end] : [end, start];
   const boxes = side === "query" ? width - gutter : 0;
   const box = gutter / active.length;
-  const thin = row > 16 ? 1.5 : 1;
+  const thin = isRoomy(view) ? 1.5 : 1;
+  const places = active.map((head, place) => ({ head, place }));
+  const inOrder = [...places.filter(({ head }) => head !== front), ...places.filter(({ head }) => head === front)];
   let lines = 0;
-  active.forEach((head, place) => {
+  for (const { head, place } of inOrder) {
     for (let partner = 0; partner < partners; partner++) {
       const pair = side === "query" ? index * keys.length + partner : partner * keys.length + index;
       const q = weights[head * perHead + pair];
       if (q === 0) continue;
-      const { opacity, width: wide } = stroke(view, head, q / 255, thin);
+      const { opacity, width: wide } = styled(q / 255, head, view, thin);
       pen.setWidth(wide);
       pen.ink(colours[head], opacity);
       pen.line(from, index * row + lane[head], to, partner * row + lane[head]);
+      pen.ink(colours[head], q / 255);
       pen.box(boxes + place * box, partner * row + 1, box, row - 2);
       lines++;
     }
-  });
+  }
   return lines;
 }

@@ -27,6 +27,31 @@ export function strongest(data, mean, { side, index }) {
     .filter(({ weight }) => weight > 0);
 }
 
+// The strongest lines of a head, as texts of both tokens and the weight, none of them zero.
+export function strongestOf({ weights, scale, queries, keys }, head) {
+  const perHead = queries.length * keys.length;
+  const best = []; // places, strongest first
+  for (let at = head * perHead; at < (head + 1) * perHead; at++) {
+    if (weights[at] === 0 || (best.length === NAMED && weights[at] <= weights[best[NAMED - 1]])) continue;
+    const place = best.findIndex((other) => weights[other] < weights[at]);
+    best.splice(place < 0 ? best.length : place, 0, at);
+    best.length = Math.min(best.length, NAMED);
+  }
+  return best.map((at) => {
+    const pair = at - head * perHead;
+    const query = Math.floor(pair / keys.length);
+    return { query: queries[query], key: keys[pair - query * keys.length], weight: (weights[at] / 255) * scale };
+  });
+}
+
+// What the boxes beside the tokens are, on the ground of a theme.
+export function ofBoxes(heads, isDark) {
+  const shade = isDark ? "brighter" : "darker";
+  return heads === 1
+    ? `Boxes beside the tokens: the ${shade}, the larger the weight.`
+    : `Boxes beside the tokens: one for each head, in its colour; the ${shade}, the larger its weight.`;
+}
+
 export function described(data, mean, token) {
   const verb = token.side === "query" ? "attends most to" : "gets most from";
   const partners = strongest(data, mean, token).map(({ label, weight }) => `${nameOf(label)} ${weight.toFixed(2)}`);
@@ -40,15 +65,4 @@ export function counted({ queries, keys, scale }, on, lines) {
   const weakest = ((FAINTEST / 255) * scale).toFixed(2);
   const [drawn, possible] = [lines.length, all].map((count) => count.toLocaleString("en"));
   return `${drawn} of ${possible} lines, weight ${weakest} and more.`;
-}
-
-// A token and its strongest partners as parts of the status line, each name by itself in its own direction.
-export function sentence(token, side, partners) {
-  const isolated = (label) => Object.assign(document.createElement("bdi"), { textContent: nameOf(label) });
-  const head = document.createElement("b");
-  head.append(isolated(token), side === "query" ? " → " : " ← ");
-  return [
-    head,
-    ...partners.flatMap(({ label, weight }, at) => [at ? ", " : "", isolated(label), ` ${weight.toFixed(2)}`]),
-  ];
 }

@@ -1,0 +1,47 @@
+// The line of words above the picture: what a view shows, as elements and texts. A view says which heads are `on`, which
+// token is shown(), the `best` lines of the head in `front`, and the means() of all weights.
+
+import { labelsOf } from "./tokens.js";
+import { nameOf, strongest } from "./words.js";
+
+const bold = (text) => Object.assign(document.createElement("b"), { textContent: text });
+const isolated = (label) => Object.assign(document.createElement("bdi"), { textContent: nameOf(label) });
+const listed = (parts) => parts.flatMap((part, place) => [place ? ", " : "", ...part]);
+
+export function status(view) {
+  if (!view.on.some(Boolean)) return ["All heads are off. Switch one on above."];
+  const shown = view.shown();
+  return shown ? ofToken(view, shown) : ofAll(view);
+}
+
+function ofAll(view) {
+  const { data: { head_names: names }, front } = view;
+  const told = `${view.counted()} Hover a token to see all its lines, click to keep them.`;
+  const best = view.best.map(({ query, key, weight }) => [
+    isolated(query),
+    " → ",
+    isolated(key),
+    ` ${weight.toFixed(2)}`,
+  ]);
+  if (best.length === 0) return [told];
+  return [
+    bold(names.length === 1 ? "Strongest: " : `Strongest of head ${names[front]}: `),
+    ...listed(best),
+    ". ",
+    told,
+  ];
+}
+
+function ofToken(view, shown) {
+  const { data, on } = view;
+  const head = bold("");
+  head.append(isolated(labelsOf(data, shown.side)[shown.index]), shown.side === "query" ? " → " : " ← ");
+  const partners = strongest(data, view.means(), shown).map(({ label, weight }) => [
+    isolated(label),
+    ` ${weight.toFixed(2)}`,
+  ]);
+  const active = on.filter(Boolean).length;
+  const heads = active === 1 ? "" : ` (mean of ${active} heads)`;
+  const kept = view.locked ? " · kept: click again or Escape to let go" : "";
+  return [head, ...listed(partners), heads + kept];
+}
