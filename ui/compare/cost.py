@@ -289,8 +289,8 @@ VIEW = View(
     "cost",
     "Cost",
     draw,
-    about="What each model costs in time and memory, timed here and now on one running text, and how good it is.",
-    more="The text above is not used.",
+    about="What each model costs in time and memory, timed here and now; the text above is not used.",
+    more="All models are given the same running text. Beside the costs stands how good each of them is.",
     fields=(MEASURE, LENGTH),
     left_out=lambda _scene: "" if desk().current(Measurement) is None else _NOT_IN_LINK,
 )

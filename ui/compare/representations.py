@@ -118,6 +118,6 @@ VIEW = View(
     "representations",
     "Representations",
     draw,
-    about="How similar the layers of A and B are, measured on the words of many sentences, not on the text above.",
+    about="How similar the layers of A and B are, measured on the words of many sentences; the text above is not used.",
     fields=(BESIDE, SENTENCES),
 )
