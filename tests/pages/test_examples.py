@@ -222,7 +222,7 @@ def test_the_page_opens_with_a_good_guess(open_page: Open, engine: Engine) -> No
     assert (answer.rank, answer.original.token) == (1, "on")
     assert answer.original.probability > 2 * answer.best[1].probability
     assert f"rank 1, probability {answer.original.probability:.2%}" in said(app)
-    assert "was “on”" in said(open_page("pages/compare.py", view="predictions"))
+    assert "“on” is guess number 1." in said(open_page("pages/compare.py", view="predictions"))
 
 
 # ---- Next sentence -----------------------------------------------------------------------------------------------
