@@ -28,7 +28,6 @@ from model_zoo import Engine
 from model_zoo.types import FloatArray, MaskPrediction
 from ui.compare import fields as compare
 from ui.masked_words import fields as masked_words
-from ui.masked_words.examples import EXAMPLES as MASKED_WORDS
 from ui.widgets import TEXT
 
 pytestmark = pytest.mark.browser
@@ -200,8 +199,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
     box = page.get_by_label("Text", exact=True)
     with step(here):
         page.get_by_role("main").get_by_role("link", name="Masked words", exact=True).click()
-        opening = MASKED_WORDS.each[0].values
-        first = engine.encode(BERT, opening[TEXT]).tokens[opening[masked_words.MASKS][0]]
+        first = engine.encode(BERT, TEXT.default).tokens[masked_words.MASKS.default[0]]
         expect(page.get_by_role("paragraph").filter(has_text=f"it was “{first}”")).to_be_visible()
     with step(here):
         here.toggle(first, False, page.get_by_text("Nothing is masked yet"))
@@ -359,7 +357,7 @@ def test_swap_a_and_b_and_compare_with_controls(visit: Callable[..., Any], app_u
         expect(page.locator(".token-line .item")).to_have_text(shown)
     with step(here):
         open_view(page, "A whole text")
-        type_text(page, "Text", f"{a} {b} Whales breathe air.")
+        type_text(page, "A text of at least two sentences", f"{a} {b} Whales breathe air.")
         weakest = p(b, "Whales breathe air.")
         assert weakest < p(a, b)
         expect(page.get_by_text(f"from sentence 2 to 3, P = {weakest:.3f}.")).to_be_visible()
@@ -398,11 +396,14 @@ def test_run_three_tasks_and_open_the_worst_mistakes(visit: Callable[..., Any], 
     page: Page = here.open(app_url)
     with step(here):
         go_to(page, "Layers")
-        expect(page.get_by_role("button", name="Tense", exact=True)).to_have_attribute("aria-pressed", "false")
+        expect(page.get_by_role("button", name="Run 3 tasks")).to_be_enabled()
     with step(here):
+        page.get_by_role("button", name="How", exact=True).click()
         enter(page, "Sentences per task", "50")
         wait_for(page, "location.search.includes('sentences=50')")
-        expect(page.get_by_role("button", name="Run 3 tasks")).to_be_enabled()
+        page.keyboard.press("Escape")
+    page.get_by_role("button", name="Tasks (3)", exact=True).click()
+    expect(page.get_by_role("button", name="Tense", exact=True)).to_have_attribute("aria-pressed", "false")
     chosen = page.get_by_role("toolbar", name="Tasks", exact=True).get_by_role("button", pressed=True)
     for n_left in (2, 1, 0):
         with step(here):
@@ -412,9 +413,10 @@ def test_run_three_tasks_and_open_the_worst_mistakes(visit: Callable[..., Any], 
         with step(here):
             page.get_by_role("button", name=TASKS[name].title, exact=True).click()
             expect(page.get_by_role("button", name=f"Run {n_chosen} task", exact=n_chosen == 1)).to_be_visible()
+    page.keyboard.press("Escape")
     with step(here):
         page.get_by_role("button", name="Run 3 tasks").click()
-        expect(page.get_by_text("Everything chosen has been run")).to_be_visible()
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
         _expect_accuracies(page, results)
     with step(here):
         open_view(page, "Misclassified")
@@ -446,12 +448,14 @@ def test_run_three_tasks_and_open_the_worst_mistakes(visit: Callable[..., Any], 
         text = "Owls can turn their heads."
         enter(page, "Text", text)
         expect(page.get_by_text(f"{len(engine.encode(BERT, text))} tokens of at most")).to_be_visible()
-        expect_weight(page, 3, 2, engine.attend(BERT, text).head(0, 0)[2, 1])
+        expect_weight(page, 3, 2, engine.attend(BERT, text).head(1, 3)[2, 1])  # that of the first example
     with step(here):
         page.go_back()
         expect(page.get_by_role("heading", name="Layers", exact=True, level=1)).to_be_visible()
-        _expect_accuracies(page, results)
         _expect_mistakes(page, results["clause_depth"], 6)
+    with step(here):
+        open_view(page, "All layers")
+        _expect_accuracies(page, results)
 
 
 def _expect_accuracies(page: Page, results: dict[str, TaskResult]) -> None:
