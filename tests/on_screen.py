@@ -16,7 +16,7 @@ from model_zoo.types import FloatArray
 from ui import address
 
 # How long a page may take on a busy machine; a page that is done is seen at once.
-PATIENCE_MS = 9_000
+PATIENCE_MS = 60_000
 
 NO_PICTURES = ("browser", "copy_link")  # components that draw nothing of the page's numbers
 
