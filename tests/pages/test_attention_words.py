@@ -106,7 +106,7 @@ def _stepping(model: str, place: int) -> None:
     from ui.widgets import HEAD, LAYER
 
     st.session_state["lit_words"] = {"head": place}
-    words._step(engine().attend(model, "A cat."))
+    words._step(engine().attend(model, "A cat."), words.choose)
     st.text(f"{LAYER.value}.{HEAD.value}")
 
 
