@@ -83,8 +83,7 @@ def test_title_about_scene_views_footer_link() -> None:
         "above plain",
         "drawn as it was",
         "foot",
-        "The address of this page restores what is chosen.",
-        "Not in it.",
+        "The address of this page restores what is chosen. Not in it.",
     ]
     assert app.query_params == {}
 
