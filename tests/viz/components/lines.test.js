@@ -4,7 +4,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { FAINTEST, LEVEL, OPACITY, sortedLines } from "../../../viz/components/lines/levels.js";
 import { Reports } from "../../../viz/components/lines/reports.js";
 import { drawnAlike, frontOf, lanes, strokeAll, strokeOne, styled } from "../../../viz/components/lines/strokes.js";
-import { beginsSegment, clicked, moved } from "../../../viz/components/lines/tokens.js";
+import { beginsSegment, clicked, moved, stepped } from "../../../viz/components/lines/tokens.js";
 import {
   counted,
   described,
@@ -182,6 +182,11 @@ Deno.test("arrow keys move along a column and to the other, never beyond", () =>
   deepEqual(moved("ArrowRight", { side: "query", index: 1 }, DATA), { side: "key", index: 1 });
   deepEqual(moved("End", { side: "key", index: 0 }, DATA), { side: "key", index: 2 });
   equal(moved("a", { side: "key", index: 0 }, DATA), undefined);
+});
+
+Deno.test("arrow keys step along the legend, never beyond", () => {
+  deepEqual(["ArrowLeft", "ArrowRight", "ArrowDown", "Home", "End"].map((key) => stepped(key, 2, 4)), [1, 3, 3, 0, 3]);
+  deepEqual([stepped("ArrowUp", 0, 4), stepped("ArrowRight", 3, 4), stepped("a", 0, 4)], [0, 3, undefined]);
 });
 
 Deno.test("a click switches one head, a double click or Shift leaves it alone or brings all back", () => {

@@ -1,8 +1,12 @@
-// The heads that can be switched on and off: a button each, with its colour. A single one needs none.
+// The heads that can be switched on and off: a button each, with its colour. A single one needs none. Tab reaches one of
+// them, the others are reached by arrow keys from there.
+
+import { stepped } from "./tokens.js";
 
 export class Legend {
   constructor(element) {
     this.element = element;
+    this.stop = 0; // the head that Tab reaches
   }
 
   build(names) {
@@ -16,6 +20,7 @@ export class Legend {
     }
     names.forEach((text, head) => (buttons[head].textContent = text));
     this.element.hidden = names.length === 1;
+    this.moveStop(Math.min(this.stop, names.length - 1));
   }
 
   // Which heads are on, and which one is the chosen one.
@@ -26,6 +31,19 @@ export class Legend {
       if (head === inFront) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");
     });
+  }
+
+  moveStop(head) {
+    this.stop = head;
+    [...this.element.children].forEach((button, place) => (button.tabIndex = place === head ? 0 : -1));
+  }
+
+  key(event) {
+    const target = stepped(event.key, this.stop, this.element.children.length);
+    if (target === undefined) return;
+    this.moveStop(target);
+    this.element.children[target].focus();
+    event.preventDefault();
   }
 
   // The place of the head whose button was hit; -1 beside the buttons.

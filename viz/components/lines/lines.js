@@ -335,9 +335,11 @@ class Lines {
     on(this.stage, "focusout", () => this.point(null));
     on(this.stage, "keydown", (event) => this.key(event, tokenOf(event)));
     let before = null; // the heads that were on before the first click of a double click
+    on(this.legend.element, "keydown", (event) => this.legend.key(event));
     on(this.legend.element, "click", (event) => {
       const head = this.legend.headOf(event.target);
       if (head < 0) return;
+      this.legend.moveStop(head);
       const { detail, shiftKey } = event;
       const next = clicked(head, { on: this.on, before, detail, shiftKey });
       if (detail < 2 && !shiftKey) before = this.on;

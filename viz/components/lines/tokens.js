@@ -23,6 +23,12 @@ export function moved(key, { side, index }, data) {
   }[key];
 }
 
+// The place in a row of `n` that an arrow key, Home or End leads to from `at`; undefined for any other key.
+export function stepped(key, at, n) {
+  const [back, forth] = [Math.max(at - 1, 0), Math.min(at + 1, n - 1)];
+  return { ArrowLeft: back, ArrowUp: back, ArrowRight: forth, ArrowDown: forth, Home: 0, End: n - 1 }[key];
+}
+
 // What a click does to the heads that are on: switches one; with Shift, or the second of a double click, leaves it alone,
 // or switches all on where it was alone before.
 export function clicked(head, { on, before, detail, shiftKey }) {
