@@ -16,19 +16,18 @@ export function status(view) {
 
 function ofAll(view) {
   const { data: { head_names: names }, front } = view;
-  const told = `${view.counted()} Hover a token to see all its lines, click to keep them.`;
   const best = view.best.map(({ query, key, weight }) => [
     isolated(query),
     " → ",
     isolated(key),
     ` ${weight.toFixed(2)}`,
   ]);
-  if (best.length === 0) return [told];
+  if (best.length === 0) return [`${view.counted()} Hover a token to see all its lines, click to keep them.`];
   return [
     bold(names.length === 1 ? "Strongest: " : `Strongest of head ${names[front]}: `),
     ...listed(best),
-    ". ",
-    told,
+    ". ", // what to do next would not fit on the line, and the view says it
+    view.counted(),
   ];
 }
 
