@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import math
 from collections.abc import Iterator
+from typing import Any
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
@@ -136,9 +139,61 @@ def cell(row: list[str], place: int | None) -> str:
     return row[place].strip() if place is not None and place < len(row) else ""
 
 
-def left_out(numbers: list[int], without: str) -> tuple[str, ...]:
+def number(text: str) -> float | None:
+    """A finite number, with a point or a comma before its decimals; None for anything else."""
+    try:
+        found = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def read_json(text: str) -> Any:
+    """What a text in JSON holds. Numbers stay as they are written: one of 5,000 digits is none that Python reads.
+
+    Raises ValueError, its message fit for a sentence; a JSONDecodeError where it is of one place in the text.
+    """
+    try:
+        return json.loads(text, parse_int=str, parse_float=str)
+    except RecursionError as error:
+        raise ValueError("objects inside of objects without end") from error
+
+
+def json_lines(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of JSON lines, one in each line that is not empty, with the line's number and their keys in small
+    letters. Raises InvalidInput.
+    """
+    for place, line in enumerate(lines(text), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = read_json(line)
+        except ValueError as error:
+            raise InvalidInput(
+                f"{name}, line {place}: this is not a JSON object ({error}). "
+                "JSON lines have one complete object per line."
+            ) from error
+        if not isinstance(found, dict):
+            raise InvalidInput(
+                f"{name}, line {place}: this is not a JSON object. JSON lines have one per line, without a list "
+                "around them."
+            )
+        yield place, {key.lower(): value for key, value in found.items()}
+
+
+def plain(value: object) -> str:
+    """A value of JSON as text, "" where it is none; half of a surrogate pair, which is no character, as U+FFFD."""
+    text = "" if value is None or isinstance(value, dict | list) else str(value)
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def first_few(numbers: list[int]) -> str:
+    """The first numbers of a list, for a sentence: "3, 8, 9, 12, 20 …"."""
+    return ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
+
+
+def left_out(numbers: list[int], without: str, unit: str = "line") -> tuple[str, ...]:
     """A note about lines that were left out, with the numbers of the first few; none where all were used."""
     if not numbers:
         return ()
-    shown = ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
-    return (f"Left out {counted(len(numbers), 'line')} without {without}: {shown}.",)
+    return (f"Left out {counted(len(numbers), unit)} without {without}: {first_few(numbers)}.",)

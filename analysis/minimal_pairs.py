@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from analysis import files as texts
-from analysis.files import decoded, lines
+from analysis.files import decoded
 from analysis.latency import interval
 from model_zoo.errors import InvalidInput
 from model_zoo.types import EQUAL_NATS, counted
@@ -77,32 +76,10 @@ def read(files: Sequence[tuple[bytes, str]], most: int | None = None) -> Minimal
 
 
 def _from_json(text: str, name: str) -> Iterator[MinimalPair | None]:
-    for number, line in enumerate(lines(text), start=1):
-        if not line.strip():
-            continue
-        try:
-            # Numbers stay as they are written: one of 5,000 digits is none that Python reads.
-            found = json.loads(line, parse_int=str, parse_float=str)
-        except (ValueError, RecursionError) as error:
-            why = "objects inside of objects without end" if isinstance(error, RecursionError) else error
-            raise InvalidInput(
-                f"{name}, line {number}: this is not a JSON object ({why}). "
-                "JSON lines have one complete object per line."
-            ) from error
-        if not isinstance(found, dict):
-            raise InvalidInput(
-                f"{name}, line {number}: this is not a JSON object. JSON lines have one per line, without a list "
-                "around them."
-            )
-        record = {str(key).lower(): _plain(value) for key, value in found.items()}
+    for number, found in texts.json_lines(text, name):
+        record = {key: texts.plain(value) for key, value in found.items()}
         _columns(record, f"{name}, line {number}", "field")
         yield _pair(record)
-
-
-def _plain(value: object) -> str:
-    """A field's value as text, "" where it is none; half of a surrogate pair, which is no character, as U+FFFD."""
-    text = "" if value is None or isinstance(value, dict | list) else str(value)
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _from_csv(text: str, name: str) -> Iterator[MinimalPair | None]:

@@ -19,10 +19,10 @@ class Desk:
         self._visitor = object()  # tells this visitor from others
 
     def start(self, job: Job) -> None:
-        """Put a job in line; an earlier one of its kind is stopped."""
+        """Put a job in line; an earlier one of its kind is over, as if its visitor had left."""
         earlier = self._jobs.get(type(job))
         if earlier is not None:
-            earlier.stop()
+            earlier.leave()
         self._jobs[type(job)] = job
         self._worker.start(job, self._visitor)
 
@@ -30,7 +30,11 @@ class Desk:
         """The last job of a kind, over or not; None before the first."""
         return cast("Kind | None", self._jobs.get(kind))
 
+    def every(self, kind: type[Kind]) -> list[Kind]:
+        """The last job of every kind that is a ``kind``, in the order in which those were first started."""
+        return [job for job in self._jobs.values() if isinstance(job, kind)]
+
     def leave(self) -> None:
         """The visit is over: stop everything."""
         for job in self._jobs.values():
-            job.stop()
+            job.leave()

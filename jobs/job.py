@@ -66,6 +66,10 @@ class Job(ABC):
         """End as soon as the step at work is done; what is finished stays."""
         self._stopping = True
 
+    def leave(self) -> None:
+        """Its visitor has left, or begun another of its kind: end, and give back what was put elsewhere."""
+        self.stop()
+
     def wait(self, timeout: float) -> bool:
         """Whether it was over within so many seconds."""
         return self._over.wait(timeout)

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -285,9 +285,15 @@ class Engine(Asking):
                 yield from question.again(known)
                 return
             parts = []
-            for part in self._in_turns(question.model, question.parts(loaded), 0):
-                parts.append(part)
-                yield part
+            extra = question.extra_bytes(loaded)
+            with (
+                self._memory.reserved(question.model, extra) if extra else nullcontext(),
+                closing(self._in_turns(question.model, question.parts(loaded), 0)) as in_turns,
+            ):
+                for part in in_turns:
+                    if question.remembered:
+                        parts.append(part)
+                    yield part
             if question.remembered:
                 self._results.keep(key, question.whole(parts))
 

@@ -306,6 +306,8 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
         dtype=str(model.dtype).removeprefix("torch."),
         cross_attention=bool(config.is_encoder_decoder),
         lm="lm" in heads,
+        tuned_for=network.tuned_for(config) if "task" in heads else None,
+        labels=network.labels(config) if "task" in heads else (),
     )
     bound = max_tokens or (_UNLIMITED_TOKENS_UNFUSED if eager and info.n_heads else _UNLIMITED_TOKENS)
     return LoadedModel(info=info, family=family, model=model, tokenizer=tokenizer, max_tokens=bound)
@@ -317,7 +319,7 @@ def _try_out(loaded: LoadedModel) -> None:
         states = loaded._tried()
         if loaded.info.cross_attention and loaded.model.config.decoder_start_token_id is not None:
             loaded._tried(states)
-        if loaded.info.mlm or loaded.info.nsp or loaded.info.lm:
+        if loaded.info.mlm or loaded.info.nsp or loaded.info.lm or loaded.info.tuned_for:
             loaded.model(**loaded.inputs([loaded.encode(_TRIED)]))
 
 

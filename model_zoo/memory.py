@@ -89,6 +89,20 @@ class ModelMemory(Generic[Source, Model]):
                 if slot.model is None and slot.users == 0 and self._slots.get(name) is slot:
                     del self._slots[name]
 
+    @contextmanager
+    def reserved(self, name: str, n_bytes: int) -> Iterator[None]:
+        """Bytes of the budget for work on a model, until the block ends. Raises OutOfMemory where too few are left."""
+        slot: _Slot[Model] = _Slot(users=1)
+        what = f"Work on {name}"
+        with self._lock:
+            self._slots[f"{what} {id(slot)}"] = slot
+        try:
+            self._make_room(slot, what, n_bytes)
+            yield
+        finally:
+            with self._lock:
+                self._slots = {key: one for key, one in self._slots.items() if one is not slot}
+
     def _load_into(self, slot: _Slot[Model], name: str) -> Model:
         source = self._find(name)
         self._make_room(slot, name, source.n_bytes)

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import copy
 import threading
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
 import torch
 from safetensors import safe_open
-from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForPreTraining
+from transformers import (
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForPreTraining,
+    AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+)
 
 from model_zoo import capture, checkpoint, plausible, sources
 from model_zoo.errors import BadCheckpoint
 from model_zoo.families import Family
 from model_zoo.sources import Source
+from model_zoo.types import TunedFor
 
 # from_pretrained builds networks on a device that holds no data, by a switch that other threads see too.
 _building = threading.Lock()
@@ -25,9 +35,44 @@ _AUTO = {
     "causal": AutoModelForCausalLM,
 }
 
+TUNED: Mapping[TunedFor, Any] = {
+    "classification": AutoModelForSequenceClassification,
+    "similarity": AutoModelForSequenceClassification,
+    "tagging": AutoModelForTokenClassification,
+    "answering": AutoModelForQuestionAnswering,
+}
+"""The Auto class of networks that were tuned for a task; similarity is a classification with a number for its label."""
+
+_ENDINGS: Mapping[str, TunedFor] = {
+    "ForSequenceClassification": "classification",
+    "ForTokenClassification": "tagging",
+    "ForQuestionAnswering": "answering",
+}
+
+
+def tuned_for(config: Any) -> TunedFor | None:
+    """What a checkpoint says that it was tuned for, by the names of its classes; None for others."""
+    for architecture in config.architectures or ():
+        for ending, task in _ENDINGS.items():
+            if str(architecture).endswith(ending) and type(config) in TUNED[task]._model_mapping:
+                return "similarity" if task == "classification" and config.num_labels == 1 else task
+    return None
+
+
+def labels(config: Any) -> tuple[str, ...]:
+    """The names of the outputs of a head for labels; empty for other heads."""
+    if tuned_for(config) not in ("classification", "tagging"):
+        return ()
+    return tuple(str(config.id2label[place]) for place in sorted(config.id2label))
+
 
 def _auto(config: Any, family: Family) -> Any:
-    """The Auto class that holds the family's heads, or the network alone where there is none."""
+    """The Auto class that holds what a checkpoint was tuned for, else the family's heads, or the network alone where
+    there is none.
+    """
+    task = tuned_for(config)
+    if task is not None:
+        return TUNED[task]
     auto = _AUTO.get(family.head, AutoModel)
     return auto if type(config) in auto._model_mapping else AutoModel
 
@@ -89,7 +134,9 @@ def heads(model: Any, family: Family, missing: set[str], name: str) -> set[str]:
             f"“{name}” lacks {len(of_encoder)} weights of its encoder (such as {min(of_encoder)}), "
             "which would have to be random. Choose a complete checkpoint."
         )
-    found = set()
+    found: set[str] = set()
+    if tuned_for(model.config) is not None:
+        return {"task"} if has_head and not missing else found
     if has_head and family.head in ("pretraining", "masked") and not missing - sentence:
         found.add("mlm")
     if has_head and family.head == "causal" and not missing:

@@ -80,6 +80,10 @@ class Question(Generic[Result]):
         """The same question with what was left to the model filled in: what the answer is remembered by."""
         return self
 
+    def extra_bytes(self, loaded: LoadedModel) -> int:  # noqa: ARG002
+        """Memory that answering takes beyond the model's own, where that is as large as a model: a copy that learns."""
+        return 0
+
     @classmethod
     def example(cls, model: str) -> Self:
         """A small one that every model with the ``head`` answers; tests ask it."""

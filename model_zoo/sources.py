@@ -30,7 +30,7 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import filter_repo_objects, tqdm, validate_repo_id
 
-from model_zoo import checkpoint, machine, registry
+from model_zoo import checkpoint, machine, registry, tuned
 from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, OutOfMemory, UnknownModel
 
 WEIGHTS = Path(__file__).parent / "weights"
@@ -98,7 +98,7 @@ def find(model: str, bytes_per_parameter: int = 4, *, listed_only: bool = False)
     With ``listed_only`` a name that is not the registry's is refused before anything is looked at: no file, no hub.
     Raises UnknownModel, HubUnreachable, BadCheckpoint or OutOfMemory with a message fit for the screen.
     """
-    if listed_only and not is_listed(model):
+    if listed_only and not is_listed(model) and not tuned.is_id(model):
         raise UnknownModel(f"“{model[:100]}” is not in this app's list of models. Choose a model from the list.")
     if model.startswith(UNTRAINED):
         return replace(_find(model.removeprefix(UNTRAINED), bytes_per_parameter), untrained=True)
@@ -109,7 +109,7 @@ def _find(model: str, bytes_per_parameter: int) -> Source:
     spec = registry.find(model)
     if spec is not None and spec.hub_id is None:
         return _in_folder(model, embedded_folder(model), None, bytes_per_parameter)
-    folder = _existing_folder(model)
+    folder = tuned.folder(model) if tuned.is_id(model) else _existing_folder(model)
     if folder is not None:
         return _in_folder(model, folder, None, bytes_per_parameter)
     try:

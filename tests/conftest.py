@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -19,6 +20,7 @@ import streamlit as st
 import torch
 from loopback_hub import Hub, point_to, running_hub
 from streamlit import config
+from streamlit.components.v2 import manifest_scanner
 from transformers import AutoTokenizer
 from walks.visitor import Address, Visitor
 from walks.walk import STEPS
@@ -27,6 +29,7 @@ from xdist.scheduler import LoadScopeScheduling
 import ui.engine
 from model_zoo import Engine, registry
 from model_zoo.families.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
+from model_zoo.memory import ModelMemory
 from model_zoo.types import ModelSpec
 
 
@@ -126,6 +129,16 @@ def no_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     point_to(f"http://127.0.0.1:{port}", tmp_path / "hub", monkeypatch)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def packages_are_looked_through_once() -> Iterator[None]:
+    """Each AppTest looks for components in every installed package: several times as long as the run of a page."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            manifest_scanner, "scan_component_manifests", functools.cache(manifest_scanner.scan_component_manifests)
+        )
+        yield
+
+
 @pytest.fixture
 def quick_runs() -> Iterator[None]:
     """Streamlit collects garbage after every run, a quarter of a second with all that tests hold in memory; and threads
@@ -140,10 +153,19 @@ def quick_runs() -> Iterator[None]:
 
 
 @pytest.fixture
-def app(engine: Engine, no_hub: None, quick_runs: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    """The app as visitors without a browser meet it: they share the session's engine, and there is no hub."""
-    st.cache_resource.clear()
+def just_started(engine: Engine, quick_runs: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
+    """The app as if its server had just been started, on the session's engine. That has forgotten its results, but not
+    its models: to read them anew takes longer than a page's run.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ModelMemory, "clear", lambda _: None)
+        st.cache_resource.clear()
     monkeypatch.setattr(ui.engine, "Engine", lambda **_settings: engine)
+
+
+@pytest.fixture
+def app(just_started: None, no_hub: None) -> None:
+    """The app as visitors without a browser meet it: they share the session's engine, and there is no hub."""
 
 
 @pytest.fixture

@@ -36,16 +36,25 @@ def wait_for(page: Page, condition: str, arg: object = None) -> None:
     script of a text again and again, which the app's policy forbids.
     """
     end = time.monotonic() + PATIENCE_MS / 1000
+    script = """async ([arg, patience]) => {
+        const found = () => (CONDITION);
+        const end = performance.now() + patience;
+        for (;;) {
+            const seen = found();
+            if (typeof seen === "function" ? seen(arg) : seen) return true;
+            if (performance.now() > end) return false;
+            await new Promise((again) => setTimeout(again, 20));
+        }
+    }""".replace("CONDITION", condition)
     while True:
         try:
-            if page.evaluate(condition, arg):
+            if page.evaluate(script, [arg, max(0, end - time.monotonic()) * 1000]):
                 return
         except Error as error:
             if "context was destroyed" not in error.message:  # the page is being left
                 raise
         if time.monotonic() > end:
             raise TimeoutError(f"never true in {page.url}: {condition}")
-        page.wait_for_timeout(20)
 
 
 def unpacked(packed: bytes) -> tuple[dict[str, object], bytes]:

@@ -36,7 +36,7 @@ def watch(job: Kind, more: Callable[[Kind], None] | None = None) -> None:
     """
     st.button(
         "Stopping …" if job.stopping else "Stop",
-        key=f"stop {job.doing}",
+        key=f"stop {type(job).__name__}",  # two kinds can be at work at a time
         on_click=job.stop,
         disabled=job.stopping,
         icon=":material/stop:",

@@ -191,6 +191,21 @@ def names(matches: str, said: str) -> Codec[tuple[str, ...]]:
     return Codec(lambda text: tuple(dict.fromkeys(map(one.read, text.split(",") if text else []))))
 
 
+def number(what: str, low: float, high: float) -> Codec[float]:
+    """A number with or without a fraction; it is above ``low`` and may reach ``high``."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not low < value <= high:
+            raise ValueError(f"{what} “{text[:40]}” is not a number above {low:g} and up to {high:g}.")
+        return value
+
+    return Codec(read, lambda value: f"{value:g}")
+
+
 def _switch(text: str) -> bool:
     if text not in ("0", "1"):
         raise ValueError(f"a switch is 0 or 1, not “{text[:40]}”.")

@@ -154,6 +154,16 @@ def told_apart(labels: Iterable[str]) -> list[str]:
     return found
 
 
+def numbered(names: Iterable[str]) -> list[str]:
+    """Names that are told apart: of equal ones, all but the first have their number behind them."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+    return found
+
+
 _NO_WIDTH = str.maketrans("01", "\u200b\u2060")
 
 

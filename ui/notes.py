@@ -8,6 +8,7 @@ import streamlit as st
 
 from model_zoo import registry
 from model_zoo.types import AttentionRun, ModelInfo
+from ui import tuned
 from ui.messages import as_text, enumerated
 
 CAUTION = "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
@@ -100,7 +101,7 @@ def about_model(info: ModelInfo, n_tokens: int) -> str:
     are rounded more than on other devices.
     """
     spec = registry.find(info.id)
-    name = spec.name if spec else info.id
+    name = spec.name if spec else tuned.name(info.id) or info.id
     limit = f" of at most {info.max_tokens:,}" if info.max_tokens else ""
     if spec is not None and spec.trained_tokens is not None:
         limit += f" (trained on up to {spec.trained_tokens:,})"

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from model_zoo.types import ModelSpec
-from ui import address, browser, cockpit, notes
+from ui import address, browser, cockpit, notes, tuned
 from ui.appearance import PRESENT
 from ui.field import Field, one_of, pattern
 from ui.messages import as_text, failures_as_messages, fragment
@@ -168,7 +168,8 @@ def lacking(scene: Scene, needs: Iterable[Need]) -> bool:
     """
     said = next(filter(None, map(scene.lacks, needs)), None)
     if said is not None:
-        st.info(as_text(said), icon=":material/edit:")
+        with st.container(key="answer lacking"):
+            st.info(as_text(said), icon=":material/edit:")
     return said is not None
 
 
@@ -176,6 +177,8 @@ def _link(left_out: str) -> None:
     """See to it that the address restores the page; a button that copies it, and what it lacks: a text that is too
     long, and what ``left_out`` says.
     """
+    chosen = (part for value in address.query().values() for part in value.split(","))
+    left_out = " ".join(filter(None, (left_out, tuned.left_out(chosen))))
     with st.container(horizontal=True, vertical_alignment="center"):
         browser.copy_link(address.query())
         what = "what is chosen" if left_out else "what you see"

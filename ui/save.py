@@ -10,13 +10,20 @@ import streamlit as st
 
 from analysis.export import CSV_NOTE, table_to_csv
 
-Kind = Literal["csv", "npz", "html", "conllu"]
-_MIME = {"csv": "text/csv", "npz": "application/octet-stream", "html": "text/html", "conllu": "text/plain"}
+Kind = Literal["csv", "npz", "html", "conllu", "zip"]
+_MIME = {
+    "csv": "text/csv",
+    "npz": "application/octet-stream",
+    "html": "text/html",
+    "conllu": "text/plain",
+    "zip": "application/zip",
+}
 _ICONS = {
     "csv": ":material/table:",
     "npz": ":material/deployed_code:",
     "html": ":material/web:",
     "conllu": ":material/download:",
+    "zip": ":material/folder_zip:",
 }
 
 
@@ -29,14 +36,17 @@ def file(
     *,
     disabled: bool = False,
     width: Literal["content", "stretch"] = "content",
+    key: str = "",
 ) -> None:
-    """A button that saves a file, made when it is pressed; ``name`` is that of the file without its ending."""
+    """A button that saves a file, made when it is pressed; ``name`` is that of the file without its ending. Where a
+    page has several files of one name, ``key`` tells their buttons apart.
+    """
     st.download_button(
         label,
         make,
         f"{name}.{kind}",
         _MIME[kind],
-        key=f"{kind} {name}",
+        key=f"{kind} {key or name}",
         help=help,
         on_click="ignore",
         icon=_ICONS[kind],

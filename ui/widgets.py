@@ -10,8 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model_zoo import DEFAULT_MODEL, registry
 from model_zoo.text import refuse_too_long
+from model_zoo.tuned import is_id
 from model_zoo.types import AttentionRun
-from ui import notes
+from ui import notes, tuned
 from ui.address import put
 from ui.examples import Example, Examples
 from ui.field import Field, count
@@ -95,7 +96,7 @@ def try_example(examples: Examples) -> None:
 
 def model() -> str:
     """A model of the registry or, where that is allowed, any Hugging Face id or folder typed in."""
-    known = list(registry.MODELS)
+    known = [*registry.MODELS, *tuned.mine()]
     chosen = MODEL.value
     if chosen not in (None, *known):
         if may_be_named(chosen):
@@ -117,7 +118,7 @@ def model() -> str:
 
 def may_be_named(model: str) -> bool:
     """Whether a visitor may ask for a model: for listed ones alone, where strangers use the app."""
-    return settings().any_model or registry.find(model) is not None
+    return settings().any_model or registry.find(model) is not None or is_id(model)
 
 
 def not_listed(models: Sequence[str]) -> str:
@@ -129,7 +130,7 @@ def not_listed(models: Sequence[str]) -> str:
 def _model_label(model_id: str) -> str:
     spec = registry.find(model_id)
     if spec is None:
-        return model_id
+        return tuned.name(model_id) or model_id
     where = "in this app" if spec.hub_id is None else "from the hub"
     heads = f" × {spec.heads} heads" if spec.heads else ", no attention"
     return f"{spec.name} · {spec.layers} layers{heads} · {where}"

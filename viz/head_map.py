@@ -13,10 +13,12 @@ from viz.palette import sequential, square_root, theme
 from viz.token_line import filled
 
 _NUMBERED = 12  # heads per layer; with more the numbers would print over each other
+_SMALL = 0.1  # where the highest number is below it, two digits would say next to nothing
 
 
-def head_map(values: FloatArray, what: str, *, dark: bool = False) -> go.Figure:
-    """Shares from 0 to 1, float32 (layers, heads), coloured by their square root on one scale for all pictures.
+def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool = False) -> go.Figure:
+    """Numbers from 0 to ``highest``, float32 (layers, heads), coloured by their square root: shares on one scale for
+    all pictures, or small numbers up to the highest there is.
 
     nan stands for a head that its layer does not have. ``what`` names the number when a cell is hovered. Raises
     ValueError for another shape.
@@ -24,6 +26,7 @@ def head_map(values: FloatArray, what: str, *, dark: bool = False) -> go.Figure:
     if values.ndim != 2:
         raise ValueError(f"one number per head is (layers, heads); got {values.shape}")
     n_layers, n_heads = values.shape
+    digits = 3 if highest >= _SMALL else 5
     style: dict[str, Any] = axis_style(theme(dark)) | {"fixedrange": True, "automargin": True}
     return go.Figure(
         data=[
@@ -32,14 +35,14 @@ def head_map(values: FloatArray, what: str, *, dark: bool = False) -> go.Figure:
                 x=list(range(1, n_heads + 1)),
                 y=list(range(1, n_layers + 1)),
                 zmin=0,
-                zmax=1,
+                zmax=highest,
                 colorscale=square_root(sequential(dark)),
                 showscale=False,
                 xgap=2,
                 ygap=2,
-                hovertemplate=f"layer %{{y}}, head %{{x}}<br>{what}: <b>%{{z:.3f}}</b><extra></extra>",
+                hovertemplate=f"layer %{{y}}, head %{{x}}<br>{what}: <b>%{{z:.{digits}f}}</b><extra></extra>",
             ),
-            *([_numbers(values, dark)] if n_heads <= _NUMBERED else []),
+            *([_numbers(values, highest, dark)] if n_heads <= _NUMBERED else []),
         ],
         layout=base_layout(
             dark,
@@ -52,7 +55,7 @@ def head_map(values: FloatArray, what: str, *, dark: bool = False) -> go.Figure:
     )
 
 
-def _numbers(values: FloatArray, dark: bool) -> go.Scatter:
+def _numbers(values: FloatArray, highest: float, dark: bool) -> go.Scatter:
     """The values as text, black or white by the colour they stand on (a heatmap's own text has one colour)."""
     scale = square_root(sequential(dark))
     cells = [(layer, head, float(value)) for (layer, head), value in np.ndenumerate(values) if not np.isnan(value)]
@@ -60,7 +63,12 @@ def _numbers(values: FloatArray, dark: bool) -> go.Scatter:
         x=[head + 1 for _, head, _ in cells],
         y=[layer + 1 for layer, _, _ in cells],
         mode="text",
-        text=[f"{value:.2f}" for _, _, value in cells],
-        textfont={"size": 10, "color": [filled("", scale, value).ink for _, _, value in cells]},
+        text=[_number(value, highest) for _, _, value in cells],
+        textfont={"size": 10, "color": [filled("", scale, value / highest).ink for _, _, value in cells]},
         hoverinfo="skip",
     )
+
+
+def _number(value: float, highest: float) -> str:
+    """Two digits; of small numbers three, in the room that two take."""
+    return f"{value:.2f}" if highest >= _SMALL else f"{value:.3f}".removeprefix("0")

@@ -13,6 +13,7 @@ import regex
 from viz.palette import Colorscale, Theme, sequential, theme
 
 FONT: Final = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
+PERCENT: Final = ".1~%"  # of an axis: with a digit behind the point where ticks are less than one percent apart
 COLOUR_BAR_SPACE: Final = 56  # px that the colour bar takes at the bottom of a figure
 _LONGEST_TITLE: Final = 34  # characters: a phone has room for them beside the button
 _BAR_LENGTH: Final = 180  # px: a phone has room for it beside the longest labels

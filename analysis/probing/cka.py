@@ -11,9 +11,14 @@ from model_zoo.types import FloatArray
 def linear_cka(x: FloatArray, y: FloatArray) -> float:
     """‖Yᵀ X‖² / (‖Xᵀ X‖ ‖Yᵀ Y‖) of centred x (n, width) and y (n, width'), Frobenius norms; in [0, 1].
 
-    1 for equal vectors up to rotation, shift and one common scale. 0 where a side does not vary.
+    1 for equal vectors up to rotation, shift and one common scale. 0 where a side does not vary. Memory grows with the
+    square of n or of the width, whichever is less.
     """
-    return float(cka_matrix_of([x, y])[0, 1])
+    if len(x) <= max(x.shape[1], y.shape[1]):
+        return float(cka_matrix_of([x, y])[0, 1])
+    a, b = _centred(x), _centred(y)
+    norms = np.linalg.norm(a.T @ a) * np.linalg.norm(b.T @ b)
+    return float(np.clip(np.linalg.norm(b.T @ a) ** 2 / norms, 0, 1)) if norms > 0 else 0.0
 
 
 def cka_matrix_of(layers: list[FloatArray] | FloatArray) -> FloatArray:
@@ -39,7 +44,11 @@ def _gram(vectors: FloatArray) -> npt.NDArray[np.float64]:
 
     ‖Yᵀ X‖² = Σ (X Xᵀ) ∘ (Y Yᵀ): one n × n matrix per layer serves all pairs of layers.
     """
-    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    centred = _centred(vectors)
     gram = (centred @ centred.T).ravel()
     norm = np.linalg.norm(gram)
     return np.asarray(gram / norm if norm > 0 else gram)
+
+
+def _centred(vectors: FloatArray) -> npt.NDArray[np.float64]:
+    return vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)

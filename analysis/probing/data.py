@@ -159,9 +159,11 @@ def ignoring_case_and_spaces(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def random_split(texts: Sequence[str], labels: Sequence[str], seed: int) -> IntArray:
-    """The part of each text (each with a label): a share of TEST_SHARE of each label's texts for test and of DEV_SHARE
-    for development.
+def random_split(
+    texts: Sequence[str], labels: Sequence[str], seed: int, *, dev: float = DEV_SHARE, test: float = TEST_SHARE
+) -> IntArray:
+    """The part of each text (each with a label): a share of ``test`` of each label's texts for test and of ``dev`` for
+    development.
 
     Texts that are alike but for case and spaces go together, with the first one's label: an uncased model reads them as
     the same. A label with two such groups or more is in training and in test, and one of ten or more in development;
@@ -174,23 +176,23 @@ def random_split(texts: Sequence[str], labels: Sequence[str], seed: int) -> IntA
     part = np.full(len(texts), TRAIN, dtype=np.int64)
     for label in sorted(set(label_of)):
         members = rng.permutation(first[label_of == label])
-        n_test = round(TEST_SHARE * len(members))
+        n_test = round(test * len(members))
         if len(members) >= 2:
             n_test = min(max(n_test, 1), len(members) - 1)
         part[members[:n_test]] = TEST
-        part[members[n_test : n_test + int(DEV_SHARE * len(members))]] = DEV
+        part[members[n_test : n_test + int(dev * len(members))]] = DEV
     part = part[[group_of[ignoring_case_and_spaces(text)] for text in texts]]
-    return part if (part == DEV).any() else with_development(texts, part, rng)
+    return part if (part == DEV).any() else with_part(texts, part, DEV, dev / (1 - test), rng)
 
 
-def with_development(texts: Sequence[str], part: IntArray, rng: np.random.Generator) -> IntArray:
-    """A split of training and test with a development part taken out of its training texts at random; similar texts
+def with_part(texts: Sequence[str], part: IntArray, wanted: int, share: float, rng: np.random.Generator) -> IntArray:
+    """A split with the ``wanted`` part, DEV or TEST, made of a share of its training texts at random; similar texts
     stay together.
     """
     keys = np.array([ignoring_case_and_spaces(text) for text in texts], dtype=object)
     train = rng.permutation(sorted(set(keys[part == TRAIN])))
-    taken = set(train[: max(1, round(DEV_SHARE / (1 - TEST_SHARE) * len(train)))])
-    return np.where((part == TRAIN) & [key in taken for key in keys], DEV, part)
+    taken = set(train[: max(1, round(share * len(train)))])
+    return np.where((part == TRAIN) & [key in taken for key in keys], wanted, part)
 
 
 def resplit(dataset: Dataset, seed: int) -> Dataset:

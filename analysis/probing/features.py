@@ -17,7 +17,7 @@ import numpy as np
 
 from analysis.probing.data import Dataset, IntArray
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray, HiddenStates
+from model_zoo.types import Encoding, FloatArray, HiddenStates
 
 Pooling = Literal["mean", "cls", "max"]
 Pieces = Literal["first", "mean"]
@@ -157,13 +157,12 @@ def pooled(hidden: HiddenStates, pooling: Pooling) -> FloatArray | None:
     "mean" and "max" go over the text's own tokens, without [CLS] and the like; "cls" is the vector of that
     token. Raises InvalidInput for "cls" where the model has no such token.
     """
-    encoding = hidden.encoding
     if pooling == "cls":
-        for place, token in enumerate(encoding.tokens):
-            if token in _CLASSIFIERS and encoding.special[place]:
-                return hidden.states[:, place]
-        raise InvalidInput("This model puts no [CLS] token before its texts. Choose the mean or the maximum.")
-    own = np.flatnonzero(~np.array(encoding.special, dtype=bool))
+        place = classifier_place(hidden.encoding)
+        if place is None:
+            raise InvalidInput("This model puts no [CLS] token before its texts. Choose the mean or the maximum.")
+        return hidden.states[:, place]
+    own = np.flatnonzero(~np.array(hidden.encoding.special, dtype=bool))
     if not len(own):
         return None
     # Special tokens stand at the ends in nearly all models; a slice then saves copying all vectors.
@@ -171,6 +170,12 @@ def pooled(hidden: HiddenStates, pooling: Pooling) -> FloatArray | None:
     tokens = hidden.states[:, first:last] if last - first == len(own) else hidden.states[:, own]
     vector: FloatArray = tokens.max(axis=1) if pooling == "max" else tokens.mean(axis=1, dtype=np.float32)
     return vector
+
+
+def classifier_place(encoding: Encoding) -> int | None:
+    """Where [CLS], or what a model has in its stead, stands: the first token, of XLNet the last. None without one."""
+    of_model = zip(encoding.tokens, encoding.special, strict=True)
+    return next((place for place, (token, special) in enumerate(of_model) if special and token in _CLASSIFIERS), None)
 
 
 def of_span(hidden: HiddenStates, span: tuple[int, int], pieces: Pieces) -> FloatArray | None:

@@ -6,7 +6,6 @@ left out and counted in the notes; what makes the file unusable raises InvalidIn
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -17,15 +16,17 @@ from analysis.files import decoded, lines
 from analysis.probing.conllu import CoNLLTarget, sentences_of
 from analysis.probing.data import (
     DEV,
+    DEV_SHARE,
     MAX_CLASSES,
     TEST,
+    TEST_SHARE,
     TRAIN,
     Dataset,
     check_labels,
     checked,
     ignoring_case_and_spaces,
     random_split,
-    with_development,
+    with_part,
 )
 from analysis.probing.trees import FEWEST_WORDS, Tree, Treebank, flaw, is_punctuation
 from model_zoo.errors import InvalidInput
@@ -259,7 +260,7 @@ def _sentences(
     texts = [sentence for sentence in labels_of if sentence not in conflicting]
     labels = [next(iter(labels_of[sentence])) for sentence in texts]
     different = len(set(labels))
-    numbers = sum(_is_number(label) for label in set(labels))
+    numbers = sum(files.number(label) is not None for label in set(labels))
     if numbers == different and different > 20:
         raise InvalidInput(
             f"{name} has {different:,} different numbers as labels. A probe tells kinds apart: "
@@ -284,7 +285,7 @@ def _sentences(
                 "kept in the held-out part.",
             )
         if not (split == DEV).any():
-            split = with_development(texts, split, np.random.default_rng(seed))
+            split = with_part(texts, split, DEV, DEV_SHARE / (1 - TEST_SHARE), np.random.default_rng(seed))
             notes += ("The file has no development part (va): a seventh of its training part takes its place.",)
     return checked(
         Dataset(
@@ -305,10 +306,3 @@ def _alike_note(texts: Sequence[str]) -> tuple[str, ...]:
     if not twins:
         return ()
     return (f"Only case or spaces tell {counted(twins, 'sentence')} from another; such sentences stay in one part.",)
-
-
-def _is_number(label: str) -> bool:
-    try:
-        return math.isfinite(float(label.replace(",", ".")))
-    except ValueError:
-        return False

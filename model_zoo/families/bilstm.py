@@ -1,7 +1,8 @@
 """A bidirectional LSTM language model that fills masks: what such models were before attention.
 
 A transformers model like the others: ``AutoModelForMaskedLM.from_pretrained`` loads it once this module is imported,
-and it answers with ``logits`` and ``hidden_states``. It has no attention to show; in all else it follows the rule.
+and it answers with ``logits`` and ``hidden_states``. It has no attention to show; in all else it follows the rule. The
+classes with a head for a task are tuned on the page "Train".
 """
 
 from __future__ import annotations
@@ -10,8 +11,22 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedConfig, PreTrainedModel
-from transformers.modeling_outputs import BaseModelOutput, MaskedLMOutput
+from transformers import (
+    AutoConfig,
+    AutoModelForMaskedLM,
+    AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+    PreTrainedConfig,
+    PreTrainedModel,
+)
+from transformers.modeling_outputs import (
+    BaseModelOutput,
+    MaskedLMOutput,
+    QuestionAnsweringModelOutput,
+    SequenceClassifierOutput,
+    TokenClassifierOutput,
+)
 
 from model_zoo.families.rule import Family
 
@@ -161,8 +176,56 @@ class BiLSTMHead(nn.Module):
         return scores
 
 
+class _BiLSTMWithScores(BiLSTMPreTrainedModel):
+    """The LSTM stack and a linear layer for a task of ``config.num_labels``."""
+
+    def __init__(self, config: BiLSTMConfig) -> None:
+        super().__init__(config)
+        self.bilstm = BiLSTMModel(config)
+        self.classifier = nn.Linear(config.hidden_size, config.num_labels)
+        self.post_init()
+
+    def _states(self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None) -> torch.Tensor:
+        states: torch.Tensor = self.bilstm(input_ids, attention_mask).last_hidden_state
+        return states  # (batch, n, width)
+
+
+class BiLSTMForSequenceClassification(_BiLSTMWithScores):
+    """From the largest value of each unit over the text (Conneau et al. 2017): an LSTM has no [CLS] that has read it
+    all in both directions.
+    """
+
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_unused: Any
+    ) -> SequenceClassifierOutput:
+        states = self._states(input_ids, attention_mask)
+        if attention_mask is not None:
+            states = states.masked_fill(attention_mask[:, :, None] == 0, -torch.inf)
+        return SequenceClassifierOutput(logits=self.classifier(states.amax(dim=1)))
+
+
+class BiLSTMForTokenClassification(_BiLSTMWithScores):
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_unused: Any
+    ) -> TokenClassifierOutput:
+        return TokenClassifierOutput(logits=self.classifier(self._states(input_ids, attention_mask)))
+
+
+class BiLSTMForQuestionAnswering(_BiLSTMWithScores):
+    """Its two outputs are the scores of a token as start and as end."""
+
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_unused: Any
+    ) -> QuestionAnsweringModelOutput:
+        scores = self.classifier(self._states(input_ids, attention_mask))
+        return QuestionAnsweringModelOutput(start_logits=scores[..., 0], end_logits=scores[..., 1])
+
+
 AutoConfig.register("bilstm", BiLSTMConfig)
 AutoModelForMaskedLM.register(BiLSTMConfig, BiLSTMForMaskedLM)
+AutoModelForSequenceClassification.register(BiLSTMConfig, BiLSTMForSequenceClassification)
+AutoModelForTokenClassification.register(BiLSTMConfig, BiLSTMForTokenClassification)
+AutoModelForQuestionAnswering.register(BiLSTMConfig, BiLSTMForQuestionAnswering)
 
 
 class BiLSTM(Family):

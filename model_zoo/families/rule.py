@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, TypeVar
 
-from model_zoo.types import Part
+from model_zoo.types import Part, TunedFor
 from model_zoo.unfused import Projections
 
 Item = TypeVar("Item")
@@ -53,6 +53,13 @@ class Family:
 
     pads: ClassVar[bool] = True
     """False where padding changes a text's numbers because no mask hides it: only texts of one length share a batch."""
+
+    sums_up_last: ClassVar[bool] = False
+    """Whether its head for labels of texts reads the last token, where padding would stand."""
+
+    def pads_for(self, task: TunedFor) -> bool:
+        """Whether texts of several lengths can share a batch of a task."""
+        return self.pads and not (self.sums_up_last and task in ("classification", "similarity"))
 
     def configure(self, config: Any) -> None:
         """Change settings of a checkpoint's config before the network is built."""

@@ -16,6 +16,7 @@ def _call(caught: Caught) -> Call:
 
 class XLNet(Family):
     model_types = ("xlnet",)
+    sums_up_last = True
     head = "none"
     half = False
     type_ids = True

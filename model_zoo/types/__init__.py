@@ -11,7 +11,7 @@ from model_zoo.types.arrays import OF_THE_MODEL, FloatArray, read_only
 from model_zoo.types.attention import LayerAttention, MapsLayer, QueryKeyLayer, softmax
 from model_zoo.types.cost import COST_LENGTHS, CostEvent, CostFailure, CostSample, CostSubject
 from model_zoo.types.encoding import Encoding
-from model_zoo.types.models import DTYPES, DType, HeldModel, ModelInfo, ModelSpec, ModelStatus
+from model_zoo.types.models import DTYPES, DType, HeldModel, ModelInfo, ModelSpec, ModelStatus, TunedFor
 from model_zoo.types.predictions import MaskLens, MaskPrediction, Prediction, Shift, Target, Vocabulary
 from model_zoo.types.quality import Quality
 from model_zoo.types.run import PARTS, AttentionRun, Part
@@ -56,6 +56,7 @@ __all__ = [
     "Shift",
     "Target",
     "TokenScores",
+    "TunedFor",
     "Vocabulary",
     "counted",
     "read_only",

@@ -9,6 +9,10 @@ from typing import Literal, get_args
 DType = Literal["float32", "bfloat16", "float16"]
 DTYPES: tuple[DType, ...] = get_args(DType)
 
+# What a network with a head of its own for a task was tuned for: labels of texts, tags of words, answers in a passage,
+# how alike two texts are.
+TunedFor = Literal["classification", "tagging", "answering", "similarity"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSpec:
@@ -57,6 +61,8 @@ class ModelInfo:
     the architecture sets no limit. ``mlm``, ``lm`` and ``nsp`` tell the heads whose weights the checkpoint holds: for
     masked words, for the next token (a causal language model, GPT-2) and for pairs of sentences.
     With ``cross_attention`` there is a decoder beside the encoder; layers and heads are then the encoder's.
+    ``tuned_for`` names the task that it has a trained head for, and no other head; ``labels`` are
+    the names of that head's outputs, where they have names.
     """
 
     id: str
@@ -73,6 +79,8 @@ class ModelInfo:
     dtype: str
     cross_attention: bool = False
     lm: bool = False
+    tuned_for: TunedFor | None = None
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,15 @@ import sys
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlparse
 
 import pytest
 from on_screen import PATIENCE_MS, PREPARED, SETTLED, wait_for
 from playwright.sync_api import (
     Browser,
-    BrowserContext,
     ConsoleMessage,
     Locator,
     Page,
@@ -105,17 +104,82 @@ def _wait_until_healthy(url: str, app: subprocess.Popen[bytes], log: Path) -> No
     pytest.fail("the app did not become healthy within a minute")
 
 
-class Visit:
-    """One page in its own browser context, with everything it logged and asked for."""
+class Pages:
+    """The browser's pages, each in a context of its own, lent to one test after the other. A new one is a new process,
+    which compiles Streamlit's scripts for longer than most tests take: what one test gives back the next ones have,
+    without what that left behind. After a failure it is closed.
+    """
 
-    def __init__(self, context: BrowserContext) -> None:
-        self.page: Page = context.new_page()
-        self.page.set_default_timeout(PATIENCE_MS)
+    def __init__(self, browser: Browser, session: pytest.Session) -> None:
+        self._browser, self._session = browser, session
+        self._free: list[Page] = []
+
+    @contextmanager
+    def lend(
+        self,
+        listeners: dict[Any, Callable[[Any], object]],
+        width: int,
+        height: int,
+        color_scheme: Literal["light", "dark"] = "light",
+    ) -> Iterator[Page]:
+        """A page of this size and theme, and who listens to which of its events."""
+        page = self._free.pop() if self._free else self._new()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=color_scheme, reduced_motion="null")
+        for event, listener in listeners.items():
+            page.on(event, listener)
+        failed = self._session.testsfailed
+        yield page
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
+        if self._session.testsfailed > failed:
+            page.context.close()
+        else:
+            self._clean(page)
+            self._free.append(page)
+
+    def _new(self) -> Page:
+        context = self._browser.new_context(accept_downloads=True)
+        context.add_init_script(WATCH_THE_SERVER)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        return page
+
+    @staticmethod
+    def _clean(page: Page) -> None:
+        if page.url.startswith("http"):
+            page.evaluate("[localStorage, sessionStorage].forEach((storage) => storage.clear())")
+        page.mouse.move(0, 0)
+        page.goto("about:blank")
+        page.context.clear_cookies()
+        page.context.clear_permissions()
+
+
+@pytest.fixture(scope="session")
+def app_pages(browser: Browser, request: pytest.FixtureRequest) -> Pages:
+    """Pages for the app."""
+    return Pages(browser, request.session)
+
+
+@pytest.fixture(scope="session")
+def file_pages(browser: Browser, request: pytest.FixtureRequest) -> Pages:
+    """Pages for whatever else a browser opens: one that goes from the app to a file becomes another process."""
+    return Pages(browser, request.session)
+
+
+class Visit:
+    """One page, with everything it logged and asked for."""
+
+    page: Page
+
+    def __init__(self) -> None:
         self.errors: list[str] = []
         self.foreign_requests: list[str] = []
-        self.page.on("console", self._note_message)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", lambda request: self._note(request.url))
+        self.listeners = {
+            "console": self._note_message,
+            "pageerror": lambda error: self.errors.append(str(error)),
+            "request": lambda request: self._note(request.url),
+        }
 
     def _note_message(self, message: ConsoleMessage) -> None:
         # Streamlit looks for its server under the page's own path first and takes the 404 for an answer.
@@ -161,23 +225,21 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
-    """``visit(width=400, color_scheme="dark")`` opens a fresh context; afterwards nothing may have gone wrong in it:
-    no error in the console, no request to any other host.
+def visit(app_pages: Pages) -> Iterator[Callable[..., Visit]]:
+    """``visit(width=400, color_scheme="dark")`` is a browser that nobody has used; afterwards nothing may have gone
+    wrong in it: no error in the console, no request to any other host.
     """
-    visits: list[tuple[Visit, BrowserContext]] = []
+    visits: list[Visit] = []
+    with ExitStack() as lent:
 
-    def start(width: int = 1280, height: int = 1000, color_scheme: str = "light") -> Visit:
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=color_scheme, accept_downloads=True
-        )
-        context.add_init_script(WATCH_THE_SERVER)
-        visits.append((Visit(context), context))
-        return visits[-1][0]
+        def start(width: int = 1280, height: int = 1000, color_scheme: Literal["light", "dark"] = "light") -> Visit:
+            visits.append(Visit())
+            page = app_pages.lend(visits[-1].listeners, width, height, color_scheme)
+            visits[-1].page = lent.enter_context(page)
+            return visits[-1]
 
-    yield start
-    for visit, context in visits:
-        context.close()
+        yield start
+    for visit in visits:
         assert visit.errors == []
         assert visit.foreign_requests == []
 
@@ -205,37 +267,33 @@ def views(visit: Callable[..., Visit], app_url: str) -> Callable[..., Iterator[t
 
 
 @pytest.fixture
-def open_file(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+def open_file(file_pages: Pages, tmp_path: Path) -> Iterator[Callable[..., Page]]:
     """Opens a component's standalone file; the test fails if the page logs, throws or asks the network."""
     noise: list[str] = []
-    contexts: list[BrowserContext] = []
+    file = tmp_path / "view.html"
+    listeners = {
+        "console": lambda message: noise.append(message.text),
+        "pageerror": lambda error: noise.append(str(error)),
+        "request": lambda request: request.url == file.as_uri() or noise.append(request.url),
+    }
+    with ExitStack() as lent:
 
-    def open_(source: dict[str, str], payload: Any, *, width: int = 1000, dark: bool = False) -> Page:
-        file = tmp_path / "view.html"
-        file.write_text(standalone_html(source, payload, title="A view", caption="A test", meta={}), encoding="utf-8")
-        context = browser.new_context(
-            viewport={"width": width, "height": 700}, color_scheme="dark" if dark else "light"
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: noise.append(message.text))
-        page.on("pageerror", lambda error: noise.append(str(error)))
-        page.on("request", lambda request: request.url == file.as_uri() or noise.append(request.url))
-        page.goto(file.as_uri())
-        return page
+        def open_(source: dict[str, str], payload: Any, *, width: int = 1000, dark: bool = False) -> Page:
+            html = standalone_html(source, payload, title="A view", caption="A test", meta={})
+            file.write_text(html, encoding="utf-8")
+            page = lent.enter_context(file_pages.lend(listeners, width, 700, "dark" if dark else "light"))
+            page.goto(file.as_uri())
+            return page
 
-    yield open_
-    for context in contexts:
-        context.close()
+        yield open_
     assert noise == []
 
 
 @pytest.fixture
-def mounted(browser: Browser) -> Iterator[Callable[..., tuple[Page, Callable[[Any], None]]]]:
+def mounted(file_pages: Pages) -> Iterator[Callable[..., tuple[Page, Callable[[Any], None]]]]:
     """A component on a page as Streamlit mounts it, and what runs it on a payload: packed bytes, called again on every
     run. What it tells is in the page's ``told``, what ends each run in ``ends``.
     """
-    page = browser.new_page()
 
     def mount(source: dict[str, str]) -> tuple[Page, Callable[[Any], None]]:
         page.set_content(
@@ -257,5 +315,5 @@ def mounted(browser: Browser) -> Iterator[Callable[..., tuple[Page, Callable[[An
             base64.b64encode(pack(payload)).decode(),
         )
 
-    yield mount
-    page.close()
+    with file_pages.lend({}, 1280, 720) as page:
+        yield mount

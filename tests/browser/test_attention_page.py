@@ -102,12 +102,3 @@ def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], 
     for either in (page, again):
         expect_weight(either, 3, 10, weight)
     assert picture(again) == picture(page)
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize(("width", "color_scheme"), [(1280, "dark"), (400, "light")])
-def test_no_sideways_scrolling(width: int, color_scheme: str, visit: Callable[..., Any], app_url: str) -> None:
-    page = visit(width=width, color_scheme=color_scheme).open(f"{app_url}/attention")
-    expect(page.locator(".st-key-grid .heads[data-picture]")).to_be_visible()
-    page.locator(".st-key-heatmap .heatmap[data-picture]").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width

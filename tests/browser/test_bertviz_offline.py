@@ -3,6 +3,7 @@
 import io
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,16 +24,17 @@ SQUARES = "#vis svg > g:last-child rect"  # the head view's switches, drawn last
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+def page(file_pages: Any) -> Iterator[Page]:
     """A page that fails its test on any request, console error or uncaught exception."""
-    page = browser.new_page(viewport={"width": 1280, "height": 800})
     trouble: list[str] = []
     own = "blob:"  # what the page itself made, to save it as a PNG
-    page.on("request", lambda request: request.url.startswith(own) or trouble.append(f"request {request.url}"))
-    page.on("pageerror", lambda error: trouble.append(f"exception {error}"))
-    page.on("console", lambda line: trouble.append(f"{line.type} {line.text}") if line.type != "log" else None)
-    yield page
-    page.close()
+    listeners = {
+        "request": lambda request: request.url.startswith(own) or trouble.append(f"request {request.url}"),
+        "pageerror": lambda error: trouble.append(f"exception {error}"),
+        "console": lambda line: trouble.append(f"{line.type} {line.text}") if line.type != "log" else None,
+    }
+    with file_pages.lend(listeners, 1280, 800) as page:
+        yield page
     assert not trouble
 
 

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from analysis.alignment import align
 from analysis.divergence import best_matches, head_matrix
+from benchmarks.positions import measure
 from model_zoo import Engine
 
 pytestmark = pytest.mark.browser
@@ -58,14 +59,16 @@ def test_a_best_match_is_opened_and_its_link_restores_it(
     expect_steppers(restored, wanted)
 
 
-@pytest.mark.parametrize("view", ["tokens", "attention", "predictions", "representations", "cost"])
-def test_every_view_fits_a_telephone(
-    view: str, visit: Callable[..., Any], app_url: str, checkpoint: Callable[[str], Path]
+def test_every_view_of_three_models_fits_a_telephone(
+    views: Callable[..., Any], checkpoint: Callable[[str], Path]
 ) -> None:
-    models = str(checkpoint("bert")), str(checkpoint("roberta")), str(checkpoint("gpt2"))
-    page: Page = visit(width=400).open(address(app_url, models, view=view, pair="She walked home."))
-    expect(page.get_by_text("The address of this page restores")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    models = ",".join(str(checkpoint(name)) for name in ("bert", "roberta", "gpt2"))
+    for page, sight in views("compare", models=models, pair="She walked home."):
+        page.set_viewport_size({"width": 400, "height": 800})
+        measure(page)
+        expect(page.get_by_text("The address of this page restores")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), sight
+        page.set_viewport_size({"width": 1280, "height": 720})
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

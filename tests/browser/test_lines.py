@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from drawn_lines import SVG, Drawing
 from on_screen import saved
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
@@ -278,32 +278,6 @@ def test_new_data_keeps_the_lock_and_python_s_echo_is_no_news(mounted: Callable[
 
 def save(page: Page, kind: str) -> bytes:
     return saved(page, kind, "attention-lines")
-
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-class Drawing:
-    """A saved SVG, read by an XML parser: its size, texts, and what is drawn between the two columns."""
-
-    def __init__(self, content: bytes) -> None:
-        self.root = ElementTree.fromstring(content)
-        assert {element.tag for element in self.root.iter()} <= {
-            f"{SVG}{tag}" for tag in ("svg", "g", "rect", "path", "circle", "text")
-        }
-        self.size = float(self.root.attrib["width"]), float(self.root.attrib["height"])
-        self.texts = [element.text for element in self.root.iter(f"{SVG}text")]
-        self.legend = [element.attrib["fill"] for element in self.root.iter(f"{SVG}circle")]
-        self.background = next(self.root.iter(f"{SVG}rect")).attrib["fill"]
-
-    def lines(self) -> list[tuple[str, float, list[float]]]:
-        """Colour, opacity and (x1, y1, x2, y2) of each line in a head's colour."""
-        return [
-            (path.attrib["stroke"], float(path.attrib["stroke-opacity"]), [float(number) for number in line])
-            for path in self.root.iter(f"{SVG}path")
-            if path.attrib["stroke"].startswith("#")
-            for line in re.findall(r"M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)", path.attrib["d"])
-        ]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.positions import MARKS, measure
 from model_zoo import Engine
-from pages import masked_words
 
 pytestmark = pytest.mark.browser
 
@@ -60,36 +60,35 @@ def test_words_are_masked_by_keyboard(visit: Callable[..., Any], app_url: str) -
     expect(page.get_by_role("paragraph").filter(has_text="it was “keys”")).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "height", "begins"), [(1280, 720, 300), (400, 800, 420)])
-def test_every_view_shows_its_picture_first(
-    width: int, height: int, begins: int, visit: Callable[..., Any], app_url: str
-) -> None:
+def test_every_view_shows_its_picture_first_and_cuts_nothing(views: Callable[..., Any]) -> None:
     """A text of 16 tokens: where the first picture begins, that nothing reaches over the edge or is cut, and that the
     strip and ten predictions are on the first screen of a projector.
     """
-    window = visit(width=width, height=height)
-    text = "The old woman at the window raised her hand and waved at us."
-    for view in [view.name for view in masked_words.PAGE.views]:
-        page: Page = window.open(f"{app_url}/masked_words?text={text}&masks=9&view={view}&replacement=young")
-        expect(page.get_by_text("The address of this page restores")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), view
-        if view == "pairs":  # its picture is made when asked for
-            continue
-        picture = page.locator(".js-plotly-plot .main-svg, .token-line .item").first.bounding_box()
-        assert 0 < picture["y"] <= begins, view
-        if view == "predictions" and width == 1280:
-            bars, strip = page.locator(".js-plotly-plot").bounding_box(), page.locator(".st-key-word_strip")
-            assert bars["y"] + bars["height"] <= height
-            assert strip.evaluate("strip => strip.scrollHeight <= strip.clientHeight")
-            assert strip.bounding_box()["y"] + strip.bounding_box()["height"] <= picture["y"]
-        if view == "attention":
-            camera = page.locator(".js-plotly-plot .modebar").bounding_box()
-            label = page.locator(".js-plotly-plot .xtick").last.bounding_box()
-            assert label["x"] + label["width"] <= camera["x"]
-            links = page.get_by_test_id("stPageLink-NavLink").filter(has_text="layer ")
-            assert links.count() == 8
-            assert links.evaluate_all("every => every.every(one => one.scrollWidth <= one.clientWidth)")
-            assert links.first.inner_text().rstrip().endswith("%")
+    for page, sight in views("masked_words", masks="9", replacement="young"):
+        for (width, height), begins in MARKS.items():
+            page.set_viewport_size({"width": width, "height": height})
+            measure(page)
+            here = f"{sight.view} at {width}x{height}"
+            expect(page.get_by_text("The address of this page restores")).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), here
+            if sight.view == "pairs":  # its picture is made when asked for
+                continue
+            picture = page.locator(".js-plotly-plot .main-svg, .token-line .item").first.bounding_box()
+            assert 0 < picture["y"] <= begins, here
+            if sight.view == "predictions" and width == 1280:
+                bars, strip = page.locator(".js-plotly-plot").bounding_box(), page.locator(".st-key-word_strip")
+                assert bars["y"] + bars["height"] <= height
+                assert strip.evaluate("strip => strip.scrollHeight <= strip.clientHeight")
+                assert strip.bounding_box()["y"] + strip.bounding_box()["height"] <= picture["y"]
+            if sight.view == "attention":
+                camera = page.locator(".js-plotly-plot .modebar").bounding_box()
+                label = page.locator(".js-plotly-plot .xtick").last.bounding_box()
+                assert label["x"] + label["width"] <= camera["x"]
+                links = page.get_by_test_id("stPageLink-NavLink").filter(has_text="layer ")
+                assert links.count() == 8
+                assert links.evaluate_all("every => every.every(one => one.scrollWidth <= one.clientWidth)")
+                assert links.first.inner_text().rstrip().endswith("%")
+        page.set_viewport_size({"width": 1280, "height": 720})
 
 
 @pytest.mark.parametrize("width", [1280, 400])

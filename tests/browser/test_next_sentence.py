@@ -1,4 +1,4 @@
-"""Next sentence in a real browser: swapping two sentences, a list that is stopped, small and dark screens."""
+"""Next sentence in a real browser: swapping two sentences, a list that is stopped, a link to a head."""
 
 from __future__ import annotations
 
@@ -47,14 +47,6 @@ def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., Any],
     lines = download.value.path().read_text("utf-8-sig").splitlines()
     assert lines[0] == "a,b,p_next,model"
     assert 1 < len(lines) < 601
-
-
-@pytest.mark.parametrize("view", ["probability", "attention", "input", "many pairs", "a text"])
-def test_every_view_fits_a_telephone(view: str, visit: Callable[..., Any], app_url: str) -> None:
-    window = visit(width=400)
-    page: Page = window.open(f"{app_url}/next_sentence?text={A}&pair={B}&view={view}")
-    expect(page.get_by_text("The address of this page restores")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_the_link_opens_the_head_with_its_part_of_attention(visit: Callable[..., Any], app_url: str) -> None:

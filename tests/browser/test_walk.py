@@ -61,7 +61,7 @@ class Walker:
         self._place = 0
 
     def take(self) -> None:
-        self._seen[self._place] = self._step(), self._settled()
+        self._seen[self._place] = self._step(), self._settled(self._seen[self._place][1])
         kind = self._chance.random()
         if kind < 0.15 and self._place > 0:
             self._travel(-1)
@@ -109,9 +109,8 @@ class Walker:
     def _again(self) -> None:
         """The address gives a new session the same state."""
         self.way.append("reload")
-        before = self._settled()
         self.page.reload()
-        self._shows(before)
+        self._shows(self._seen[self._place][1])
 
     def _shows(self, wanted: State) -> None:
         """Wait until the page shows a state; a page that shows another one for good fails with both."""
@@ -120,9 +119,8 @@ class Walker:
                 return
         assert self._settled() == wanted, f"{self.page.url}\n" + "\n".join(self.way)
 
-    def _settled(self) -> State:
-        """What the page shows when it shows the same twice in a row."""
-        before: State = {}
+    def _settled(self, before: State | None = None) -> State:
+        """What the page shows when it shows the same twice in a row, be it what was seen before."""
         while True:
             self.page.evaluate("() => (window.lastBusy = performance.now())")
             wait_for(self.page, _QUIET)

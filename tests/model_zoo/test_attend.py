@@ -65,7 +65,9 @@ def test_two_threads_get_their_own_results(engine: Engine, checkpoint: Callable[
         expected = alone.attend(folder, text)
         assert run.encoding == expected.encoding
         assert run.n_layers == expected.n_layers
-        np.testing.assert_allclose(run.layer(1), expected.layer(1), atol=1e-6)
+        np.testing.assert_allclose(
+            run.layer(1), expected.layer(1), rtol=0, atol=1e-5
+        )  # batched and alone round differently
 
 
 def test_the_same_text_is_run_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

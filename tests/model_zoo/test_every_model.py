@@ -22,6 +22,8 @@ from model_zoo import Engine, registry, sources
 from model_zoo.errors import NotSupported
 from model_zoo.types import AttentionRun, ModelSpec
 from pages.__main__ import claims
+from training.finetuning.finetune import Finetune
+from training.finetuning.results import Tuned
 
 # Cut here where a model reads more: what a machine without a GPU computes in seconds.
 LONGEST = 1024
@@ -46,7 +48,7 @@ def test_every_model_does_what_is_said_of_it(subject: ModelSpec) -> None:
     compared = "yes" if masked == "yes" else "all but predictions"
     if attention == "no attention":
         compared = "all but attention"
-    assert claims(subject) == (attention, masked, sentences, layers, compared)
+    assert claims(subject) == (attention, masked, sentences, layers, compared, check_training(engine, subject))
 
 
 def tolerance(model: ModelSpec) -> float:
@@ -184,6 +186,17 @@ def check_next_sentence(engine: Engine, model: ModelSpec, folder: Path) -> str:
     odds = np.exp(logits - logits.max())
     assert score.p_next == pytest.approx(odds[0] / odds.sum(), abs=10 * tolerance(model))
     return {"NSP": "yes", "SOP": "yes, as SOP"}[score.kind]
+
+
+def check_training(engine: Engine, model: ModelSpec) -> str:
+    """Two steps on two examples each leave a model that answers; a decoder is refused."""
+    try:
+        *_, found = engine.stream(Finetune.example(model.id))
+    except NotSupported:
+        return "no, only encoders"
+    assert isinstance(found, Tuned)
+    assert all(np.isclose(sum(one.probabilities), 1) for one in found.predictions)
+    return "yes"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from model_zoo.questions.restore import Restore
 from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.results import size_of
 from model_zoo.types import AttentionRun, CostEvent, HiddenStates
-from training import measure_quality
+from training import measure_quality, quality
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,8 +51,11 @@ QUESTIONS = [kind for module in [*MODULES, measure_quality] for kind in found_in
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    engine = Engine("cpu")
-    yield engine
+    """An engine of its own: it measures quality on few sentences."""
+    engine, few = Engine("cpu"), quality.written_set().sample(6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quality, "written_set", lambda: few)
+        yield engine
     engine.close()
 
 

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest, local_script_runner
 
-import ui.engine
 from model_zoo import Engine, timing
+from pages import PAGES
 from training import quality as quality_module
 from training.evaluation_sets import written_set
 
@@ -22,18 +21,13 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def open_page(
-    engine: Engine,
-    quick_runs: None,  # noqa: ARG001
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[..., AppTest]:
+def open_page(just_started: None) -> Callable[..., AppTest]:  # noqa: ARG001
     """All pages share the session's engine, as all visitors of the app do."""
-    st.cache_resource.clear()
-    monkeypatch.setattr(ui.engine, "Engine", lambda **_settings: engine)
 
     def start(path: str, **query: str) -> AppTest:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-        app.switch_page(path)
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        if path != PAGES[0].path:  # which has no name in the address, so that AppTest finds it only where it begins
+            app.switch_page(path)
         for name, value in query.items():
             app.query_params[name] = value
         return app.run()

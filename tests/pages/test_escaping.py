@@ -14,6 +14,7 @@ from pages import PAGES
 from ui.page import Page, View
 
 TEXT = " ".join(each for each in NASTY if "\n" not in each)
+TYPED = ("text", "pair", "targets", "replacement", "texts", "data", "lines", "query", "own_text")
 VIEWS = [
     pytest.param(page, view, id=f"{page.name}-{view.name if view else 'body'}")
     for page in PAGES
@@ -47,7 +48,7 @@ def test_what_is_typed_or_linked_is_shown_as_text(
 ) -> None:
     names = {field.name for field in page.all_fields}
     query = {"view": view.name} if view else {}
-    texts = {name: TEXT for name in ("text", "pair", "targets", "replacement", "texts", "data") if name in names}
+    texts = {name: TEXT for name in TYPED if name in names}
     app = open_page(page.path, **query, **texts)
     assert not app.exception
     nothing_raw(app)
@@ -67,7 +68,10 @@ UPLOADS = {
     "pair files": ("pages/masked_words.py", "pairs", b"good,bad,phenomenon\n%s,b,%s\n"),
     "pairs file": ("pages/next_sentence.py", "many pairs", b"a,b,label\n%s,b,\n"),
     "probing upload": ("pages/layers.py", "", b""),
+    "training upload": ("pages/train.py", "", b""),
 }
+TABLES = ("probing upload", "training upload")  # those that are read whole: some rows, and two labels
+OWN = {"training upload": {"set": "own"}}  # where a control stands behind a choice
 
 
 @pytest.mark.parametrize("good", [True, False])
@@ -77,13 +81,13 @@ def test_names_and_contents_of_files_are_shown_as_text(key: str, good: bool, ope
     quoted = '"' + TEXT.replace('"', '""') + '"'
     if not good:
         data = f'x{quoted},{quoted}\n"'.encode()
-    elif key == "probing upload":
+    elif key in TABLES:
         data = "".join(
             ["text,label\n", *(f'{i},"{TEXT[:150].replace(chr(34), "")}{i % 2}"\n' for i in range(24))]
         ).encode()
     else:
         data = pattern.replace(b"%s", quoted.encode())
-    app = open_page(path, **({"view": view} if view else {}))
+    app = open_page(path, **({"view": view} if view else {}), **OWN.get(key, {}))
     app.file_uploader(key=key).set_value((f"{NASTY[0]}$x$:red[x].csv", data, "text/csv")).run()
     assert not app.exception
     nothing_raw(app)

@@ -20,20 +20,21 @@ from jobs import Desk
 from model_zoo import Engine, running
 from ui.layers.picture import table_of
 
-QUICK = {"tasks": "word_content,sentence_length", "sentences": "60"}
+SMALL = "embedded/tinybert"
+QUICK = {"model": SMALL, "sentences": "60"}
 
 
 def test_the_picture_holds_the_numbers_of_the_probes(open_page: Callable[..., AppTest], engine: Engine) -> None:
-    app = run(open_page(PAGE, **QUICK, seed="3"))
+    app = run(open_page(PAGE, **QUICK, tasks="word_content,sentence_length", seed="3"))
     assert not app.exception
     assert not app.warning
-    encode = functools.partial(engine.iter_hidden_states, "embedded/bert")
+    encode = functools.partial(engine.iter_hidden_states, SMALL)
     cells = written(app)
     for row, name in enumerate(["sentence_length", "word_content"]):
         expected = probe(encode, TASKS[name], sentences=60, seed=3)
         assert cells[(0, row)] == f"{100 * expected.majority:.0f}"
         assert cells[(1, row)] == f"{100 * max(judge.accuracy for judge in expected.baselines):.0f}"
-        assert len(expected.layers) == 7
+        assert len(expected.layers) == 3
         for layer in expected.layers:
             assert cells[(2 + layer.layer, row)].startswith(f"{100 * layer.accuracy:.0f}<br>")
             assert f"{100 * layer.low:.0f}" in cells[(2 + layer.layer, row)]
@@ -45,11 +46,11 @@ def test_the_picture_holds_the_numbers_of_the_probes(open_page: Callable[..., Ap
 
 
 def test_the_table_has_every_task_layer_model_and_setting(open_page: Callable[..., AppTest]) -> None:
-    app = run(open_page(PAGE, tasks="sentence_length,tense", sentences="200", mdl="1"))
+    app = run(open_page(PAGE, model=SMALL, tasks="sentence_length,tense", sentences="200", mdl="1"))
     found = list(results_of(app).values())
     table = table_of(found)
-    assert len(table) == 2 * 7
-    assert set(table["model"]) == {"embedded/bert"}
+    assert len(table) == 2 * 3
+    assert set(table["model"]) == {SMALL}
     assert set(table["seed"]) == {0}
     assert set(table["sentences"]) == {200}
     assert table[["accuracy", "low", "high", "selectivity", "bits", "compression"]].notna().all().all()
@@ -58,7 +59,7 @@ def test_the_table_has_every_task_layer_model_and_setting(open_page: Callable[..
 
 def test_looking_closer_runs_nothing_again(open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     st.cache_data.clear()  # another test may have followed this sentence's tokens
-    app = run(open_page(PAGE, tasks="part_of_speech,word_content", sentences="60"))
+    app = run(open_page(PAGE, **QUICK, tasks="part_of_speech,word_content"))
     encoded: list[int] = []
     plain = running.hidden_states
     monkeypatch.setattr(running, "hidden_states", lambda m, t, *more: encoded.append(len(t)) or plain(m, t, *more))
@@ -99,7 +100,7 @@ def test_curve_misclassified_and_summary_show_the_result(open_page: Callable[...
 
 
 def test_another_task_is_added_without_running_the_first_again(open_page: Callable[..., AppTest]) -> None:
-    app = run(open_page(PAGE, tasks="word_content", sentences="60"))
+    app = run(open_page(PAGE, **QUICK, tasks="word_content"))
     first = next(iter(results_of(app).values()))
     app.session_state["layers_tasks"] = ["word_content", "tense"]
     app.run()
@@ -111,11 +112,11 @@ def test_another_task_is_added_without_running_the_first_again(open_page: Callab
 
 
 def test_other_settings_keep_the_last_results_on_screen(open_page: Callable[..., AppTest]) -> None:
-    app = run(open_page(PAGE, tasks="word_content", sentences="60"))
+    app = run(open_page(PAGE, **QUICK, tasks="word_content"))
     before = written(app)
     app.number_input(key="layers_seed").set_value(9).run()
     assert written(app) == before
-    assert "These are the results of the last run (embedded/bert, 60 sentences, seed 0)" in said(app)
+    assert f"These are the results of the last run ({SMALL}, 60 sentences, seed 0)" in said(app)
     run(app)
     assert "Seed 9" in said(app)
     app.number_input(key="layers_seed").set_value(0).run()
@@ -124,7 +125,7 @@ def test_other_settings_keep_the_last_results_on_screen(open_page: Callable[...,
 
 
 def test_results_survive_a_change_of_page(open_page: Callable[..., AppTest]) -> None:
-    app = run(open_page(PAGE, tasks="word_content", sentences="60"))
+    app = run(open_page(PAGE, **QUICK, tasks="word_content"))
     before = written(app)
     app.switch_page("pages/home.py").run()
     app.switch_page(PAGE).run()
@@ -132,7 +133,7 @@ def test_results_survive_a_change_of_page(open_page: Callable[..., AppTest]) -> 
 
 
 def test_a_link_asks_for_the_same_run(open_page: Callable[..., AppTest]) -> None:
-    app = run(open_page(PAGE, tasks="word_content", sentences="60", seed="5", pooling="max"))
+    app = run(open_page(PAGE, **QUICK, tasks="word_content", seed="5", pooling="max"))
     again = run(open_page(PAGE, **app.query_params))
     assert written(again) == written(app)
     assert results_of(again).keys() == results_of(app).keys()
@@ -183,7 +184,7 @@ def test_a_model_that_cannot_be_had_is_said_and_loses_nothing(
     model: str, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    app = run(open_page(PAGE, tasks="word_content", sentences="60"))
+    app = run(open_page(PAGE, **QUICK, tasks="word_content"))
     before = written(app)
     app.query_params["model"] = model
     app.run()
@@ -196,7 +197,7 @@ def test_a_model_that_cannot_be_had_is_said_and_loses_nothing(
 def test_while_something_runs_the_page_shows_how_far_and_can_stop_it(
     open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = run(open_page(PAGE, tasks="word_content", sentences="60"))
+    app = run(open_page(PAGE, **QUICK, tasks="word_content"))
     before = written(app)
     gate = Gate()
     monkeypatch.setattr(Engine, "iter_hidden_states", lambda _, __, texts: gate(texts))

@@ -100,7 +100,9 @@ CONTROLS = {
     "pair files": ("pages/masked_words.py", "predictions", "pairs"),
     "pairs file": ("pages/next_sentence.py", "probability", "many pairs"),
     "probing upload": ("pages/layers.py", "summary", "curve"),
+    "training upload": ("pages/train.py", "race", "train"),
 }
+OWN = {"training upload": {"set": "own"}}  # where a control stands behind a choice
 
 
 @pytest.mark.parametrize("key", CONTROLS)
@@ -109,7 +111,7 @@ def test_files_of_every_kind_end_in_the_apps_own_words_after_another_view(
 ) -> None:
     """Streamlit refuses a file by the end of its name before the page runs, and the app cannot catch that."""
     page, before, view = CONTROLS[key]
-    app = open_page(page, view=before)
+    app = open_page(page, view=before, **OWN.get(key, {}))
     app.button_group(key=f"{Path(page).stem}_view").set_value(view).run()
     several = app.file_uploader(key=key).proto.multiple_files
     for name, data in KINDS.items():

@@ -33,3 +33,44 @@ def test_jobs_end_with_the_visit() -> None:
     assert not job.stopping
     st.cache_resource.clear()  # releases what Streamlit releases when it gives a session up
     assert job.wait(20)
+
+
+def test_jobs_of_two_kinds_are_stopped_one_by_one() -> None:
+    """On the page "Train" two trainings can be at work."""
+
+    def page() -> None:
+        from collections.abc import Generator
+
+        import streamlit as st
+
+        from jobs import Job
+        from ui.background import desk, watch
+
+        class Endless(Job):
+            doing = "waiting"
+            share, progress, n_ended = 0.0, "", 0  # type: ignore[assignment]
+
+            def steps(self) -> Generator[None, None, None]:
+                while True:
+                    yield
+
+        class Other(Endless):
+            pass
+
+        if "jobs" not in st.session_state:
+            st.session_state["jobs"] = [Endless(), Other()]
+            for job in st.session_state["jobs"]:
+                desk().start(job)
+        for job in st.session_state["jobs"]:
+            if job.running:
+                watch(job)
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    one, other = app.session_state["jobs"]
+    app.button(key="stop Other").click().run()
+    assert not app.exception
+    assert other.wait(20)
+    assert not one.stopping
+    one.stop()
+    assert one.wait(20)

@@ -23,6 +23,9 @@ from analysis.words import Unit
 from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift
 from viz.layout import FONT
 from viz.palette import theme
+from viz.race import Entry
+from viz.sentences import Ranking
+from viz.training_curves import Curve, Point
 
 WEIGHTS = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
 CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
@@ -58,6 +61,7 @@ TREES = StructuralResult(
     ),
     p=((1.0,),), uuas_of_seeds=((0.8,),), sentences=(PARSED,), skipped=0, longest=9, notes=(), settings=Settings(),
 )  # fmt: skip
+CURVE = Curve("M", [(0.5, 1.0, 0.7), (1.0, 2.0, 0.6)], [(0.0, 0.0, 0.7, 0.5), (1.0, 2.0, 0.6, 0.6)])
 LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.001, high=0.003, peak_bytes=None)
 
 # What each figure is drawn from.
@@ -88,6 +92,24 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "structural.by_layer": ((TREES,), {}),
     "structural.trees": ((PARSED, 0), {}),
     "shifts.shifts": (([Shift("she", 1, -3.0, -1.0)],), {}),
+    "learning_plane.cka_by_layer": ((np.array([1.0, 0.5], dtype=np.float32),), {}),
+    "learning_plane.learning_plane": (
+        (np.ones((2, 2, 2), dtype=np.float32), (0.6, 0.3), ["0", "1"], ["a text", "another"], ["x", "y"]),
+        {},
+    ),
+    "outcome.confusion": ((np.array([[3, 1], [0, 2]]), ["a", "b"]), {}),
+    "outcome.label_bars": ((["a", "b"], [0.25, 0.75]), {}),
+    "outcome.span_scores": ((["a", "b"], [1.0, -1.0], [0.5, 2.0], (0, 1), 0.5), {}),
+    "race.against": (([Entry("M", 2.0, 0.8, 0.7, 0.9)], "ms", "Accuracy"), {}),
+    "sentences.cosine_matrix": ((np.eye(2, dtype=np.float32), ["a cat", "a dog"]), {}),
+    "sentences.in_the_plane": ((np.ones((2, 2), dtype=np.float32), (0.6, 0.3), ["a cat", "a dog"]), {}),
+    "sentences.rho_by_layer": (
+        ([Ranking("Mean", False, [(0, 0.5, 0.4, 0.6), (1, 0.6, 0.5, 0.7)])], "removed"),
+        {},
+    ),
+    "training_curves.by_examples": (([Point("trained", 50, 0.7, 0.6, 0.8)], "Accuracy"), {"baseline": 0.5}),
+    "training_curves.losses": (([CURVE],), {}),
+    "training_curves.scores": (([CURVE], "Accuracy"), {"baseline": 0.5}),
 }
 
 
@@ -131,4 +153,4 @@ def test_every_figure_has_the_layout(name: str, dark: bool) -> None:
     assert bool(layout.showlegend) == bool(layout.legend.to_plotly_json())
     if layout.showlegend:
         assert layout.legend.y is not None
-        assert not 0 <= layout.legend.y <= 1
+        assert layout.legend.yref == "container" or not 0 <= layout.legend.y <= 1

@@ -151,6 +151,10 @@ def test_maps_of_heads_and_layers_hold_the_weights() -> None:
     np.testing.assert_array_equal(head_map(values, "share").data[0].z, values)
     values[1, 1] = np.nan  # a head that its layer does not have
     assert list(head_map(values, "share").data[1].text) == ["0.10", "0.20", "0.30"]
+    small = head_map(values / 10, "bits", highest=0.03)
+    assert small.data[0].zmax == pytest.approx(0.03)
+    assert list(small.data[1].text) == [".010", ".020", ".030"]
+    assert small.data[1].textfont.color == head_map(values, "bits", highest=0.3).data[1].textfont.color
     np.testing.assert_array_equal(layer_attention(values, ["a", HOSTILE]).data[0].z, values)
     short, long = (layer_attention(values, ["a", last]).layout.margin.r for last in ("b", "abcdefghijkl"))
     assert long > short > 30  # px: the last label ends before the button at the upper right

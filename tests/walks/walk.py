@@ -36,7 +36,7 @@ _TEXTS = (
     "Line one\nline two, a | b\tc",
 )
 # What takes long by its nature, or makes what follows do so, is walked through by tests of its own.
-_LONG = ("Run", "Measure", "Judge", "Download", "Try again", "Stop", "Empty the caches")
+_LONG = ("Run", "Measure", "Judge", "Train", "Race", "Download", "Try again", "Stop", "Empty the caches")
 _LISTS = ("selectbox", "multiselect", "select_slider", "button_group")
 _LEFT_OUT = ("download_button", "file_uploader")
 _MODELS = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)
@@ -265,6 +265,8 @@ def _value(widget: Widget, chance: random.Random) -> object:
     match widget.type:
         case "text_area" | "text_input":
             return chance.choice(_TEXTS)
+        case "number_input" if proto.data_type == proto.FLOAT:
+            return float(f"{chance.uniform(proto.min, proto.max):.2g}")
         case "number_input":
             low, high = (int(proto.min) if proto.has_min else 1), (int(proto.max) if proto.has_max else 9)
             if getattr(widget, "value", None) is not None and chance.random() < 0.5:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.alignment import MOST
 from model_zoo import registry
-from ui import notes, widgets
+from ui import notes, tuned, widgets
 from ui.compare.examples import EXAMPLES
 from ui.compare.fields import BESIDE, COMPARED
 from ui.messages import enumerated
@@ -25,6 +25,9 @@ def name(model: str, among: Sequence[str] = ()) -> str:
     spec = registry.find(model)
     if spec is not None:
         return spec.name.removesuffix(_EMBEDDED)
+    of_visit = tuned.name(model)
+    if of_visit is not None:
+        return of_visit
     if os.path.isabs(model) or model.startswith(("~", ".")):
         short = os.path.basename(os.path.normpath(model))
         if all(os.path.basename(os.path.normpath(other)) != short for other in among if other != model):
@@ -55,7 +58,7 @@ def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
     free = settings().any_model
     st.multiselect(
         "Models, two to four",
-        [*registry.MODELS, *(model for model in chosen if model not in registry.MODELS)],
+        list(dict.fromkeys((*registry.MODELS, *tuned.mine(), *chosen))),
         **COMPARED.bound,
         format_func=lambda model: name(model, chosen),
         accept_new_options=free,

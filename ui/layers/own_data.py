@@ -13,13 +13,12 @@ from analysis.probing import Dataset, StructuralTask, readers
 from analysis.probing.data import TEST
 from analysis.probing.template_trees import template_conllu
 from model_zoo.types import counted
-from ui import save, uploads, widgets
+from ui import save, widgets
 from ui.layers import fields
 from ui.messages import as_text, failures_as_messages
+from ui.own_file import OwnFile
 from ui.uploads import File
 
-_FILE = "probing file"
-_UPLOAD = "probing upload"
 # A class of thirty brings a few files, not one each; whatever is beyond is read again at every action.
 _MOST_READ = 8
 
@@ -43,6 +42,12 @@ _ABOUT_TREES = (
     "far apart as in the tree of their sentence. Punctuation (PUNCT) counts for the distances, not for the edges."
 )
 _EXAMPLE = "template-trees"
+_OWN = OwnFile(
+    upload="probing upload",
+    in_use="probing file",
+    pasted=fields.DATA,
+    ready={_EXAMPLE: lambda: File(f"{_EXAMPLE}.conllu", template_conllu().encode())},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +69,7 @@ def draw(seed: int) -> OwnData | None:
         rank = _about_trees()
     found: OwnData | None = None
     with failures_as_messages():
-        file = _file()
-        typed = st.text_area("or paste it here", **fields.DATA.bound, height=160, disabled=file is not None)
-        if file is None and typed.strip():
-            file = uploads.pasted(typed, "The pasted data")
+        file = _OWN.draw()
         if file is None:
             return None
         found = _read(file, format_, target, rank, seed)
@@ -93,44 +95,13 @@ def _about_trees() -> int:
             "400 sentences with their trees, made from templates written for this app; not a treebank of real text.",
         )
 
-    def use_example() -> None:
-        st.session_state[_FILE] = _EXAMPLE
-
-    use.button("Use the example", on_click=use_example, icon=":material/park:")
+    use.button("Use the example", on_click=_OWN.use, args=(_EXAMPLE,), icon=":material/park:")
     return int(asked)
 
 
 def uploaded() -> bool:
     """Whether a file is in use: the one uploaded last, or the example, until it is removed."""
-    return st.session_state.get(_FILE) is not None
-
-
-def _file() -> File | None:
-    """The control for a file, and the one in use: remembered here, because the control forgets it when another page is
-    opened. Raises InvalidInput.
-    """
-
-    def keep() -> None:
-        st.session_state[_FILE] = next(iter(uploads.ids(_UPLOAD)), None)
-
-    def forget() -> None:
-        st.session_state[_FILE] = None
-
-    uploads.control("Upload a file", _UPLOAD, st.container(), on_change=keep)
-    in_use: str | None = st.session_state.get(_FILE)
-    if in_use is None:
-        return None
-    listed = in_use in uploads.ids(_UPLOAD)
-    name, remove = st.empty(), st.container()
-    if not listed:
-        remove.button("Remove", on_click=forget, icon=":material/close:")
-    if in_use == _EXAMPLE:
-        file = File(f"{_EXAMPLE}.conllu", template_conllu().encode())
-    else:
-        (file,) = uploads.files((in_use,))
-    if not listed:
-        name.markdown(f"In use: **{as_text(file.name)}**")
-    return file
+    return _OWN.uploaded()
 
 
 def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnData:

@@ -115,7 +115,7 @@ def _probing(model: str) -> Mapping[Key, Finished]:
         return {}  # running the tasks says what is wrong with the model
     if stored is None or stored["model"]["revision"] != revision:
         return {}
-    info = ModelInfo(**stored["model"])
+    info = ModelInfo(**{**stored["model"], "labels": tuple(stored["model"]["labels"])})
     results: dict[Key, Finished] = {}
     for entry in stored["probing"]:
         name, settings = entry["result"]["task"], Settings(**entry["result"]["settings"])

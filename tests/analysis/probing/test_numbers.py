@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 from pathlib import Path
 
@@ -244,9 +245,22 @@ def test_cka_of_a_rotation_is_one_and_the_matrix_is_symmetric() -> None:
     xc, yc = x - x.mean(axis=0), y - y.mean(axis=0)
     by_features = np.linalg.norm(yc.T @ xc) ** 2 / (np.linalg.norm(xc.T @ xc) * np.linalg.norm(yc.T @ yc))
     assert linear_cka(x, y) == pytest.approx(by_features, rel=1e-5)
-    matrix = cka_matrix_of([x, y, np.ones((60, 3), dtype=np.float32)])
+    constant = np.ones((60, 3), dtype=np.float32)
+    assert linear_cka(x, constant) == 0
+    matrix = cka_matrix_of([x, y, constant])
+    assert matrix[0, 1] == pytest.approx(linear_cka(x, y), abs=1e-6)
     np.testing.assert_allclose(matrix, matrix.T)
     np.testing.assert_allclose(np.diag(matrix), [1, 1, 0], atol=1e-6)
+
+
+def test_cka_of_many_vectors_holds_no_matrix_of_all_pairs() -> None:
+    x, y = noise(20_000, 4), noise(20_000, 5, 1)  # all pairs would be 3.2 GB
+    tracemalloc.start()
+    try:
+        assert linear_cka(x, y) < 0.01
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_cka_between_two_models_is_that_of_each_pair_of_layers() -> None:

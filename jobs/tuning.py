@@ -1,0 +1,225 @@
+"""Models tuned side by side: a job. One of them, several seeds of one, a race, a student beside its teacher."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+
+from jobs.job import Job
+from model_zoo import Engine, tuned
+from model_zoo.errors import ModelZooError, OutOfMemory
+from training.finetuning.data import Data
+from training.finetuning.finetune import Finetune
+from training.finetuning.predict import SoftScores
+from training.finetuning.results import Begun, Event, Judged, Pictured, Stepped, Tuned
+from training.finetuning.settings import Settings
+
+MOST_KEPT = 4
+"""Models of earlier trainings that a visit keeps."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One model to be tuned; ``name`` is what the screen calls it. With a ``teacher``, the name of an arm before it, it
+    learns from that one's scores, too, and waits until they are there. ``keep`` keeps the tuned model's files.
+    """
+
+    name: str
+    model: str
+    data: Data
+    settings: Settings
+    teacher: str | None = None
+    keep: bool = True
+
+
+@dataclass
+class Run:
+    """What is known of an arm so far; ``failed`` is a sentence. Written by the worker, read by the page."""
+
+    arm: Arm
+    id: str = field(default_factory=tuned.new_id)
+    begun: Begun | None = None
+    steps: list[Stepped] = field(default_factory=list)
+    judged: list[Judged] = field(default_factory=list)
+    pictured: list[Pictured] = field(default_factory=list)
+    tuned: Tuned | None = None
+    failed: str | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.tuned is not None or self.failed is not None
+
+    @property
+    def seconds(self) -> float:
+        """Of work so far."""
+        return self.steps[-1].seconds if self.steps else 0.0
+
+    @property
+    def share(self) -> float:
+        """How much of its budget is used, in [0, 1]."""
+        if self.over:
+            return 1.0
+        if self.begun is None or not self.steps:
+            return 0.0
+        limit = self.arm.settings.seconds
+        return min(1.0, self.seconds / limit if limit is not None else self.steps[-1].step / self.begun.n_steps)
+
+    def note(self, event: Event) -> None:
+        match event:
+            case Begun():
+                self.begun = event
+            case Stepped():
+                self.steps.append(event)
+            case Judged():
+                self.judged.append(event)
+            case Pictured():
+                self.pictured.append(event)
+            case Tuned():
+                self.tuned = event
+
+
+class Tuning(Job):
+    """Arms are trained in turns, the one with the fewest seconds of work so far first, so that curves grow together.
+    One that finds no room in memory beside the others begins when one of those has ended.
+
+    What is found stays when it is stopped, and ``resumed`` gives a job that goes on from there. A subclass is a kind of
+    its own on a visitor's desk: one job of each at a time.
+    """
+
+    doing = "training"
+
+    def __init__(self, engine: Engine, arms: Sequence[Arm]) -> None:
+        super().__init__()
+        self.runs = tuple(Run(arm) for arm in arms)
+        self.earlier: list[Run] = []
+        self._engine = engine
+        self._began = time.monotonic()
+        self._before = 0.0
+        self._left = False
+
+    def resumed(self) -> Tuning:
+        """A job that goes on with what this one had begun."""
+        job = type(self)(self._engine, ())
+        job.runs, job.earlier, job._before = self.runs, self.earlier, self.share
+        self.runs, self.earlier = (), []
+        return job
+
+    @property
+    def tuned(self) -> tuple[Tuned, ...]:
+        """The outcomes there are, in the order of the arms."""
+        return tuple(run.tuned for run in self.runs if run.tuned is not None)
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether it was stopped before its end."""
+        return not self.running and self.stopping and not all(run.over for run in self.runs)
+
+    @property
+    def share(self) -> float:
+        return sum(run.share for run in self.runs) / max(1, len(self.runs))
+
+    @property
+    def progress(self) -> str:
+        passed, share = time.monotonic() - self._began, self.share
+        since = share - self._before
+        left = f", about {_in_words(passed * (1 - share) / since)} left" if since > 0.03 else ""
+        return f"{share:.0%} done{left}"
+
+    @property
+    def n_ended(self) -> int:
+        """Grows with every judgement, every outcome and every failure."""
+        return sum(len(run.judged) + run.over for run in self.runs)
+
+    def take_over(self, other: Tuning) -> None:
+        """Keep the models of a job that this one follows, the last few of them."""
+        every = [*other.earlier, *(run for run in other.runs if run.tuned is not None)]
+        other.earlier, other.runs = [], tuple(run for run in other.runs if run.tuned is None)
+        for run in every[:-MOST_KEPT]:
+            tuned.forget(run.id)
+        self.earlier = every[-MOST_KEPT:]
+
+    @property
+    def kept(self) -> list[Run]:
+        """Those whose models can be opened, the first trained first."""
+        return [run for run in (*self.earlier, *self.runs) if run.tuned is not None and run.arm.keep]
+
+    def forget(self) -> None:
+        """Remove the files of all its models."""
+        for run in (*self.earlier, *self.runs):
+            tuned.forget(run.id)
+
+    def leave(self) -> None:
+        self._left = True
+        super().leave()
+        if not self.running:
+            self.forget()
+
+    def steps(self) -> Generator[None, None, None]:
+        try:
+            yield from self._in_turns()
+        finally:  # a training that is closed writes its state
+            if self._left:
+                self.forget()
+
+    def _in_turns(self) -> Generator[None, None, None]:
+        open_: dict[int, Generator[Event, None, None]] = {}
+        held_up: set[int] = set()  # arms that find no room in memory beside those that are open
+        with ExitStack() as stack:
+            while True:
+                ready = [
+                    place
+                    for place, run in enumerate(self.runs)
+                    if not run.over and place not in held_up and self._is_ready(run)
+                ]
+                if not ready:
+                    return
+                place = min(ready, key=lambda place: self.runs[place].seconds)
+                run, opening = self.runs[place], place not in open_
+                try:
+                    if opening:
+                        open_[place] = stack.enter_context(closing(self._engine.stream(self._question(run))))
+                    event = next(open_[place], None)
+                    if event is not None:
+                        run.note(event)
+                except OutOfMemory as error:
+                    open_.pop(place, None)
+                    if open_ and opening:
+                        held_up.add(place)
+                    else:
+                        run.failed = str(error)
+                except ModelZooError as error:
+                    run.failed = str(error)
+                if run.over and place in open_:
+                    open_.pop(place).close()  # its memory is free now, and not when all have ended
+                    held_up.clear()
+                yield
+
+    def _is_ready(self, run: Run) -> bool:
+        """Whether an arm can be trained now: its teacher has been. One whose teacher failed fails."""
+        if run.arm.teacher is None:
+            return True
+        teacher = self._teacher(run)
+        if teacher.failed is not None:
+            run.failed = f"Its teacher could not be trained: {teacher.failed}"
+        return teacher.tuned is not None
+
+    def _teacher(self, run: Run) -> Run:
+        return next(each for each in self.runs if each.arm.name == run.arm.teacher)
+
+    def _question(self, run: Run) -> Finetune:
+        arm, soft = run.arm, None
+        if arm.teacher is not None:
+            items = arm.data.first(arm.settings.examples, arm.settings.seed).train
+            texts = tuple((item.text, item.pair) for item in items)
+            soft = self._engine.ask(SoftScores(self._teacher(run).id, texts))
+        return Finetune(arm.model, arm.data, arm.settings, run.id, arm.keep, soft)
+
+
+class Training(Tuning):
+    """The one behind the button "Train": a model, or several seeds of it."""
+
+
+def _in_words(seconds: float) -> str:
+    return f"{max(1, round(seconds))} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"

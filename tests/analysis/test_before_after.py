@@ -1,0 +1,87 @@
+"""What tuning changed: heads, layers, and the plane, against values known by hand and other implementations."""
+
+from __future__ import annotations
+
+import builders
+import numpy as np
+import pytest
+from scipy.spatial.distance import jensenshannon
+from sklearn.decomposition import PCA
+
+from analysis.before_after import change_of_heads, cka_by_layer, most_changed, path_in_the_plane
+from model_zoo.types import AttentionRun, HiddenStates, MapsLayer, read_only
+
+
+def run(seed: int, n: int = 4, layers: int = 2, heads: int = 3) -> AttentionRun:
+    rng = np.random.default_rng(seed)
+    maps = rng.dirichlet(np.ones(n), size=(layers, heads, n)).astype(np.float32)
+    return AttentionRun(
+        encoding=builders.encoding(["a"] * (n - 2)),
+        model=builders.info(n_layers=layers, n_heads=heads),
+        layers=tuple(MapsLayer(layer) for layer in maps),
+    )
+
+
+def test_the_change_of_a_head_is_the_mean_divergence_of_its_rows() -> None:
+    before, after = run(0), run(1)
+    change = change_of_heads(before, after)
+    assert change.shape == (2, 3)
+    for layer, head in np.ndindex(2, 3):
+        rows = zip(before.head(layer, head), after.head(layer, head), strict=True)
+        expected = np.mean([jensenshannon(a, b, base=2) ** 2 for a, b in rows])
+        assert change[layer, head] == pytest.approx(expected, abs=1e-5)
+    assert change_of_heads(before, before).max() == 0
+
+
+def test_heads_are_ranked_by_their_change_and_those_that_are_not_there_are_left_out() -> None:
+    change = np.array([[0.1, 0.5], [0.5, np.nan]], dtype=np.float32)
+    assert most_changed(change) == [(0, 1), (1, 0), (0, 0)]
+
+
+def test_runs_of_other_texts_are_refused() -> None:
+    with pytest.raises(ValueError, match="the same tokens"):
+        change_of_heads(run(0, n=4), run(0, n=5))
+
+
+def states(seed: int, n_texts: int = 6) -> list[HiddenStates]:
+    rng = np.random.default_rng(seed)
+    return [
+        HiddenStates(
+            encoding=builders.encoding(["a"] * 4),
+            states=read_only(rng.normal(size=(3, 6, 5)).astype(np.float32)),
+        )
+        for _ in range(n_texts)
+    ]
+
+
+def test_a_layer_that_was_only_turned_has_not_changed() -> None:
+    before = states(0)
+    turn, _ = np.linalg.qr(np.random.default_rng(1).normal(size=(5, 5)))
+    after = [
+        HiddenStates(encoding=each.encoding, states=read_only((3 * each.states @ turn + 1).astype(np.float32)))
+        for each in before
+    ]
+    np.testing.assert_allclose(cka_by_layer(before, after), 1, atol=1e-5)
+    others = cka_by_layer(before, states(7))
+    assert others.max() < 0.5
+
+
+def test_special_tokens_do_not_count_for_the_layers() -> None:
+    before, after = states(0), states(0)
+    changed = []
+    for each in after:
+        vectors = each.states.copy()
+        vectors[:, [0, -1]] += 100
+        changed.append(HiddenStates(encoding=each.encoding, states=read_only(vectors)))
+    np.testing.assert_allclose(cka_by_layer(before, changed), 1, atol=1e-6)
+
+
+def test_the_plane_is_one_projection_of_all_moments() -> None:
+    rng = np.random.default_rng(0)
+    moments = [rng.normal(size=(20, 8)).astype(np.float32) * (1 + epoch) for epoch in range(3)]
+    path = path_in_the_plane(moments)
+    assert path.points.shape == (3, 20, 2)
+    pca = PCA(2).fit(np.concatenate(moments))
+    expected = pca.transform(np.concatenate(moments)).reshape(3, 20, 2)
+    np.testing.assert_allclose(np.abs(path.points), np.abs(expected), atol=1e-3)
+    np.testing.assert_allclose(path.explained, pca.explained_variance_ratio_, atol=1e-5)

@@ -1,0 +1,74 @@
+"""The page "Train" in a real browser: train a head, try a sentence, open the model elsewhere, save it, load it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from on_screen import wait_for
+from playwright.sync_api import Page, expect
+
+TEXT = "The soup was cold and the waiter was rude."
+
+
+def try_it(here: Any, page: Page) -> str:
+    """What the tuned model says of a sentence."""
+    page.get_by_role("radio", name="Try it", exact=True).click()
+    here.settled()
+    box = page.get_by_label("Text", exact=True)
+    box.fill(TEXT)
+    box.press("Tab")
+    said = page.locator(".st-key-answer").get_by_text("with a probability of")
+    expect(said).to_be_visible()
+    here.settled()
+    return said.inner_text()
+
+
+@pytest.mark.browser
+def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
+    visit: Callable[..., Any], app_url: str, tmp_path: Path
+) -> None:
+    here = visit(height=1000)
+    page = here.open(f"{app_url}/train?model=embedded/tinybert&epochs=3&set=inference")
+    data = page.get_by_role("combobox", name="Data")
+    here.until(
+        lambda: (data.click(), page.get_by_role("option", name="Sentiment").first.click()),
+        lambda _patience: wait_for(page, "location.search.includes('set=sentiment')"),
+    )
+    page.get_by_role("button", name="How", exact=True).click()
+    page.get_by_role("radio", name="The head alone").click()
+    wait_for(page, "location.search.includes('learns=head')")
+    page.keyboard.press("Escape")
+    here.settled()
+    page.get_by_role("button", name="Train", exact=True).click()
+    save = page.get_by_role("button", name="Save as a folder")
+    expect(save).to_be_visible()
+    here.settled()
+
+    answer = try_it(here, page)
+    assert answer.startswith(("negative", "positive"))
+
+    page.get_by_role("radio", name="Training", exact=True).click()
+    here.settled()
+    save.click()
+    target = tmp_path / "tuned"
+    folder = page.get_by_label("Folder, on the machine that runs the app")
+    folder.fill(str(target))
+    folder.press("Enter")
+    here.settled()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("to load it back")).to_be_visible()
+    assert (target / "model.safetensors").is_file()
+    page.keyboard.press("Escape")
+
+    page.get_by_role("link", name="Open on Attention").click()
+    wait_for(page, "location.pathname.endsWith('/attention')")
+    here.settled()
+    expect(page.get_by_text("TinyBERT tuned: Sentiment").first).to_be_visible()
+    assert "model=tuned" in page.url
+
+    back = visit(height=1000)  # somebody else, who has the folder
+    page = back.open(f"{app_url}/train?model={target}")
+    assert try_it(back, page) == answer

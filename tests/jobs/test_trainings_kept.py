@@ -1,0 +1,60 @@
+"""What trainings leave on the disk: the last models of a visit, and nothing of one that is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import tuning
+
+from jobs import Desk, Worker
+from jobs.tuning import MOST_KEPT, Arm, Training, Tuning
+from model_zoo import Engine, tuned
+from training.finetuning.settings import Settings
+
+PATIENCE = 60  # seconds that a busy machine may take
+
+
+@pytest.fixture
+def bert(checkpoint: Callable[[str], Path]) -> str:
+    return str(checkpoint("bert"))
+
+
+def arm(model: str, name: str = "one", teacher: str | None = None, **settings: object) -> Arm:
+    plain: dict[str, object] = {"epochs": 2, "batch": 4, "max_tokens": 32}
+    return Arm(name, model, tuning.data(), Settings(**(plain | settings)), teacher)  # type: ignore[arg-type]
+
+
+def run(job: Tuning) -> None:
+    """Every step of a job, on this thread."""
+    while job.running:
+        job.advance()
+
+
+def test_the_last_models_of_a_visit_are_kept(engine: Engine, bert: str) -> None:
+    made: list[Training] = []
+    for _ in range(MOST_KEPT + 2):
+        job = Training(engine, [arm(bert, epochs=1)])
+        if made:
+            job.take_over(made[-1])
+        run(job)
+        made.append(job)
+    kept = made[-1].kept
+    assert len(kept) == MOST_KEPT + 1
+    assert all(tuned.folder(each.id).is_dir() for each in kept)
+    made[-1].leave()
+    assert not any((tuned._place(each.id)).exists() for each in kept)
+
+
+def test_who_leaves_in_the_middle_leaves_nothing_behind(engine: Engine, bert: str) -> None:
+    desk = Desk(Worker())
+    job = Training(engine, [arm(bert, epochs=50)])
+    desk.start(job)
+    while not job.runs[0].steps:
+        assert not job.wait(0.01)
+    desk.leave()
+    assert job.wait(PATIENCE)
+    (each,) = job.runs
+    assert not tuned._place(each.id).exists()
+    assert not tuned.state_folder(each.id).exists()

@@ -1,0 +1,216 @@
+"""Trainings side by side: turns, memory, a teacher before its student, stopping and going on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import tuning
+from torch.nn import functional
+
+from jobs.tuning import Arm, Run, Tuning
+from model_zoo import Engine, tuned
+from model_zoo.errors import UnknownModel
+from training.finetuning import network
+from training.finetuning.batching import batches
+from training.finetuning.loop import divergence
+from training.finetuning.predict import SoftScores
+from training.finetuning.results import Begun, Event, Stepped
+from training.finetuning.settings import Settings
+
+SETTINGS = Settings(epochs=2, batch=4, rate=1e-3, max_tokens=32)
+DATA = tuning.data()
+N_STEPS = 2 * 3  # twelve items in batches of four, twice
+
+
+@pytest.fixture
+def bert(checkpoint: Callable[[str], Path]) -> str:
+    return str(checkpoint("bert"))
+
+
+def arm(name: str, model: str, **settings: object) -> Arm:
+    return Arm(name, model, DATA, replace(SETTINGS, **settings), keep=False)  # type: ignore[arg-type]
+
+
+def advance(job: Tuning, until: Callable[[], bool] = lambda: False) -> Tuning:
+    """Take its steps on this thread, to its end or as far as wanted."""
+    while job.running and not until():
+        job.advance()
+    assert job.failure is None
+    return job
+
+
+class Clock:
+    """Every step of a model takes as long as it is told to: the order of turns must not hang on a busy machine."""
+
+    def __init__(self, seconds: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.order: list[str] = []
+        plain = Run.note
+
+        def note(run: Run, event: Event) -> None:
+            if isinstance(event, Stepped):
+                self.order.append(run.arm.name)
+                event = replace(event, seconds=event.step * seconds[run.arm.name])
+            plain(run, event)
+
+        monkeypatch.setattr(Run, "note", note)
+
+
+def test_who_has_worked_least_has_the_next_turn(engine: Engine, bert: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock({"slow": 3.5, "fast": 1.0}, monkeypatch)
+    job = advance(Tuning(engine, [arm("slow", bert), arm("fast", bert, seed=1)]))
+    assert clock.order == ["slow", *["fast"] * 4, "slow", "fast", "fast", *["slow"] * 4]
+    assert job.complete
+    assert [len(found.steps) for found in job.tuned] == [N_STEPS, N_STEPS]
+    assert (job.share, job.n_ended) == (1, 2 * (3 + 1))  # the start and two epochs are judged
+
+
+def test_beside_others_a_model_becomes_what_it_becomes_alone(engine: Engine, bert: str) -> None:
+    alone = tuning.outcome(engine, tuning.question(bert, DATA))
+    job = advance(Tuning(engine, [arm("this", bert), arm("that", bert, seed=1)]))
+    found = job.tuned[0]
+    assert [step.loss for step in found.steps] == [step.loss for step in alone.steps]
+    assert found.scores == alone.scores
+
+
+class Reserving:
+    """Counts how many trainings have room reserved at once."""
+
+    def __init__(self, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.most = 0, 0
+        plain = engine.stream
+
+        def stream(question: object) -> Iterator[Event]:
+            opened = False
+            try:
+                for event in plain(question):
+                    if not opened:
+                        opened, self.now = True, self.now + 1
+                        self.most = max(self.most, self.now)
+                    yield event
+            finally:
+                self.now -= opened
+
+        monkeypatch.setattr(engine, "stream", stream)
+
+
+def test_what_finds_no_room_beside_others_waits_for_one_of_them(bert: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = Engine("cpu", model_bytes=50_000_000)  # a training of the tiny model takes 20 MB and a little
+    reserving = Reserving(small, monkeypatch)
+    job = advance(Tuning(small, [arm(str(seed), bert, seed=seed) for seed in range(5)]))
+    assert [run.failed for run in job.runs] == [None] * 5
+    assert len(job.tuned) == 5
+    assert reserving.most == 2
+    small.close()
+
+
+def test_what_finds_no_room_by_itself_fails_and_the_others_go_on(bert: str) -> None:
+    small = Engine("cpu", model_bytes=30_000_000)
+    large = arm("large", "embedded/tinybert")
+    job = advance(Tuning(small, [large, arm("small", bert)]))
+    first, second = job.runs
+    assert first.failed is not None
+    assert "MB" in first.failed
+    assert second.tuned is not None
+    assert job.complete
+    small.close()
+
+
+def test_a_failure_is_a_sentence_and_the_others_go_on(
+    engine: Engine, bert: str, checkpoint: Callable[[str], Path]
+) -> None:
+    job = advance(Tuning(engine, [arm("decoder", str(checkpoint("gpt2"))), arm("encoder", bert)]))
+    assert "Choose a model such as BERT" in str(job.runs[0].failed)
+    assert [found.base for found in job.tuned] == [bert]
+    assert job.share == 1
+
+
+def test_a_student_begins_when_its_teacher_has_ended_and_learns_what_it_says(engine: Engine, bert: str) -> None:
+    student = "embedded/tinybert"  # which has no dropout
+    arms = [
+        Arm("teacher", bert, DATA, SETTINGS),
+        arm("alone", student, seed=1),
+        replace(arm("taught", student, seed=1, alpha=0.0, temperature=3.0), teacher="teacher"),
+    ]
+    job = Tuning(engine, arms)
+    teacher, alone, taught = job.runs
+    advance(job, until=lambda: teacher.over)
+    assert taught.begun is None
+    assert alone.steps
+    advance(job)
+    assert None not in (teacher.tuned, alone.tuned, taught.tuned)
+
+    # With alpha = 0 the first loss is T² KL alone: of what the teacher says and a student that has learnt nothing.
+    told = np.array(engine.ask(SoftScores(teacher.id, tuple((item.text, None) for item in DATA.train))))
+    with engine._memory.lease(student) as loaded:
+        before = network.fresh(loaded, DATA, taught.arm.settings).eval()
+        encodings = [loaded.encode(item.text, None, 32) for item in DATA.train]
+        first = next(iter(batches([len(each) for each in encodings], 4, 1, 0)))
+        with torch.no_grad():
+            own = before(**loaded.inputs([encodings[place] for place in first])).logits
+    p = functional.softmax(torch.tensor(told[first]).float() / 3, dim=-1)
+    q = functional.softmax(own / 3, dim=-1)
+    expected = 9 * float((p * (p / q).log()).sum(dim=-1).mean())
+    assert float(divergence(own, torch.tensor(told[first]), 3.0)) == pytest.approx(expected, rel=1e-4)
+    assert taught.steps[0].loss == pytest.approx(expected, rel=1e-3)
+    job.leave()
+
+
+def test_without_its_teacher_a_student_fails_too(engine: Engine, bert: str, checkpoint: Callable[[str], Path]) -> None:
+    arms = [arm("teacher", str(checkpoint("gpt2"))), replace(arm("student", bert), teacher="teacher"), arm("b", bert)]
+    job = advance(Tuning(engine, arms))
+    assert str(job.runs[1].failed).startswith("Its teacher could not be trained: ")
+    assert job.runs[2].tuned is not None
+
+
+def test_what_was_stopped_goes_on_and_ends_alike(engine: Engine, bert: str) -> None:
+    arms = [arm("a", bert), arm("b", bert, seed=1)]
+    straight = advance(Tuning(engine, arms))
+    job = Tuning(engine, arms)
+    advance(job, until=lambda: len(job.runs[0].steps) >= 2)
+    job.stop()
+    advance(job)
+    assert job.can_go_on
+    assert 0 < job.share < 1
+    assert [run.tuned for run in job.runs] == [None, None]
+    resumed = advance(job.resumed())
+    assert resumed.complete
+    assert not resumed.can_go_on
+    for found, expected in zip(resumed.tuned, straight.tuned, strict=True):
+        assert [step.loss for step in found.steps] == [step.loss for step in expected.steps]
+        assert found.scores == expected.scores
+
+
+def test_the_time_left_is_told_by_what_was_done_since_it_went_on(
+    engine: Engine, bert: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("jobs.tuning.time.monotonic", lambda: now[0])
+    job = Tuning(engine, [arm("a", bert)])
+    (run,) = job.runs
+    run.begun = Begun(1, 1, 10)
+    run.steps = [Stepped(5, 0.5, 1.0, 1e-3, 5.0)]
+    now[0] = 20.0
+    assert job.progress == "50% done, about 20 s left"
+    now[0] = 1000.0
+    resumed = job.resumed()
+    assert resumed.progress == "50% done"
+    run.steps.append(Stepped(6, 0.6, 1.0, 1e-3, 6.0))
+    now[0] = 1010.0
+    assert resumed.progress == "60% done, about 40 s left"
+
+
+def test_a_model_is_kept_until_its_visitor_leaves(engine: Engine, bert: str) -> None:
+    job = advance(Tuning(engine, [Arm("kept", bert, DATA, SETTINGS), arm("thrown away", bert, seed=1)]))
+    kept, thrown = job.runs
+    assert tuned.folder(kept.id).is_dir()
+    with pytest.raises(UnknownModel):
+        tuned.folder(thrown.id)
+    assert job.kept == [kept]
+    job.leave()
+    with pytest.raises(UnknownModel):
+        tuned.folder(kept.id)

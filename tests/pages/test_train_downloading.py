@@ -1,0 +1,69 @@
+"""A race with a model that is on the hub: the page asks, and begins by itself after the download."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from gated import PATIENCE
+from loopback_hub import Hub
+from streamlit.testing.v1 import AppTest
+from train_page import PAGE, TINY, begin, job, said, sound
+
+from model_zoo import Engine
+from ui.train.race import Race
+
+Open = Callable[..., AppTest]
+
+TINYBERT, LSTM, HUB = "embedded/tinybert", "embedded/bilstm", "someone/tiny"
+ASKS = f"{HUB} is not on this machine"
+RACE = TINY | {"view": "race", "racers": f"{TINYBERT},{HUB}", "learns": "head"}
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    """An engine that asks, as the app's own does."""
+    engine = Engine("cpu", ask_before_download=True)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(autouse=True)
+def hub(hub: Hub, checkpoint: Callable[[str], Path]) -> Hub:
+    """A hub that has the tiny BERT."""
+    hub.models[HUB] = checkpoint("bert")
+    return hub
+
+
+def nothing_raced(app: AppTest) -> bool:
+    return "desk" not in app.session_state or app.session_state["desk"].current(Race) is None
+
+
+def test_a_race_waits_for_a_download_and_then_begins_by_itself(engine: Engine, open_page: Open) -> None:
+    app = begin(open_page(PAGE, **RACE), "Race")
+    assert nothing_raced(app)
+    assert ASKS in said(app)
+    app.button(key=f"download {HUB}").click().run()
+    download = engine.downloading(HUB)
+    if download is not None:
+        download.wait()
+    app.run()
+    assert job(sound(app), Race).wait(PATIENCE)
+    assert [found.base for found in job(app, Race).tuned] == [TINYBERT, HUB]
+    assert "is not on this machine" not in said(sound(app.run()))
+
+
+def test_a_race_that_was_asked_for_is_forgotten_when_other_models_are_chosen(open_page: Open) -> None:
+    app = begin(open_page(PAGE, **RACE), "Race")
+    app.multiselect(key="train_racers").set_value([TINYBERT, LSTM]).run()
+    assert nothing_raced(app)
+    assert "is not on this machine" not in said(sound(app))
+
+
+def test_a_training_and_a_race_of_a_model_that_is_not_here_offer_it_once(open_page: Open) -> None:
+    app = begin(open_page(PAGE, **RACE | {"model": HUB}), "Race")
+    begin(app, "Train")
+    assert said(app).count(ASKS) == 1
+    begin(app, "Race")
+    assert said(app).count(ASKS) == 1

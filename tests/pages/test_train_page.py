@@ -1,0 +1,258 @@
+"""The page "Train" without a browser: what every view shows before and after a training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from on_screen import button, heatmaps
+from streamlit.testing.v1 import AppTest
+from train_page import PAGE, TINY, charts, job, look, numbers, said, sound, train, tuned
+
+from analysis.before_after import change_of_heads
+from jobs.tuning import Training
+from model_zoo import Engine
+from pages.train import PAGE as TRAIN
+from training.finetuning.data import Labelled
+from training.finetuning.predict import Predict
+from training.finetuning.results import Answered, Classified, Rated, TaggedWords
+from training.finetuning.sets import SETS
+from ui.train.distillation import Distilling
+from ui.train.inside import _up_to_most, all_heads
+from ui.train.race import Race
+from ui.train.scratch import Scratch
+
+Open = Callable[..., AppTest]
+
+TINYBERT = "embedded/tinybert"
+LSTM = "embedded/bilstm"
+NOT_YET = "Opens when a model has been trained. Press Train."
+
+
+@pytest.fixture
+def trained(open_page: Open) -> AppTest:
+    """TinyBERT after forty sentences."""
+    return train(open_page(PAGE, **TINY))
+
+
+@pytest.mark.parametrize("view", TRAIN.views, ids=lambda view: view.name)
+def test_before_training_a_view_says_what_to_do(view: object, open_page: Open) -> None:
+    name = view.name  # type: ignore[attr-defined]
+    app = sound(open_page(PAGE, view=name, **TINY))
+    assert not app.warning
+    assert not button(app, "Train").disabled
+    said_then = {
+        "train": "", "scores": NOT_YET, "try": NOT_YET, "inside": NOT_YET, "plane": NOT_YET,
+        "race": "Each model is trained on the same examples",
+        "scratch": "TinyBERT is trained as it is, and from random weights, on 50, 200 and 600 examples",
+        "distillation": "BERT is tuned first. TinyBERT then learns the same examples twice",
+        "similarity": "Mean cosine of all pairs",
+    }  # fmt: skip
+    assert said_then[name] in said(app)
+    assert list(charts(app)) == {"train": ["no curves"], "similarity": ["cosines"]}.get(name, [])
+
+
+def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:
+    (run,) = job(trained, Training).runs
+    found = charts(trained)
+    assert list(found) == ["training losses", "training scores"]
+    thin, marked = found["training losses"]["data"]
+    assert [thin["name"], marked["name"]] == ["training", "development"]
+    assert len(thin["x"]) == len(run.steps) == 3  # forty sentences in batches of sixteen
+    np.testing.assert_allclose(numbers(thin["x"]), [step.epoch for step in run.steps])
+    np.testing.assert_allclose(numbers(marked["y"]), [each.loss for each in run.judged])
+    (scores,) = found["training scores"]["data"]
+    np.testing.assert_allclose(numbers(scores["y"]), [each.score for each in run.judged])
+    text = said(trained)
+    assert f"Accuracy {tuned(trained).score().value:.1%} on the test part" in text
+    assert "what was trained: whoever opens it has to train again" in text
+    assert button(trained, "Train").proto.type == "secondary"
+    labels = {link.proto.label for link in trained.get("page_link")}
+    assert labels >= {"Open on Attention", "Open on Layers", "Compare with before"}
+
+
+def test_seeds_make_a_band(open_page: Open) -> None:
+    app = train(open_page(PAGE, **TINY, seeds="2", learns="head"))
+    runs = job(app, Training).runs
+    assert [run.arm.settings.seed for run in runs] == [0, 1]
+    band, line = charts(app)["training scores"]["data"]
+    assert line["name"].endswith("(2 seeds)")
+    np.testing.assert_allclose(
+        numbers(line["y"]), np.mean([[each.score for each in run.judged] for run in runs], axis=0)
+    )
+    assert band["fill"] == "toself"
+    assert "Of the 2 seeds this is the first, 0." in said(look(app, "inside"))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_set_is_trained_on_judged_tried_and_looked_into(name: str, open_page: Open, engine: Engine) -> None:
+    app = look(train(open_page(PAGE, **TINY, set=name)), "try")
+    assert "or take an example" in said(app)
+    app.button(key="try 0").click().run()
+    shown = said(sound(app))
+    text, pair = SETS[name].tries[0]
+    assert app.text_area(key="train_try_text").value == text
+    match engine.ask(Predict(tuned(app).id, ((text, pair),)))[0]:
+        case Classified(label):
+            assert f"**{label}**" in shown
+        case TaggedWords():
+            assert "tags" in [element.key for element in app.get("bidi_component")]
+        case Answered() as told:
+            np.testing.assert_allclose(numbers(charts(app)["span scores"]["data"][0]["y"]), told.start_scores)
+        case Rated(score):
+            assert f"**{score:.2f}** of 5" in shown
+    assert len(look(app, "scores").table[0].value) == len(tuned(app).scores)
+    assert len(heatmaps(look(app, "inside"))) == 3
+    plane = charts(look(app, "plane"))["learning plane"]
+    assert [frame["name"] for frame in plane["frames"]] == ["0", "1"]
+    assert sum(len(trace["x"]) for trace in plane["data"]) == len(tuned(app).pictured[0].vectors)
+
+
+def test_before_and_after_are_what_the_two_models_attend_to(trained: AppTest, engine: Engine) -> None:
+    app, found = look(trained, "inside"), tuned(trained)
+    text = "The hotel was lovely."
+    app.text_area(key="train_inside_text").set_value(text).run()
+    before, after = (engine.attend(model, text) for model in (TINYBERT, found.id))
+    layer, head = app.number_input(key="train_inside_layer").value, app.number_input(key="train_inside_head").value
+    change = change_of_heads(before, after)
+    first, second, difference = heatmaps(sound(app))
+    np.testing.assert_allclose(first, before.head(layer - 1, head - 1))
+    np.testing.assert_allclose(second, after.head(layer - 1, head - 1))
+    np.testing.assert_allclose(difference, second - first, atol=1e-7)
+    np.testing.assert_allclose(numbers(charts(app)["change of heads"]["data"][0]["z"]), change, atol=1e-6)
+    assert len(charts(app)["cka before and after"]["data"][0]["x"]) == 1 + before.n_layers
+    most = np.unravel_index(change.argmax(), change.shape)
+    app.button(key="changed 0").click().run()
+    assert app.number_input(key="train_inside_layer").value == most[0] + 1
+    assert app.number_input(key="train_inside_head").value == most[1] + 1
+
+
+def test_a_model_without_attention_says_so_and_shows_its_layers(open_page: Open) -> None:
+    app = look(train(open_page(PAGE, **{**TINY, "model": LSTM}, learns="head")), "inside")
+    assert "This model has no attention" in said(app)
+    assert not app.text_area
+    (bars,) = charts(app)["cka before and after"]["data"]
+    np.testing.assert_allclose(numbers(bars["y"]), 1, atol=1e-6)  # its head alone has learnt
+    assert "learning plane" in charts(look(app, "plane"))
+
+
+def test_where_the_head_alone_has_learnt_no_head_of_attention_has_changed(open_page: Open) -> None:
+    app = look(train(open_page(PAGE, **TINY, learns="head")), "inside")
+    assert "On this text no head looks anywhere else than before." in said(app)
+    assert not numbers(charts(app)["change of heads"]["data"][0]["z"]).any()
+    np.testing.assert_allclose(numbers(charts(app)["cka before and after"]["data"][0]["y"]), 1, atol=1e-6)
+
+
+def test_a_head_can_be_opened_elsewhere_with_its_text(trained: AppTest, engine: Engine) -> None:
+    app, found = look(trained, "inside"), tuned(trained)
+    app.text_area(key="train_inside_text").set_value("The hotel was lovely.").run()
+    app.button(key="changed 1").click().run()
+    layer, head = (app.number_input(key=f"train_inside_{what}").value for what in ("layer", "head"))
+    links = {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in app.get("page_link")}
+    shown = {"text": "The hotel was lovely.", "layer": str(layer), "head": str(head)}
+    assert links["After, on Attention"] == {"model": found.id, **shown}
+    both = {"models": f"{TINYBERT},{found.id}", "view": "attention", "head_2": str(head), **shown}
+    assert links["Both, on Compare"] == both
+    changed = change_of_heads(*(engine.attend(model, "The hotel was lovely.") for model in (TINYBERT, found.id)))
+    n = int((changed >= 0.01).sum())
+    assert f"On this text {n} of {changed.size} heads changed by 0.01 bits or more" in said(app)
+    assert f"the mean of all is {changed.mean():.4f} bits" in said(app)
+    app.text_area(key="train_inside_text").set_value("lovely " * 300).run()
+    assert "Both, on Compare" not in {link.proto.label for link in sound(app).get("page_link")}
+
+
+def test_all_heads_are_saved_for_numpy(engine: Engine) -> None:
+    before, after = (engine.attend(model, "A cat.", "It slept.") for model in ("embedded/bert", "embedded/tinybert"))
+    with np.load(BytesIO(all_heads(before, after)), allow_pickle=False) as found:
+        assert tuple(found["tokens"]) == before.encoding.tokens
+        assert (found["text"], found["text_pair"]) == ("A cat.", "It slept.")
+        assert list(found["models"]) == ["embedded/bert", "embedded/tinybert"]
+        np.testing.assert_array_equal(found["before_6"], before.layer(5))
+        np.testing.assert_array_equal(found["after_2"], after.layer(1))
+
+
+def test_layers_are_compared_on_as_many_texts_as_have_enough_words() -> None:
+    items = [Labelled("word " * 700, "and " * 200, "a")] * 4
+    assert len(_up_to_most(items)) == 2  # two thousand words
+    assert len(_up_to_most([Labelled("word " * 5000, None, "a")] * 2)) == 1
+    assert len(_up_to_most([Labelled("one word", None, "a")] * 100)) == 100
+
+
+def test_the_race_has_the_same_budget_in_epochs(open_page: Open) -> None:
+    app = train(open_page(PAGE, **TINY, view="race", racers=f"{TINYBERT},{LSTM}"), Race, "Race")
+    found = job(app, Race).tuned
+    assert [one.base for one in found] == [TINYBERT, LSTM]
+    assert [one.steps[-1].epoch for one in found] == [1, 1]
+    shown = app.table[0].value
+    assert list(shown.columns) == ["TinyBERT", "LSTM"]
+    assert list(shown.loc["examples"]) == ["40", "40"]
+    assert shown.loc["Accuracy (95% interval)", "LSTM"].startswith(f"{found[1].score().value:.1%} (")
+    assert {"race losses", "race scores", "score against time", "score against memory"} <= set(charts(app))
+
+
+def test_the_race_has_the_same_budget_in_seconds(open_page: Open) -> None:
+    query = TINY | {"view": "race", "racers": f"{TINYBERT},{LSTM}", "budget": "seconds", "seconds": "1"}
+    app = train(open_page(PAGE, **query), Race, "Race")
+    found = job(app, Race).tuned
+    assert all(one.steps[-2].seconds < 1 <= one.steps[-1].seconds + 0.1 for one in found)
+    assert charts(app)["race losses"]["layout"]["xaxis"]["title"]["text"] == "seconds of training"
+
+
+def test_what_pretraining_buys_is_told_for_each_number_of_examples(open_page: Open) -> None:
+    """Of 86 items 60 are there to train on."""
+    rows = "".join(f"number {n} was {'fine' if n % 2 else 'awful'},{n % 2}\n" for n in range(86))
+    query = {"model": TINYBERT, "epochs": "1", "view": "scratch", "set": "own", "own_text": f"text,label\n{rows}"}
+    app = train(open_page(PAGE, **query), Scratch, "Train 4 times")
+    text = said(app)
+    for count in (50, 60):
+        assert f"**{count} examples**:" in text
+    pretrained, scratch = charts(app)["pretrained and from scratch"]["data"]
+    assert [pretrained["name"], scratch["name"]] == ["pretrained", "from scratch"]
+    assert list(numbers(pretrained["x"])) == list(numbers(scratch["x"])) == [50, 60]
+
+
+def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
+    """The teacher is kept and can be opened; its students are not."""
+    query = {"examples": "20", "epochs": "1", "view": "distillation", "model": LSTM}
+    app = train(open_page(PAGE, **query), Distilling, "Train teacher")
+    teacher, alone, taught = job(app, Distilling).tuned
+    assert [one.base for one in (teacher, alone, taught)] == [LSTM, TINYBERT, TINYBERT]
+    assert taught.settings.alpha == pytest.approx(0.3)
+    assert alone.steps[0].loss != taught.steps[0].loss
+    assert f"**{alone.score().value:.1%}** with labels alone" in said(app)
+    assert len(charts(app)["distillation scores"]["data"]) == 3
+    assert [run.id for run in job(app, Distilling).kept] == [teacher.id]
+
+
+@pytest.mark.parametrize("name", ["entities", "questions", "similarity"])
+def test_other_data_have_no_labels_to_be_taught(name: str, open_page: Open) -> None:
+    app = open_page(PAGE, **TINY, view="distillation", set=name)
+    assert "Choose data with labels for texts or pairs" in said(sound(app))
+    assert button(app, "Train teacher").disabled
+
+
+LINES = "The train was late.\nOur train came an hour late.\nShe baked bread."
+
+
+def similarity(open_page: Open, **query: str) -> AppTest:
+    return sound(open_page(PAGE, model=TINYBERT, view="similarity", **{"lines": LINES} | query))
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("", "Type at least two sentences"),
+        ("Only one.", "Type at least two sentences"),
+        ("\n".join(f"Sentence {n}." for n in range(51)), "The first 50 of 51 sentences are shown."),
+        ("A line.\n" + "word " * 19_990, "Longer than the model reads: sentence 2."),
+    ],
+    ids=["nothing", "one", "fifty-one", "a hundred thousand characters"],
+)
+def test_any_number_and_length_of_sentences_is_answered(lines: str, told: str, open_page: Open) -> None:
+    app = similarity(open_page)
+    app.text_area(key="train_lines").set_value(lines).run()
+    assert told in said(sound(app))
+    assert app.text_area(key="train_lines").value == lines

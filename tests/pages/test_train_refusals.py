@@ -1,0 +1,163 @@
+"""The page "Train" where something is wrong: one sentence each, and nothing that was typed is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from gated import PATIENCE
+from on_screen import button
+from streamlit.testing.v1 import AppTest
+from train_page import PAGE, TINY, begin, charts, job, look, said, sound, train, tuned
+
+import ui.engine
+from jobs.tuning import Run, Training
+from model_zoo import Engine
+from training.finetuning.results import Event, Stepped
+
+Open = Callable[..., AppTest]
+
+ROWS = [(f"sentence number {n} was {'fine' if n % 2 else 'awful'}", "good" if n % 2 else "bad") for n in range(60)]
+
+
+def table(rows: list[tuple[str, str]]) -> str:
+    return "\n".join(["text,label", *map(",".join, rows)])
+
+
+def own(open_page: Open, data: str, kind: str = "classification", **query: str) -> AppTest:
+    return sound(open_page(PAGE, **TINY, set="own", own_kind=kind, own_text=data, **query))
+
+
+def test_own_data_are_described_and_trained_on(open_page: Open) -> None:
+    app = own(open_page, table(ROWS))
+    assert "60 items, of which 42 to train on, 6 to choose by and 12 to test on" in said(app)
+    assert "2 labels: " in said(app)
+    assert tuned(train(app)).data.labels == ("bad", "good")
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "told"),
+    [
+        ("", "classification", ""),
+        (table([(text, "good") for text, _ in ROWS]), "classification", "one label only"),
+        (table([*ROWS[1::2], ROWS[0]]), "classification", "fewer than two labels with more than one example"),
+        (table([*ROWS, ("", "good")]), "classification", "Left out 1 line without a text or a label: 62."),
+        (table([(text, str(n % 2)) for n, (text, _) in enumerate(ROWS)]), "classification", "2 labels: "),
+        ("question,context,answer\nWhere?,A mill stands by a river.,in Oslo", "answering", "letter by letter (line 2)"),
+        ("Maria\tB-PERSON\nsleeps", "tagging", "line 2"),
+        ("text,text_pair,score\na,b,five", "similarity", "line 2: the score “five”"),
+    ],
+    ids=["nothing", "one label", "a label once", "an empty text", "numbers", "no such answer", "no tag", "no score"],
+)  # fmt: skip
+def test_what_is_wrong_with_own_data_is_said_in_a_sentence(data: str, kind: str, told: str, open_page: Open) -> None:
+    app = own(open_page, data, kind)
+    assert told in said(app)
+    assert app.text_area(key="train_own_text").value == data
+    read = any("to train on" in message.value for message in app.success)
+    assert button(app, "Train").disabled is not read
+    for view in ("race", "scratch", "distillation"):
+        look(app, view)
+    assert app.text_area(key="train_own_text").value == data
+
+
+def test_a_rate_that_is_too_high_ends_in_a_sentence(open_page: Open) -> None:
+    app = train(open_page(PAGE, model="embedded/tinybert", rate="1", epochs="20", batch="4", examples="100"))
+    (run,) = job(app, Training).runs
+    assert run.tuned is None
+    assert "The training diverged at step" in said(app)
+    assert "Choose a smaller learning rate than 1" in said(app)
+    assert app.number_input(key="train_rate").value == 1
+    assert all(value == value for trace in charts(app)["training losses"]["data"] for value in trace["y"])
+    app.number_input(key="train_rate").set_value(None).run()
+    app.number_input(key="train_epochs").set_value(1).run()
+    assert tuned(train(app)).rate < 0.01
+
+
+@pytest.mark.parametrize(("family", "told"), [("gpt2", "reads from left to right"), ("t5", "has a decoder beside")])
+def test_a_decoder_is_refused(family: str, told: str, open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    model = str(checkpoint(family))
+    app = train(open_page(PAGE, **{**TINY, "model": model}))
+    assert told in said(app)
+    assert "Choose a model such as BERT" in said(app)
+    assert app.selectbox(key="model").value == model
+
+
+def test_a_model_that_cannot_be_had_is_said(open_page: Open) -> None:
+    app = open_page(PAGE, **{**TINY, "model": "no such model!"})
+    button(app, "Train").click().run()
+    assert not app.exception
+    assert "no such model!" in said(app)
+    assert app.selectbox(key="model").value == "no such model!"
+
+
+def test_a_model_that_does_not_fit_is_refused(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is room to load it, and none to tune it."""
+    small = Engine("cpu", model_bytes=30_000_000)
+    monkeypatch.setattr(ui.engine, "Engine", lambda **_settings: small)
+    app = train(open_page(PAGE, **TINY))
+    assert tuple(job(app, Training).tuned) == ()
+    assert "memory" in said(app)
+    assert app.number_input(key="train_examples").value == 40
+    small.close()
+
+
+class Gate:
+    """Holds a training at one of its steps until it may go on."""
+
+    def __init__(self, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.reached, self.open = threading.Event(), threading.Event()
+        plain = Run.note
+
+        def note(run: Run, event: Event) -> None:
+            plain(run, event)
+            if isinstance(event, Stepped) and event.step == step:
+                self.reached.set()
+                assert self.open.wait(PATIENCE)
+
+        monkeypatch.setattr(Run, "note", note)
+
+
+def test_a_training_that_was_stopped_goes_on_to_the_same_end(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    query = TINY | {"epochs": "2"}
+    straight = tuned(train(open_page(PAGE, **query)))
+    gate = Gate(4, monkeypatch)
+    app = begin(open_page(PAGE, **query))
+    assert gate.reached.wait(PATIENCE)
+    app.run()
+    assert "Step 4 of 6: loss" in said(sound(app))
+    button(app, "Stop").click().run()
+    gate.open.set()
+    stopped = job(app, Training)
+    assert stopped.wait(PATIENCE)
+    app.run()
+    assert "Stopped after 4 steps" in said(sound(app))
+    assert "training losses" in charts(app)
+    assert button(app, "Train").label == "Train"
+    button(app, "Go on").click().run()
+    assert job(app, Training) is not stopped
+    assert job(app, Training).wait(PATIENCE)
+    found = tuned(sound(app.run()))
+    assert [step.loss for step in found.steps] == [step.loss for step in straight.steps]
+    assert found.scores == straight.scores
+
+
+def test_other_views_stay_in_use_while_it_trains(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate(1, monkeypatch)
+    app = begin(open_page(PAGE, **TINY))
+    assert gate.reached.wait(PATIENCE)
+    assert "cosines" in charts(look(app, "similarity"))
+    assert "Opens when a model has been trained" in said(look(app, "scores"))
+    gate.open.set()
+    assert job(app, Training).wait(PATIENCE)
+
+
+def test_two_visitors_train_at_once(open_page: Open) -> None:
+    first, second = (begin(open_page(PAGE, **TINY, seed=seed)) for seed in "01")
+    for app in (first, second):
+        assert job(app, Training).wait(PATIENCE)
+        sound(app.run())
+    assert tuned(first).id != tuned(second).id
+    assert [tuned(app).settings.seed for app in (first, second)] == [0, 1]
+    assert tuned(first).steps[0].loss != tuned(second).steps[0].loss

@@ -1,0 +1,110 @@
+"""The views that train models side by side where not all goes well: failures, equal names, measures of other kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from on_screen import button
+from streamlit.testing.v1 import AppTest
+from train_page import PAGE, TINY, charts, job, look, said, sound, train
+
+from ui.train.distillation import Distilling
+from ui.train.race import Race
+from ui.train.scratch import Scratch
+
+Open = Callable[..., AppTest]
+
+TINYBERT, LSTM = "embedded/tinybert", "embedded/bilstm"
+NOT_IN_LINK = "These results are not in it"
+
+
+def race(*models: str, **query: str) -> dict[str, str]:
+    return TINY | {"view": "race", "racers": ",".join(models), "learns": "head"} | query
+
+
+def test_a_failure_names_its_model_and_the_others_are_raced(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    decoder = str(checkpoint("gpt2"))
+    app = train(open_page(PAGE, **race(decoder, TINYBERT)), Race, "Race")
+    (warning,) = app.warning
+    assert warning.value.replace("\\", "").startswith(f"{Path(decoder).name}: ")
+    assert "Choose a model such as BERT" in warning.value
+    assert list(app.table[0].value.columns) == ["TinyBERT"]
+
+
+def test_one_reason_for_several_is_said_once(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    query = TINY | {"view": "scratch", "model": str(checkpoint("t5")), "learns": "head", "examples": "5"}
+    app = train(open_page(PAGE, **query), Scratch, "Train 6 times")
+    assert [warning.value.replace("\\", "").split(": ")[0] for warning in app.warning] == [
+        "pretrained, 50, pretrained, 200 and pretrained, 420",
+        "from scratch, 50, from scratch, 200 and from scratch, 420",
+    ]
+    assert "pretrained and from scratch" not in charts(app)
+
+
+def test_models_of_one_name_are_told_apart(open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
+    """As one name their curves would be taken for two seeds of one model."""
+    other = tmp_path / checkpoint("bert").name
+    other.symlink_to(checkpoint("bert"))
+    app = train(open_page(PAGE, **race(str(checkpoint("bert")), str(other), TINYBERT)), Race, "Race")
+    names = [other.name, f"{other.name} (2)", "TinyBERT"]
+    assert [trace["name"] for trace in charts(app)["race scores"]["data"]] == names
+    assert [column.replace("\\", "") for column in app.table[0].value.columns] == names
+
+
+def test_curves_of_a_race_in_epochs_can_be_drawn_by_seconds(open_page: Open) -> None:
+    app = open_page(PAGE, **race(TINYBERT, LSTM))
+    assert NOT_IN_LINK not in said(app)
+    app = train(app, Race, "Race")
+    assert NOT_IN_LINK in said(app)
+    assert charts(app)["race scores"]["layout"]["xaxis"]["title"]["text"] == "epochs"
+    app.toggle(key="train_by_seconds").set_value(True).run()
+    drawn = charts(sound(app))["race scores"]
+    assert drawn["layout"]["xaxis"]["title"]["text"] == "seconds of training"
+    first = job(app, Race).runs[0]
+    assert max(drawn["data"][0]["x"]) == pytest.approx(first.seconds)
+
+
+def test_rates_that_differ_are_said_and_those_that_do_not_are_not(open_page: Open) -> None:
+    said_of_rates = "The learning rates are not all the same"
+    app = train(open_page(PAGE, **race(TINYBERT, LSTM, learns="all")), Race, "Race")
+    rates = [found.rate for found in job(app, Race).tuned]
+    assert rates[0] != rates[1]
+    assert list(app.table[0].value.loc["learning rate"]) == [f"{rate:.2g}" for rate in rates]
+    assert said_of_rates in said(app)
+    app = train(open_page(PAGE, **race(TINYBERT, LSTM, rate="0.0005")), Race, "Race")
+    assert said_of_rates not in said(app)
+
+
+def test_a_correlation_is_not_written_as_a_share(open_page: Open) -> None:
+    app = train(open_page(PAGE, **TINY, view="distillation", set="acceptability"), Distilling, "Train teacher")
+    _, alone, taught = job(app, Distilling).tuned
+    assert alone.score().measure == "mcc"
+    assert f"**{alone.score().value:.2f}** with labels alone and **{taught.score().value:.2f}** with" in said(app)
+    assert app.table[0].value.iloc[0, 1].startswith(f"{alone.score().value:.2f} (")
+
+
+def test_fewer_examples_than_asked_for_are_said(open_page: Open) -> None:
+    app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"), Scratch, "Train 6 times")
+    assert "This data has 420 examples to train on, so no more are used." in said(app)
+    assert NOT_IN_LINK in said(app)
+    for run in job(app, Scratch).tuned:
+        assert len(run.data.train) in (50, 200, 420)
+
+
+def test_a_model_that_was_tuned_here_is_not_called_pretrained(open_page: Open) -> None:
+    app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"))
+    app.selectbox(key="model").select("TinyBERT tuned: Sentiment, the head alone").run()
+    assert "trained on a task here" in said(app)
+    assert button(app, "Train 0 times").disabled
+
+
+def test_two_trainings_of_one_model_are_two_models_to_choose(open_page: Open) -> None:
+    app = train(open_page(PAGE, **TINY | {"learns": "head"}))
+    app.number_input(key="train_seed").set_value(1).run()
+    app = train(app)
+    name = "TinyBERT tuned: Sentiment, the head alone"
+    assert app.selectbox(key="model").options[-2:] == [f"{name} (2)", name]
+    racers = look(app, "race").multiselect(key="train_racers")
+    assert racers.options[-2:] == [f"{name} (2)", name]

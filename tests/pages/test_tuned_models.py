@@ -1,0 +1,136 @@
+"""A model that was trained on the page "Train" is one like any other: on other pages, as a folder, until its visitor
+leaves.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+from on_screen import button, controls
+from streamlit.testing.v1 import AppTest
+from train_page import PAGE, TINY, charts, job, look, said, sound, train, tuned
+
+from jobs import Desk
+from jobs.tuning import MOST_KEPT, Training
+from model_zoo import Engine
+from model_zoo import tuned as places
+from model_zoo.errors import UnknownModel
+from training.finetuning.folder import zipped
+from training.finetuning.predict import Predict
+from training.finetuning.sets import SETS
+
+Open = Callable[..., AppTest]
+
+TEXT = SETS["sentiment"].tries[0][0]
+NAME = "TinyBERT tuned: Sentiment"
+
+
+@pytest.fixture
+def trained(open_page: Open) -> AppTest:
+    return train(open_page(PAGE, **TINY))
+
+
+@pytest.mark.parametrize(
+    ("link", "page", "key"),
+    [
+        ("Open on Attention", "attention", "model"),
+        ("Open on Layers", "layers", "model"),
+        ("Compare with before", "compare", "compare_models"),
+    ],
+)
+def test_it_opens_on_other_pages_by_its_name(link: str, page: str, key: str, trained: AppTest) -> None:
+    (found,) = [each.proto for each in trained.get("page_link") if each.proto.label == link]
+    assert found.page == page
+    trained.switch_page(f"pages/{page}.py")
+    for name, value in parse_qsl(found.query_string):
+        trained.query_params[name] = value
+    app = sound(trained.run())
+    assert not app.warning
+    (widget,) = [each for each in (*app.selectbox, *app.multiselect) if each.key == key]
+    assert NAME in widget.options
+    assert tuned(app).id in widget.value
+
+
+def test_several_trainings_are_kept_each_with_its_files(trained: AppTest, tmp_path: Path) -> None:
+    app, first = trained, tuned(trained)
+    for seed in range(1, MOST_KEPT + 2):
+        app.number_input(key="train_seed").set_value(seed).run()
+        train(app)
+    kept = job(app, Training).kept
+    assert [run.arm.settings.seed for run in kept] == [1, 2, 3, 4, 5]
+    with pytest.raises(UnknownModel):
+        places.folder(first.id)
+    for place, run in enumerate(kept):
+        app.text_input(key=f"folder {run.id}").set_value(str(tmp_path / str(place))).run()
+        app.button(key=f"save {run.id}").click().run()
+        sound(app)
+        assert (tmp_path / str(place) / "model.safetensors").is_file()
+
+
+def test_it_is_saved_and_loaded_back_and_answers_the_same(
+    trained: AppTest, open_page: Open, tmp_path: Path, engine: Engine
+) -> None:
+    found, folder = tuned(trained), tmp_path / "my model"
+    ((expected,),) = (engine.ask(Predict(found.id, ((TEXT, None),))),)
+    trained.text_input(key=f"folder {found.id}").set_value(str(folder)).run()
+    trained.button(key=f"save {found.id}").click().run()
+    assert f"Saved. Type {folder} as the model" in said(sound(trained))
+    trained.button(key=f"save {found.id}").click().run()
+    assert "is there already and is not empty" in said(sound(trained))
+    assert trained.text_input(key=f"folder {found.id}").value == str(folder)
+
+    here = look(trained, "try")
+    here.selectbox(key="model").set_value("embedded/bilstm").run()
+    here.text_area(key="train_try_text").set_value(TEXT).run()
+    assert f"The model that answers: {NAME}." in said(sound(here))
+    here.session_state["model"] = str(folder)
+    here.run()
+    assert f"The model that answers: {folder}." in said(sound(here))
+    assert f"**{expected.label}**" in said(here)
+
+    again = sound(open_page(PAGE, model=str(folder), view="try", try_text=TEXT))
+    assert f"**{expected.label}**" in said(again)
+    assert sorted(charts(again)["labels"]["data"][0]["x"]) == pytest.approx(sorted(expected.probabilities))
+
+
+def test_the_archive_holds_a_folder_with_a_card(trained: AppTest) -> None:
+    with zipfile.ZipFile(io.BytesIO(zipped(places.folder(tuned(trained).id), "mine"))) as archive:
+        names = set(archive.namelist())
+        card = archive.read("mine/README.md").decode()
+    assert names >= {"mine/model.safetensors", "mine/config.json", "mine/tokenizer.json"}
+    assert "Sentiment" in card
+
+
+def test_it_is_gone_when_its_visitor_has_left(trained: AppTest) -> None:
+    found = tuned(trained)
+    place = places.folder(found.id)
+    desk: Desk = trained.session_state["desk"]
+    desk.leave()
+    assert not place.exists()
+    trained.switch_page("pages/attention.py")
+    trained.query_params["model"] = found.id
+    app = trained.run()
+    assert not app.exception
+    assert "This model was trained in a visit that is over" in said(app)
+
+
+def test_a_link_restores_everything_but_what_was_trained(open_page: Open) -> None:
+    asked = {
+        "model": "embedded/bilstm", "set": "entities", "learns": "top", "layers": "1", "rate": "0.0003", "batch": "8",
+        "epochs": "2", "warmup": "0.2", "decay": "0.1", "seed": "3", "seeds": "2", "tokens": "64", "examples": "30",
+        "head_first": "1", "view": "race", "racers": "embedded/tinybert", "budget": "seconds", "seconds": "5",
+    }  # fmt: skip
+    first = sound(open_page(PAGE, **asked))
+    link = dict(first.query_params)
+    assert {name: link[name] for name in asked} == asked
+    again = sound(open_page(PAGE, **link))
+    assert dict(again.query_params) == link
+    assert {key: str(widget.value) for key, widget in controls(again).items()} == {
+        key: str(widget.value) for key, widget in controls(first).items()
+    }
+    assert not button(again, "Race").disabled

@@ -1,0 +1,78 @@
+"""The page "Train" as its tests use it: train and wait, choose a view, read what is drawn and said."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any, TypeVar
+
+import numpy as np
+from gated import PATIENCE
+from on_screen import button
+from streamlit.testing.v1 import AppTest
+
+from jobs import Desk
+from jobs.tuning import Training, Tuning
+from training.finetuning.results import Tuned
+
+PAGE = "pages/train.py"
+TINY = {"model": "embedded/tinybert", "epochs": "1", "examples": "40"}
+"""Half a second of training."""
+
+Kind = TypeVar("Kind", bound=Tuning)
+
+
+def job(app: AppTest, kind: type[Kind]) -> Kind:
+    """The last one of its kind."""
+    desk: Desk = app.session_state["desk"]
+    found = desk.current(kind)
+    assert found is not None
+    return found
+
+
+def begin(app: AppTest, label: str = "Train") -> AppTest:
+    """Press a button that begins with these words. Nothing may have gone wrong."""
+    button(app, label).click().run()
+    return sound(app)
+
+
+def train(app: AppTest, kind: type[Tuning] = Training, label: str = "Train") -> AppTest:
+    """Press the button, wait for the end, look again."""
+    begin(app, label)
+    assert job(app, kind).wait(PATIENCE)
+    return sound(app.run())
+
+
+def tuned(app: AppTest) -> Tuned:
+    """What the last training came to, of its first seed."""
+    return job(app, Training).tuned[0]
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def look(app: AppTest, view: str) -> AppTest:
+    """The same page in another view."""
+    return sound(app.button_group(key="train_view").set_value(view).run())
+
+
+def said(app: AppTest) -> str:
+    """The page's words, without the backslashes that keep them from being Markdown."""
+    kinds = ("warning", "info", "error", "success", "caption", "markdown", "subheader")
+    return "\n".join(element.value for kind in kinds for element in app.main.get(kind)).replace("\\", "")
+
+
+def charts(app: AppTest) -> dict[str, dict[str, Any]]:
+    """Plotly's figures by the keys of their elements."""
+    return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def numbers(values: Any) -> np.ndarray:
+    """What Plotly was given, be it a list or packed."""
+    if isinstance(values, dict):
+        found = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+        return found.reshape([int(size) for size in str(values["shape"]).split(",")]) if "shape" in values else found
+    return np.array(values, dtype=float)

@@ -1,0 +1,388 @@
+"""The loop that tunes: against transformers' Trainer, against itself where it takes short cuts, stopped and resumed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import tuning
+from torch.utils.data import DataLoader
+from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments
+
+from model_zoo import Engine, tuned
+from model_zoo.errors import InvalidInput, NotSupported, OutOfMemory
+from model_zoo.sources import UNTRAINED
+from training.finetuning import loop, lora, network, schedule
+from training.finetuning.batching import batches
+from training.finetuning.data import KINDS, Kind, Part
+from training.finetuning.results import Begun, Judged, Stepped, Tuned
+from training.finetuning.settings import Settings
+
+
+@pytest.fixture
+def bert(checkpoint: Callable[[str], Path]) -> str:
+    return str(checkpoint("bert"))
+
+
+def losses(found: Tuned) -> list[float]:
+    return [step.loss for step in found.steps]
+
+
+def weights(id_: str) -> dict[str, torch.Tensor]:
+    found: dict[str, torch.Tensor] = AutoModelForSequenceClassification.from_pretrained(tuned.folder(id_)).state_dict()
+    return found
+
+
+class InOrder(Trainer):
+    """transformers' own loop, given our batches in our order."""
+
+    def __init__(self, *given: object, in_order: list[dict[str, torch.Tensor]], **named: object) -> None:
+        super().__init__(*given, **named)
+        self._in_order = in_order
+        self.losses: list[float] = []
+
+    def get_train_dataloader(self) -> DataLoader:
+        return DataLoader(self._in_order, batch_size=None)
+
+    def training_step(self, *given: object, **named: object) -> torch.Tensor:
+        loss = super().training_step(*given, **named)
+        self.losses.append(float(loss))
+        return loss
+
+
+def test_the_first_losses_are_those_of_transformers_trainer(engine: Engine, tmp_path: Path) -> None:
+    asked = tuning.question("embedded/tinybert", tuning.data(train=48), epochs=2, batch=8, rate=5e-4, weight_decay=0.1)
+    ours = losses(tuning.outcome(engine, asked))
+
+    with engine._memory.lease("embedded/tinybert") as loaded:
+        theirs = network.fresh(loaded, asked.data, asked.settings)
+        encodings = [loaded.encode(item.text, None, 32) for item in asked.data.train]
+        rows = []
+        for epoch in range(2):
+            for places in batches([len(each) for each in encodings], 8, 0, epoch):
+                of_batch = loaded.inputs([encodings[place] for place in places])
+                labels = torch.tensor([asked.data.labels.index(asked.data.train[place].label) for place in places])
+                rows.append(of_batch | {"labels": labels})
+    arguments = TrainingArguments(
+        output_dir=str(tmp_path), num_train_epochs=1, learning_rate=5e-4, weight_decay=0.1, warmup_steps=0.1,
+        lr_scheduler_type="linear", seed=0, report_to=[], save_strategy="no", logging_strategy="no",
+        disable_tqdm=True, use_cpu=True, dataloader_pin_memory=False,
+    )  # fmt: skip
+    trainer = InOrder(theirs.train().requires_grad_(True), arguments, train_dataset=rows, in_order=rows)
+    trainer.train()
+    assert len(ours) == len(trainer.losses) == 12
+    np.testing.assert_allclose(ours[:5], trainer.losses[:5], atol=1e-4)
+    np.testing.assert_allclose(ours, trainer.losses, atol=1e-3)
+
+
+def test_lora_changes_nothing_before_the_first_step_and_merging_changes_nothing_after(engine: Engine) -> None:
+    with engine._memory.lease("embedded/tinybert") as loaded:
+        inputs = loaded.inputs([loaded.encode("The cat sat on the mat.", None)])
+        plain = network.fresh(loaded, tuning.data(), Settings(learns="all")).eval()
+        with_lora = network.fresh(loaded, tuning.data(), Settings(learns="lora", rank=4)).eval()
+    with torch.no_grad():
+        before = plain(**inputs).logits
+        torch.testing.assert_close(with_lora(**inputs).logits, before, rtol=0, atol=0)
+        changed = [part for part in with_lora.modules() if isinstance(part, lora.LoRA)]
+        assert len(changed) == 2 * 2  # queries and values of two layers
+        for part in changed:
+            part.up[0].normal_()
+        after = with_lora(**inputs).logits
+        assert (after - before).abs().max() > 1e-3
+        lora.merge(with_lora)
+        torch.testing.assert_close(with_lora(**inputs).logits, after, rtol=0, atol=1e-5)
+    assert not any(isinstance(part, lora.LoRA) for part in with_lora.modules())
+
+
+def test_lora_of_a_fused_matrix_leaves_the_keys(engine: Engine) -> None:
+    with engine._memory.lease("embedded/modernbert") as loaded:
+        found = network.fresh(loaded, tuning.data(), Settings(learns="lora"))
+    part = next(part for part in found.modules() if isinstance(part, lora.LoRA))
+    assert part.rows == ((0, 256), (512, 768))
+    x = torch.randn(2, 5, 256)
+    with torch.no_grad():
+        for up in part.up:
+            up.normal_()
+        difference = part(x) - part.linear(x)
+        expected = lora.ALPHA / 8 * (x @ part.down[1].T @ part.up[1].T)
+    torch.testing.assert_close(difference[..., 512:], expected, rtol=0, atol=1e-4)
+    assert difference[..., 256:512].abs().max() == 0
+    assert difference[..., :256].abs().max() > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_passes_of_a_batch_make_the_step_of_the_whole_batch(engine: Engine, kind: Kind) -> None:
+    of = tuning.data(kind)
+    whole = tuning.outcome(engine, tuning.question("embedded/tinybert", of, batch=6))
+    in_passes = tuning.outcome(engine, tuning.question("embedded/tinybert", of, batch=6, accumulate=3))
+    np.testing.assert_allclose(losses(whole), losses(in_passes), rtol=1e-4)
+
+
+def test_the_head_on_remembered_states_is_the_head_on_the_frozen_model(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remembered = tuning.outcome(engine, tuning.question("embedded/tinybert", learns="head"))
+    monkeypatch.setattr(loop._Run, "_stand_in", lambda _run: None)
+    end_to_end = tuning.outcome(engine, tuning.question("embedded/tinybert", learns="head"))
+    np.testing.assert_allclose(losses(remembered), losses(end_to_end), rtol=1e-5)
+    of_both = [weights(each.id) for each in (remembered, end_to_end)]
+    for name, weight in of_both[0].items():
+        torch.testing.assert_close(weight, of_both[1][name], rtol=0, atol=1e-5)
+    with engine._memory.lease("embedded/tinybert") as loaded:
+        before = loaded.model.state_dict()
+    changed = {name for name, weight in of_both[0].items() if name not in before or not weight.equal(before[name])}
+    assert changed == {"bert.pooler.dense.weight", "bert.pooler.dense.bias", "classifier.weight", "classifier.bias"}
+
+
+def test_a_small_vocabulary_trains_like_the_whole_one(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = tuning.outcome(engine, tuning.question("embedded/tinybert", weight_decay=0.5))
+    everything = range(30522)
+    monkeypatch.setattr(loop, "SmallVocabulary", lambda made, _ids: network.SmallVocabulary(made, everything))
+    whole = tuning.outcome(engine, tuning.question("embedded/tinybert", weight_decay=0.5))
+    np.testing.assert_allclose(losses(small), losses(whole), rtol=1e-5)
+    of_both = [weights(each.id) for each in (small, whole)]
+    for name, weight in of_both[0].items():
+        torch.testing.assert_close(weight, of_both[1][name], rtol=0, atol=1e-5)
+    with engine._memory.lease("embedded/tinybert") as loaded:
+        before = loaded.model.bert.embeddings.word_embeddings.weight[29_000]
+    unseen = of_both[0]["bert.embeddings.word_embeddings.weight"][29_000]
+    assert (unseen - before).abs().max() > 1e-5  # weight decay reaches what no text holds
+
+
+@pytest.mark.parametrize(
+    ("learns", "n_learning"),
+    [("head", 16_770), ("top", 16_770 + 198_272), ("lora", 16_770 + 2 * 2 * 8 * (128 + 128)), ("all", 4_386_178)],
+)
+def test_what_learns_and_nothing_else(engine: Engine, learns: str, n_learning: int) -> None:
+    found = tuning.outcome(engine, tuning.question("embedded/tinybert", learns=learns, layers=1))
+    assert (found.n_learning, found.n_parameters) == (n_learning, 4_386_178)
+    with engine._memory.lease("embedded/tinybert") as loaded:
+        before = loaded.model.state_dict()
+    after = weights(found.id)
+    changed = {name for name, weight in after.items() if name in before and not weight.equal(before[name])}
+    below = {name for name in changed if "layer.0" in name}
+    assert bool(below) == (learns in ("all", "lora"))
+    if learns == "lora":
+        assert all("query.weight" in name or "value.weight" in name for name in below)
+    assert ("bert.embeddings.word_embeddings.weight" in changed) == (learns == "all")
+    assert any("layer.1" in name for name in changed) == (learns != "head")
+
+
+def test_the_head_can_learn_first(engine: Engine) -> None:
+    first = list(engine.stream(tuning.question("embedded/tinybert", learns="all", head_first=1, rate=5e-5)))
+    alone = list(engine.stream(tuning.question("embedded/tinybert", learns="head", epochs=1)))
+    steps = [event for event in first if isinstance(event, Stepped)]
+    of_head = [event for event in alone if isinstance(event, Stepped)]
+    assert [step.loss for step in steps[:3]] == pytest.approx([step.loss for step in of_head], rel=1e-5)
+    assert [step.epoch for step in steps] == pytest.approx([1 / 3, 2 / 3, 1, 4 / 3, 5 / 3, 2])
+    assert max(step.learning_rate for step in steps[:3]) == pytest.approx(
+        20 * max(step.learning_rate for step in steps[3:])
+    )
+
+
+def test_a_seed_gives_the_same_model_and_another_seed_another(engine: Engine, bert: str) -> None:
+    asked = [tuning.question(bert, seed=seed) for seed in (3, 3, 4)]  # this one has dropout
+    found = [tuning.outcome(engine, each) for each in asked]
+    assert losses(found[0]) == losses(found[1])
+    assert found[0].predictions == found[1].predictions
+    assert losses(found[0]) != losses(found[2])
+
+
+@pytest.mark.parametrize("stopped_after", [1, 4])
+@pytest.mark.parametrize("settings", [{}, {"head_first": 1}, {"learns": "lora"}, {"learns": "head"}])
+def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
+    engine: Engine, settings: dict[str, object], stopped_after: int
+) -> None:
+    straight = tuning.outcome(engine, tuning.question("embedded/tinybert", **settings))
+    asked = tuning.question("embedded/tinybert", **settings)
+    events = engine.stream(asked)
+    n = 0
+    for event in events:
+        n += isinstance(event, Stepped)
+        if n == stopped_after:
+            break
+    events.close()
+    resumed = list(engine.stream(asked))
+    begun = next(event for event in resumed if isinstance(event, Begun))
+    assert (begun.step, begun.n_steps) == (stopped_after, 6)
+    found = resumed[-1]
+    assert isinstance(found, Tuned)
+    assert losses(found) == losses(straight)
+    assert found.predictions == straight.predictions
+    assert [each.score for each in found.judged] == [each.score for each in straight.judged]
+    assert [each.epoch for each in found.pictured] == [0, 1, 2]
+    for before, after in zip(straight.pictured, found.pictured, strict=True):
+        np.testing.assert_array_equal(before.vectors, after.vectors)
+    assert not tuned.state_folder(asked.id).exists()
+
+
+def test_a_training_that_diverges_is_stopped_with_a_sentence(engine: Engine) -> None:
+    asked = tuning.question("embedded/tinybert", rate=1.0, epochs=20, warmup=0.0)
+    with pytest.raises(InvalidInput, match=r"diverged at step \d+.*smaller learning rate than 1, such as 0.0003"):
+        list(engine.stream(asked))
+
+
+def test_time_can_be_the_budget(engine: Engine) -> None:
+    found = tuning.outcome(engine, tuning.question("embedded/tinybert", seconds=0.3, epochs=1))
+    assert len(found.steps) > 3  # more than its epoch
+    assert found.steps[-2].seconds < 0.3 <= found.seconds
+    rates = [step.learning_rate for step in found.steps]
+    assert rates[-1] < 0.2 * max(rates)
+    assert found.judged[-1].step == found.steps[-1].step
+
+
+@pytest.mark.parametrize("family", ["gpt2", "t5", "bart"])
+def test_decoders_are_refused(engine: Engine, checkpoint: Callable[[str], Path], family: str) -> None:
+    with pytest.raises(NotSupported, match="Choose a model such as BERT"):
+        list(engine.stream(tuning.question(str(checkpoint(family)))))
+
+
+def test_what_cannot_learn_is_said(engine: Engine, checkpoint: Callable[[str], Path], bilstm: str) -> None:
+    with pytest.raises(NotSupported, match="LoRA changes the matrices of queries and values"):
+        list(engine.stream(tuning.question(bilstm, learns="lora")))
+    with pytest.raises(NotSupported, match="has 2 layers that can learn by themselves, and 3 were asked for"):
+        list(engine.stream(tuning.question("embedded/tinybert", learns="top", layers=3)))
+    with pytest.raises(NotSupported, match="share their weights"):
+        list(engine.stream(tuning.question(str(checkpoint("albert")), learns="top")))
+
+
+def test_a_model_that_leaves_no_memory_to_learn_is_refused(bert: str) -> None:
+    small = Engine("cpu", model_bytes=2_000_000)
+    small.info(bert)
+    with pytest.raises(OutOfMemory, match=r"Work on .* needs"):
+        list(small.stream(tuning.question(bert, tuning.data(train=12), max_tokens=128, batch=128)))
+    assert small.state().model_bytes < 2_000_000
+
+
+FAMILIES = (
+    *("albert", "bert_headless", "bert_mlm_only", "deberta-v2", "distilbert", "electra_discriminator"),
+    *("fnet", "modernbert", "roberta"),
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_learn(engine: Engine, checkpoint: Callable[[str], Path], family: str) -> None:
+    few = tuning.items("classification", 4)
+    by_heart = replace(tuning.data(), train=few, dev=few)
+    found = tuning.outcome(engine, tuning.question(str(checkpoint(family)), by_heart, epochs=50, rate=3e-4))
+    assert min(each.loss for each in found.judged) < 0.9 * found.judged[0].loss
+    assert engine.info(found.id).tuned_for == "classification"
+
+
+def test_a_head_that_reads_the_last_token_is_given_no_padding(
+    engine: Engine, checkpoint: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    output = loop._Run._output
+
+    def watched(run: loop._Run, part: Part, places: Sequence[int]) -> object:
+        seen.append(len({len(run.encodings[part][place]) for place in places}) == 1)
+        return output(run, part, places)
+
+    monkeypatch.setattr(loop._Run, "_output", watched)
+    found = tuning.outcome(engine, tuning.question(str(checkpoint("xlnet")), epochs=1, rate=1e-5))
+    assert len(seen) > 3
+    assert all(seen)
+    assert engine.info(found.id).tuned_for == "classification"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_can_be_learnt_by_heart(engine: Engine, kind: Kind) -> None:
+    of = tuning.data(kind)
+    found = tuning.outcome(engine, tuning.question("embedded/tinybert", of, epochs=40, rate=2e-3))
+    assert np.mean(losses(found)[-3:]) < 0.25 * np.mean(losses(found)[:3])
+    assert len(found.predictions) == len(of.test)
+
+
+def test_an_untrained_model_begins_at_random_weights_of_the_seed(engine: Engine) -> None:
+    found = [
+        tuning.outcome(engine, tuning.question(f"{UNTRAINED}embedded/tinybert", seed=seed, learns="head", epochs=1))
+        for seed in (0, 0, 1)
+    ]
+    of_each = [weights(each.id)["bert.embeddings.word_embeddings.weight"] for each in found]
+    assert of_each[0].equal(of_each[1])
+    assert not of_each[0].equal(of_each[2])
+    with engine._memory.lease("embedded/tinybert") as loaded:
+        assert (of_each[0] - loaded.model.bert.embeddings.word_embeddings.weight).abs().mean() > 0.01
+
+
+def test_the_loss_with_a_teacher_is_hintons(engine: Engine) -> None:
+    asked = tuning.question("embedded/tinybert", epochs=1, batch=12, alpha=0.3, temperature=3.0)
+    rng = np.random.default_rng(0)
+    soft = tuple(tuple(row) for row in rng.normal(size=(12, 2)).tolist())
+    with_teacher = type(asked)(asked.model, asked.data, asked.settings, tuned.new_id(), soft=soft)
+    found = tuning.outcome(engine, with_teacher).steps[0].loss
+
+    with engine._memory.lease("embedded/tinybert") as loaded:
+        start = network.fresh(loaded, asked.data, asked.settings).eval()
+        inputs = loaded.inputs([loaded.encode(item.text, None, 32) for item in asked.data.train])
+    with torch.no_grad():
+        scores = start(**inputs).logits.double().numpy()
+    labels = [asked.data.labels.index(item.label) for item in asked.data.train]
+
+    def softmax(x: np.ndarray) -> np.ndarray:
+        return np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)
+
+    hard = -np.log(softmax(scores)[range(12), labels]).mean()
+    teacher, student = softmax(np.array(soft) / 3), softmax(scores / 3)
+    kl = (teacher * np.log(teacher / student)).sum(axis=1).mean()
+    assert found == pytest.approx(0.3 * hard + 0.7 * 9 * kl, rel=1e-4)
+
+
+@pytest.mark.parametrize(("n", "warmup"), [(10, 0.1), (46, 0.1), (7, 0.0), (5, 1.0)])
+def test_the_rate_is_that_of_transformers_schedule(n: int, warmup: float) -> None:
+    from transformers import get_linear_schedule_with_warmup
+
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    theirs = get_linear_schedule_with_warmup(optimizer, math.ceil(warmup * n), n)
+    for step in range(n):
+        assert schedule.rate_at(step, n, warmup) == pytest.approx(theirs.get_last_lr()[0])
+        optimizer.step()
+        theirs.step()
+    assert schedule.rate_after(0.0, 0.2) == 0
+    assert schedule.rate_after(0.1, 0.2) == pytest.approx(0.5)
+    assert schedule.rate_after(0.6, 0.2) == pytest.approx(0.5)
+
+
+def test_batches_hold_every_item_once_and_little_padding() -> None:
+    lengths = np.random.default_rng(0).integers(3, 60, size=300).tolist()
+    found = batches(lengths, 16, seed=1, epoch=0)
+    assert sorted(place for batch in found for place in batch) == list(range(300))
+    assert max(map(len, found)) == 16
+    padding = sum(len(batch) * max(lengths[place] for place in batch) for batch in found) / sum(lengths)
+    assert padding < 1.15
+    assert found == batches(lengths, 16, seed=1, epoch=0)
+    assert found != batches(lengths, 16, seed=1, epoch=1)
+    alike = batches(lengths, 16, seed=1, epoch=0, pads=False)
+    assert sorted(place for batch in alike for place in batch) == list(range(300))
+    assert all(len({lengths[place] for place in batch}) == 1 for batch in alike)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Sums in another order are other sums."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def test_development_loss_is_the_mean_over_all_items(engine: Engine) -> None:
+    found = tuning.outcome(engine, tuning.question("embedded/tinybert", tuning.data(dev=7), learns="head", epochs=1))
+    last = found.judged[-1]
+    model = AutoModelForSequenceClassification.from_pretrained(tuned.folder(found.id)).eval()
+    with engine._memory.lease("embedded/tinybert") as loaded, torch.no_grad():
+        singly = [
+            torch.nn.functional.cross_entropy(
+                model(**loaded.inputs([loaded.encode(item.text, None)])).logits,
+                torch.tensor([found.data.labels.index(item.label)]),
+            ).item()
+            for item in found.data.dev
+        ]
+    assert isinstance(last, Judged)
+    assert last.loss == pytest.approx(np.mean(singly), abs=1e-5)

@@ -1,0 +1,222 @@
+"""The visitor's own texts and pairs to fine-tune on: what is read, how it is divided, what is said."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from fuzzing import one_sentence
+from own_files import TEXT, items, jsonl, said, table
+
+from analysis.probing.data import ignoring_case_and_spaces
+from training.finetuning.data import PARTS, Scored
+from training.finetuning.readers import read
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_a_table_is_split_by_seventy_ten_twenty_with_labels_in_proportion(separator: str) -> None:
+    rows = [(f"text {i}", "no" if i % 4 == 0 else "yes") for i in range(200)]
+    data = read(table(rows, "Text,LABEL", separator), "own", "classification", 0)
+    counts = [Counter(item.label for item in data.part(part)) for part in PARTS]
+    assert counts == [{"yes": 105, "no": 35}, {"yes": 15, "no": 5}, {"yes": 30, "no": 10}]
+    assert (data.labels, data.measure, data.title, data.notes) == (("no", "yes"), "accuracy", "own", ())
+    assert sorted((item.text, item.label) for item in items(data)) == sorted(rows)
+    assert all(item.pair is None for item in items(data))
+
+
+def test_json_lines_are_the_same_data() -> None:
+    data = read(
+        jsonl([{"sentence": text, "Label": label, "id": 1} for text, label in TEXT]), "own", "classification", 0
+    )
+    assert (data.train, data.dev, data.test) == tuple(
+        read(table(TEXT), "own", "classification", 0).part(part) for part in PARTS
+    )
+
+
+@pytest.mark.parametrize(
+    "names", [("text", "text_pair"), ("sentence1", "sentence2"), ("Premise", "Hypothesis"), ("text_a", "text_b")]
+)
+def test_pairs_by_all_their_usual_names(names: tuple[str, str]) -> None:
+    rows = [(f"first {i}", f"second {i}", "ab"[i % 2]) for i in range(20)]
+    data = read(table(rows, f"{','.join(names)},label"), "own", "classification", 0)
+    assert sorted((item.text, item.pair, item.label) for item in items(data)) == sorted(rows)
+
+
+def test_pairs_with_the_same_first_text_stay_in_one_part() -> None:
+    rows = [(f"premise {i // 3}", f"hypothesis {i}", "abc"[i % 3]) for i in range(90)]
+    data = read(table(rows, "premise,hypothesis,label"), "own", "classification", 0)
+    firsts = [{item.text for item in data.part(part)} for part in PARTS]
+    assert not firsts[0] & firsts[1] | firsts[1] & firsts[2] | firsts[0] & firsts[2]
+    one = [("Is it spam?", f"mail {i}", "ab"[i % 2]) for i in range(20)]  # one first text cannot be divided
+    assert len(items(read(table(one, "text1,text2,label"), "own", "classification", 0))) == 20
+
+
+def test_the_name_tells_bytes_kind_and_seed_apart_and_the_seed_draws_the_parts() -> None:
+    pairs = table([(f"a {i}", f"b {i}", i % 2) for i in range(20)], "text,pair,label")
+    found = [
+        read(data, name, kind, seed)  # type: ignore[arg-type]
+        for data, name, kind, seed in [
+            (pairs, "own", "classification", 0),
+            (pairs, "own", "classification", 1),
+            (pairs, "own", "similarity", 0),
+            (pairs + b"\n", "own", "classification", 0),
+            (pairs, "other", "classification", 0),
+        ]
+    ]
+    assert len({data.name for data in found[:4]}) == 4
+    assert found[4].name == found[0].name
+    assert found[0].name.startswith("own data ")
+    assert found[0].test != found[1].test
+
+
+def test_a_column_of_parts_is_the_split() -> None:
+    names = ["train", "Training", "dev", "validation", "test", "TEST"]
+    rows = [(text, label, names[i % 6]) for i, (text, label) in enumerate(TEXT)]
+    data = read(table(rows, "text,label,split"), "own", "classification", 0)
+    assert [item.text for item in data.train] == [text for i, (text, _) in enumerate(TEXT) if i % 6 < 2]
+    assert [item.text for item in data.dev] == [text for i, (text, _) in enumerate(TEXT) if i % 6 in (2, 3)]
+    assert not data.notes
+
+
+@pytest.mark.parametrize(
+    ("lacking", "given", "share", "note"),
+    [
+        ("dev", ("train", "test"), 10 / 8, "no part to choose by: 12% of its training part"),
+        ("test", ("train", "dev"), 20 / 9, "no part to test on: 22% of its training part"),
+    ],
+)
+def test_a_part_that_is_missing_is_taken_out_of_the_training_part(
+    lacking: str, given: tuple[str, str], share: float, note: str
+) -> None:
+    rows = [(f"text {i}", "ab"[i % 2], given[i >= 80]) for i in range(100)]
+    data = read(table(rows, "text,label,split"), "own", "classification", 0)
+    assert note in said(data)
+    assert len(data.part(lacking)) == round(80 * share / 10)  # type: ignore[arg-type]
+    assert {item.text for item in data.part(lacking)} < {f"text {i}" for i in range(80)}  # type: ignore[arg-type]
+
+
+def test_what_is_in_several_parts_stays_in_the_one_held_out_most() -> None:
+    rows = [(text, label, ("train", "dev", "test")[i % 3]) for i, (text, label) in enumerate(TEXT)]
+    twins = [("sentence 0", "a", "test"), ("Sentence  1", "b", "train"), ("sentence 3", "b", "dev")]
+    data = read(table([*rows, *twins], "text,label,split"), "own", "classification", 0)
+    of = {item.text: part for part in PARTS for item in data.part(part)}
+    assert (of["sentence 0"], of["sentence 1"], of["Sentence  1"], of["sentence 3"]) == ("test", "dev", "dev", "dev")
+    assert "In more than one part, case and spaces aside: 1 text, kept" in said(data)
+    assert "Left out 2 repeated texts." in said(data)
+
+
+def test_texts_alike_but_for_case_and_spaces_are_never_in_two_parts() -> None:
+    rows = [(f"{'Some' if i % 2 else 'some '} text {i // 2}", "ab"[i // 2 % 2]) for i in range(60)]
+    data = read(table(rows), "own", "classification", 3)
+    of: dict[str, set[str]] = {}
+    for part in PARTS:
+        for item in data.part(part):
+            of.setdefault(ignoring_case_and_spaces(item.text), set()).add(part)
+    assert len(of) == 30
+    assert all(len(found) == 1 for found in of.values())
+
+
+NOTED = {
+    "empty texts": (
+        table([*TEXT, ("", "a"), (" ", "b"), ("x", "")]),
+        "Left out 3 lines without a text or a label: 22, 23, 24.",
+    ),
+    "repeated": (table([*TEXT, TEXT[0]]), "Left out 1 repeated text."),
+    "two labels": (table([*TEXT, ("sentence 0", "b")]), "Left out 1 text labelled in more than one way."),
+    "numbers": (
+        table([(text, "01"[i % 2]) for i, (text, _) in enumerate(TEXT)]),
+        "The labels are numbers; they are taken as names",
+    ),
+    "one example": (
+        table([*TEXT, ("alone", "c")]),
+        "In one item only, which is to train on, so that no score covers it: “c”.",
+    ),
+    "Windows-1252": (table([*TEXT, ("é", "a")]).decode().encode("cp1252"), "Read as Windows-1252"),
+    "only tested": (
+        table(
+            [
+                *((t, la, ("train", "dev", "test")[i % 3]) for i, (t, la) in enumerate(TEXT)),
+                ("x", "c", "test"),
+                ("y", "c", "test"),
+            ],
+            "text,label,split",
+        ),
+        "In no item to train on, so that it cannot be learnt: “c”.",
+    ),
+    "shared first texts": (
+        table(
+            [(f"p {i % 12}", f"h {i}", "ab"[i % 2], ("train", "dev", "test")[i // 12]) for i in range(36)],
+            "premise,hypothesis,label,split",
+        ),
+        "As the file has it, 12 first texts are in more than one part: scores can come out too high.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOTED)
+def test_what_is_left_out_or_odd_is_said(case: str) -> None:
+    given, note = NOTED[case]
+    data = read(given, "own", "classification", 0)
+    assert note in said(data)
+    for each in data.notes:
+        one_sentence(each)
+
+
+def test_a_single_example_is_trained_on_and_numbers_are_ordered_by_size() -> None:
+    rows = [(f"text {i}", label) for i, label in enumerate(["10", "9", "-1"] * 10)]
+    data = read(table([*rows, ("alone", "2,5")], "text;label", ";"), "own", "classification", 0)
+    assert data.labels == ("-1", "2,5", "9", "10")
+    assert [item.label for item in data.train if item.text == "alone"] == ["2,5"]
+
+
+def test_of_a_large_file_a_sample_is_drawn_with_labels_in_proportion() -> None:
+    rows = [(f"text {i}", "rare" if i in (7, 70_000) else "yes" if i % 5 else "no") for i in range(100_000)]
+    data = read(table(rows), "own", "classification", 0)
+    assert [len(data.part(part)) for part in PARTS] == [2000, 500, 500]
+    assert "Of 100,000 usable items a sample is used, drawn by the seed: 2,000 to train on" in said(data)
+    counts = Counter(item.label for item in data.train)
+    assert abs(counts["no"] - 400) <= 1
+    assert counts["rare"] == 1  # none is left out, however rare
+    assert data.train != read(table(rows), "own", "classification", 1).train
+
+
+PAIRS = [(f"first {i}", f"second {i}") for i in range(21)]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "note"),
+    [
+        ([i / 4 for i in range(21)], [i / 4 for i in range(21)], ""),
+        ([i / 20 for i in range(21)], [i / 4 for i in range(21)], "The scores, from 0 to 1, were rescaled to 0 to 5."),
+        ([i / 10 - 1 for i in range(21)], [i / 4 for i in range(21)], "The scores, from -1 to 1, were rescaled"),
+        ([i * 5 for i in range(21)], [i / 4 for i in range(21)], "The scores, from 0 to 100, were rescaled"),
+        ([i * 10 + 50 for i in range(21)], [i / 4 for i in range(21)], "The scores, from 50 to 250, were rescaled"),
+    ],
+)
+def test_scores_are_brought_to_the_scale_of_five(given: list[float], wanted: list[float], note: str) -> None:
+    rows = [(*pair, score) for pair, score in zip(PAIRS, given, strict=True)]
+    data = read(table(rows, "sentence1,sentence2,score"), "own", "similarity", 0)
+    assert note in said(data)
+    assert bool(note) == bool(data.notes)
+    found = {item.text: item.score for item in items(data)}
+    assert [found[first] for first, _ in PAIRS] == pytest.approx(wanted)
+    assert (data.labels, data.measure) == ((), "spearman")
+
+
+def test_a_pair_turned_round_is_the_same_pair_and_empty_ones_are_left_out() -> None:
+    rows = [
+        *((*pair, i % 6) for i, pair in enumerate(PAIRS)),
+        (PAIRS[1][1], PAIRS[1][0], 1),
+        ("x", "", 3),
+        ("x", "y", ""),
+    ]
+    data = read(table(rows, "text1,text2,score"), "own", "similarity", 0)
+    assert data.notes == ("Left out 2 lines without two texts and a score: 24, 25.", "Left out 1 repeated pair.")
+    comma = read(
+        b"text1;text2;score\n" + b"\n".join(b"a %d;b %d;%d,5" % (i, i, i % 4) for i in range(12)),
+        "own",
+        "similarity",
+        0,
+    )
+    assert {item.score for item in items(comma)} == {0.5, 1.5, 2.5, 3.5}
+    assert all(isinstance(item, Scored) for item in items(comma))

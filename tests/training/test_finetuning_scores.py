@@ -1,0 +1,127 @@
+"""Scores: against scikit-learn, scipy and seqeval on random answers, and against values known by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tuning
+from scipy import stats
+from seqeval.metrics import f1_score as entity_f1
+from sklearn import metrics
+
+from training.finetuning import scores
+from training.finetuning.data import Asked, Labelled, Scored, Tagged
+from training.finetuning.results import Answered, Classified, Rated, Span, TaggedWords
+
+
+def classified(label: str) -> Classified:
+    return Classified(label, (1.0,))
+
+
+def answered(text: str) -> Answered:
+    return Answered((Span(0, len(text), text, 1.0),), 0.0) if text else Answered((), 0.0)
+
+
+@pytest.mark.parametrize("n_labels", [2, 4])
+def test_labels_are_scored_as_by_sklearn(n_labels: int) -> None:
+    rng = np.random.default_rng(n_labels)
+    gold, told = rng.integers(n_labels, size=(2, 60)).astype(str)
+    items = [Labelled("a", None, label) for label in gold]
+    answers = [classified(label) for label in told]
+    assert scores.value("accuracy", items, answers) == pytest.approx(metrics.accuracy_score(gold, told))
+    assert scores.value("macro_f1", items, answers) == pytest.approx(metrics.f1_score(gold, told, average="macro"))
+    assert scores.value("mcc", items, answers) == pytest.approx(metrics.matthews_corrcoef(gold, told))
+    labels = sorted({*gold, *told})
+    np.testing.assert_array_equal(
+        scores.confusion(items, answers, labels), metrics.confusion_matrix(gold, told, labels=labels)
+    )
+
+
+def test_one_answer_for_all_tells_nothing() -> None:
+    items = [Labelled("a", None, label) for label in "abab"]
+    assert scores.value("mcc", items, [classified("a")] * 4) == 0
+    rated = [Scored("a", "b", float(score)) for score in range(4)]
+    assert scores.value("spearman", rated, [Rated(1.0)] * 4) == 0
+
+
+def test_entities_are_scored_as_by_seqeval() -> None:
+    rng = np.random.default_rng(0)
+    tags = ["O", "O", "B-PLACE", "I-PLACE", "B-NAME", "I-NAME"]
+    gold = [[str(tag) for tag in rng.choice(tags, size=8)] for _ in range(40)]
+    told = [[tag if rng.random() < 0.7 else str(rng.choice(tags)) for tag in row] for row in gold]
+    items = [Tagged(("w",) * 8, tuple(row)) for row in gold]
+    answers = [TaggedWords(("w",) * 8, tuple(row), (1.0,) * 8) for row in told]
+    assert scores.value("entity_f1", items, answers) == pytest.approx(entity_f1(gold, told))
+    flat = [[tag for row in rows for tag in row] for rows in (gold, told)]
+    assert scores.value("word_accuracy", items, answers) == pytest.approx(metrics.accuracy_score(*flat))
+
+
+def test_correlations_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(0)
+    gold, told = rng.integers(6, size=50) / 1.0, rng.normal(size=50)
+    items, answers = [Scored("a", "b", score) for score in gold], [Rated(score) for score in told]
+    assert scores.value("spearman", items, answers) == pytest.approx(stats.spearmanr(gold, told).statistic)
+    assert scores.value("pearson", items, answers) == pytest.approx(stats.pearsonr(gold, told).statistic)
+
+
+@pytest.mark.parametrize(
+    ("told", "gold", "f1", "exact"),
+    [
+        ("The old bridge.", ("old bridge",), 1, 1),
+        ("the old stone bridge", ("old bridge",), 0.8, 0),
+        ("river", ("bridge", "the river"), 1, 1),
+        ("boat", ("bridge",), 0, 0),
+        ("", (), 1, 1),
+        ("boat", (), 0, 0),
+        ("", ("bridge",), 0, 0),
+    ],
+)
+def test_answers_are_compared_as_in_squad(told: str, gold: tuple[str, ...], f1: float, exact: float) -> None:
+    items = [Asked("q", "p", tuple((0, text) for text in gold))]
+    assert scores.value("span_f1", items, [answered(told)]) == pytest.approx(f1)
+    assert scores.value("exact_match", items, [answered(told)]) == exact
+
+
+def test_intervals_hold_the_score_and_shrink_with_more_items() -> None:
+    widths = []
+    for n in (40, 640):
+        data = tuning.data(test=n)
+        answers = [classified(item.label if place % 4 else "early") for place, item in enumerate(data.test)]
+        accuracy, macro_f1, mcc = scores.evaluate(data, answers)
+        assert [accuracy.measure, macro_f1.measure, mcc.measure] == ["accuracy", "macro_f1", "mcc"]
+        assert accuracy.low < accuracy.value < accuracy.high
+        assert accuracy.baseline == pytest.approx(0.5)
+        assert mcc.baseline == 0
+        widths.append(accuracy.high - accuracy.low)
+        p = accuracy.value
+        assert widths[-1] == pytest.approx(2 * 1.96 * np.sqrt(p * (1 - p) / n), rel=0.15)
+    assert widths[1] < widths[0] / 3
+
+
+def test_baselines_answer_always_alike() -> None:
+    tagging = tuning.data("tagging")
+    told = [TaggedWords(item.words, item.tags, (1.0,) * len(item.words)) for item in tagging.test]
+    entity, words = scores.evaluate(tagging, told)
+    assert (entity.value, entity.baseline) == (1, 0)
+    outside = sum(tag == "O" for item in tagging.test for tag in item.tags)
+    assert words.baseline == pytest.approx(outside / sum(len(item.tags) for item in tagging.test))
+    answering = tuning.data("answering")
+    f1, exact = scores.evaluate(answering, [answered("")] * len(answering.test))
+    share = sum(not item.answers for item in answering.test) / len(answering.test)
+    assert f1.value == f1.baseline == exact.baseline == pytest.approx(share)
+    similarity = tuning.data("similarity")
+    spearman, pearson = scores.evaluate(similarity, [Rated(item.score) for item in similarity.test])
+    assert spearman.value == pytest.approx(1)
+    assert spearman.baseline is None
+    assert pearson.baseline is None
+
+
+def test_the_datas_own_measure_comes_first() -> None:
+    data = tuning.data(measure="mcc")
+    found = scores.evaluate(data, [classified(item.label) for item in data.test])
+    assert [score.measure for score in found] == ["mcc", "accuracy", "macro_f1"]
+
+
+def test_a_prediction_for_each_item() -> None:
+    with pytest.raises(ValueError, match="1 prediction for 6 items"):
+        scores.value("accuracy", tuning.data().test, [classified("early")])

@@ -1,0 +1,209 @@
+"""The visitor's own entities and questions to fine-tune on: every scheme of tags, and where answers begin."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from own_files import items, jsonl, said, sentences, table
+
+from training.finetuning import entities
+from training.finetuning.data import PARTS, Asked, Tagged
+from training.finetuning.readers import read
+
+CONLL2003 = """-DOCSTART- -X- -X- O
+
+U.N. NNP I-NP I-ORG
+official NN I-NP O
+Ekeus NNP I-NP I-PER
+heads VBZ I-VP O
+
+New NNP x I-LOC
+York NNP x I-LOC
+Boston NNP x B-LOC
+Ann NNP x I-PER
+"""
+
+
+def test_conll_columns_in_iob1_become_iob2() -> None:
+    data = read((CONLL2003 + "\n" + sentences(20)).encode(), "own", "tagging", 0)
+    found = {item.words: item.tags for item in items(data)}
+    assert found[("U.N.", "official", "Ekeus", "heads")] == ("B-ORG", "O", "B-PER", "O")
+    assert found[("New", "York", "Boston", "Ann")] == ("B-LOC", "I-LOC", "B-LOC", "B-PER")
+    assert len(found) == 22
+    assert (data.labels, data.measure) == (("O", "B-LOC", "I-LOC", "B-ORG", "B-PER"), "entity_f1")
+    assert "Changed 4 tags to IOB2, in which every entity begins with B-." in data.notes
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("I-A I-A B-A I-B O I-B", "B-A I-A B-A B-B O B-B"),  # IOB1
+        ("B-A I-A B-A B-B O B-B", "B-A I-A B-A B-B O B-B"),  # IOB2
+        ("B-A E-A S-A B-B I-B E-B", "B-A I-A B-A B-B I-B I-B"),  # IOBES
+        ("B-A L-A U-A O B-B L-B", "B-A I-A B-A O B-B I-B"),  # BILOU
+        ("S-A I-A O E-B I-B", "B-A B-A O B-B B-B"),  # after the end of an entity another one begins
+        ("A A B O B", "B-A I-A B-B O B-B"),  # types alone
+    ],
+)
+def test_tags_of_every_scheme(given: str, wanted: str) -> None:
+    notes: list[str] = []
+    assert entities.in_iob2([("own", given.split())], notes) == [tuple(wanted.split())]
+    assert bool(notes) == (given != wanted)
+
+
+def test_types_alone_are_said() -> None:
+    text = "\n\n".join(f"New{i}\tLOC\nYork\tLOC\nsleeps\tO" for i in range(20))
+    data = read(f"Token\tTag\n{text}".encode(), "own", "tagging", 0)
+    assert {item.tags for item in items(data)} == {("B-LOC", "I-LOC", "O")}
+    assert "types alone" in said(data)
+
+
+def test_json_lines_tables_and_columns_are_the_same_sentences() -> None:
+    rows = [([f"Ann{i}", "sleeps"], ["B-PER", "O"]) for i in range(20)]
+    found = [
+        read(jsonl([{"tokens": words, "ner_tags": tags} for words, tags in rows]), "own", "tagging", 0),
+        read(table([(" ".join(words), " ".join(tags)) for words, tags in rows], "words,tags"), "own", "tagging", 0),
+        read("\r\n".join(f"{w[0]}\t{t[0]}\r\n{w[1]}\t{t[1]}\r\n" for w, t in rows).encode(), "own", "tagging", 0),
+        read(("# id = 1\n" + sentences(20)).encode(), "own", "tagging", 0),
+    ]
+    assert all((data.train, data.dev, data.test) == (found[0].train, found[0].dev, found[0].test) for data in found)
+    assert Tagged(("Ann0", "sleeps"), ("B-PER", "O")) in items(found[0])
+
+
+def test_a_bracket_may_be_the_first_word_and_a_hash_any() -> None:
+    data = read(
+        ("[ O\nAnn B-PER\n# O\n\n" + "\n\n".join(f"Ann{i} B-PER" for i in range(20))).encode(), "own", "tagging", 0
+    )
+    assert ("[", "Ann", "#") in {item.words for item in items(data)}
+
+
+def test_sentences_with_an_empty_word_are_left_out() -> None:
+    rows = [{"tokens": [f"Ann{i}", "x"], "tags": ["B-PER", "O"]} for i in range(20)]
+    odd = [{"tokens": ["a", " "], "tags": ["O", "O"]}, {"tokens": [], "tags": []}, {"tokens": ["a"], "tags": [None]}]
+    data = read(jsonl([*rows, *odd]), "own", "tagging", 0)
+    assert data.notes == ("Left out 3 lines without a word and a tag in every place: 21, 22, 23.",)
+
+
+# Answering.
+
+
+def squad(n: int = 30, **other: Any) -> bytes:
+    """As SQuAD 2.0 has it: two questions on each passage, of which the second has no answer."""
+    passages = [
+        {
+            "context": f"Ann {i} lives in town {i}.",
+            "qas": [
+                {
+                    "id": f"{i}a",
+                    "question": f"Who is {i}?",
+                    "is_impossible": False,
+                    "answers": [{"text": f"Ann {i}", "answer_start": 0}, {"text": f"{i}", "answer_start": 4}],
+                },
+                {
+                    "id": f"{i}b",
+                    "question": f"How old is {i}?",
+                    "is_impossible": True,
+                    "answers": [],
+                    "plausible_answers": [{"text": "Ann", "answer_start": 0}],
+                },
+            ],
+        }
+        for i in range(n)
+    ]
+    document = {"version": "v2.0", "data": [{"title": "People", "paragraphs": passages}]}
+    return json.dumps(document | other).encode()
+
+
+def test_squad_as_it_is_and_no_passage_in_two_parts() -> None:
+    data = read(squad(), "own", "answering", 0)
+    passages = [{item.pair for item in data.part(part)} for part in PARTS]
+    assert [len(found) for found in passages] == [21, 3, 6]
+    assert not passages[0] & passages[1] | passages[1] & passages[2] | passages[0] & passages[2]
+    found = {item.text: item for item in items(data)}
+    assert found["Who is 7?"] == Asked("Who is 7?", "Ann 7 lives in town 7.", ((0, "Ann 7"), (4, "7")))
+    assert found["How old is 7?"].answers == ()
+    assert (data.notes, data.measure, data.labels) == ((), "span_f1", ())
+    again = read(json.dumps(json.loads(squad()), indent=1).encode(), "own", "answering", 0)
+    assert (again.train, again.test) == (data.train, data.test)
+
+
+def test_squad_1_1_has_no_mark_of_the_impossible() -> None:
+    document = json.loads(squad())
+    for passage in document["data"][0]["paragraphs"]:
+        for asked in passage["qas"]:
+            del asked["is_impossible"]
+    document["data"][0]["paragraphs"][0]["qas"][0]["answers"] = []
+    data = read(json.dumps(document).encode(), "own", "answering", 0)
+    assert sum(not item.answers for item in items(data)) == 31
+
+
+Rows = list[tuple[str, str, str, str]]
+QUESTIONS: Rows = [(f"Who {i}?", f"  Ann {i} saw Ann {i}.", f"Ann {i}", "") for i in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("row", "answers", "note"),
+    [
+        (("Who?", "  Ann saw Bob.", "Bob", "10"), ((10, "Bob"),), ""),
+        (("Who?", "  Ann saw Bob.", " Bob ", "9"), ((10, "Bob"),), ""),
+        (("Who?", "  Ann saw Bob.", "Bob", "8"), ((10, "Bob"),), "found elsewhere in their passage (line 22)."),
+        (("Who?", "Ann, Ann, Ann", "Ann", "9"), ((10, "Ann"),), "found elsewhere in their passage (line 22)."),
+        (("Who?", "Ann, Ann, Ann", "Ann", "4"), ((5, "Ann"),), "found elsewhere in their passage (line 22)."),
+        (("Who?", "Ann saw Bob.", "Bob", "later"), ((8, "Bob"),), "found elsewhere in their passage (line 22)."),
+        (("Who?", "Ann saw Bob.", "Bob", "9" * 5000), ((8, "Bob"),), "found elsewhere in their passage (line 22)."),
+        (("Who?", "Ann saw Bob.", "Bob", ""), ((8, "Bob"),), ""),
+        (("Who?", "Ann, Ann, Ann", "Ann", ""), ((0, "Ann"),), "more than once, the first place was taken (lines"),
+        (("Who?", "Ann saw Bob.", "", ""), (), ""),
+        (
+            ("Who?", "Ann saw Bob.", "Bobby", ""),
+            None,
+            "not in their passage, and the question where it has no other (line 22).",
+        ),
+        (("Who?", "", "Bob", ""), None, "Left out 1 line without a question or a passage: 22."),
+    ],
+)
+def test_where_an_answer_begins(row: tuple[str, ...], answers: tuple[tuple[int, str], ...] | None, note: str) -> None:
+    data = read(
+        table([*QUESTIONS, row], "question\tcontext\tanswer\tanswer_start".replace("\t", ","), "\t"),
+        "own",
+        "answering",
+        0,
+    )
+    found = [item.answers for item in items(data) if item.text == "Who?"]
+    assert found == ([] if answers is None else [answers])
+    assert note in said(data)
+    usual = "Where an answer is in its passage more than once, the first place was taken (lines 2, 3, 4, 5, 6 …)."
+    assert usual in data.notes
+    assert len(data.notes) == 1 + (bool(note) and "first place" not in note)
+
+
+ANSWERS: dict[str, dict[str, Any]] = {
+    "of Hugging Face": {"answers": {"text": ["Ann", "Bob"], "answer_start": [0, 8]}},
+    "objects": {"answers": [{"text": "Ann", "answer_start": 0}, {"text": "Bob", "answer_start": 8}]},
+    "texts": {"answers": ["Ann", "Bob"]},
+    "texts and starts": {"answers": ["Ann", "Bob"], "answer_start": [0]},
+    "one of two": {"answers": {"text": ["Ann", "Bob", "Cid"], "answer_start": [0, 8, 3]}},
+}
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+def test_several_answers_in_every_form(case: str) -> None:
+    rows = [{"question": q, "passage": c, "answer": a} for q, c, a, _ in QUESTIONS]
+    data = read(jsonl([*rows, {"question": "Who?", "passage": "Ann saw Bob."} | ANSWERS[case]]), "own", "answering", 0)
+    assert [item.answers for item in items(data) if item.text == "Who?"] == [((0, "Ann"), (8, "Bob"))]
+    assert ("Left out answers" in said(data)) == (case == "one of two")
+
+
+def test_answers_in_rows_of_their_own_are_joined() -> None:
+    rows = [*QUESTIONS, ("Who?", "Ann saw Bob.", "Ann", ""), ("Who?", "Ann saw Bob.", "Bob", "")]
+    data = read(table(rows, "question,context,answer,answer_start"), "own", "answering", 0)
+    assert [item.answers for item in items(data) if item.text == "Who?"] == [((0, "Ann"), (8, "Bob"))]
+    assert "Joined 1 repeated question with the answers it had before." in data.notes
+
+
+def test_passages_in_several_parts_of_a_files_own_are_said() -> None:
+    rows = [(f"Who {i}?", f"Ann saw Bob {i % 6}.", "Ann", ("train", "dev", "test")[i // 8]) for i in range(24)]
+    data = read(table(rows, "question,context,answer,split"), "own", "answering", 0)
+    assert "As the file has it, 6 passages are in more than one part: scores can come out too high." in data.notes

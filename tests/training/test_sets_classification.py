@@ -1,0 +1,239 @@
+"""The built-in sets of classification: sizes, balance, and parts that share neither words nor templates."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+
+from analysis.probing.grammar import listed
+from training.finetuning.data import PARTS, BuiltIn, Labelled, check
+from training.finetuning.sets import acceptability, inference, sentiment
+from training.finetuning.writing import Deck, written
+
+SETS = {module.SET.name: module.SET for module in (sentiment, acceptability, inference)}
+SIZES = {"sentiment": (420, 60, 120), "acceptability": (560, 80, 160), "inference": (420, 60, 120)}
+
+FUNCTION_WORDS = frozenset(
+    listed(
+        # articles, determiners, quantifiers
+        "a an the this that these those each every all both some any no none one two three several many much most more "
+        "less little lot few other another same such what which whose whole "
+        # pronouns
+        "i me my myself you your he him his himself she her herself it its itself we us our ourselves they them their "
+        "themselves who whom others everyone everybody everything everywhere anyone anybody anything someone somebody "
+        "something nobody nothing there here "
+        # auxiliaries
+        "is are was were be been being am do does did has have had having "
+        "can could will would shall should may might must "
+        # prepositions, conjunctions, particles
+        "of to in on at by for with without from into about above after before behind near under between against "
+        "out up over off through throughout past since until than as like and or but nor neither either not only if "
+        "whether because although though even while when why how where whatever so yet however despite instead "
+        # adverbs of degree, time and manner that say nothing on their own
+        "very too just quite rather really never ever always often hardly already still once then now both again also "
+        "else at first"
+    )
+)
+ENDINGS = ("ingly", "edly", "ing", "ed", "es", "s", "ly", "er", "able", "ful", "less", "ment", "e", "y", "d", "i")
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z-]+", text.lower().replace("'s", " "))
+
+
+def _stem(word: str) -> str:
+    """The word without its endings, roughly: amazing and amazed, lesson and lessons, heavy and heavier are one."""
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return _stem(word.removesuffix(ending))
+    return word
+
+
+def _content(items: Iterable[Labelled]) -> set[str]:
+    """The stems of all words that are not function words."""
+    return {
+        _stem(word) for item in items for text in _texts(item) for word in _words(text) if word not in FUNCTION_WORDS
+    }
+
+
+def _texts(item: Labelled) -> tuple[str, ...]:
+    return (item.text,) if item.pair is None else (item.text, item.pair)
+
+
+def _template(item: Labelled) -> tuple[str, ...]:
+    """What is left of a text, or of both, without the content words: "The _ was really _ ."."""
+    return tuple(
+        " ".join(word if word in FUNCTION_WORDS else "_" for word in re.findall(r"[a-z-]+|[^a-z\s]", text.lower()))
+        for text in _texts(item)
+    )
+
+
+@pytest.fixture(params=SETS, scope="module")
+def built_in(request) -> BuiltIn:
+    return SETS[request.param]
+
+
+@pytest.fixture(scope="module")
+def data(built_in):
+    return built_in.build()
+
+
+def test_the_sizes_and_the_labels(built_in, data):
+    assert tuple(len(data.part(part)) for part in PARTS) == SIZES[built_in.name]
+    assert (data.name, data.title, data.kind) == (built_in.name, built_in.title, built_in.kind)
+    assert check(data) is data
+    assert {item.label for part in PARTS for item in data.part(part)} == set(data.labels)
+
+
+def test_labels_are_balanced_in_every_part(data):
+    for part in PARTS:
+        counts = Counter(item.label for item in data.part(part))
+        assert counts == dict.fromkeys(data.labels, len(data.part(part)) // len(data.labels))
+
+
+def test_it_is_always_the_same(built_in, data):
+    assert built_in.build() == data
+
+
+def test_the_order_does_not_tell_the_label(data):
+    labels = [item.label for item in data.train]
+    assert sum(one == other for one, other in pairwise(labels)) < 0.6 * len(labels)
+
+
+def test_no_item_is_there_twice_and_none_is_a_try(built_in, data):
+    items = [_texts(item) for part in PARTS for item in data.part(part)]
+    assert len(set(items)) == len(items)
+    tries = {text for pair in built_in.tries for text in pair if text}
+    assert not tries & {text for item in items for text in item}
+    assert len(built_in.tries) == 4
+    assert all((second is None) == (data.train[0].pair is None) for _, second in built_in.tries)
+
+
+def test_parts_share_no_content_word(data):
+    for one, other in combinations(PARTS, 2):
+        assert _content(data.part(one)) & _content(data.part(other)) == set(), (one, other)
+
+
+def test_parts_share_no_template(data):
+    templates = {part: {_template(item) for item in data.part(part)} for part in PARTS}
+    for one, other in combinations(PARTS, 2):
+        assert templates[one] & templates[other] == set(), (one, other)
+
+
+def test_sentences_are_well_written(data):
+    for part in PARTS:
+        for item in data.part(part):
+            for text in _texts(item):
+                assert re.fullmatch(r"[A-Z][A-Za-z',;:?! .-]*[.?!]", text), text
+                assert not re.search(r"  | [,;.?!]|[{}\[\]|*]", text), text
+                if data.name != "acceptability":
+                    assert not re.search(r"\b[Aa] [aeio]|\b[Aa]n [^aeiouh]|\b(\w+) \1\b", text), text
+
+
+def _majority_by(feature, data) -> float:
+    """Test accuracy of the label most often met with an item's feature in training; that of chance where unmet."""
+    met = defaultdict(Counter)
+    for item in data.train:
+        met[feature(item)][item.label] += 1
+    right = 0.0
+    for item in data.test:
+        counts = met.get(feature(item))
+        if counts is None:
+            right += 1 / len(data.labels)
+        else:
+            best = [label for label, count in counts.items() if count == max(counts.values())]
+            right += (item.label in best) / len(best)
+    return right / len(data.test)
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        lambda item: _words(item.text)[0],
+        lambda item: _words(item.text)[-1],
+        lambda item: len(_words(item.text)),
+        lambda item: len(item.text) // 5,
+        lambda item: "not" in _words(item.text),
+        lambda item: item.pair is not None and _words(item.pair)[0],
+        lambda item: item.pair is not None and len(_words(item.pair)),
+        lambda item: item.pair is not None and not {"not", "never", "nothing", "no"}.isdisjoint(_words(item.pair)),
+    ],
+    ids=["first word", "last word", "words", "letters", "not", "pair's first word", "pair's words", "pair denies"],
+)
+def test_simple_features_do_not_tell_the_label(data, feature):
+    assert _majority_by(feature, data) < 1 / len(data.labels) + 0.12
+
+
+def _bag_of_words(data, read) -> float:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    reader = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LogisticRegression(C=10, max_iter=2000))
+    reader.fit([read(item) for item in data.train], [item.label for item in data.train])
+    return float(reader.score([read(item) for item in data.test], [item.label for item in data.test]))
+
+
+def test_a_bag_of_words_does_not_do(data):
+    assert _bag_of_words(data, lambda item: " ".join(_texts(item))) < 1 / len(data.labels) + 0.12
+
+
+def test_acceptability_comes_in_minimal_pairs():
+    data = SETS["acceptability"].build()
+    assert data.measure == "mcc"
+    for part in PARTS:
+        sides = {label: [] for label in data.labels}
+        for item in data.part(part):
+            sides[item.label].append(["a" if word == "an" else word for word in _words(item.text)])
+        # Each unacceptable one is at most one word longer, shorter or different, or has two words exchanged.
+        for bad in sides["unacceptable"]:
+            assert any(_near(bad, good) for good in sides["acceptable"]), bad
+        # No kind of mistake makes sentences longer on the whole.
+        bad_length, good_length = (sum(map(len, sides[label])) for label in data.labels)
+        assert bad_length == good_length
+
+
+def _near(one: list[str], other: list[str]) -> bool:
+    """Whether a word added, left out or changed, or two neighbours exchanged, make one the other."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    start = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    one, other = one[start:], other[start:]
+    rests = [(one[1:], other[1:]), (one[1:], other), (one, other[1:])]
+    return any(a == b for a, b in rests) or (one[:2] == other[1::-1] and one[2:] == other[2:])
+
+
+def test_every_hypothesis_has_each_label_equally_often():
+    data = SETS["inference"].build()
+    for part in PARTS:
+        labels = defaultdict(Counter)
+        for item in data.part(part):
+            labels[item.pair][item.label] += 1
+        for hypothesis, counts in labels.items():
+            assert counts == dict.fromkeys(data.labels, counts["neutral"]), hypothesis
+
+
+@pytest.mark.parametrize(
+    ("template", "thing", "text"),
+    [
+        ("it was a {thing}", "awful inn", "It was an awful inn."),
+        ("an {thing} is a fact?", "useful book", "A useful book is a fact?"),
+        ("what a {thing}! it is an end", "honest hour", "What an honest hour! It is an end."),
+        ("when it {thing} , they left", "", "When it, they left."),
+    ],
+)
+def test_templates_are_filled(template, thing, text):
+    assert written(template, {"thing": thing}) == text
+
+
+def test_a_deck_deals_all_before_any_comes_again():
+    deck = Deck(np.random.default_rng(0), "abc")
+    drawn = [deck.draw() for _ in range(12)]
+    assert all(sorted(drawn[start : start + 3]) == ["a", "b", "c"] for start in range(0, 12, 3))
+    for _ in range(20):
+        first = deck.draw()
+        assert deck.draw(first) != first
+    assert Deck(np.random.default_rng(0), "ab").draw("a") == "b"

@@ -1,0 +1,74 @@
+"""Small data of every kind, and outcomes by hand, for tests of fine-tuning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model_zoo import Engine, tuned
+from training.finetuning.data import Asked, Data, Item, Kind, Labelled, Scored, Tagged
+from training.finetuning.finetune import Finetune
+from training.finetuning.results import Event, Tuned
+from training.finetuning.settings import Settings
+
+WORDS = (
+    *("cat", "dog", "river", "bank", "train", "piano", "letter", "coat"),
+    *("bridge", "market", "apple", "winter", "baker", "doctor", "teacher", "garden"),
+)
+
+
+def items(kind: Kind, n: int, seed: int = 0) -> tuple[Item, ...]:
+    """So many different ones of words that the tiny models know, of different lengths."""
+    rng = np.random.default_rng((seed, n))
+    return tuple(_item(kind, rng, number) for number in range(n))
+
+
+def _item(kind: Kind, rng: np.random.Generator, number: int) -> Item:
+    words = [str(word) for word in rng.choice(WORDS, size=int(rng.integers(3, 9)))]
+    text = f"the {' '.join(words)} {number}"
+    if kind == "classification":
+        return Labelled(text, None, "early" if number % 2 else "late")
+    if kind == "tagging":
+        tags = ["O"] * (len(words) + 2)
+        tags[1:3] = ["B-THING", "I-THING"]
+        return Tagged(tuple(text.split()), tuple(tags))
+    if kind == "answering":
+        answers = () if number % 4 == 0 else ((text.index(words[1]), words[1]),)
+        return Asked(f"what is {number}", text, answers)
+    return Scored(text, f"a {' '.join(reversed(words))}", float(number % 6))
+
+
+_LABELS: dict[Kind, tuple[str, ...]] = {
+    "classification": ("early", "late"),
+    "tagging": ("O", "B-THING", "I-THING"),
+    "answering": (),
+    "similarity": (),
+}
+_MEASURES: dict[Kind, str] = {
+    "classification": "accuracy",
+    "tagging": "entity_f1",
+    "answering": "span_f1",
+    "similarity": "spearman",
+}
+
+
+def data(kind: Kind = "classification", train: int = 12, dev: int = 6, test: int = 6, **others: Any) -> Data:
+    """A set of a kind; its items are different in each part."""
+    every = items(kind, train + dev + test)
+    parts = every[:train], every[train : train + dev], every[train + dev :]
+    plain: dict[str, Any] = {"labels": _LABELS[kind], "measure": _MEASURES[kind]}
+    return Data(f"small {kind}", "A small set", kind, *parts, **(plain | others))
+
+
+def question(model: str, of: Data | None = None, **settings: Any) -> Finetune:
+    """A short training."""
+    plain: dict[str, Any] = {"epochs": 2, "batch": 4, "rate": 1e-3, "max_tokens": 32}
+    return Finetune(model, data() if of is None else of, Settings(**(plain | settings)), tuned.new_id())
+
+
+def outcome(engine: Engine, asked: Finetune) -> Tuned:
+    """What comes out of a training."""
+    found: list[Event] = list(engine.stream(asked))
+    assert isinstance(found[-1], Tuned)
+    return found[-1]

@@ -1,0 +1,242 @@
+"""View "What came out": scores of one and several seeds, mistakes of every kind, tables to save, the learning curve."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import tuning
+from gated import PATIENCE
+from layers_page import said
+from on_screen import button
+from streamlit.testing.v1 import AppTest
+
+from jobs import Desk
+from model_zoo import Engine
+from training.finetuning.data import KINDS, Data, Item, Kind, Labelled
+from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords, Tuned
+from training.finetuning.scores import evaluate
+from training.finetuning.settings import Settings
+from ui.messages import as_text
+from ui.train.came_out import LearningCurve, all_predictions, curve_table, prediction_table, score_table
+from ui.train.scene import Scene
+
+
+def prediction(item: Item, data: Data, right: bool, sure: float) -> Prediction:
+    """A right or a wrong one."""
+    match data.kind:
+        case "classification":
+            assert isinstance(item, Labelled)
+            label = item.label if right else next(each for each in data.labels if each != item.label)
+            return Classified(label, tuple(sure if each == label else 1 - sure for each in data.labels))
+        case "tagging":
+            tags = item.tags if right else ("B-THING", *item.tags[1:])  # type: ignore[union-attr]
+            return TaggedWords(item.words, tags, (sure,) * len(tags))  # type: ignore[union-attr]
+        case "answering":
+            answer = item.answers[0][1] if right and item.answers else "" if right else "nonsense"  # type: ignore[union-attr]
+            return Answered((Span(0, 8, answer or "the", sure),), 0.0 if answer else 2 * sure)
+        case "similarity":
+            return Rated(item.score + (0.1 if right else -2 * sure))  # type: ignore[union-attr]
+
+
+def made(data: Data, wrong: Sequence[int] = (1, 4), seed: int = 0, **settings: Any) -> Tuned:
+    """The outcome of a training that gets the test items at the places ``wrong`` wrong, the last of them surest."""
+    predictions = tuple(
+        prediction(item, data, place not in wrong, 0.6 + 0.05 * place) for place, item in enumerate(data.test)
+    )
+    return Tuned(
+        id=f"tuned/{seed}",
+        base="embedded/tinybert",
+        data=data,
+        settings=Settings(seed=seed, **settings),
+        scores=evaluate(data, predictions, draws=50),
+        predictions=predictions,
+        rate=1e-3,
+        n_parameters=10,
+        n_learning=5,
+        n_bytes=40,
+        latency=0.01,
+        seconds=2.0,
+        steps=(),
+        judged=(),
+        pictured=(),
+    )
+
+
+COLUMNS = {
+    "classification": ["true", "predicted", "probability"],
+    "answering": ["true", "predicted", "margin of “no answer”"],
+    "similarity": ["true", "predicted"],
+}
+
+
+def _script(scene: object) -> None:
+    from ui import address
+    from ui.train import came_out
+
+    address.enter("train", "Train", came_out.VIEW.fields)
+    came_out.VIEW.draw(scene)  # type: ignore[arg-type]
+
+
+def opened(*tuned: Tuned, dark: bool = False) -> AppTest:
+    first = tuned[0]
+    scene = Scene(first.data, None, first.base, first.settings, tuned, dark)
+    app = AppTest.from_function(_script, args=(scene,), default_timeout=60).run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def charts(app: AppTest) -> dict[str, dict[str, Any]]:
+    return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def lines(app: AppTest) -> list[dict[str, Any]]:
+    """The sentences that are drawn word by word."""
+    (element,) = app.get("bidi_component")
+    found: list[dict[str, Any]] = json.loads(element.proto.json)["lines"]
+    return found
+
+
+def downloads(app: AppTest) -> list[str]:
+    return [each.label for each in app.get("download_button")]
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool) -> None:
+    found = made(tuning.data(kind))
+    app = opened(found, dark=dark)
+    scores = app.table[0].value
+    assert list(scores.columns) == ["value", "95% interval", "always alike"]
+    percent = kind != "similarity"
+    first = found.scores[0]
+    assert scores["value"].iloc[0] == (f"{first.value:.1%}" if percent else f"{first.value:.2f}")
+    assert "95% bootstrap intervals" in said(app)
+    assert ("Always alike" in said(app)) == percent
+    assert "So few items" in said(app)  # six of them
+    assert {"Scores (CSV)", "All test predictions (CSV)"} <= set(downloads(app))
+    if kind == "tagging":
+        assert [line["items"][0]["marked"] for line in lines(app)] == [True, True]
+        assert "2 of 6 sentences have a wrong tag" in said(app)
+        assert list(app.table[1].value.columns) == ["precision", "recall", "F1", "entities"]
+        assert app.table[1].value.loc["THING"].tolist() == ["75.0%", "100.0%", "85.7%", 6]
+    else:
+        shown = app.table[1].value
+        assert [first.split(" / ")[0] for first in shown.index] == [found.data.test[place].text for place in (4, 1)]
+        assert list(shown.columns) == COLUMNS[kind]  # in short, and the surer one first
+    if kind == "classification":
+        numbers = charts(app)["confusion"]["data"][1]["text"]
+        assert [int(number) for number in numbers] == [2, 1, 1, 2]
+        assert "2 of 6 items are wrong." in said(app)
+    if kind == "answering":
+        assert "The margin is how far the score of “no answer” is ahead" in said(app)
+    if kind == "similarity":
+        assert "2 of 6 scores are more than 0.5 from the true one." in said(app)
+
+
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_wrong_is_said(kind: Kind) -> None:
+    app = opened(made(tuning.data(kind), wrong=()))
+    (success,) = app.success
+    assert success.value == (
+        "Every score is within 0.5 of the true one." if kind == "similarity" else "No item of the test part is wrong."
+    )
+
+
+@pytest.mark.usefixtures("app")
+def test_tags_without_any_entity_are_said() -> None:
+    data = tuning.data("tagging")
+    test = tuple(replace(item, tags=("O",) * len(item.words)) for item in data.test)  # type: ignore[type-var, union-attr]
+    app = opened(made(replace(data, test=test), wrong=()))
+    assert "No word of the test part is in an entity" in said(app)
+
+
+@pytest.mark.usefixtures("app")
+def test_several_seeds_have_their_mean_and_standard_deviation() -> None:
+    data = tuning.data(test=10)
+    every = [made(data, wrong, seed) for seed, wrong in enumerate([(1,), (1, 2), (1, 2, 3)])]
+    row = opened(*every).table[0].value.loc["Accuracy"]
+    assert row["value"] == "90.0%"
+    assert row["mean of 3 seeds"] == "80.0% ± 10.0%"  # of 0.9, 0.8, 0.7, as a sample of all seeds
+    assert "The rest of this page is about seed 0." in said(opened(*every))
+    table = all_predictions(every)
+    assert len(table) == 30
+    assert [(table.query(f"seed == {seed}")["true"] != table.query(f"seed == {seed}")["predicted"]).sum()
+            for seed in range(3)] == [1, 2, 3]  # fmt: skip
+
+
+@pytest.mark.usefixtures("app")
+def test_own_labels_are_shown_as_they_are() -> None:
+    data = tuning.data()
+    renamed = {"early": "<b>*x*</b>", "late": ":red[y]"}
+    parts = {
+        part: tuple(replace(item, label=renamed[item.label]) for item in data.part(part))  # type: ignore[arg-type, type-var, union-attr]
+        for part in ("train", "dev", "test")
+    }
+    app = opened(made(replace(data, labels=tuple(renamed.values()), **parts)))
+    ticks = charts(app)["confusion"]["layout"]["xaxis"]["ticktext"]
+    assert ticks[0] == "&#60;b&#62;*x*&#60;/b&#62;"
+    assert set(app.table[1].value["true"]) <= {as_text(label) for label in renamed.values()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_whole_table_holds_what_the_model_said(kind: Kind) -> None:
+    found = made(tuning.data(kind))
+    table = prediction_table(found, whole=True)
+    assert list(table["text"]) == [item.text for item in found.data.test]
+    if kind == "classification":
+        np.testing.assert_allclose(table["probability of early"] + table["probability of late"], 1)
+        shares = table[["probability of early", "probability of late"]].max(axis=1)
+        np.testing.assert_allclose(shares, table["probability"])
+    if kind == "tagging":
+        assert all(len(a.split()) == len(b.split()) for a, b in zip(table["probabilities"], table["true"], strict=True))
+    if kind == "answering":
+        assert table["true"].iloc[2] == table["predicted"].iloc[2] == "(no answer)"
+        assert table["margin of “no answer”"].iloc[2] == pytest.approx(0.7)
+    if kind == "similarity":
+        assert table["predicted"].iloc[0] == pytest.approx(table["true"].iloc[0] + 0.1)
+
+
+def test_scores_of_every_seed_can_be_saved() -> None:
+    data = tuning.data()
+    table = score_table([made(data, seed=seed) for seed in (3, 4)])
+    assert list(table["seed"]) == [3, 3, 3, 4, 4, 4]
+    assert list(table["score"]) == ["accuracy", "macro_f1", "mcc"] * 2
+    assert (table["low"] <= table["value"]).all()
+    assert (table["value"] <= table["high"]).all()
+
+
+@pytest.mark.usefixtures("app")
+def test_the_learning_curve_trains_on_parts_of_the_data(engine: Engine) -> None:
+    data = tuning.data(train=20)
+    trained = tuning.outcome(engine, tuning.question("embedded/tinybert", data, learns="head", epochs=1))
+    app = opened(trained)
+    assert "learning curve" not in charts(app)
+    button(app, "Train on 10, 25, 50 and 100%").click().run()
+    desk: Desk = app.session_state["desk"]
+    job = desk.current(LearningCurve)
+    assert job is not None
+    assert job.wait(PATIENCE)
+    app.run()
+    (line,) = charts(app)["learning curve"]["data"]
+    assert line["x"] == [2, 5, 10, 20]
+    assert line["y"][-1] == pytest.approx(trained.scores[0].value)  # all of the data, the same settings and seed
+    assert not job.kept
+    for fewer, more in zip(job.tuned, job.tuned[1:], strict=False):
+        assert set(fewer.data.train) < set(more.data.train)
+    assert list(curve_table(job.tuned)["examples"]) == [2] * 3 + [5] * 3 + [10] * 3 + [20] * 3
+    # A curve of other settings is not shown as that of these.
+    other = replace(trained, settings=replace(trained.settings, epochs=2))
+    scene = Scene(data, None, other.base, other.settings, (other,), False)
+    again = AppTest.from_function(_script, args=(scene,), default_timeout=60)
+    again.session_state["desk"] = desk
+    again.run()
+    assert "learning curve" not in charts(again)
+    assert button(again, "Train on 10, 25, 50 and 100%")

@@ -1,0 +1,156 @@
+"""The visitor's own data to train on: pasted or uploaded, kept over pages, in the address, and said."""
+
+from __future__ import annotations
+
+import pytest
+from layers_page import said
+from nasty import MARKDOWN, NASTY
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.testing.v1 import AppTest, local_script_runner
+
+from ui import address
+from ui.train import own_data
+
+REVIEWS = "text,label\n" + "".join(f"film {i},{'good' if i % 4 else 'bad'}\n" for i in range(40))
+TAGGED = "".join(f"Ann{i}\tB-PER\nsleeps\tO\nin\tO\nOslo\tB-LOC\n\n" for i in range(20))
+ASKED = "question,context,answer\n" + "".join(f"Who?,Ann {i} did.,{'Ann' if i % 2 else ''}\n" for i in range(20))
+ALIKE = "text,text_pair,score\n" + "".join(f"a {i},b {i},{i / 20}\n" for i in range(21))
+
+
+@pytest.fixture(autouse=True)
+def shelf(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
+    """One manager of uploads for all runs, as a server has it; AppTest makes one for every run."""
+    manager = MemoryUploadedFileManager("/mock/upload")
+    monkeypatch.setattr(local_script_runner, "MemoryUploadedFileManager", lambda _endpoint: manager)
+    return manager
+
+
+def script(**query: str) -> AppTest:
+    def page() -> None:
+        import streamlit as st
+
+        from ui import address
+        from ui.train import own_data
+
+        address.enter("train", "Train", own_data.FIELDS)
+        if st.toggle("here", True, key="here"):
+            data = own_data.draw(seed=int(st.number_input("Seed", 0)))
+            st.text("nothing" if data is None else f"{data.kind} {data.name} {len(data.train)}")
+        st.text("link whole" if address.publish() else "link without the long text")
+        st.text(f"uploaded: {own_data.uploaded()}")
+
+    app = AppTest.from_function(page, default_timeout=30)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def texts(app: AppTest) -> list[str]:
+    return [text.value for text in app.text]
+
+
+def test_nothing_yet_and_how_the_data_must_look() -> None:
+    app = script()
+    assert texts(app) == ["nothing", "link whole", "uploaded: False"]
+    for kind in own_data.KINDS:
+        app.button_group(key="train_own_kind").set_value(kind).run()
+        assert app.code[0].value == own_data._EXAMPLE[kind]
+        assert not app.warning
+        assert not app.exception
+
+
+@pytest.mark.parametrize("kind", own_data.KINDS)
+def test_the_example_beside_the_controls_is_in_the_right_form(kind: str) -> None:
+    """Too little to train on, and nothing else is wrong with it."""
+    app = script(own_kind=kind, own_text=own_data._EXAMPLE[kind])
+    (warning,) = app.warning
+    assert "at least 10 are needed" in warning.value or "fewer than two labels" in warning.value
+    assert texts(app)[0] == "nothing"
+    assert app.text_area[0].value == own_data._EXAMPLE[kind]
+
+
+READ = {
+    "classification": (
+        REVIEWS,
+        "40 items, of which 28 to train on, 4 to choose by and 8",
+        "2 labels: good (30), bad (10).",
+    ),
+    "tagging": (
+        TAGGED,
+        "20 items, of which 14 to train on, 2 to choose by and 4",
+        "Entities of 2 types: PER (20), LOC (20).",
+    ),
+    "answering": (ASKED, "20 items, of which 14 to train on", "20 passages; 10 questions without an answer."),
+    "similarity": (ALIKE, "21 items, of which 15 to train on", "Scores from 0 to 5, on average 2.5."),
+}
+
+
+@pytest.mark.parametrize("kind", READ)
+def test_what_was_read_is_said(kind: str) -> None:
+    typed, parts, holds = READ[kind]
+    app = script(own_kind=kind)
+    app.text_area[0].set_value(typed).run()
+    assert not app.warning
+    assert f"The pasted data: {parts}" in said(app)
+    assert holds in said(app)
+    assert texts(app)[0].startswith(f"{kind} own data ")
+
+
+def test_notes_are_shown_and_another_seed_is_another_split() -> None:
+    app = script(own_kind="similarity")
+    app.text_area[0].set_value(ALIKE).run()
+    assert "The scores, from 0 to 1, were rescaled to 0 to 5." in said(app)
+    before = texts(app)[0]
+    app.number_input[0].set_value(1).run()
+    assert texts(app)[0] != before
+
+
+def test_what_cannot_be_used_gets_one_sentence_and_stays() -> None:
+    app = script()
+    typed = "text,label\n" + "x,a\n" * 3
+    app.text_area[0].set_value(typed).run()
+    assert len(app.warning) == 1
+    assert "1 usable text; at least 10 are needed" in said(app)
+    assert texts(app)[0] == "nothing"
+    assert app.text_area[0].value == typed
+
+
+def test_a_link_brings_kind_and_text_back_and_a_long_text_stays_out_of_it() -> None:
+    app = script()
+    app.button_group(key="train_own_kind").set_value("tagging").run()
+    app.text_area[0].set_value("a O").run()
+    assert app.query_params == {"own_kind": "tagging", "own_text": "a O"}
+    app.text_area[0].set_value(TAGGED * 20).run()
+    assert app.query_params == {"own_kind": "tagging"}
+    assert "link without the long text" in texts(app)
+    assert len(TAGGED * 20) > address.LONGEST_VALUE
+    again = script(own_kind="nonsense", own_text=REVIEWS)
+    assert texts(again)[0].startswith("classification own data")
+
+
+def test_an_uploaded_file_is_in_use_until_it_is_removed() -> None:
+    app = script()
+    app.file_uploader(key="training upload").set_value(("own.csv", REVIEWS.encode("utf-16"), "text/csv")).run()
+    assert "own.csv: 40 items" in said(app)
+    assert "uploaded: True" in texts(app)
+    assert app.text_area[0].disabled
+    app.toggle(key="here").set_value(False).run()  # as on another page
+    app.toggle(key="here").set_value(True).run()
+    assert "In use: **own.csv**" in said(app)
+    assert "own.csv: 40 items" in said(app)
+    app.button[0].click().run()
+    assert texts(app)[0] == "nothing"
+    assert "uploaded: False" in texts(app)
+
+
+def test_labels_and_names_of_files_are_shown_as_text() -> None:
+    labels = [each for each in NASTY if "\n" not in each]
+    rows = "".join(
+        f'text {i},"{labels[i % len(labels)].replace(chr(34), chr(34) * 2)}"\n' for i in range(4 * len(labels))
+    )
+    app = script()
+    app.file_uploader(key="training upload").set_value((f"{NASTY[0]}$x$.csv", f"text,label\n{rows}".encode(), "")).run()
+    assert texts(app)[0].startswith("classification")
+    shown = [element.value for element in (*app.caption, *app.success, *app.markdown)]
+    assert any(labels[0][:4] in each.replace("\\", "") for each in shown)
+    assert not [each for each in shown if MARKDOWN.search(each)]

@@ -1,0 +1,237 @@
+"""View "Similarity": what it shows is what the vectors give, of any model, and what is typed gets an answer."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+import tuning
+from layers_page import said
+from sklearn.decomposition import PCA
+from sklearn.metrics.pairwise import cosine_similarity
+from streamlit.testing.v1 import AppTest
+
+import ui.engine
+from model_zoo import Engine
+from training.finetuning.results import Tuned
+from training.finetuning.sets import SETS
+from ui.train import similarity
+from ui.train.scene import Scene
+
+MODEL = "embedded/tinybert"
+LINES = ["The cat slept.", "A cat was asleep.", "Interest rates are falling.", "<b>Not</b> *bold* $1$"]
+
+
+@pytest.fixture(autouse=True)
+def one_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The session's, as all visitors of the app share one."""
+    st.cache_resource.clear()
+    monkeypatch.setattr(ui.engine, "Engine", lambda **_settings: engine)
+    yield
+    st.cache_resource.clear()
+
+
+def _script(scene: object) -> None:
+    from ui import address
+    from ui.messages import failures_as_messages
+    from ui.train import similarity
+
+    address.enter("train", "Train", similarity.VIEW.fields)
+    with failures_as_messages():
+        similarity.VIEW.draw(scene)  # type: ignore[arg-type]
+    address.publish()
+
+
+def opened(*tuned: Tuned, model: str = MODEL, lines: list[str] | None = None, **query: str) -> AppTest:
+    data = tuned[0].data if tuned else None
+    scene = Scene(data, None, model, tuning.question(model).settings, tuned, False)
+    app = AppTest.from_function(_script, args=(scene,), default_timeout=60)
+    app.query_params["lines"] = "\n".join(LINES if lines is None else lines)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def figure(app: AppTest) -> dict[str, Any]:
+    (chart,) = app.get("plotly_chart")
+    found: dict[str, Any] = json.loads(chart.proto.spec)
+    return found
+
+
+def array(found: Any) -> np.ndarray:
+    """Numbers of a figure, which are sent packed or as a list."""
+    if not isinstance(found, dict):
+        return np.array(found)
+    values = np.frombuffer(base64.b64decode(found["bdata"]), found["dtype"])
+    return values.reshape([int(side) for side in str(found["shape"]).split(",")]) if "shape" in found else values
+
+
+def expected(engine: Engine, texts: list[str], model: str = MODEL, layer: int = -1) -> np.ndarray:
+    """The mean over each text's own tokens, one text at a time."""
+    states = [engine.encoded_states(model, text) for text in texts]
+    return np.stack([one.states[layer][~np.array(one.encoding.special)].mean(axis=0) for one in states])
+
+
+def test_the_matrix_is_that_of_the_sentences_as_typed(engine: Engine) -> None:
+    app = opened()
+    (cells,) = figure(app)["data"]
+    np.testing.assert_allclose(array(cells["z"]), cosine_similarity(expected(engine, LINES)), atol=1e-5)
+    assert "A high cosine says that two vectors are alike, not that two sentences mean the same." in said(app)
+    matrix = cosine_similarity(expected(engine, LINES))
+    assert f"of these sentences {matrix[np.triu_indices(4, 1)].mean():.2f}," in said(app)
+
+
+def test_layer_and_what_all_share(engine: Engine) -> None:
+    raw = array(figure(opened(vector_layer="1"))["data"][0]["z"])
+    np.testing.assert_allclose(raw, cosine_similarity(expected(engine, LINES, layer=1)), atol=1e-5)
+    removed = array(figure(opened(vector_layer="1", removed="1"))["data"][0]["z"])
+    pairs = SETS["similarity"].build().train
+    reference = expected(engine, list({text for pair in pairs for text in (pair.text, str(pair.pair))}), layer=1)
+    left = expected(engine, LINES, layer=1) - reference.mean(axis=0)
+    (direction,) = PCA(1).fit(reference).components_
+    left -= np.outer(left @ direction, direction)
+    np.testing.assert_allclose(removed, cosine_similarity(left), atol=1e-4)
+
+
+def test_a_layer_that_does_not_exist_is_said_and_the_last_one_shown(engine: Engine) -> None:
+    app = opened(vector_layer="9")
+    assert "This model has layers 1 to 2; layer 9 does not exist, so layer 2 is shown." in said(app)
+    found = array(figure(app)["data"][0]["z"])
+    np.testing.assert_allclose(found, cosine_similarity(expected(engine, LINES)), atol=1e-5)
+
+
+def test_nearest_are_ranked_by_cosine(engine: Engine) -> None:
+    app = opened(shown="nearest", sentence="2")
+    table = app.dataframe[0].value
+    matrix = cosine_similarity(expected(engine, LINES))
+    assert table["number"].tolist() == [int(place) + 1 for place in np.argsort(-matrix[1]) if place != 1]
+    np.testing.assert_allclose(table["cosine"], sorted(np.delete(matrix[1], 1), reverse=True), atol=1e-5)
+    assert app.selectbox[0].options[3] == f"4: {LINES[3]}"
+    fewer = opened(shown="nearest", sentence="40")
+    assert fewer.selectbox[0].value == 4
+
+
+def test_a_search_ranks_all_lines(engine: Engine) -> None:
+    app = opened(shown="search", query="Who was sleeping?")
+    values = cosine_similarity(expected(engine, ["Who was sleeping?", *LINES]))[0, 1:]
+    assert app.dataframe[0].value["sentence"].tolist() == [LINES[place] for place in np.argsort(-values)]
+    np.testing.assert_allclose(app.dataframe[0].value["cosine"], sorted(values, reverse=True), atol=1e-5)
+    app.text_input(key=similarity.QUERY.key).set_value("  ").run()
+    assert not app.dataframe
+    assert "Type what to search for." in said(app)
+
+
+def test_the_plane_is_that_of_the_principal_components(engine: Engine) -> None:
+    app = opened(shown="plane")
+    (dots,) = figure(app)["data"]
+    points = PCA(2).fit_transform(expected(engine, LINES))
+    for axis, name in enumerate("xy"):
+        np.testing.assert_allclose(np.abs(array(dots[name])), np.abs(points[:, axis]), atol=1e-4)
+    listed = next(each.value for each in app.markdown if each.value.startswith("1. "))
+    assert r"4. \<b\>Not\<\/b\>".replace(r"\/", "/") in listed
+
+
+def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
+    app = opened(shown="scores")
+    table = app.dataframe[0].value
+    assert len(table) == 3 * 3 * 2
+    assert [line["name"] for line in figure(app)["data"]] == [
+        *("[CLS]", "[CLS], removed", "Mean", "Mean, removed", "Maximum", "Maximum, removed")
+    ]
+    first = table[(table["layer"] == 0) & (table["pooling"] == "[CLS]")]
+    assert first["rho"].isna().all()
+    assert first["mean_cosine"].tolist() == pytest.approx([1, 0], abs=1e-5)
+    others = table[table["layer"] > 0]
+    assert (others["low"] < others["rho"]).all()
+    assert (others["rho"] < others["high"]).all()
+    assert "on the 60 pairs of the test part" in said(app)
+    assert "Gaps: there all vectors are the same" in said(app)
+
+
+def test_cls_before_the_first_layer_tells_no_sentences_apart() -> None:
+    app = opened(pooling="cls", vector_layer="0")
+    assert "All these vectors are the same" in said(app)
+    np.testing.assert_allclose(array(figure(app)["data"][0]["z"]), 1, atol=1e-6)
+    assert "All these vectors are the same" not in said(opened(pooling="cls"))
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "caution"),
+    [
+        ("roberta", "<s>", None),
+        ("xlnet", "<cls>", None),
+        ("t5", "First token", "that of the text’s first token."),
+        ("gpt2", "First token", "that of the text’s first token, which has read no word but itself."),
+    ],
+)
+def test_what_stands_for_cls_has_its_own_name(
+    family: str, name: str, caution: str | None, checkpoint: Callable[[str], Path]
+) -> None:
+    model = str(checkpoint(family))
+    app = opened(model=model, pooling="cls")
+    labels = [option.content.replace("\\", "") for option in app.button_group(key=similarity.POOLING.key).proto.options]
+    assert labels == [name, "Mean", "Maximum"]
+    assert (caution in said(app)) if caution else ("first token" not in said(app))
+    table = opened(model=model, shown="scores").dataframe[0].value
+    assert set(table["pooling"]) == {name, "Mean", "Maximum"}
+
+
+def test_after_training_is_the_model_that_training_made(engine: Engine) -> None:
+    found = tuning.outcome(engine, tuning.question(MODEL, tuning.data(), epochs=2))
+    before, after = (array(figure(opened(found, tuned_vectors=on))["data"][0]["z"]) for on in "01")
+    np.testing.assert_allclose(before, cosine_similarity(expected(engine, LINES)), atol=1e-5)
+    np.testing.assert_allclose(after, cosine_similarity(expected(engine, LINES, found.id)), atol=1e-5)
+    assert np.abs(before - after).max() > 1e-4
+    other = opened(found, model="embedded/bilstm", tuned_vectors="1")  # training was of another model
+    assert [toggle.label for toggle in other.toggle] == ["Remove what all share"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], "Type at least two sentences, one a line."),
+        (["", "  ", "One.", ""], "Type at least two sentences, one a line."),
+        (["One.", "Two.", "word " * 19_000], "Longer than the model reads: sentence 3. The end was left out."),
+        (["One."] * 51, "The first 50 of 51 sentences are shown."),
+        (["One.", "\u200b"], "Sentence 2 has no token that this model reads. Change it."),
+    ],
+)
+def test_what_cannot_be_read_as_typed_is_said_in_a_sentence(lines: list[str], message: str) -> None:
+    app = opened(lines=["One.", "Two."])
+    typed = "\n".join(lines)
+    app.text_area(key=similarity.LINES.key).set_value(typed).run()
+    assert not app.exception
+    assert not app.error
+    assert message in said(app)
+    assert app.text_area(key=similarity.LINES.key).value == typed
+
+
+def test_a_query_that_is_cut_or_empty_to_the_model_is_named() -> None:
+    assert "Longer than the model reads: what you search for." in said(opened(shown="search", query="word " * 900))
+    assert "What you search for has no token that this model reads." in said(opened(shown="search", query="\u200b"))
+
+
+def test_numbers_can_be_taken_away(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved: dict[str, Callable[[], str | bytes]] = {}
+    monkeypatch.setattr(similarity.save, "file", lambda _label, make, name, *_: saved.update({name: make}))
+    monkeypatch.setattr(similarity.save, "table", lambda _label, make, name: saved.update({name: make}))
+    opened(pooling="max", removed="1")
+    arrays = np.load(io.BytesIO(saved["sentence-vectors"]()))  # type: ignore[arg-type]
+    table = saved["cosines"]()
+    assert isinstance(table, pd.DataFrame)
+    np.testing.assert_array_equal(table.drop(columns="sentence"), arrays["cosines"])
+    np.testing.assert_allclose(arrays["cosines"], cosine_similarity(arrays["vectors"]), atol=1e-6)
+    assert arrays["vectors"].shape == (4, engine.info(MODEL).width)
+    assert (arrays["pooling"], arrays["layer"], arrays["removed"]) == ("max", 2, True)
+    assert arrays["sentences"].tolist() == table["sentence"].tolist() == LINES

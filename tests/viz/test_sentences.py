@@ -1,0 +1,60 @@
+"""Pictures of sentences: the numbers in them, and names that are shown as typed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viz.sentences import Ranking, cosine_matrix, in_the_plane, rho_by_layer
+
+COSINES = np.array([[1, 0.25, -0.5], [0.25, 1, 0], [-0.5, 0, 1]], dtype=np.float32)
+LINES = ["A short one.", "<i>Tags</i> are text.", "A sentence that is much too long to be a label in a picture."]
+
+
+def test_the_matrix_holds_the_cosines_in_the_order_typed_and_writes_them() -> None:
+    figure = cosine_matrix(COSINES, LINES)
+    (cells,) = figure.data
+    np.testing.assert_array_equal(cells.z, COSINES)
+    assert (cells.zmin, cells.zmax) == (-1, 1)
+    assert cells.texttemplate == "%{z:.2f}"
+    labels = figure.layout.yaxis.ticktext
+    assert labels[0].endswith("1")
+    assert labels[1].startswith("&#60;i&#62;")
+    assert "…" in labels[2]
+    assert cells.customdata[0][2] == f"{LINES[0]}<br>{LINES[2]}"  # the whole of it when hovered
+    assert cosine_matrix(np.eye(50, dtype=np.float32), ["x"] * 50).data[0].texttemplate is None  # no room for numbers
+
+
+def test_cosines_need_their_sentences() -> None:
+    with pytest.raises(ValueError, match="do not fit 2 sentences"):
+        cosine_matrix(COSINES, LINES[:2])
+
+
+def test_points_carry_numbers_and_words() -> None:
+    figure = in_the_plane(np.array([[0, 1], [2, 3], [4, 5]], dtype=np.float32), (0.7, 0.2), LINES)
+    assert list(figure.data[0].x) == [0, 2, 4]
+    assert list(figure.data[0].text) == ["1", "2", "3"]
+    assert "70%" in figure.layout.xaxis.title.text
+
+
+def test_a_line_for_each_ranking_and_a_colour_for_each_name() -> None:
+    nan = float("nan")
+    figure = rho_by_layer(
+        [
+            Ranking("Mean", False, [(0, 0.1, 0.0, 0.2), (1, 0.6, 0.5, 0.7)]),
+            Ranking("Mean", True, [(0, nan, nan, nan), (1, 0.7, 0.6, 0.8)]),
+            Ranking("<s>", False, [(0, 0.0, -0.1, 0.1)]),
+        ],
+        "removed",
+    )
+    mean, removed, cls = figure.data
+    assert list(mean.y) == [0.1, 0.6]
+    assert list(mean.customdata[1]) == [0.5, 0.7]
+    assert list(removed.y) == [None, 0.7]  # a gap
+    assert removed.name == "Mean, removed"
+    assert mean.line.color == removed.line.color != cls.line.color
+    assert (mean.line.dash, removed.line.dash) == ("solid", "dot")
+    assert cls.name == "&#60;s&#62;"
+    assert list(figure.layout.xaxis.ticktext) == ["embeddings", "1"]
+    with pytest.raises(ValueError, match="nothing to draw"):
+        rho_by_layer([], "removed")

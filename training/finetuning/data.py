@@ -1,0 +1,166 @@
+"""What a model is tuned on: the items of a task in three parts, and the built-in sets of them. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+
+from model_zoo.errors import InvalidInput
+
+Kind = Literal["classification", "tagging", "answering", "similarity"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+Part = Literal["train", "dev", "test"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+OUTSIDE = "O"
+"""The tag of a word that is in no entity. The others are B-TYPE where an entity begins and I-TYPE inside (IOB2)."""
+
+HIGHEST_SCORE = 5.0
+"""Of two texts that mean the same; of two that have nothing in common it is 0 (STS, Agirre et al. 2012)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A text, or a pair of texts, and its label (classification)."""
+
+    text: str
+    pair: str | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """The words of a sentence and a tag for each, in IOB2 (tagging). The text is the words with spaces between."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+    @property
+    def pair(self) -> None:
+        return None
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Characters [start, end) of each word in the text."""
+        found, start = [], 0
+        for word in self.words:
+            found.append((start, start + len(word)))
+            start += len(word) + 1
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question on a passage and its answers, any of which will do: (first character, text). None where the passage
+    does not answer it (answering).
+    """
+
+    text: str
+    pair: str
+    answers: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Two texts and how alike they are in meaning, from 0 to ``HIGHEST_SCORE`` (similarity)."""
+
+    text: str
+    pair: str
+    score: float
+
+
+Item = Labelled | Tagged | Asked | Scored
+
+
+@dataclass(frozen=True)
+class Data:
+    """Items of one kind in three parts: trained on, chosen by, and held out for the scores that are shown.
+
+    ``name`` tells it from other data: a built-in set's name, or a fingerprint of the visitor's own. ``labels`` are
+    those of classification, or the tags of tagging, in the order of the network's outputs; empty for other kinds.
+    ``measure`` is the score that is shown while it trains: see ``scores.MEASURES``. ``notes`` say in sentences what
+    was left out or changed while the data was read.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    train: tuple[Item, ...] = field(repr=False)
+    dev: tuple[Item, ...] = field(repr=False)
+    test: tuple[Item, ...] = field(repr=False)
+    labels: tuple[str, ...] = ()
+    measure: str = "accuracy"
+    notes: tuple[str, ...] = field(default=(), repr=False)
+
+    def part(self, part: Part) -> tuple[Item, ...]:
+        found: tuple[Item, ...] = getattr(self, part)
+        return found
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.name, self.kind, self.labels, self.train, self.dev, self.test))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def first(self, examples: int | None, seed: int) -> Data:
+        """With so many training items only, drawn by the seed; of a smaller number they are the first, so that fewer
+        are always a part of more. The same data where there are no more.
+
+        Labels take turns, so that few items hold as many of each as can be.
+        """
+        if examples is None or examples >= len(self.train):
+            return self
+        order = np.random.default_rng(seed).permutation(len(self.train))
+        turns: dict[str, int] = {}
+        places: list[tuple[int, int, int]] = []
+        for place in order:
+            item = self.train[int(place)]
+            label = item.label if isinstance(item, Labelled) else ""
+            turns[label] = turns.get(label, 0) + 1
+            places.append((turns[label], len(places), int(place)))
+        kept = [place for _, _, place in sorted(places)[:examples]]
+        return replace(self, train=tuple(self.train[place] for place in kept))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltIn:
+    """A set written for this project; each lies in a file of its own in ``training/finetuning/sets`` as ``SET``.
+
+    ``question`` is what the model is to answer, in a short sentence. ``card`` says in Markdown what it is made of, how
+    its parts are kept apart, how balanced it is and what it cannot show. ``build`` makes it, always the same.
+    ``tries`` are (text, second text or None) to try a tuned model with; none of them is in the set.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    question: str
+    card: str
+    build: Callable[[], Data]
+    tries: tuple[tuple[str, str | None], ...]
+
+
+def check(data: Data) -> Data:
+    """The data itself. Raises InvalidInput, with what to do, for data that nothing can be learnt from."""
+    for part in PARTS:
+        if not data.part(part):
+            raise InvalidInput(f"{data.title} has no items to {_USES[part]}. Bring more of them.")
+    if data.kind == "classification" and len(data.labels) < 2:
+        only = f" (“{data.labels[0]}”)" if data.labels else ""
+        raise InvalidInput(f"{data.title} has one label only{only}. Bring items of at least two labels.")
+    if data.kind == "tagging" and not set(data.labels) - {OUTSIDE}:
+        raise InvalidInput(f"In {data.title} no word is in an entity. Bring sentences with tags such as B-PERSON.")
+    return data
+
+
+_USES = {"train": "train on", "dev": "choose by", "test": "test on"}

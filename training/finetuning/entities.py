@@ -1,0 +1,92 @@
+"""Tags of entities, brought to IOB2: B-TYPE where an entity begins, I-TYPE inside, O outside; and the tokens that carry
+the tags of words.
+
+Files have them in IOB1 (I- throughout, B- only where one entity follows another of its type; Ramshaw & Marcus 1995), in
+IOB2, in IOBES or BILOU (with the last word and the single ones marked; Ratinov & Roth 2009), or as types alone.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from model_zoo.errors import InvalidInput
+from model_zoo.types import Encoding, counted
+from training.finetuning.data import OUTSIDE
+from training.finetuning.formats import shown
+
+_PREFIXED = re.compile(r"([BIESLU])-(.+)")
+_BEGINS, _ENDS = set("BSU"), set("ELSU")
+
+
+def type_of(tag: str) -> str:
+    """PERSON of B-PERSON; "O" of itself."""
+    return tag if tag == OUTSIDE else tag.partition("-")[2]
+
+
+def first_pieces(encoding: Encoding, words: Sequence[tuple[int, int]]) -> list[int | None]:
+    """For each word, given by its characters, the place of its first token; None for words that the model's limit cut
+    off.
+    """
+    starts = [start for start, _ in words]
+    found: list[int | None] = [None] * len(words)
+    for place, ((start, end), special) in enumerate(zip(encoding.offsets, encoding.special, strict=True)):
+        word = bisect_right(starts, start) - 1
+        if not special and start < end and word >= 0 and start < words[word][1] and found[word] is None:
+            found[word] = place
+    return found
+
+
+def n_entities(tags: Sequence[str]) -> int:
+    """How many entities a model called. It may leave out a B-: another type, or a tag after O, begins one, too."""
+    before = OUTSIDE
+    found = 0
+    for tag in tags:
+        found += tag != OUTSIDE and (tag.startswith("B-") or type_of(tag) != type_of(before))
+        before = tag
+    return found
+
+
+def in_iob2(sentences: Sequence[tuple[str, Sequence[str]]], notes: list[str]) -> list[tuple[str, ...]]:
+    """The tags of each sentence in IOB2, with a note where that changes them. Each comes with where it stands, for the
+    message of the InvalidInput that is raised for what is no tag.
+    """
+    prefixed = any(_PREFIXED.fullmatch(tag) for _, tags in sentences for tag in set(tags))
+    found, changed = [], 0
+    for where, tags in sentences:
+        now = _converted(tags, prefixed, where)
+        changed += sum(a != b for a, b in zip(tags, now, strict=True))
+        found.append(now)
+    if not prefixed and any(tag != OUTSIDE for _, tags in sentences for tag in tags):
+        notes.append("The tags are types alone: neighbours of the same type were taken as one entity (now in IOB2).")
+    elif changed:
+        notes.append(f"Changed {counted(changed, 'tag')} to IOB2, in which every entity begins with B-.")
+    return found
+
+
+def _converted(tags: Sequence[str], prefixed: bool, where: str) -> tuple[str, ...]:
+    found = []
+    before, ended = OUTSIDE, True
+    for word, tag in enumerate(tags, start=1):
+        if tag == OUTSIDE:
+            before, ended = OUTSIDE, True
+            found.append(tag)
+            continue
+        marked = _PREFIXED.fullmatch(tag)
+        kind = marked[2] if marked else tag
+        if prefixed and not marked:
+            raise InvalidInput(
+                f"{where}, word {word}: the tag “{shown(tag)}” has no B- or I- before it, as others of the file have. "
+                "Write O for a word in no entity."
+            )
+        if not any(character.isalpha() for character in kind):
+            raise InvalidInput(
+                f"{where}, word {word}: the tag “{shown(tag)}” names no type. Write tags such as B-PERSON, and O for "
+                "a word in no entity."
+            )
+        prefix = marked[1] if marked else "I"
+        begins = ended or kind != before or prefix in _BEGINS
+        found.append(f"{'B' if begins else 'I'}-{kind}")
+        before, ended = kind, prefix in _ENDS
+    return tuple(found)

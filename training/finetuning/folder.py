@@ -1,0 +1,103 @@
+"""A tuned model as a folder: safetensors, config, tokenizer, and a card that says what it is; and the folder zipped."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from model_zoo.errors import InvalidInput
+from training.finetuning.results import Tuned
+from training.finetuning.settings import Settings
+
+if TYPE_CHECKING:
+    from model_zoo.loading import LoadedModel
+
+CARD = "README.md"
+
+_HOW = {
+    "all": "all weights learnt",
+    "top": "the top {layers} layers and the head learnt",
+    "lora": "LoRA of rank {rank} on queries and values, and the head, learnt; what LoRA learnt is merged in",
+    "head": "the head alone learnt",
+}
+_CLASSES = {
+    "classification": "AutoModelForSequenceClassification",
+    "similarity": "AutoModelForSequenceClassification",
+    "tagging": "AutoModelForTokenClassification",
+    "answering": "AutoModelForQuestionAnswering",
+}
+
+
+def save(network: Any, loaded: LoadedModel, outcome: Tuned, folder: Path) -> None:
+    """Write a folder that transformers loads by itself."""
+    network.save_pretrained(folder)
+    with loaded.tokenizer_lock:
+        loaded.tokenizer.save_pretrained(folder)
+    (folder / CARD).write_text(card(outcome), encoding="utf-8")
+
+
+def learnt(settings: Settings) -> str:
+    """Which weights learnt, in words."""
+    return _HOW[settings.learns].format(layers=settings.layers, rank=settings.rank)
+
+
+def card(outcome: Tuned) -> str:
+    """What the model is, what it was tuned on and how, and how good it is, in Markdown."""
+    data, settings = outcome.data, outcome.settings
+    rows = [
+        f"| {score.measure} | {score.value:.3f} | {score.low:.3f} to {score.high:.3f} | "
+        f"{'–' if score.baseline is None else f'{score.baseline:.3f}'} |"
+        for score in outcome.scores
+    ]
+    labels = f" Labels: {', '.join(data.labels)}." if data.labels else ""
+    sizes = f"{len(data.train):,} items to train, {len(data.dev):,} for development, {len(data.test):,} for the test"
+    scale = " The network's output times 5 is the score." if data.kind == "similarity" else ""
+    first = f", {settings.head_first} of them the head alone" if settings.head_first else ""
+    return "\n".join(
+        [
+            f"# {data.title}: {outcome.base}, tuned",
+            "",
+            f"{outcome.base} tuned for {data.kind} on “{data.title}” ({sizes}).{labels}{scale} Load it with "
+            f"transformers' {_CLASSES[data.kind]}, or name its folder as a model in the app that made it.",
+            "",
+            "## Scores on the test part",
+            "",
+            "| Score | Value | 95% interval | Answering always alike |",
+            "|---|---|---|---|",
+            *rows,
+            "",
+            "The intervals are bootstraps over the items. The parts come from one source: other texts may be harder.",
+            "",
+            "## How it was tuned",
+            "",
+            f"AdamW; {learnt(settings)}. Learning rate {outcome.rate:g}, warm-up {settings.warmup:g} of the "
+            f"steps, then falling to 0; batch {settings.batch}, {settings.epochs} epochs{first}, weight decay "
+            f"{settings.weight_decay:g}, texts cut at {settings.max_tokens} tokens, seed {settings.seed}. "
+            f"{outcome.n_learning:,} of {outcome.n_parameters:,} weights learnt, in {outcome.seconds:,.0f} seconds.",
+            "",
+        ]
+    )
+
+
+def zipped(folder: Path, name: str) -> bytes:
+    """The files of a folder in one archive, in a folder of that name; not compressed, since weights do not shrink."""
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for file in sorted(folder.iterdir()):
+            archive.write(file, f"{name}/{file.name}")
+    return buffer.getvalue()
+
+
+def copy(folder: Path, target: Path) -> Path:
+    """The files of a folder in another that is new or empty. Raises InvalidInput where they cannot be written."""
+    try:
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise InvalidInput(f"{target} is there already and is not empty. Name another folder.")
+        shutil.copytree(folder, target, dirs_exist_ok=True)
+    except (OSError, ValueError) as error:  # ValueError for what can be no path
+        said = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"{target} cannot be written ({said}). Name another folder.") from error
+    return target

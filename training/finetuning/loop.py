@@ -1,0 +1,402 @@
+"""The loop: from a loaded model and a task to a tuned model, with an event for every step.
+
+Every step's data depend on the seed and the step alone, and a stopped run keeps its state: one that goes on ends where
+an uninterrupted one ends. Between two events others can have their turns.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from model_zoo import tuned
+from model_zoo.errors import InvalidInput
+from model_zoo.loading import LoadedModel
+from model_zoo.running import batches as padded_batches
+from model_zoo.types import Encoding
+from training.finetuning import lora, scores, stopped
+from training.finetuning.batching import batches, n_batches
+from training.finetuning.data import Data, Item, Part, Tagged, check
+from training.finetuning.finetune import TOKENS_A_PASS, Finetune
+from training.finetuning.folder import save
+from training.finetuning.network import Remembered, SmallVocabulary, fresh, set_learning
+from training.finetuning.results import Begun, Breath, Event, Judged, Pictured, Prediction, Stepped, Tuned
+from training.finetuning.schedule import Phase, rate_after, rate_at
+from training.finetuning.settings import MOST_EPOCHS, recommended_rate
+from training.finetuning.tasks import TASKS
+from training.finetuning.tasks.rule import IGNORED
+from training.objective import divergence
+from training.trainer import parameter_groups
+
+GRADIENT_NORM = 1.0
+"""Gradients are scaled down to this norm, as in Devlin et al. 2019."""
+
+_PICTURED = 200
+_TIMED = 15
+_ENCODED_AT_ONCE = 200
+_DIVERGED = 5.0  # times the loss at the start, and above it by this much
+_JUDGE_AFTER = 0.02  # of a budget in seconds: an LSTM has many short epochs
+
+
+def tune(loaded: LoadedModel, question: Finetune) -> Generator[Event, None, None]:
+    """See ``Finetune``."""
+    run = _Run(loaded, question)
+    try:
+        yield from run.events()
+    except GeneratorExit:
+        stopped.keep(question.id, run.state())
+        raise
+
+
+class _Run:
+    """One training, from the first event to the outcome."""
+
+    def __init__(self, loaded: LoadedModel, question: Finetune) -> None:
+        self.loaded, self.question, self.settings = loaded, question, question.settings
+        self.data: Data = check(question.data.first(self.settings.examples, self.settings.seed))
+        self.task = TASKS[self.data.kind]
+        self.pads = loaded.family.pads_for(self.data.kind)
+        self.network = fresh(loaded, self.data, self.settings)
+        # LoRA's are added to the others in the end.
+        self.n_parameters = sum(w.numel() for name, w in self.network.named_parameters() if not lora.is_own(name))
+        self.encodings: dict[Part, list[Encoding]] = {}
+        self.vocabulary: SmallVocabulary | None = None
+        self.remembered: Remembered | None = None
+        self.features: dict[Part, list[torch.Tensor]] = {}
+        self.optimizer: torch.optim.Optimizer | None = None
+        self.decay = 1.0  # of the embeddings' rows that do not occur
+        self.phase = 0
+        self.step_of_phase = 0
+        self.step = 0
+        self.seconds = 0.0
+        self.first_loss: float | None = None
+        self.steps: list[Stepped] = []
+        self.judged: list[Judged] = []
+        self.pictured: list[Pictured] = []
+        settings, info = self.settings, loaded.info
+        self.shape = info.width, info.n_heads > 0
+        rate = settings.rate_for(*self.shape)
+        self.phases = [
+            Phase("head", settings.head_first, recommended_rate("head", *self.shape)),
+            Phase(settings.learns, settings.epochs - settings.head_first, rate),
+        ]
+        if settings.learns == "head":
+            self.phases = [Phase("head", settings.epochs, rate)]
+        if settings.seconds is not None:
+            last = self.phases[-1]
+            self.phases[-1] = Phase(last.learns, max(last.epochs, MOST_EPOCHS), last.rate)
+        self.phases = [phase for phase in self.phases if phase.epochs]
+
+    # What happens, in order.
+
+    def events(self) -> Iterator[Event]:
+        yield from self._encode()
+        resumed = stopped.found(self.question.id)
+        if resumed is not None:
+            self.phase, self.step_of_phase = resumed.phase, resumed.step_of_phase
+        n_learning = self._enter(self.phase)
+        if resumed is not None:
+            self._restore(resumed)
+        yield Begun(self.n_parameters, n_learning, self._n_steps, self.step)
+        if self.remembered is not None:
+            yield from self._remember()
+        if not self.judged:
+            yield from self._judge()
+        while self.phase < len(self.phases):
+            yield from self._epochs()
+            self.phase, self.step_of_phase = self.phase + 1, 0
+            if self.phase < len(self.phases):
+                n_learning = self._enter(self.phase)
+        yield from self._finish(n_learning)
+
+    def _encode(self) -> Iterator[Event]:
+        for part in ("train", "dev", "test"):
+            items = self.data.part(part)
+            self.encodings[part] = found = []
+            for place, item in enumerate(items):
+                found.append(self.loaded.encode(item.text, item.pair, self.settings.max_tokens))
+                if place % _ENCODED_AT_ONCE == _ENCODED_AT_ONCE - 1:
+                    yield Breath()
+
+    @property
+    def _lengths(self) -> list[int]:
+        return [len(encoding) for encoding in self.encodings["train"]]
+
+    @property
+    def _steps_an_epoch(self) -> int:
+        return n_batches(self._lengths, self.settings.batch, pads=self.pads)
+
+    @property
+    def _n_steps(self) -> int:
+        if self.settings.seconds is not None:
+            return 0
+        return self._steps_an_epoch * sum(phase.epochs for phase in self.phases)
+
+    def _enter(self, number: int) -> int:
+        """Begin a phase: choose what learns. Returns how many numbers that is."""
+        phase = self.phases[number]
+        self._leave()
+        n_learning = set_learning(self.network, phase.learns, self.settings.layers)
+        if phase.learns == "head":
+            self._stand_in()
+        elif self.network.get_input_embeddings().weight.requires_grad:
+            ids = {number for each in self.encodings.values() for encoding in each for number in encoding.ids}
+            self.vocabulary = SmallVocabulary(self.network, ids)
+            self.decay = 1.0
+        groups = parameter_groups([self.network], self.settings.weight_decay)
+        self.optimizer = torch.optim.AdamW(groups, lr=phase.rate, fused=True)
+        return n_learning
+
+    def _leave(self) -> None:
+        """Undo what a phase put into the network for speed."""
+        if self.vocabulary is not None:
+            self.vocabulary.restore(self.decay)
+        if self.remembered is not None:
+            setattr(self.network, self.network.base_model_prefix, self.remembered.encoder)
+        self.vocabulary, self.remembered, self.features = None, None, {}
+
+    def _stand_in(self) -> None:
+        """Where nothing below the head changes, its input is computed once."""
+        self.remembered = Remembered(self.network.base_model)
+        setattr(self.network, self.network.base_model_prefix, self.remembered)
+
+    def _remember(self) -> Iterator[Event]:
+        assert self.remembered is not None
+        encoder = self.remembered.encoder.eval()
+        for part, encodings in self.encodings.items():
+            states: dict[int, torch.Tensor] = {}
+            for batch in padded_batches(encodings, self.pads):
+                inputs = self.loaded.inputs([encodings[place] for place in batch])
+                began = time.perf_counter()
+                with torch.no_grad():
+                    found = encoder(**inputs).last_hidden_state
+                states |= {place: found[row, : len(encodings[place])].clone() for row, place in enumerate(batch)}
+                self.seconds += (time.perf_counter() - began) * (part == "train")
+                yield Breath()
+            self.features[part] = [states[place] for place in range(len(encodings))]
+
+    def _epochs(self) -> Iterator[Event]:
+        """The epochs of a phase, from where it stands."""
+        if self.remembered is not None and not self.features:
+            yield from self._remember()
+        phase, pads = self.phases[self.phase], self.pads
+        an_epoch = self._steps_an_epoch
+        before = sum(each.epochs for each in self.phases[: self.phase])
+        while self.step_of_phase < an_epoch * phase.epochs and not self._spent():
+            epoch, place = divmod(self.step_of_phase, an_epoch)
+            order = batches(self._lengths, self.settings.batch, self.settings.seed, before + epoch, pads=pads)
+            yield from self._step(order[place], before + (self.step_of_phase + 1) / an_epoch)
+            over = self._spent() or self.step_of_phase == an_epoch * phase.epochs
+            if (place == an_epoch - 1 and self._worth_judging()) or over:
+                yield from self._judge()
+
+    def _spent(self) -> bool:
+        return self.settings.seconds is not None and self.seconds >= self.settings.seconds
+
+    def _worth_judging(self) -> bool:
+        if self.settings.seconds is None:
+            return True
+        last = next((step.seconds for step in self.steps if step.step == self.judged[-1].step), 0.0)
+        return self.seconds - last >= _JUDGE_AFTER * self.settings.seconds
+
+    # One step, and judging.
+
+    def _step(self, places: Sequence[int], epoch: float) -> Iterator[Event]:
+        assert self.optimizer is not None
+        phase, settings = self.phases[self.phase], self.settings
+        if settings.seconds is None:
+            share = rate_at(self.step_of_phase, self._steps_an_epoch * phase.epochs, settings.warmup)
+        else:
+            share = rate_after(min(1.0, self.seconds / settings.seconds), settings.warmup)
+        rate = phase.rate * share
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        passes = [(part, self._targets("train", part)) for part in self._passes(places)]
+        counts = [int((targets != IGNORED).sum()) for _, targets in passes]
+        total = 0.0
+        self.network.train()
+        for number, ((part, targets), n) in enumerate(zip(passes, counts, strict=True)):
+            began = time.perf_counter()
+            # Seeded for each pass, so that dropout is the same whoever else draws numbers meanwhile.
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(settings.seed * 1_000_003 + self.step * 1_009 + number)
+                loss = self._loss(self._output("train", part), targets, part) * (n / max(1, sum(counts)))
+                loss.backward()
+            total += float(loss.detach())
+            self.seconds += time.perf_counter() - began
+            if number < len(passes) - 1:
+                yield Breath()
+        if self.first_loss is None:
+            self.first_loss = total
+        if not math.isfinite(total) or total > _DIVERGED * (self.first_loss + 1):
+            raise InvalidInput(
+                f"The training diverged at step {self.step + 1}: its loss rose to {total:.3g}. Choose a smaller "
+                f"learning rate than {phase.rate:g}, such as {recommended_rate(phase.learns, *self.shape):g}."
+            )
+        began = time.perf_counter()
+        nn.utils.clip_grad_norm_([w for w in self.network.parameters() if w.requires_grad], GRADIENT_NORM)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.decay *= 1 - rate * settings.weight_decay
+        self.seconds += time.perf_counter() - began
+        self.step += 1
+        self.step_of_phase += 1
+        self.steps.append(Stepped(self.step, epoch, total, rate, self.seconds))
+        yield self.steps[-1]
+
+    def _passes(self, places: Sequence[int]) -> Iterator[Sequence[int]]:
+        """The items of a batch in as many passes as are asked for, and no pass too long for those who wait."""
+        longest = max(len(self.encodings["train"][place]) for place in places)
+        fitting = max(1, TOKENS_A_PASS // longest)
+        size = min(fitting, math.ceil(len(places) / self.settings.accumulate))
+        for start in range(0, len(places), size):
+            yield places[start : start + size]
+
+    def _targets(self, part: Part, places: Sequence[int]) -> torch.Tensor:
+        items = [self.data.part(part)[place] for place in places]
+        targets = self.task.targets([self.encodings[part][place] for place in places], items, self.data.labels)
+        return targets.to(self.network.device)
+
+    def _output(self, part: Part, places: Sequence[int]) -> Any:
+        inputs = self.loaded.inputs([self.encodings[part][place] for place in places])
+        if self.vocabulary is not None:
+            inputs["input_ids"] = self.vocabulary.places(inputs["input_ids"])
+        if self.remembered is not None:
+            self.remembered.states = nn.utils.rnn.pad_sequence(
+                [self.features[part][place] for place in places], batch_first=True
+            )
+        output = self.network(**inputs)
+        return self.task.without_padding(output, inputs.get("attention_mask"))
+
+    def _loss(self, output: Any, targets: torch.Tensor, places: Sequence[int]) -> torch.Tensor:
+        loss = self.task.loss(output, targets)
+        if self.question.soft is None:
+            return loss
+        teacher = torch.tensor([self.question.soft[place] for place in places], device=self.network.device)
+        soft = divergence(self.task.soft_scores(output), teacher, self.settings.temperature)
+        return self.settings.alpha * loss + (1 - self.settings.alpha) * soft
+
+    def _judge(self) -> Iterator[Event]:
+        """The development part: loss, score, and where its texts stand."""
+        loss, predictions, vectors = yield from self._answers("dev")
+        score = scores.value(self.data.measure, self.data.dev, predictions)
+        epoch = self.steps[-1].epoch if self.steps else 0.0
+        self.judged.append(Judged(self.step, epoch, loss, score))
+        yield self.judged[-1]
+        if epoch == int(epoch) and (self.settings.seconds is None or len(self.pictured) < MOST_EPOCHS):
+            self.pictured.append(Pictured(int(epoch), vectors))
+            yield self.pictured[-1]
+
+    def _answers(self, part: Part) -> Generator[Event, None, tuple[float, list[Prediction], np.ndarray]]:
+        """Mean loss and the predictions for a part, in its order, and the last layer's first vectors."""
+        items, encodings = self.data.part(part), self.encodings[part]
+        found: dict[int, Prediction] = {}
+        vectors: dict[int, np.ndarray] = {}
+        total, counted = 0.0, 0
+        firsts: list[torch.Tensor] = []
+        self.network.eval()
+        hook = self.network.base_model.register_forward_hook(
+            lambda _module, _given, output: firsts.append(output.last_hidden_state[:, 0])
+        )
+        try:
+            for batch in padded_batches(encodings, self.pads):
+                with torch.no_grad():
+                    output = self._output(part, batch)
+                    targets = self._targets(part, batch)
+                    n = int((targets != IGNORED).sum())
+                    total += float(self.task.loss(output, targets)) * n if n else 0.0
+                counted += n
+                of_batch = [encodings[place] for place in batch]
+                words = [_words(items[place]) for place in batch]
+                read = self.task.read(output, of_batch, words, self.data.labels)
+                found |= dict(zip(batch, read, strict=True))
+                first = firsts.pop().float().cpu().numpy()
+                vectors |= {place: first[row] for row, place in enumerate(batch) if place < _PICTURED}
+                yield Breath()
+        finally:
+            hook.remove()
+        kept = np.stack([vectors[place] for place in sorted(vectors)])
+        return total / max(1, counted), [found[place] for place in range(len(items))], kept
+
+    # The end.
+
+    def _finish(self, n_learning: int) -> Iterator[Event]:
+        _loss, predictions, _vectors = yield from self._answers("test")
+        self._leave()
+        if self.settings.learns == "lora":
+            lora.merge(self.network)
+        latency = self._latency()
+        yield Breath()
+        judged = scores.evaluate(self.data, predictions, seed=self.settings.seed)
+        yield Breath()
+        outcome = Tuned(
+            id=self.question.id,
+            base=self.question.model,
+            data=self.data,
+            settings=self.settings,
+            scores=judged,
+            predictions=tuple(predictions),
+            rate=self.phases[-1].rate,
+            n_parameters=self.n_parameters,
+            n_learning=n_learning,
+            n_bytes=4 * self.n_parameters,
+            latency=latency,
+            seconds=self.seconds,
+            steps=tuple(self.steps),
+            judged=tuple(self.judged),
+            pictured=tuple(self.pictured),
+        )
+        tuned.forget(self.question.id)  # the state of an earlier stop
+        if self.question.keep:
+            save(self.network, self.loaded, outcome, tuned.make_folder(self.question.id, 4 * self.n_parameters))
+        yield outcome
+
+    def _latency(self) -> float:
+        """Seconds of one test text by itself, the median of some; the first is a warm-up."""
+        times = []
+        self.network.eval()
+        for encoding in [self.encodings["test"][0], *self.encodings["test"][:_TIMED]]:
+            inputs = self.loaded.inputs([encoding])
+            began = time.perf_counter()
+            with torch.no_grad():
+                self.network(**inputs)
+            times.append(time.perf_counter() - began)
+        return statistics.median(times[1:])
+
+    # Stopping and going on.
+
+    def state(self) -> stopped.State | None:
+        """What is needed to go on; None before the first step."""
+        if self.optimizer is None or not self.steps or self.phase >= len(self.phases):
+            return None
+        return stopped.State(
+            phase=self.phase,
+            step_of_phase=self.step_of_phase,
+            step=self.step,
+            seconds=self.seconds,
+            decay=self.decay,
+            first_loss=self.first_loss,
+            steps=list(self.steps),
+            judged=list(self.judged),
+            pictured=list(self.pictured),
+            weights=self.network.state_dict(),
+            moments=stopped.moments(self.optimizer),
+        )
+
+    def _restore(self, state: stopped.State) -> None:
+        assert self.optimizer is not None
+        self.step, self.seconds, self.decay, self.first_loss = state.step, state.seconds, state.decay, state.first_loss
+        self.steps, self.judged, self.pictured = state.steps, state.judged, state.pictured
+        self.network.load_state_dict(state.weights, strict=False)
+        stopped.set_moments(self.optimizer, state.moments)
+
+
+def _words(item: Item) -> tuple[tuple[int, int], ...] | None:
+    return item.spans if isinstance(item, Tagged) else None

@@ -1,0 +1,74 @@
+"""Fine-tuning in a notebook: one call, and an object that predicts, has scores and can be saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from model_zoo import DEFAULT_MODEL, Engine, tuned
+from model_zoo.errors import InvalidInput
+from training.finetuning import folder
+from training.finetuning.data import Data
+from training.finetuning.finetune import Finetune
+from training.finetuning.predict import Predict
+from training.finetuning.results import Answered, Classified, Prediction, Score, TaggedWords, Tuned
+from training.finetuning.sets import SETS
+from training.finetuning.settings import Settings
+
+
+class TunedModel:
+    """A tuned model and the engine that holds it. ``outcome`` has all that was measured."""
+
+    def __init__(self, engine: Engine, outcome: Tuned) -> None:
+        self.engine, self.outcome = engine, outcome
+
+    @property
+    def id(self) -> str:
+        """The model's name for every question to ``engine``: ``engine.attend(tuned.id, text)``."""
+        return self.outcome.id
+
+    @property
+    def scores(self) -> dict[str, Score]:
+        """The scores on the test part with their intervals, by measure."""
+        return {score.measure: score for score in self.outcome.scores}
+
+    def predictions(self, texts: Sequence[str | tuple[str, str]]) -> tuple[Prediction, ...]:
+        """All that the model says of each text or pair; for answering a pair is a question and its passage."""
+        pairs = tuple((text, None) if isinstance(text, str) else (text[0], text[1]) for text in texts)
+        return self.engine.ask(Predict(self.id, pairs))
+
+    def predict(self, texts: Sequence[str | tuple[str, str]]) -> list[str | list[str] | float]:
+        """For each text its label, the tags of its words, its answer ("" for none) or its score."""
+        found: list[str | list[str] | float] = []
+        for one in self.predictions(texts):
+            if isinstance(one, Classified):
+                found.append(one.label)
+            elif isinstance(one, TaggedWords):
+                found.append(list(one.tags))
+            elif isinstance(one, Answered):
+                found.append(one.text)
+            else:
+                found.append(one.score)
+        return found
+
+    def save(self, target: str | Path) -> Path:
+        """Write the model's folder, with its card; it must be new or empty. Raises InvalidInput."""
+        return folder.copy(tuned.folder(self.id), Path(target).expanduser())
+
+
+def finetune(
+    data: str | Data, model: str = DEFAULT_MODEL, *, engine: Engine | None = None, seed: int = 0, **settings: object
+) -> TunedModel:
+    """Tune a model on a built-in set, by its name, or on other data; ``settings`` are those of ``Settings``.
+
+    Raises InvalidInput for a name that is no set, and what ``Finetune`` raises.
+    """
+    if isinstance(data, str):
+        if data not in SETS:
+            raise InvalidInput(f"There is no set “{data}” here. Choose one of {', '.join(SETS)}.")
+        data = SETS[data].build()
+    engine = engine or Engine()
+    question = Finetune(model, data, Settings(seed=seed, **settings), tuned.new_id())  # type: ignore[arg-type]
+    *_, outcome = engine.stream(question)
+    assert isinstance(outcome, Tuned)
+    return TunedModel(engine, outcome)

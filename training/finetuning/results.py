@@ -1,0 +1,163 @@
+"""What tuning gives: events on the way, predictions, scores, and the outcome. Plain data; imports no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from model_zoo.types import FloatArray
+from training.finetuning.data import Data
+from training.finetuning.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Said once, before the first step (again where a stopped run goes on: ``step`` is then where)."""
+
+    n_parameters: int
+    n_learning: int
+    n_steps: int
+    step: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """A step of the optimizer. ``epoch`` counts from 0 and has a fraction; ``seconds`` are those of work so far."""
+
+    step: int
+    epoch: float
+    loss: float
+    learning_rate: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The development part at the start (epoch 0) and after each epoch: mean loss, and the data's ``measure``."""
+
+    step: int
+    epoch: float
+    loss: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pictured:
+    """The last layer's vector of the first token ([CLS]) for the first development items, (items, width), after a
+    whole number of epochs.
+    """
+
+    epoch: int
+    vectors: FloatArray = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """The most probable label, and the probability of each in the order of the data's labels."""
+
+    label: str
+    probabilities: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedWords:
+    """A tag for each word of the text, and its probability. Words beyond the model's limit are "O" with 0."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of the passage: characters [start, end), its text, and score: start score + end score (logits)."""
+
+    start: int
+    end: int
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The best spans of a passage, best first; ``no_answer`` is the score of [CLS] as start and end.
+
+    The answer is "" where ``margin`` is above 0. ``tokens`` are those of the passage the model read, with their
+    characters and scores (logits) as start and as end.
+    """
+
+    spans: tuple[Span, ...]
+    no_answer: float
+    tokens: tuple[str, ...] = field(default=(), repr=False)
+    offsets: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    start_scores: tuple[float, ...] = field(default=(), repr=False)
+    end_scores: tuple[float, ...] = field(default=(), repr=False)
+
+    @property
+    def margin(self) -> float:
+        """How far "no answer" is ahead of the best span; below 0 where the span is."""
+        return self.no_answer - (self.spans[0].score if self.spans else float("-inf"))
+
+    @property
+    def text(self) -> str:
+        return "" if self.margin > 0 or not self.spans else self.spans[0].text
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """How alike two texts are by the model, on the data's scale; not bounded."""
+
+    score: float
+
+
+Prediction = Classified | TaggedWords | Answered | Rated
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score on the test part with its 95% bootstrap interval over items; ``baseline`` is that of answering always
+    alike (majority label, "O" for every word, "no answer", the mean score), None where it is not defined.
+    """
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    baseline: float | None
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The outcome. ``id`` is the tuned model's, which the engine knows like any other until the visitor leaves.
+
+    ``predictions`` are those for the test part, in its order, ``scores`` the data's measure first. ``latency`` is the
+    median time of one text by itself in seconds, ``n_bytes`` the memory of its weights, ``seconds`` those of
+    training; ``rate`` is the highest learning rate it had.
+    """
+
+    id: str
+    base: str
+    data: Data = field(repr=False)
+    settings: Settings
+    scores: tuple[Score, ...]
+    predictions: tuple[Prediction, ...] = field(repr=False)
+    rate: float
+    n_parameters: int
+    n_learning: int
+    n_bytes: int
+    latency: float
+    seconds: float
+    steps: tuple[Stepped, ...] = field(repr=False)
+    judged: tuple[Judged, ...] = field(repr=False)
+    pictured: tuple[Pictured, ...] = field(repr=False)
+
+    def score(self, measure: str | None = None) -> Score:
+        """One of the scores; the first without a name."""
+        return self.scores[0] if measure is None else next(one for one in self.scores if one.measure == measure)
+
+
+@dataclass(frozen=True, slots=True)
+class Breath:
+    """Nothing new: a place between two pieces of work, where others can have their turns."""
+
+
+Event = Breath | Begun | Stepped | Judged | Pictured | Tuned

@@ -1,0 +1,281 @@
+"""How good predictions are: the scores of each kind of task, with bootstrap intervals and a baseline. Imports no torch.
+
+The libraries of the scores are slow to import, so they are where they are needed.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from model_zoo.types import counted
+from training.finetuning.data import OUTSIDE, Asked, Data, Item, Kind, Labelled, Scored, Tagged
+from training.finetuning.results import Answered, Classified, Prediction, Rated, Score, TaggedWords
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """``about`` says in a sentence what it is. ``percent`` tells shares from numbers that can be below 0."""
+
+    title: str
+    about: str
+    percent: bool = True
+
+
+MEASURES: Mapping[str, Measure] = {
+    "accuracy": Measure("Accuracy", "The share of items whose label is right."),
+    "macro_f1": Measure(
+        "Macro F1", "The mean over the labels of F1, which counts both what was missed and what was called wrongly."
+    ),
+    "mcc": Measure(
+        "Matthews correlation", "The correlation of predicted with true labels: 1 is perfect, 0 is chance.", False
+    ),
+    "entity_f1": Measure("Entity F1", "F1 over whole entities: every word and the type must be right."),
+    "word_accuracy": Measure("Accuracy of words", "The share of words whose tag is right; most are in no entity."),
+    "span_f1": Measure("Answer F1", "The overlap in words of the answer with the true one, a mean over the questions."),
+    "exact_match": Measure(
+        "Exact match", "The share of questions whose answer is the true one; case, punctuation and articles aside."
+    ),
+    "spearman": Measure(
+        "Spearman", "Whether pairs are ranked as their true scores rank them: 1 is the same order.", False
+    ),
+    "pearson": Measure("Pearson", "Whether scores lie on a line with the true ones: 1 is a line.", False),
+}
+"""By name, in the order in which they are shown."""
+
+_OF_KIND: Mapping[Kind, tuple[str, ...]] = {
+    "classification": ("accuracy", "macro_f1", "mcc"),
+    "tagging": ("entity_f1", "word_accuracy"),
+    "answering": ("span_f1", "exact_match"),
+    "similarity": ("spearman", "pearson"),
+}
+
+
+def of_kind(data: Data) -> tuple[str, ...]:
+    """The measures of the data's kind, the data's own first."""
+    return tuple(dict.fromkeys((data.measure, *_OF_KIND[data.kind])))
+
+
+def value(measure: str, items: Sequence[Item], predictions: Sequence[Prediction]) -> float:
+    """A score of predictions for items of the kind it is for; where it is undefined, as the correlation with scores
+    that are all alike, it is 0: nothing was told.
+    """
+    return _scored(measure, items, predictions)(np.ones(len(items)))
+
+
+def evaluate(data: Data, predictions: Sequence[Prediction], *, seed: int = 0, draws: int = 1000) -> tuple[Score, ...]:
+    """The scores on the test part: percentile bootstrap intervals over its items (Efron 1979), and the baseline."""
+    rng = np.random.default_rng(seed)
+    n = len(data.test)
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(float)  # how often a draw holds each item
+    alike = always_alike(data)
+    scores = []
+    for measure in of_kind(data):
+        found = _scored(measure, data.test, predictions)
+        drawn = [found(of_draw) for of_draw in counts]
+        low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        baseline = None if alike is None else value(measure, data.test, alike)
+        scores.append(Score(measure, found(np.ones(n)), float(low), float(high), baseline))
+    return tuple(scores)
+
+
+def always_alike(data: Data) -> list[Prediction] | None:
+    """For each test item the same answer: the majority label of the training part, "O" for every word, no answer. None
+    for similarity, where an order cannot be told from scores that are all alike.
+    """
+    if data.kind == "classification":
+        label = Counter(item.label for item in data.train if isinstance(item, Labelled)).most_common(1)[0][0]
+        shares = tuple(float(each == label) for each in data.labels)
+        return [Classified(label, shares) for _ in data.test]
+    if data.kind == "tagging":
+        words = [item.words for item in data.test if isinstance(item, Tagged)]
+        return [TaggedWords(each, (OUTSIDE,) * len(each), (1.0,) * len(each)) for each in words]
+    if data.kind == "answering":
+        return [Answered((), 0.0) for _ in data.test]
+    return None
+
+
+Weighted = Callable[[npt.NDArray[np.float64]], float]
+"""The score of items that each count so many times: what a bootstrap draws."""
+
+
+def _scored(measure: str, items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
+    if len(items) != len(predictions) or not items:
+        raise ValueError(f"{counted(len(predictions), 'prediction')} for {counted(len(items), 'item')}")
+    return _MEASURED[measure](items, predictions)
+
+
+def _labels(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple[list[str], list[str]]:
+    gold = [item.label for item in items if isinstance(item, Labelled)]
+    return gold, [each.label for each in predictions if isinstance(each, Classified)]
+
+
+def _accuracy(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
+    gold, told = _labels(items, predictions)
+    return _mean([a == b for a, b in zip(gold, told, strict=True)])
+
+
+def _mean(of_items: Sequence[float]) -> Weighted:
+    array = np.asarray(of_items, dtype=float)
+    return lambda weights: float(array @ weights / weights.sum())
+
+
+def confusion(items: Sequence[Item], predictions: Sequence[Prediction], labels: Sequence[str]) -> npt.NDArray[np.int64]:
+    """How often each true label (row) was called what (column), int64 (labels, labels)."""
+    matrix = np.zeros((len(labels), len(labels)), dtype=np.int64)
+    places = {label: place for place, label in enumerate(labels)}
+    for a, b in zip(*_labels(items, predictions), strict=True):
+        matrix[places[a], places[b]] += 1
+    return matrix
+
+
+def _of_matrix(score: Callable[[npt.NDArray[np.float64]], float]) -> Callable[..., Weighted]:
+    """A score of the confusion matrix, which is cheap to draw again."""
+
+    def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
+        gold, told = _labels(items, predictions)
+        names = {label: place for place, label in enumerate(sorted({*gold, *told}))}
+        rows, columns = ([names[each] for each in labels] for labels in (gold, told))
+
+        def weighted(weights: npt.NDArray[np.float64]) -> float:
+            matrix = np.zeros((len(names), len(names)))
+            np.add.at(matrix, (rows, columns), weights)
+            return score(matrix)
+
+        return weighted
+
+    return measured
+
+
+def _macro_f1(matrix: npt.NDArray[np.float64]) -> float:
+    """Over the labels that occur, in truth or as an answer."""
+    n = matrix.sum(axis=0) + matrix.sum(axis=1)
+    occurs = n > 0
+    return float((2 * np.diag(matrix)[occurs] / n[occurs]).mean())
+
+
+def _mcc(matrix: npt.NDArray[np.float64]) -> float:
+    """Gorodkin 2004, for any number of labels."""
+    gold, told, n = matrix.sum(axis=1), matrix.sum(axis=0), matrix.sum()
+    spread = (n**2 - (told**2).sum()) * (n**2 - (gold**2).sum())
+    return float((np.trace(matrix) * n - gold @ told) / np.sqrt(spread)) if spread > 0 else 0.0
+
+
+def entity_counts(item: Tagged, prediction: TaggedWords) -> tuple[int, int, int]:
+    """Entities that are right, that were called and that there are, by ``seqeval``'s reading of the tags."""
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    gold, told = set(get_entities(list(item.tags))), set(get_entities(list(prediction.tags)))
+    return len(gold & told), len(told), len(gold)
+
+
+def _entity_f1(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
+    """F1 of all entities together: twice the right ones over those called and those there are."""
+    counts = np.array(
+        [
+            entity_counts(item, each)
+            for item, each in zip(items, predictions, strict=True)
+            if isinstance(item, Tagged) and isinstance(each, TaggedWords)
+        ]
+    )
+
+    def weighted(weights: npt.NDArray[np.float64]) -> float:
+        right, called, there = weights @ counts
+        return float(2 * right / (called + there)) if called + there else 0.0
+
+    return weighted
+
+
+def _word_accuracy(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
+    pairs = [
+        (sum(a == b for a, b in zip(item.tags, each.tags, strict=True)), len(item.tags))
+        for item, each in zip(items, predictions, strict=True)
+        if isinstance(item, Tagged) and isinstance(each, TaggedWords)
+    ]
+    right, n = np.array(pairs, dtype=float).T
+    return lambda weights: float(right @ weights / (n @ weights))
+
+
+_ARTICLE = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normal(answer: str) -> list[str]:
+    """The words of an answer as SQuAD compares them: lower case, without punctuation and articles (Rajpurkar et al.
+    2016).
+    """
+    return _ARTICLE.sub(" ", answer.lower().translate(_PUNCTUATION)).split()
+
+
+def overlap(answer: str, gold: str) -> float:
+    """F1 of the words of two answers; of none with none 1."""
+    told, true = normal(answer), normal(gold)
+    if not told or not true:
+        return float(told == true)
+    common = sum((Counter(told) & Counter(true)).values())
+    return 2 * common / (len(told) + len(true))
+
+
+def _of_answers(score: Callable[[str, str], float]) -> Callable[..., Weighted]:
+    """The best over the answers that will do."""
+
+    def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
+        return _mean(
+            [
+                max(score(each.text, gold) for gold in ([text for _, text in item.answers] or [""]))
+                for item, each in zip(items, predictions, strict=True)
+                if isinstance(item, Asked) and isinstance(each, Answered)
+            ]
+        )
+
+    return measured
+
+
+def _exact(answer: str, gold: str) -> float:
+    return float(normal(answer) == normal(gold))
+
+
+def _correlation(prepare: Callable[[Any], Any]) -> Callable[..., Weighted]:
+    def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
+        gold = np.array([item.score for item in items if isinstance(item, Scored)])
+        told = np.array([each.score for each in predictions if isinstance(each, Rated)])
+
+        def weighted(weights: npt.NDArray[np.float64]) -> float:
+            drawn = np.repeat(np.arange(len(gold)), weights.astype(int))
+            a, b = prepare(gold[drawn]), prepare(told[drawn])
+            if np.ptp(a) == 0 or np.ptp(b) == 0:
+                return 0.0
+            return float(np.corrcoef(a, b)[0, 1])
+
+        return weighted
+
+    return measured
+
+
+def _ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    from scipy.stats import rankdata
+
+    ranks: npt.NDArray[np.float64] = rankdata(values)
+    return ranks
+
+
+_MEASURED: Mapping[str, Callable[..., Weighted]] = {
+    "accuracy": _accuracy,
+    "macro_f1": _of_matrix(_macro_f1),
+    "mcc": _of_matrix(_mcc),
+    "entity_f1": _entity_f1,
+    "word_accuracy": _word_accuracy,
+    "span_f1": _of_answers(overlap),
+    "exact_match": _of_answers(_exact),
+    "spearman": _correlation(_ranks),
+    "pearson": _correlation(lambda values: values),
+}

@@ -1,0 +1,252 @@
+"""Entities: people, places and organizations in sentences, a tag for each word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from training.finetuning.data import OUTSIDE, PARTS, BuiltIn, Data, Part, Tagged
+from training.finetuning.writing import Deck, shuffled
+
+TYPES: Final = ("ORGANIZATION", "PERSON", "PLACE")
+LABELS: Final = (OUTSIDE, *(f"{mark}-{type_}" for type_ in TYPES for mark in "BI"))
+_COUNTS: Final[Mapping[Part, int]] = {"train": 280, "dev": 40, "test": 80}
+_WITHOUT = 0.1  # of the sentences hold no entity
+_SEED = 15
+_SLOT = re.compile(r"\{([plo])\}")
+_TYPES = {"p": "PERSON", "l": "PLACE", "o": "ORGANIZATION"}
+
+
+def _split(names: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in names.split(","))
+
+
+FIRST: Final[Mapping[Part, tuple[str, ...]]] = {
+    "train": _split(
+        "Anna, Peter, Maria, John, Laura, David, Emma, Mark, Rose, Daniel, Julia, Robert, Grace, Thomas, Helen, Frank, "
+        "Sarah, Will, Clara, Martin, Alice, Jack, Nora, Steven"
+    ),
+    "dev": _split("Olivia, George, Hannah, Paul, Irene, Victor"),
+    "test": _split("Lucy, Henry, Ruth, Oscar, May, Simon, Diana, Walter, Ella, Hugo, Joy, Edward"),
+}
+LAST: Final[Mapping[Part, tuple[str, ...]]] = {
+    "train": _split(
+        "Miller, Garcia, Novak, Brown, Fischer, Rossi, Baker, Larsen, Silva, Green, Kowalski, Moore, Tanaka, "
+        "Hill, Dubois, "
+        "Clark, Jansen, Wood, Murphy, Stone"
+    ),
+    "dev": _split("Cooper, Moreau, Petrov, Young, Haas"),
+    "test": _split("Bishop, Weber, Santos, King, Lindberg, Fox, Okafor, Price, Marino, Banks"),
+}
+PLACES: Final[Mapping[Part, tuple[str, ...]]] = {
+    "train": _split(
+        "Paris, Chicago, Madrid, Kenya, Oslo, Brazil, New York, Lisbon, Canada, Vienna, Lake Geneva, Cairo, "
+        "Warsaw, South "
+        "Korea, Boston, Athens, Norway, Rio de Janeiro, Prague, Mexico"
+    ),
+    "dev": _split("Dublin, Peru, San Francisco, Zurich, Ghana"),
+    "test": _split("Rome, Reading, Finland, Los Angeles, Berlin, Chile, Bath, Hong Kong, Naples, Nice, Scotland"),
+}
+ORGANIZATIONS: Final[Mapping[Part, tuple[str, ...]]] = {
+    "train": _split(
+        "Northwind Airlines, Bluefield Bank, Harper and Sons, Ridgeway University, Solara Motors, Greenleaf Foods, the "
+        "Ministry of Health, Orion Software, Baxter Hospital, the Harbour Museum, Falcon Insurance, Maple Books, Quick "
+        "Post, Delta Steel, the Rivers Trust, Nordia Telecom, Silverline Radio, Kestrel Media"
+    ),
+    "dev": _split("Pioneer College, Atlas Shipping, the Forest Agency, Luna Chocolates, Crown Hotels"),
+    "test": _split(
+        "Eastgate Savings Bank, Marlin Electronics, the Ministry of Transport, Whitfield School, Acorn Pharma, Summit "
+        "Railways, the Old Mill Theatre, Target Cycles, Brightwater Energy, Amber Studios"
+    ),
+}
+TEMPLATES: Final[Mapping[Part, tuple[str, ...]]] = {
+    "train": (
+        "{p} moved from {l} to {l} last summer .",
+        "{p} works for {o} in {l} .",
+        "The head of {o} , {p} , will visit {l} in March .",
+        "{o} opened a new office in {l} .",
+        "In {l} , {p} met {p} for the first time .",
+        "“ We are proud of the result , ” said {p} of {o} .",
+        "{p} , who was born in {l} , now lives near {l} .",
+        "The train from {l} arrives at noon , and {p} is on it .",
+        "{o} and {o} signed a contract on Monday .",
+        "According to {o} , the bridge in {l} is safe .",
+        "My neighbour {p} sold her car to {p} .",
+        "The letter from {p} reached {l} three weeks later .",
+        "{p} studied at {o} before she joined {o} .",
+        "Nobody at {o} knew that {p} had left {l} .",
+        "It was {p} who told the police in {l} .",
+        "Flights to {l} were cancelled , {o} announced .",
+        "{l} is colder than {l} in winter .",
+        "Last year {o} paid {p} for three paintings .",
+        "“ Call me , ” wrote {p} on a postcard from {l} .",
+        "The director thanked {p} , {p} and the team of {o} .",
+    ),
+    "dev": (
+        "{p} spent two weeks in {l} .",
+        "Workers of {o} went on strike in {l} .",
+        "The prize went to {p} , a teacher from {l} .",
+        "{o} has asked {p} to lead the project .",
+        "When {p} left {o} , the staff gave a party .",
+        "{l} and {l} will host the games .",
+    ),
+    "test": (
+        "Yesterday {p} flew to {l} with a group of students .",
+        "A spokesman for {o} refused to speak to {p} .",
+        "{p} bought a small house outside {l} , not far from the sea .",
+        "Both {o} and {o} want to build a factory in {l} .",
+        "The book by {p} is about her childhood in {l} .",
+        "After the match , {p} shook hands with {p} .",
+        "Customers of {o} complained about the delay .",
+        "There are three museums in {l} , and {p} has seen them all .",
+        "{o} lost money because fewer people travelled to {l} .",
+        "Why did {p} never return to {l} ?",
+        "The lawyer of {o} , {p} , lives in {l} .",
+        "A friend of {p} found the keys near the office of {o} .",
+    ),
+}
+# Without entities, some with words that are names elsewhere.
+WITHOUT: Final[Mapping[Part, tuple[str, ...]]] = {
+    "train": (
+        "A red rose stood on the table .",
+        "The baker will open at six .",
+        "He threw a stone into the green water .",
+        "We walked up the hill and sat under a wood of oaks .",
+        "The bank by the river was covered with snow .",
+        "Nothing was said with more grace .",
+        "Her brown coat hung behind the door .",
+        "The report was sent to the office yesterday .",
+        "It will rain in the south tomorrow .",
+        "The university closed early because of the heat .",
+        "A jack is needed to lift the car .",
+        "They counted the maple trees along the road .",
+        "The museum in the harbour was full of children .",
+        "Please mark the page with a pencil .",
+        "The train was late and the waiting room cold .",
+        "A quick post in the forum answered the question .",
+        "No one has seen the falcon since June .",
+        "The hospital needs new beds .",
+        "His sons repaired the roof together .",
+        "The radio played softly in the kitchen .",
+        "Some rivers are deeper than they look .",
+        "The ministry has not answered yet .",
+        "Three motors failed in one week .",
+        "Fresh foods are sold in the hall .",
+        "A blue field of flowers lay before us .",
+        "The books were wet from the rain .",
+        "She kept the delta of the map folded .",
+        "The director forgot her keys at home .",
+    ),
+    "dev": (
+        "A young crown prince waved to the crowd .",
+        "The cooper mended an old barrel .",
+        "The hotels were full in July .",
+        "The moon rose over the forest .",
+    ),
+    "test": (
+        "A king and a bishop are pieces in chess .",
+        "The price of bread may rise again .",
+        "A fox ran across the garden with joy .",
+        "She was reading in the bath .",
+        "It would be nice to sit by the fire .",
+        "The banks of the canal are steep .",
+        "An acorn fell on the old mill .",
+        "He missed the target twice .",
+    ),
+}
+
+
+def _entity(kind: str, decks: Mapping[str, Deck[str]], rng: np.random.Generator) -> list[str]:
+    if kind != "p":
+        return decks[kind].draw().split()
+    first, last = decks["first"].draw(), decks["last"].draw()
+    drawn = rng.random()
+    if drawn < 0.6:
+        return [first, last]
+    return [first] if drawn < 0.85 else [last]
+
+
+def _filled(template: str, decks: Mapping[str, Deck[str]], rng: np.random.Generator) -> Tagged:
+    words: list[str] = []
+    tags: list[str] = []
+    for piece in template.split():
+        slot = _SLOT.fullmatch(piece)
+        if slot is None:
+            words.append(piece)
+            tags.append(OUTSIDE)
+            continue
+        own = _entity(slot[1], decks, rng)
+        if own[0] == "the":  # no part of the name
+            words.append("the" if words else "The")
+            tags.append(OUTSIDE)
+            own = own[1:]
+        words += own
+        tags += [f"B-{_TYPES[slot[1]]}", *[f"I-{_TYPES[slot[1]]}"] * (len(own) - 1)]
+    return Tagged(tuple(words), tuple(tags))
+
+
+def _part(part: Part) -> tuple[Tagged, ...]:
+    rng = np.random.default_rng((_SEED, PARTS.index(part)))
+    decks = {
+        "first": Deck(rng, FIRST[part]),
+        "last": Deck(rng, LAST[part]),
+        "l": Deck(rng, PLACES[part]),
+        "o": Deck(rng, ORGANIZATIONS[part]),
+    }
+    templates, without = Deck(rng, TEMPLATES[part]), Deck(rng, WITHOUT[part])
+    n_without = round(_WITHOUT * _COUNTS[part])
+    found = {}
+    for _ in range(n_without):
+        words = tuple(without.draw().split())
+        found[words] = Tagged(words, (OUTSIDE,) * len(words))
+    while len(found) < _COUNTS[part]:
+        item = _filled(templates.draw(), decks, rng)
+        found[item.words] = item
+    return shuffled(rng, list(found.values()))
+
+
+def build() -> Data:
+    """280 sentences to train on, 40 to choose by, 80 to test on."""
+    return Data(
+        name="entities",
+        title="Entities",
+        kind="tagging",
+        train=_part("train"),
+        dev=_part("dev"),
+        test=_part("test"),
+        labels=LABELS,
+        measure="entity_f1",
+    )
+
+
+SET = BuiltIn(
+    name="entities",
+    title="Entities",
+    kind="tagging",
+    question="Which words name a person, a place or an organization?",
+    card="""\
+**400 sentences** written for this project from 38 templates and 40 sentences without an entity: 280 to train on, 40 for
+development, 80 for the test. Words carry tags as in B-PERSON (a name begins), I-PERSON (it goes on) and O (no entity),
+for people, places and organizations; organizations are invented. Punctuation marks are words of their own.
+
+**How the parts are kept apart.** No template and no sentence is in two parts, and no first name, family name, place or
+organization is: what is learnt of a name by heart is of no use in the test. Single words of organizations (Bank,
+Ministry, of) occur in several parts.
+
+**Balance.** A tenth of each part holds no entity. Some names are words as well, and are met as both within a part: Rose
+and a rose, Bath and a bath.
+
+**What it cannot show.** The sentences are short and clean, like the first lines of news, and each type of entity stands
+in few kinds of places. Real text has titles, initials, spelling mistakes and names nobody has seen.
+""",
+    build=build,
+    tries=(
+        ("Marta Jensen left Toronto and joined Greystone Analytics .", None),
+        ("Did Ivan send the parcel to Lima or to Quito ?", None),
+        ("The river rose after the storm .", None),
+        ("Apple growers met Rosa Diaz of the Orchard Council in Kent .", None),
+    ),
+)

@@ -1,0 +1,92 @@
+"""The state of a training that was stopped: kept in files until it goes on or its model is forgotten."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from model_zoo import tuned
+from training.finetuning.results import Judged, Pictured, Stepped
+
+_NUMBERS = "state.json"
+_TENSORS = "state.safetensors"
+_NAMES = ("step", "exp_avg", "exp_avg_sq")  # of AdamW's state
+
+
+@dataclass(kw_only=True)
+class State:
+    """Where a training stands; ``moments`` are AdamW's, by the number of the weight and the name of the moment."""
+
+    phase: int
+    step_of_phase: int
+    step: int
+    seconds: float
+    decay: float
+    first_loss: float | None
+    steps: list[Stepped]
+    judged: list[Judged]
+    pictured: list[Pictured]
+    weights: dict[str, torch.Tensor] = field(repr=False)
+    moments: dict[str, torch.Tensor] = field(repr=False)
+
+
+def moments(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """What an optimizer remembers, by number of the weight and name."""
+    states: dict[int, dict[str, Any]] = optimizer.state_dict()["state"]
+    return {f"{number}.{name}": state[name] for number, state in states.items() for name in _NAMES}
+
+
+def set_moments(optimizer: torch.optim.Optimizer, found: dict[str, torch.Tensor]) -> None:
+    """Give an optimizer of the same weights what ``moments`` has read."""
+    states: dict[int, dict[str, torch.Tensor]] = {}
+    for key, tensor in found.items():
+        number, name = key.split(".")
+        states.setdefault(int(number), {})[name] = tensor
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
+
+
+def keep(model: str, state: State | None) -> None:
+    """Write a state, in the place of an earlier one."""
+    if state is None:
+        return
+    place = tuned.state_folder(model)
+    place.mkdir(exist_ok=True)
+    tensors = {f"weights/{name}": tensor for name, tensor in state.weights.items()}
+    tensors |= {f"moments/{name}": tensor for name, tensor in state.moments.items()}
+    tensors |= {f"pictured/{each.epoch}": torch.from_numpy(each.vectors) for each in state.pictured}
+    # Tied weights are one tensor under two names, which these files refuse.
+    save_file({name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}, place / _TENSORS)
+    numbers = {
+        name: getattr(state, name) for name in ("phase", "step_of_phase", "step", "seconds", "decay", "first_loss")
+    }
+    lists = {"steps": [asdict(each) for each in state.steps], "judged": [asdict(each) for each in state.judged]}
+    (place / _NUMBERS).write_text(json.dumps(numbers | lists), encoding="utf-8")
+
+
+def found(model: str) -> State | None:
+    """The state that was kept; None where there is none."""
+    place = tuned.state_folder(model)
+    if not (place / _NUMBERS).is_file():
+        return None
+    numbers = json.loads((place / _NUMBERS).read_text(encoding="utf-8"))
+    tensors: dict[str, dict[str, torch.Tensor]] = {"weights": {}, "moments": {}, "pictured": {}}
+    with safe_open(place / _TENSORS, "pt") as file:
+        for key in file.keys():  # noqa: SIM118 (it is no mapping)
+            kind, _, name = key.partition("/")
+            tensors[kind][name] = file.get_tensor(key)
+    pictured = sorted((int(epoch), vectors.numpy()) for epoch, vectors in tensors["pictured"].items())
+    return State(
+        **numbers
+        | {
+            "steps": [Stepped(**each) for each in numbers["steps"]],
+            "judged": [Judged(**each) for each in numbers["judged"]],
+            "pictured": [Pictured(epoch, vectors) for epoch, vectors in pictured],
+            "weights": tensors["weights"],
+            "moments": tensors["moments"],
+        }
+    )

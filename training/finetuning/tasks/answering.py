@@ -1,0 +1,115 @@
+"""Answers in a passage: a score as start and one as end for every token; the best span has the highest sum.
+
+"No answer" is [CLS] as start and end (SQuAD 2.0, Rajpurkar et al. 2018; Devlin et al. 2019, section 4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from model_zoo.types import Encoding
+from training.finetuning.data import Asked, Data, Item
+from training.finetuning.results import Answered, Prediction
+from training.finetuning.results import Span as AnswerSpan
+from training.finetuning.tasks.rule import IGNORED, Span, Task
+
+LONGEST = 30
+"""Tokens of the longest answer that is considered."""
+
+N_SPANS = 5
+
+
+def passage(encoding: Encoding) -> list[int]:
+    """The places of the passage's tokens."""
+    return [
+        place
+        for place, (segment, special) in enumerate(zip(encoding.segment_ids, encoding.special, strict=True))
+        if segment == 1 and not special
+    ]
+
+
+def ends(encoding: Encoding, item: Asked) -> tuple[int, int]:
+    """The places of the first and the last token of an answer; those of [CLS] where there is none, and IGNORED where it
+    was cut off.
+    """
+    if not item.answers:
+        return 0, 0
+    start, text = item.answers[0]
+    within = [
+        place for place in passage(encoding) if encoding.offsets[place][0] < start + len(text) and
+        encoding.offsets[place][1] > start
+    ]  # fmt: skip
+    cut = not within or encoding.offsets[within[-1]][1] < start + len(text.rstrip())
+    return (IGNORED, IGNORED) if cut else (within[0], within[-1])
+
+
+class Answering(Task):
+    kind = "answering"
+
+    def configure(self, config: Any, data: Data) -> None:  # noqa: ARG002
+        config.num_labels = 2
+
+    def without_padding(self, output: Any, mask: torch.Tensor | None) -> Any:
+        if mask is not None:  # else what one text is answered would depend on the length of others
+            output.start_logits = output.start_logits.masked_fill(mask == 0, -torch.inf)
+            output.end_logits = output.end_logits.masked_fill(mask == 0, -torch.inf)
+        return output
+
+    def targets(self, encodings: Sequence[Encoding], items: Sequence[Item], labels: Sequence[str]) -> torch.Tensor:  # noqa: ARG002
+        return torch.tensor(
+            [ends(encoding, item) for encoding, item in zip(encodings, items, strict=True) if isinstance(item, Asked)]
+        )
+
+    def loss(self, output: Any, targets: torch.Tensor) -> torch.Tensor:
+        of_ends = [
+            functional.cross_entropy(logits.float(), targets[:, side], ignore_index=IGNORED, reduction="sum")
+            for side, logits in enumerate((output.start_logits, output.end_logits))
+        ]
+        return torch.stack(of_ends).sum() / (targets != IGNORED).sum().clamp(min=1)
+
+    def read(
+        self,
+        output: Any,
+        encodings: Sequence[Encoding],
+        words: Sequence[Sequence[Span] | None],  # noqa: ARG002
+        labels: Sequence[str],  # noqa: ARG002
+    ) -> list[Prediction]:
+        return [
+            _read(start.float(), end.float(), encoding)
+            for start, end, encoding in zip(output.start_logits, output.end_logits, encodings, strict=True)
+        ]
+
+
+def _read(start: torch.Tensor, end: torch.Tensor, encoding: Encoding) -> Answered:
+    places = passage(encoding)
+    offsets = tuple(encoding.offsets[place] for place in places)
+    of_start, of_end = (scores[places].cpu() for scores in (start, end))
+    n = len(places)
+    spans: tuple[AnswerSpan, ...] = ()
+    if n:
+        sums = of_start[:, None] + of_end[None, :]
+        allowed = torch.ones(n, n).triu().tril(LONGEST - 1).bool()
+        best = sums.masked_fill(~allowed, -torch.inf).flatten().topk(min(N_SPANS, int(allowed.sum())))
+        spans = tuple(
+            _span(encoding.text_pair or "", offsets[place // n][0], offsets[place % n][1], score)
+            for score, place in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        )
+    return Answered(
+        spans=spans,
+        no_answer=float(start[0] + end[0]),
+        tokens=tuple(encoding.tokens[place] for place in places),
+        offsets=offsets,
+        start_scores=tuple(of_start.tolist()),
+        end_scores=tuple(of_end.tolist()),
+    )
+
+
+def _span(text: str, start: int, end: int, score: float) -> AnswerSpan:
+    return AnswerSpan(start, end, text[start:end], score)
+
+
+TASK = Answering()

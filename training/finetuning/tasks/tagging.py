@@ -1,0 +1,59 @@
+"""Tags of words: softmax over the tags for every token; a word's tag is that of its first piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from model_zoo.text import word_spans
+from model_zoo.types import Encoding
+from training.finetuning.data import OUTSIDE, Data, Item, Tagged
+from training.finetuning.entities import first_pieces
+from training.finetuning.results import Prediction, TaggedWords
+from training.finetuning.tasks.rule import IGNORED, Span, Task, rows_of
+
+
+class Tagging(Task):
+    kind = "tagging"
+
+    def configure(self, config: Any, data: Data) -> None:
+        config.num_labels = len(data.labels)
+        config.id2label = dict(enumerate(data.labels))
+        config.label2id = {label: place for place, label in enumerate(data.labels)}
+
+    def targets(self, encodings: Sequence[Encoding], items: Sequence[Item], labels: Sequence[str]) -> torch.Tensor:
+        places = {label: place for place, label in enumerate(labels)}
+        targets = torch.full((len(encodings), max(map(len, encodings))), IGNORED)
+        for row, (encoding, item) in enumerate(zip(encodings, items, strict=True)):
+            assert isinstance(item, Tagged)
+            for tag, piece in zip(item.tags, first_pieces(encoding, item.spans), strict=True):
+                if piece is not None:
+                    targets[row, piece] = places[tag]
+        return targets
+
+    def loss(self, output: Any, targets: torch.Tensor) -> torch.Tensor:
+        return functional.cross_entropy(output.logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+
+    def read(
+        self, output: Any, encodings: Sequence[Encoding], words: Sequence[Sequence[Span] | None], labels: Sequence[str]
+    ) -> list[Prediction]:
+        shares = output.logits.float().softmax(dim=-1)
+        return [
+            _read(rows_of(row), encoding, word_spans(encoding.text) if spans is None else spans, labels)
+            for row, encoding, spans in zip(shares, encodings, words, strict=True)
+        ]
+
+
+def _read(shares: list[list[float]], encoding: Encoding, words: Sequence[Span], labels: Sequence[str]) -> TaggedWords:
+    tags, probabilities = [], []
+    for piece in first_pieces(encoding, words):
+        best = None if piece is None else max(range(len(labels)), key=shares[piece].__getitem__)
+        tags.append(OUTSIDE if best is None else labels[best])
+        probabilities.append(0.0 if piece is None or best is None else shares[piece][best])
+    return TaggedWords(tuple(encoding.text[start:end] for start, end in words), tuple(tags), tuple(probabilities))
+
+
+TASK = Tagging()

@@ -1,0 +1,53 @@
+"""How the built-in sets are written: templates with slots, and decks of words to fill them from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+
+class Deck(Generic[T]):
+    """Things drawn in random order, all of them once before any comes again, so that none is drawn much more often."""
+
+    def __init__(self, rng: np.random.Generator, things: Iterable[T]) -> None:
+        self._rng = rng
+        self._things: Sequence[T] = tuple(things)
+        self._left: list[T] = []
+
+    def draw(self, *other_than: T) -> T:
+        """The next one that is none of those given; there has to be one."""
+        left = [thing for thing in self._left if thing not in other_than]
+        if not left:
+            again = [self._things[int(place)] for place in self._rng.permutation(len(self._things))]
+            self._left += again
+            left = [thing for thing in again if thing not in other_than]
+        self._left.remove(left[0])
+        return left[0]
+
+
+def shuffled(rng: np.random.Generator, things: Sequence[T]) -> tuple[T, ...]:
+    """All of them in random order."""
+    return tuple(things[int(place)] for place in rng.permutation(len(things)))
+
+
+def written(template: str, words: Mapping[str, str]) -> str:
+    """A template with its slots ({name}) filled: capitals, "a" or "an", and a full stop where there is none.
+
+    Spaces that an empty slot leaves are taken out.
+    """
+    text = " ".join(template.format_map(words).split()).replace(" ,", ",").replace(" ;", ";")
+    text = re.sub(r"\b([Aa])n? (?=(\w+))", lambda found: f"{found[1]}{'n' * _vowel_first(found[2])} ", text)
+    text = re.sub(r"(?:^|[.?!] )[a-z]", lambda found: found[0].upper(), text)
+    return text + ("" if text[-1] in ".!?" else ".")
+
+
+def _vowel_first(word: str) -> bool:
+    """Whether it is spoken with a vowel first: "an hour", but "a useful one"."""
+    if word.startswith(("use", "unique", "one", "euro")):
+        return False
+    return word[0].lower() in "aeiou" or word.startswith(("hour", "honest", "heir"))

@@ -1,0 +1,1 @@
+"""The page "Train": what its views share, and a file a view."""

@@ -1,0 +1,31 @@
+"""The models that this visitor has trained: their names, on every page that lets one choose a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from jobs.tuning import Tuning
+from model_zoo import tuned
+from ui.background import desk
+from ui.messages import numbered
+
+
+def mine() -> dict[str, str]:
+    """What the screen calls them, by id, the last one first; of equal names, the later have a number."""
+    kept = [run for job in desk().every(Tuning) for run in job.kept]
+    names = numbered(run.arm.name for run in kept)
+    return {run.id: name for run, name in zip(reversed(kept), reversed(names), strict=True)}
+
+
+def name(model: str) -> str | None:
+    """What the screen calls a tuned model; None for any other."""
+    if not tuned.is_id(model):
+        return None
+    return mine().get(model, "A model trained in another visit")
+
+
+def left_out(models: Iterable[str]) -> str:
+    """What to say of a link to pages of these models."""
+    if any(map(tuned.is_id, models)):
+        return "Not in it: the model you trained, which is there until you leave. Save it to keep it."
+    return ""
