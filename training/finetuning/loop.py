@@ -7,7 +7,6 @@ an uninterrupted one ends. Between two events others can have their turns.
 from __future__ import annotations
 
 import math
-import statistics
 import time
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
@@ -26,7 +25,7 @@ from training.finetuning.batching import batches, n_batches
 from training.finetuning.data import Data, Item, Part, Tagged, check
 from training.finetuning.finetune import TOKENS_A_PASS, Finetune
 from training.finetuning.folder import save
-from training.finetuning.network import Remembered, SmallVocabulary, fresh, set_learning
+from training.finetuning.network import Remembered, SmallVocabulary, fresh, seconds_a_text, set_learning
 from training.finetuning.results import Begun, Breath, Event, Judged, Pictured, Prediction, Stepped, Tuned
 from training.finetuning.schedule import Phase, rate_after, rate_at
 from training.finetuning.settings import MOST_EPOCHS, recommended_rate
@@ -39,7 +38,7 @@ GRADIENT_NORM = 1.0
 """Gradients are scaled down to this norm, as in Devlin et al. 2019."""
 
 _PICTURED = 200
-_TIMED = 15
+_TIMED = 9
 _ENCODED_AT_ONCE = 200
 _DIVERGED = 5.0  # times the loss at the start, and above it by this much
 _JUDGE_AFTER = 0.02  # of a budget in seconds: an LSTM has many short epochs
@@ -332,7 +331,8 @@ class _Run:
         self._leave()
         if self.settings.learns == "lora":
             lora.merge(self.network)
-        latency = self._latency()
+        texts = [self.loaded.inputs([encoding]) for encoding in self.encodings["test"][:_TIMED]]
+        latency = seconds_a_text(self.network, texts)
         yield Breath()
         judged = scores.evaluate(self.data, predictions, seed=self.settings.seed)
         yield Breath()
@@ -357,18 +357,6 @@ class _Run:
         if self.question.keep:
             save(self.network, self.loaded, outcome, tuned.make_folder(self.question.id, 4 * self.n_parameters))
         yield outcome
-
-    def _latency(self) -> float:
-        """Seconds of one test text by itself, the median of some; the first is a warm-up."""
-        times = []
-        self.network.eval()
-        for encoding in [self.encodings["test"][0], *self.encodings["test"][:_TIMED]]:
-            inputs = self.loaded.inputs([encoding])
-            began = time.perf_counter()
-            with torch.no_grad():
-                self.network(**inputs)
-            times.append(time.perf_counter() - began)
-        return statistics.median(times[1:])
 
     # Stopping and going on.
 

@@ -6,7 +6,9 @@ The loaded model is shared by everybody and is never trained.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+import statistics
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -164,3 +166,21 @@ class Remembered(nn.Module):
         pooler = getattr(self.encoder, _POOLER, None)
         pooled = None if pooler is None else pooler(self.states)
         return BaseModelOutputWithPooling(last_hidden_state=self.states, pooler_output=pooled)
+
+
+def seconds_a_text(network: Any, texts: Sequence[Mapping[str, torch.Tensor]]) -> float:
+    """Seconds of a forward pass over one text by itself: the median over the texts, each run once before.
+
+    Kernels of some networks are made at the first text of a length.
+    """
+    machine = torch.get_device_module(network.device)
+    network.eval()
+    times = []
+    for inputs in (*texts, *texts):
+        machine.synchronize()
+        began = time.perf_counter()
+        with torch.no_grad():
+            network(**inputs)
+        machine.synchronize()  # a GPU is asked, and answers later
+        times.append(time.perf_counter() - began)
+    return statistics.median(times[len(texts) :])
