@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from analysis.probing.results import TaskMap
 from model_zoo.types import FloatArray
+from viz.cell_numbers import fitting
 from viz.layout import axis_style, base_layout, layer_names, token_text
 from viz.palette import categorical, sequential, square_root, theme
 
@@ -139,6 +140,7 @@ def _matrix(
 ) -> go.Figure:
     """A heatmap over numbered axes: names may repeat, as tokens do."""
     axis = axis_style(theme(dark))
+    scale = sequential(dark) if square else square_root(sequential(dark))
     hover = [[f"{column_title} {column}<br>{row_title} {row}".lstrip() for column in columns] for row in rows]
     figure = go.Figure(
         go.Heatmap(
@@ -147,16 +149,17 @@ def _matrix(
             y=list(range(len(rows))),
             zmin=0.0,
             zmax=maximum,
-            colorscale=sequential(dark) if square else square_root(sequential(dark)),
+            colorscale=scale,
             text=hover,
-            # Similarities differ by little where all are high, so they are written out where they have the room.
-            texttemplate="%{z:.2f}" if square and len(rows) <= _MOST_WRITTEN_OUT else None,
             hovertemplate="%{text}<br>" + what + " %{z:.3f}<extra></extra>",
             xgap=1,
             ygap=1,
             colorbar={"title": {"text": what, "side": "right"}, "thickness": 10, "outlinewidth": 0},
         )
     )
+    # Similarities differ by little where all are high, so they are written out where they have the room.
+    if square and len(rows) <= _MOST_WRITTEN_OUT:
+        figure.add_traces(fitting(values, scale, 0.0, maximum))
     figure.update_layout(
         base_layout(
             dark,

@@ -10,6 +10,7 @@ from typing import Any, Final
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
+from viz.cell_numbers import fitting
 from viz.layout import COLOUR_BAR_SPACE, axis_style, base_layout, clipped, layer_names, scale_bar, token_text
 from viz.palette import categorical, diverging, theme
 
@@ -43,13 +44,11 @@ def cosine_matrix(cosines: FloatArray, sentences: Sequence[str], *, dark: bool =
         "customdata": [[f"{row}<br>{column}" for column in whole] for row in whole],
         "hovertemplate": "%{customdata}<br>cosine <b>%{z:.3f}</b><extra></extra>",
     }
-    if n <= _NUMBERED:  # without a size of its own Plotly makes the text as large as fits the cells
-        cells["texttemplate"] = "%{z:.2f}"
     labels = [
         f"{token_text(sentence, _LONGEST_LABEL)}  {number}" for sentence, number in zip(sentences, numbers, strict=True)
     ]
     return go.Figure(
-        data=[cells],
+        data=[cells, *(fitting(cosines, scale, -1, 1) if n <= _NUMBERED else [])],
         layout=base_layout(
             dark,
             shapes=scale_bar(scale[::2], [(0, "−1"), (0.5, "0"), (1, "1")], "cosine", dark),

@@ -19,6 +19,7 @@ _SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "cross", "x", "
 _OVER: Final[Mapping[Over, str]] = {"epochs": "epochs", "seconds": "seconds of training"}
 _LONGEST_NAME: Final = 32
 _SMOOTHED: Final = 0.05  # of the steps: a batch's own loss jumps with its examples
+_LEGEND: Final = 76  # px of axis and legend: figures side by side end at the same height
 _DASH: Final[dict[str, Any]] = {"dash": "dot", "width": 1.5}
 
 
@@ -233,14 +234,15 @@ def _trace(
 
 def _figure(traces: list[dict[str, Any]], x_title: str, y_title: str, dark: bool, *, legend: bool = True) -> go.Figure:
     colours = theme(dark)
-    axis = axis_style(colours) | {"fixedrange": True, "automargin": True, "showgrid": True, "gridcolor": colours.line}
+    axis = axis_style(colours) | {"fixedrange": True, "automargin": True, "showgrid": True, "gridcolor": colours.line,
+                                  "ticklabelstandoff": 6}  # fmt: skip
     return go.Figure(
         data=traces,
         layout=base_layout(
             dark,
             height=330,
             dragmode=False,
-            margin={"l": 8, "r": 16, "t": 16, "b": 8},
+            margin={"l": 8, "r": 16, "t": 16, "b": 8 if legend else _LEGEND},
             xaxis=axis | {"rangemode": "tozero", "title": axis["title"] | {"text": x_title}},
             yaxis=axis | {"title": axis["title"] | {"text": y_title}},
         )

@@ -13,16 +13,19 @@ LINES = ["A short one.", "<i>Tags</i> are text.", "A sentence that is much too l
 
 def test_the_matrix_holds_the_cosines_in_the_order_typed_and_writes_them() -> None:
     figure = cosine_matrix(COSINES, LINES)
-    (cells,) = figure.data
+    cells, *written = figure.data
     np.testing.assert_array_equal(cells.z, COSINES)
     assert (cells.zmin, cells.zmax) == (-1, 1)
-    assert cells.texttemplate == "%{z:.2f}"
+    assert {each.textfont.color for each in written} == {"#000000", "#FFFFFF"}
+    shown = np.array([each.z for each in written])
+    assert (np.isfinite(shown).sum(axis=0) == 1).all()  # each number once
+    np.testing.assert_array_equal(np.nansum(shown, axis=0), COSINES)
     labels = figure.layout.yaxis.ticktext
     assert labels[0].endswith("1")
     assert labels[1].startswith("&#60;i&#62;")
     assert "…" in labels[2]
     assert cells.customdata[0][2] == f"{LINES[0]}<br>{LINES[2]}"  # the whole of it when hovered
-    assert cosine_matrix(np.eye(50, dtype=np.float32), ["x"] * 50).data[0].texttemplate is None  # no room for numbers
+    assert len(cosine_matrix(np.eye(50, dtype=np.float32), ["x"] * 50).data) == 1  # no room for numbers
 
 
 def test_cosines_need_their_sentences() -> None:

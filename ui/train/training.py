@@ -17,7 +17,7 @@ from ui import address, figures, save
 from ui.messages import as_text
 from ui.page import View
 from ui.settings import settings
-from ui.train import curves, running
+from ui.train import curves, examples, running
 from ui.train.scene import Scene
 
 _ABOUT_CURVES = (
@@ -31,9 +31,12 @@ _ABOUT_CURVES = (
 def draw(scene: Scene) -> None:
     training = running.last()
     if training is None or not any(run.judged for run in training.runs):
-        figures.blank(
-            "The curves begin here." if training is not None and training.running else "Press Train.", "no curves"
-        )
+        if training is not None and training.running:
+            figures.blank("The curves begin here.", "no curves")
+        elif scene.data is not None:
+            examples.draw(scene.data.first(scene.settings.examples, scene.settings.seed), scene.built_in)
+        else:
+            st.info("Bring data to learn from, under “Your own data”, or choose a set.", icon=":material/edit:")
         return
     runs = training.runs
     names = [_name(run) for run in runs]

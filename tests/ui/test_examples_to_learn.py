@@ -1,0 +1,55 @@
+"""The examples that stand where the curves will be: what is true of each, as it was typed."""
+
+from __future__ import annotations
+
+import pytest
+
+from training.finetuning.data import Asked, Item, Labelled, Scored, Tagged
+from training.finetuning.sets import SETS
+from ui.messages import as_text
+from ui.train.examples import table
+
+PASSAGE = "The mill stands by a river. " * 8 + "A miller named Tom keeps three grey cats. They sleep a lot."
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (Labelled("A *dull* film.", None, "bad"), {"text": "A *dull* film.", "label": "bad"}),
+        (Labelled("It rains.", "It pours.", "x"), {"text": "It rains.", "second text": "It pours.", "label": "x"}),
+        (
+            Tagged(("Maria", "Rossi", "met", "Tom", "Oslo"), ("B-PERSON", "I-PERSON", "O", "B-PERSON", "B-PLACE")),
+            {"text": "Maria Rossi met Tom Oslo", "entities": "“Maria Rossi” (PERSON), “Tom” (PERSON), “Oslo” (PLACE)"},
+        ),
+        (Tagged(("Rain",), ("O",)), {"text": "Rain", "entities": "none"}),
+        (Scored("A dog.", "A cat.", 2.5), {"text": "A dog.", "second text": "A cat.", "score": "2.5"}),
+        (
+            Asked("Who?", "Tom sleeps.", ((0, "Tom"), (0, "Tom"))),
+            {"question": "Who?", "passage": "Tom sleeps.", "answer": "Tom"},
+        ),
+        (Asked("Why?", "Tom sleeps.", ()), {"question": "Why?", "passage": "Tom sleeps.", "answer": "(no answer)"}),
+    ],
+)
+def test_an_item_is_a_row_with_what_is_true_of_it(item: Item, expected: dict[str, str]) -> None:
+    (row,) = table([item]).reset_index().to_dict("records")
+    assert row == {name: as_text(text) for name, text in expected.items()}
+
+
+def test_of_a_long_passage_the_part_with_the_answer_is_shown() -> None:
+    answer = "three grey cats"
+    found = table([Asked("What does Tom keep?", PASSAGE, ((PASSAGE.index(answer), answer),))])
+    assert found["passage"].iloc[0].startswith("… ")
+    assert answer in found["passage"].iloc[0]
+    assert len(found["passage"].iloc[0]) <= 160
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_set_has_examples_to_show(name: str) -> None:
+    data = SETS[name].build()
+    items = data.first(5, 0).train
+    found = table(items)
+    assert len(found) == 5
+    assert not found.isna().any(axis=None)
+    for item, (_, row) in zip(items, found.iterrows(), strict=True):
+        if isinstance(item, Asked) and item.answers:
+            assert as_text(item.answers[0][1]) in row["passage"]

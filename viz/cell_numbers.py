@@ -1,0 +1,42 @@
+"""Numbers on a heatmap's cells, as large as the cells have room for, black or white by the colour they stand on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from model_zoo.types import FloatArray
+from viz.palette import Colorscale
+from viz.token_line import filled
+
+_CLEAR = "rgba(0,0,0,0)"
+
+
+def fitting(values: FloatArray, colours: Colorscale, lowest: float, highest: float) -> list[dict[str, Any]]:
+    """Traces to lay over a heatmap of the values at places 0, 1, 2, … with this scale; two digits.
+
+    A heatmap fits its own text to its cells, but sets it all in one colour, or in a grey with too little contrast: here
+    a clear one is laid over it for each of black and white.
+    """
+    ink = np.array(
+        [
+            [filled("", colours, (float(v) - lowest) / (highest - lowest)).ink for v in row]
+            for row in np.nan_to_num(values)
+        ]
+    ).reshape(values.shape)
+    return [
+        {
+            "type": "heatmap",
+            "z": np.where(ink == colour, values, np.nan),
+            "x": list(range(values.shape[1])),
+            "y": list(range(values.shape[0])),
+            "colorscale": [[0, _CLEAR], [1, _CLEAR]],
+            "showscale": False,
+            "hoverinfo": "skip",
+            "hoverongaps": False,
+            "texttemplate": "%{z:.2f}",
+            "textfont": {"color": str(colour)},
+        }
+        for colour in np.unique(ink)
+    ]
