@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import plotly.graph_objects as go
 
 from viz.layout import PERCENT, axis_style, base_layout, token_text
@@ -13,6 +15,9 @@ from viz.palette import categorical, theme
 
 _SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon")
 _LONGEST_NAME: Final = 24
+_FEWEST_TICKS: Final = 3
+_ROOM_BEFORE: Final = 1.25  # times, on the logarithmic axis
+_ROOM_FOR_A_NAME: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,9 @@ def against(entries: Sequence[Entry], cost: str, score: str, *, percent: bool = 
     """
     if not entries or min(entry.cost for entry in entries) <= 0:
         raise ValueError("models are drawn by costs above 0, and there has to be one")
+    costs = [entry.cost for entry in entries]
+    lowest, highest = min(costs) / _ROOM_BEFORE, max(costs) * _ROOM_FOR_A_NAME
+    ticks = _ticks(lowest, highest)
     colours = theme(dark)
     palette = categorical(len(entries), dark)
     axis = axis_style(colours) | {"fixedrange": True, "automargin": True, "showgrid": True, "gridcolor": colours.line}
@@ -69,7 +77,14 @@ def against(entries: Sequence[Entry], cost: str, score: str, *, percent: bool = 
             height=330,
             dragmode=False,
             margin={"l": 8, "r": 24, "t": 32, "b": 8},
-            xaxis=axis | {"type": "log", "title": axis["title"] | {"text": cost}},
+            xaxis=axis
+            | {
+                "type": "log",
+                "range": np.log10([lowest, highest]).tolist(),
+                "tickvals": ticks,
+                "ticktext": [f"{tick:g}" for tick in ticks],
+                "title": axis["title"] | {"text": cost},
+            },
             yaxis=axis
             | {
                 "title": axis["title"] | {"text": f"{score} (test)"},
@@ -77,3 +92,16 @@ def against(entries: Sequence[Entry], cost: str, score: str, *, percent: bool = 
             },
         ),
     )
+
+
+def _ticks(lowest: float, highest: float) -> list[float]:
+    """1, 2, 5, 10, 20, … between two numbers, and all the digits where that would be fewer than three: Plotly's own are
+    digits without their power of ten.
+    """
+    powers = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
+    for digits in ((1, 2, 5), range(1, 10)):
+        found = [digit * 10.0**power for power in powers for digit in digits]
+        found = [tick for tick in found if lowest <= tick <= highest]
+        if len(found) >= _FEWEST_TICKS:
+            break
+    return found

@@ -19,7 +19,6 @@ _SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "cross", "x", "
 _OVER: Final[Mapping[Over, str]] = {"epochs": "epochs", "seconds": "seconds of training"}
 _LONGEST_NAME: Final = 32
 _SMOOTHED: Final = 0.05  # of the steps: a batch's own loss jumps with its examples
-_LEGEND: Final = 76  # px of axis and legend: figures side by side end at the same height
 _DASH: Final[dict[str, Any]] = {"dash": "dot", "width": 1.5}
 
 
@@ -71,9 +70,7 @@ def scores(
     traces = []
     for name, colour, symbol, of_name in _by_name(curves, dark):
         traces += _lines(name, of_name, over, 3, colour, symbol, hover)
-    figure = _figure(traces, _OVER[over], f"{title} (development)", dark, legend=len(curves) > 1)
-    _finish(figure, percent, baseline, dark)
-    return figure
+    return _figure(traces, _OVER[over], f"{title} (development)", dark, percent=percent, baseline=baseline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,27 +117,15 @@ def by_examples(
             "width": 4,
         }
         traces.append(trace)
-    figure = _figure(traces, "training examples", f"{title} (test)", dark, legend=len(names) > 1)
-    _finish(figure, percent, baseline, dark)
-    return figure
+    return _figure(traces, "training examples", f"{title} (test)", dark, percent=percent, baseline=baseline)
 
 
-def _finish(figure: go.Figure, percent: bool, baseline: float | None, dark: bool) -> None:
-    """Shares as percentages, and the line of answering always alike."""
-    if percent:
-        figure.update_yaxes(tickformat=PERCENT)
-    if baseline is not None:
-        colours = theme(dark)
-        figure.add_hline(
-            baseline,
-            line={**_DASH, "color": colours.muted},
-            annotation={
-                "text": "always alike",
-                "font": {"size": 12, "color": colours.muted},
-                "xanchor": "right",
-                "yanchor": "bottom",
-            },
-        )
+def _always_alike(traces: Sequence[dict[str, Any]], baseline: float, dark: bool) -> dict[str, Any]:
+    """The line of answering always alike, named in the legend: beside the line there may be points."""
+    furthest = max((x for trace in traces for x in trace["x"]), default=0)
+    colour = theme(dark).muted
+    line = _trace("always alike", [0, furthest or 1], [baseline, baseline], colour, width=1, hover="")
+    return line | {"line": {**_DASH, "color": colour}, "hoverinfo": "skip", "hovertemplate": None, "showlegend": True}
 
 
 def smoothed(values: Sequence[float]) -> FloatArray:
@@ -232,8 +217,19 @@ def _trace(
     }
 
 
-def _figure(traces: list[dict[str, Any]], x_title: str, y_title: str, dark: bool, *, legend: bool = True) -> go.Figure:
+def _figure(
+    traces: list[dict[str, Any]],
+    x_title: str,
+    y_title: str,
+    dark: bool,
+    *,
+    percent: bool = False,
+    baseline: float | None = None,
+) -> go.Figure:
+    """With a legend, unless there is one line alone."""
     colours = theme(dark)
+    if baseline is not None:
+        traces = [*traces, _always_alike(traces, baseline, dark)]
     axis = axis_style(colours) | {"fixedrange": True, "automargin": True, "showgrid": True, "gridcolor": colours.line,
                                   "ticklabelstandoff": 6}  # fmt: skip
     return go.Figure(
@@ -242,9 +238,13 @@ def _figure(traces: list[dict[str, Any]], x_title: str, y_title: str, dark: bool
             dark,
             height=330,
             dragmode=False,
-            margin={"l": 8, "r": 16, "t": 16, "b": 8 if legend else _LEGEND},
+            margin={"l": 8, "r": 16, "t": 16, "b": 8},
             xaxis=axis | {"rangemode": "tozero", "title": axis["title"] | {"text": x_title}},
-            yaxis=axis | {"title": axis["title"] | {"text": y_title}},
+            yaxis=axis | {"title": axis["title"] | {"text": y_title}, **({"tickformat": PERCENT} if percent else {})},
         )
-        | ({"showlegend": True, "legend": {"orientation": "h", "x": 0, "yref": "container", "y": 0}} if legend else {}),
+        | (
+            {"showlegend": True, "legend": {"orientation": "h", "x": 0, "yref": "container", "y": 0}}
+            if len(traces) > 1
+            else {"showlegend": False}
+        ),
     )

@@ -65,7 +65,8 @@ def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:
     assert len(thin["x"]) == len(run.steps) == 3  # forty sentences in batches of sixteen
     np.testing.assert_allclose(numbers(thin["x"]), [step.epoch for step in run.steps])
     np.testing.assert_allclose(numbers(marked["y"]), [each.loss for each in run.judged])
-    (scores,) = found["training scores"]["data"]
+    scores, alike = found["training scores"]["data"]
+    assert alike["name"] == "always alike"
     np.testing.assert_allclose(numbers(scores["y"]), [each.score for each in run.judged])
     text = said(trained)
     assert f"Accuracy {tuned(trained).score().value:.1%} on the test part" in text
@@ -79,7 +80,7 @@ def test_seeds_make_a_band(open_page: Open) -> None:
     app = train(open_page(PAGE, **TINY, seeds="2", learns="head"))
     runs = job(app, Training).runs
     assert [run.arm.settings.seed for run in runs] == [0, 1]
-    band, line = charts(app)["training scores"]["data"]
+    band, line, _alike = charts(app)["training scores"]["data"]
     assert line["name"].endswith("(2 seeds)")
     np.testing.assert_allclose(
         numbers(line["y"]), np.mean([[each.score for each in run.judged] for run in runs], axis=0)
@@ -210,7 +211,7 @@ def test_what_pretraining_buys_is_told_for_each_number_of_examples(open_page: Op
     text = said(app)
     for count in (50, 60):
         assert f"**{count} examples**:" in text
-    pretrained, scratch = charts(app)["pretrained and from scratch"]["data"]
+    pretrained, scratch, _alike = charts(app)["pretrained and from scratch"]["data"]
     assert [pretrained["name"], scratch["name"]] == ["pretrained", "from scratch"]
     assert list(numbers(pretrained["x"])) == list(numbers(scratch["x"])) == [50, 60]
 
@@ -224,7 +225,7 @@ def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     assert taught.settings.alpha == pytest.approx(0.3)
     assert alone.steps[0].loss != taught.steps[0].loss
     assert f"**{alone.score().value:.1%}** with labels alone" in said(app)
-    assert len(charts(app)["distillation scores"]["data"]) == 3
+    assert len(charts(app)["distillation scores"]["data"]) == 3 + 1  # and always alike
     assert [run.id for run in job(app, Distilling).kept] == [teacher.id]
 
 

@@ -225,7 +225,7 @@ def test_the_learning_curve_trains_on_parts_of_the_data(engine: Engine) -> None:
     assert job is not None
     assert job.wait(PATIENCE)
     app.run()
-    (line,) = charts(app)["learning curve"]["data"]
+    line, _alike = charts(app)["learning curve"]["data"]
     assert line["x"] == [2, 5, 10, 20]
     assert line["y"][-1] == pytest.approx(trained.scores[0].value)  # all of the data, the same settings and seed
     assert not job.kept

@@ -27,3 +27,21 @@ def test_a_model_is_a_point_with_its_interval() -> None:
 def test_a_cost_of_nothing_has_no_place_on_the_axis() -> None:
     with pytest.raises(ValueError, match="above 0"):
         against([Entry("M", 0.0, 0.5, 0.4, 0.6)], "ms", "Accuracy")
+
+
+@pytest.mark.parametrize(
+    ("costs", "expected"),
+    [
+        ((0.9, 7.5), ["1", "2", "5", "10"]),
+        ((15.2, 90.9), ["20", "50", "100"]),
+        ((3.0, 3.0), ["3", "4"]),
+        ((0.02, 40.0), ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10", "20", "50"]),
+    ],
+)
+def test_costs_stand_at_whole_numbers_with_their_power_of_ten(costs: tuple[float, float], expected: list[str]) -> None:
+    axis = against([Entry("a", costs[0], 0.5, 0.4, 0.6), Entry("b", costs[1], 0.5, 0.4, 0.6)], "ms", "F1").layout.xaxis
+    assert list(axis.ticktext) == expected
+    assert [float(text) for text in axis.ticktext] == pytest.approx(list(axis.tickvals))
+    low, high = (10**end for end in axis.range)
+    assert low < min(costs)
+    assert max(costs) < high

@@ -65,18 +65,22 @@ def test_a_curve_that_has_only_begun_is_drawn() -> None:
 
 def test_always_alike_is_a_line() -> None:
     figure = training_curves.scores([curve("A", 0.5)], "Accuracy", baseline=0.4)
-    (line,) = figure.layout.shapes
-    assert (line.y0, line.y1) == (0.4, 0.4)
+    judged, line = figure.data
+    assert list(line.y) == [0.4, 0.4]
+    assert list(line.x) == [0, max(judged.x)]
+    assert line.name == "always alike"
+    assert figure.layout.showlegend
     assert figure.layout.yaxis.tickformat == PERCENT
     plain = training_curves.scores([curve("A", 0.5)], "Spearman", percent=False)
-    assert not plain.layout.shapes
+    assert len(plain.data) == 1
     assert plain.layout.yaxis.tickformat is None
 
 
 def test_the_learning_curve_has_its_points_in_order_with_their_intervals() -> None:
     points = [Point("A", 100, 0.8, 0.7, 0.85), Point("A", 10, 0.5, 0.3, 0.6), Point("B", 10, 0.4, 0.4, 0.4)]
     figure = training_curves.by_examples(points, "Accuracy", baseline=0.5)
-    first, second = figure.data
+    first, second, alike = figure.data
+    assert list(alike.x) == [0, 100]
     assert list(first.x) == [10, 100]
     np.testing.assert_allclose(first.error_y.array, [0.1, 0.05])
     np.testing.assert_allclose(first.error_y.arrayminus, [0.2, 0.1])

@@ -38,8 +38,8 @@ def arms(choice: Choice) -> list[Arm]:
     return found
 
 
-def button(choice: Choice) -> None:
-    """The button, in the line of what is asked; none while it trains."""
+def button(choice: Choice, *, main: bool) -> None:
+    """The button, in the line of what is asked; none while it trains. ``main``: the one to press in this view."""
     training = last()
     if training is not None and training.running:
         return
@@ -49,7 +49,7 @@ def button(choice: Choice) -> None:
         key="train",
         on_click=_ask,
         args=(choice.model,),
-        type="secondary" if done else "primary",
+        type="secondary" if done or not main else "primary",
         disabled=choice.data is None,
         icon=":material/play_arrow:",
         help="Bring your own data first." if choice.data is None else None,

@@ -17,6 +17,7 @@ from ui.page import Need, View
 from ui.train import choice, running
 
 _TRIES = 4
+_WITH_A_BUTTON = ("race", "scratch", "distillation")  # views that train on their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,11 @@ class Scene:
         return next((one.tries for one in SETS.values() if one.kind == kind), ())
 
 
-def make(_view: View[Scene]) -> Scene:
+def make(view: View[Scene]) -> Scene:
     """Ask what to train and how, train it or show how far it is, and gather what came out."""
     with widgets.asked():
         chosen = choice.draw()
-        running.button(chosen)
+        running.button(chosen, main=view.name not in _WITH_A_BUTTON)
     running.draw(chosen)
     training = running.last()
     found = () if training is None else training.tuned
