@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import builders
 import numpy as np
 
 from analysis.probing import TASKS, Settings
+from jobs import Job
 from jobs.study import Finished, Key, Study
 from model_zoo.errors import OutOfMemory
 from model_zoo.types import HiddenStates
@@ -35,6 +36,17 @@ class Gate:
             states = np.random.default_rng(len(text) + index).normal(size=(3, 3, 8)).astype(np.float32)
             encoding = builders.encoding(["x"], text=text, offsets=((0, 0), (0, len(text)), (0, 0)))
             yield index, HiddenStates(encoding, states)
+
+
+class Endless(Job):
+    """Work without an end."""
+
+    doing = "waiting"
+    share, progress, n_ended = 0.0, "", 0  # type: ignore[assignment]
+
+    def steps(self) -> Generator[None, None, None]:
+        while True:
+            yield
 
 
 SETTINGS = Settings(sentences=40, bootstrap_draws=20)

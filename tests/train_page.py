@@ -70,6 +70,19 @@ def charts(app: AppTest) -> dict[str, dict[str, Any]]:
     return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
 
 
+def chart(app: AppTest) -> dict[str, Any]:
+    """The only one of Plotly's figures."""
+    (found,) = charts(app).values()
+    return found
+
+
+def lines(app: AppTest) -> list[dict[str, Any]]:
+    """Sentences that are drawn word by word."""
+    (element,) = app.get("bidi_component")
+    found: list[dict[str, Any]] = json.loads(element.proto.json)["lines"]
+    return found
+
+
 def numbers(values: Any) -> np.ndarray:
     """What Plotly was given, be it a list or packed."""
     if isinstance(values, dict):

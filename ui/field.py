@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 T = TypeVar("T")
 
+_OFFERED = "what the options of fields were called last"
 _DRAWN = "pages on which the widgets of fields were drawn last"
 
 
@@ -72,11 +73,14 @@ class Field(Generic[T]):
         if self.key not in st.session_state or self.value != value:
             st.session_state[self.key] = value
 
-    def tell(self) -> None:
-        """Set the same value again, for a widget on screen whose options have other names now: the browser knows what
-        is chosen by its name.
+    def offered(self, names: object) -> None:
+        """Say what the options of its widget are called, before it is drawn, where the names of the same options
+        change: the browser knows what is chosen by its name, so the value is set again under the new ones.
         """
-        st.session_state[self.key] = self.value
+        called = st.session_state.setdefault(_OFFERED, {})
+        if called.get(self.key) != names:
+            called[self.key] = names
+            st.session_state[self.key] = self.value
 
     @property
     def bound(self) -> dict[str, Any]:

@@ -8,20 +8,10 @@ from streamlit.testing.v1 import AppTest
 
 def test_jobs_end_with_the_visit() -> None:
     def page() -> None:
-        from collections.abc import Generator
-
         import streamlit as st
+        from gated import Endless
 
-        from jobs import Job
         from ui.background import desk
-
-        class Endless(Job):
-            doing = "waiting"
-            share, progress, n_ended = 0.0, "", 0  # type: ignore[assignment]
-
-            def steps(self) -> Generator[None, None, None]:
-                while True:
-                    yield
 
         st.session_state["job"] = Endless()
         desk().start(st.session_state["job"])
@@ -39,20 +29,10 @@ def test_jobs_of_two_kinds_are_stopped_one_by_one() -> None:
     """On the page "Train" two trainings can be at work."""
 
     def page() -> None:
-        from collections.abc import Generator
-
         import streamlit as st
+        from gated import Endless
 
-        from jobs import Job
         from ui.background import desk, watch
-
-        class Endless(Job):
-            doing = "waiting"
-            share, progress, n_ended = 0.0, "", 0  # type: ignore[assignment]
-
-            def steps(self) -> Generator[None, None, None]:
-                while True:
-                    yield
 
         class Other(Endless):
             pass

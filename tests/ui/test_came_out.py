@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from gated import PATIENCE
 from layers_page import said
 from on_screen import button
 from streamlit.testing.v1 import AppTest
+from train_page import charts, lines
 
 from jobs import Desk
 from model_zoo import Engine
@@ -89,17 +89,6 @@ def opened(*tuned: Tuned, dark: bool = False) -> AppTest:
     assert not app.exception
     assert not app.error
     return app
-
-
-def charts(app: AppTest) -> dict[str, dict[str, Any]]:
-    return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
-
-
-def lines(app: AppTest) -> list[dict[str, Any]]:
-    """The sentences that are drawn word by word."""
-    (element,) = app.get("bidi_component")
-    found: list[dict[str, Any]] = json.loads(element.proto.json)["lines"]
-    return found
 
 
 def downloads(app: AppTest) -> list[str]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import io
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +15,7 @@ from layers_page import said
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
+from train_page import chart, numbers
 
 import ui.engine
 from model_zoo import Engine
@@ -63,20 +61,6 @@ def opened(*tuned: Tuned, model: str = MODEL, lines: list[str] | None = None, **
     return app
 
 
-def figure(app: AppTest) -> dict[str, Any]:
-    (chart,) = app.get("plotly_chart")
-    found: dict[str, Any] = json.loads(chart.proto.spec)
-    return found
-
-
-def array(found: Any) -> np.ndarray:
-    """Numbers of a figure, which are sent packed or as a list."""
-    if not isinstance(found, dict):
-        return np.array(found)
-    values = np.frombuffer(base64.b64decode(found["bdata"]), found["dtype"])
-    return values.reshape([int(side) for side in str(found["shape"]).split(",")]) if "shape" in found else values
-
-
 def expected(engine: Engine, texts: list[str], model: str = MODEL, layer: int = -1) -> np.ndarray:
     """The mean over each text's own tokens, one text at a time."""
     states = [engine.encoded_states(model, text) for text in texts]
@@ -85,17 +69,17 @@ def expected(engine: Engine, texts: list[str], model: str = MODEL, layer: int = 
 
 def test_the_matrix_is_that_of_the_sentences_as_typed(engine: Engine) -> None:
     app = opened()
-    cells = figure(app)["data"][0]  # its numbers are drawn over it
-    np.testing.assert_allclose(array(cells["z"]), cosine_similarity(expected(engine, LINES)), atol=1e-5)
+    cells = chart(app)["data"][0]  # its numbers are drawn over it
+    np.testing.assert_allclose(numbers(cells["z"]), cosine_similarity(expected(engine, LINES)), atol=1e-5)
     assert "A high cosine says that two vectors are alike, not that two sentences mean the same." in said(app)
     matrix = cosine_similarity(expected(engine, LINES))
     assert f"of these sentences {matrix[np.triu_indices(4, 1)].mean():.2f}," in said(app)
 
 
 def test_layer_and_what_all_share(engine: Engine) -> None:
-    raw = array(figure(opened(vector_layer="1"))["data"][0]["z"])
+    raw = numbers(chart(opened(vector_layer="1"))["data"][0]["z"])
     np.testing.assert_allclose(raw, cosine_similarity(expected(engine, LINES, layer=1)), atol=1e-5)
-    removed = array(figure(opened(vector_layer="1", removed="1"))["data"][0]["z"])
+    removed = numbers(chart(opened(vector_layer="1", removed="1"))["data"][0]["z"])
     pairs = SETS["similarity"].build().train
     reference = expected(engine, list({text for pair in pairs for text in (pair.text, str(pair.pair))}), layer=1)
     left = expected(engine, LINES, layer=1) - reference.mean(axis=0)
@@ -107,7 +91,7 @@ def test_layer_and_what_all_share(engine: Engine) -> None:
 def test_a_layer_that_does_not_exist_is_said_and_the_last_one_shown(engine: Engine) -> None:
     app = opened(vector_layer="9")
     assert "This model has layers 1 to 2; layer 9 does not exist, so layer 2 is shown." in said(app)
-    found = array(figure(app)["data"][0]["z"])
+    found = numbers(chart(app)["data"][0]["z"])
     np.testing.assert_allclose(found, cosine_similarity(expected(engine, LINES)), atol=1e-5)
 
 
@@ -134,10 +118,10 @@ def test_a_search_ranks_all_lines(engine: Engine) -> None:
 
 def test_the_plane_is_that_of_the_principal_components(engine: Engine) -> None:
     app = opened(shown="plane")
-    (dots,) = figure(app)["data"]
+    (dots,) = chart(app)["data"]
     points = PCA(2).fit_transform(expected(engine, LINES))
     for axis, name in enumerate("xy"):
-        np.testing.assert_allclose(np.abs(array(dots[name])), np.abs(points[:, axis]), atol=1e-4)
+        np.testing.assert_allclose(np.abs(numbers(dots[name])), np.abs(points[:, axis]), atol=1e-4)
     listed = next(each.value for each in app.markdown if each.value.startswith("1. "))
     assert r"4. \<b\>Not\<\/b\>".replace(r"\/", "/") in listed
 
@@ -146,7 +130,7 @@ def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
     app = opened(shown="scores")
     table = app.dataframe[0].value
     assert len(table) == 3 * 3 * 2
-    assert [line["name"] for line in figure(app)["data"]] == [
+    assert [line["name"] for line in chart(app)["data"]] == [
         *("[CLS]", "[CLS], removed", "Mean", "Mean, removed", "Maximum", "Maximum, removed")
     ]
     first = table[(table["layer"] == 0) & (table["pooling"] == "[CLS]")]
@@ -162,7 +146,7 @@ def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
 def test_cls_before_the_first_layer_tells_no_sentences_apart() -> None:
     app = opened(pooling="cls", vector_layer="0")
     assert "All these vectors are the same" in said(app)
-    np.testing.assert_allclose(array(figure(app)["data"][0]["z"]), 1, atol=1e-6)
+    np.testing.assert_allclose(numbers(chart(app)["data"][0]["z"]), 1, atol=1e-6)
     assert "All these vectors are the same" not in said(opened(pooling="cls"))
 
 
@@ -189,7 +173,7 @@ def test_what_stands_for_cls_has_its_own_name(
 
 def test_after_training_is_the_model_that_training_made(engine: Engine) -> None:
     found = tuning.outcome(engine, tuning.question(MODEL, tuning.data(), epochs=2))
-    before, after = (array(figure(opened(found, tuned_vectors=on))["data"][0]["z"]) for on in "01")
+    before, after = (numbers(chart(opened(found, tuned_vectors=on))["data"][0]["z"]) for on in "01")
     np.testing.assert_allclose(before, cosine_similarity(expected(engine, LINES)), atol=1e-5)
     np.testing.assert_allclose(after, cosine_similarity(expected(engine, LINES, found.id)), atol=1e-5)
     assert np.abs(before - after).max() > 1e-4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from layers_page import said
 from nasty import MARKDOWN, NASTY
 from on_screen import button
 from streamlit.testing.v1 import AppTest
+from train_page import chart, lines
 
 from model_zoo import Engine
 from training.finetuning.data import KINDS, Kind
@@ -66,18 +66,6 @@ def opened(*tuned: Tuned, model: str = "embedded/tinybert", text: str = "", pair
     return app
 
 
-def figure(app: AppTest) -> dict[str, Any]:
-    (chart,) = app.get("plotly_chart")
-    found: dict[str, Any] = json.loads(chart.proto.spec)
-    return found
-
-
-def lines(app: AppTest) -> list[dict[str, Any]]:
-    (element,) = app.get("bidi_component")
-    found: list[dict[str, Any]] = json.loads(element.proto.json)["lines"]
-    return found
-
-
 def downloads(app: AppTest) -> list[str]:
     return [each.label for each in app.get("download_button")]
 
@@ -121,7 +109,7 @@ def test_labels_have_the_probabilities_of_predict(engine: Engine, trained: Calla
     expected = answer(engine, found, "classification")
     assert isinstance(expected, Classified)
     app = opened(found, text=TEXTS["classification"][0])
-    (bars,) = figure(app)["data"]
+    (bars,) = chart(app)["data"]
     np.testing.assert_allclose(bars["x"], sorted(expected.probabilities, reverse=True))
     assert f"**{expected.label}**" in said(app)
     assert len(app.text_area) == 1  # its texts came alone
@@ -173,7 +161,7 @@ def test_an_answer_is_marked_in_its_passage_beside_no_answer(engine: Engine, tra
     assert isinstance(expected, Answered)
     question, passage = TEXTS["answering"]
     app = opened(found, text=question, pair=passage)
-    start, end = figure(app)["data"]
+    start, end = chart(app)["data"]
     np.testing.assert_allclose(start["y"], expected.start_scores, rtol=1e-6)
     np.testing.assert_allclose(end["y"], expected.end_scores, rtol=1e-6)
     best = expected.spans[0]
@@ -197,7 +185,7 @@ def test_the_higher_of_span_and_no_answer_wins(
     monkeypatch.setattr(try_it.Predict, "answer", lambda _question, _loaded: (told,))
     app = opened(trained("answering"), text=f"Who slept {no_answer}?", pair="The old baker slept.")
     assert says in said(app)
-    shade = next(shape for shape in figure(app)["layout"]["shapes"] if shape["type"] == "rect")
+    shade = next(shape for shape in chart(app)["layout"]["shapes"] if shape["type"] == "rect")
     assert (shade["x0"], shade["x1"]) == (-0.5, 2.5)
 
 

@@ -137,8 +137,9 @@ class BuiltIn:
     """A set written for this project; each lies in a file of its own in ``training/finetuning/sets`` as ``SET``.
 
     ``question`` is what the model is to answer, in a short sentence. ``card`` says in Markdown what it is made of, how
-    its parts are kept apart, how balanced it is and what it cannot show. ``build`` makes it, always the same.
-    ``tries`` are (text, second text or None) to try a tuned model with; none of them is in the set.
+    its parts are kept apart, how balanced it is and what it cannot show. ``part`` makes the items of one part, always
+    the same; ``labels`` and ``measure`` are those of ``Data``. ``tries`` are (text, second text or None) to try a tuned
+    model with; none of them is in the set.
     """
 
     name: str
@@ -146,8 +147,23 @@ class BuiltIn:
     kind: Kind
     question: str
     card: str
-    build: Callable[[], Data]
+    part: Callable[[Part], tuple[Item, ...]]
+    labels: tuple[str, ...] = ()
+    measure: str = "accuracy"
     tries: tuple[tuple[str, str | None], ...]
+
+    def build(self) -> Data:
+        """The set as data to train on."""
+        return Data(
+            name=self.name,
+            title=self.title,
+            kind=self.kind,
+            train=self.part("train"),
+            dev=self.part("dev"),
+            test=self.part("test"),
+            labels=self.labels,
+            measure=self.measure,
+        )
 
 
 def check(data: Data) -> Data:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, counted
@@ -23,6 +23,11 @@ _BEGINS, _ENDS = set("BSU"), set("ELSU")
 def type_of(tag: str) -> str:
     """PERSON of B-PERSON; "O" of itself."""
     return tag if tag == OUTSIDE else tag.partition("-")[2]
+
+
+def types_of(tags: Iterable[str]) -> list[str]:
+    """The types among tags, each once, by the alphabet."""
+    return sorted({type_of(tag) for tag in tags if tag != OUTSIDE})
 
 
 def first_pieces(encoding: Encoding, words: Sequence[tuple[int, int]]) -> list[int | None]:

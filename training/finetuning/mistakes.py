@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from training.finetuning.data import Asked, Item, Labelled, Scored, Tagged
+from training.finetuning.entities import types_of
 from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords
-from training.finetuning.scores import overlap
+from training.finetuning.scores import best_of_answers, overlap
 
 CLOSE = 0.5
 """A score of similarity that misses by no more is no mistake."""
@@ -35,8 +37,7 @@ def _sure_and_wrong(item: Item, told: Prediction) -> float | None:
         wrong = [share for gold, tag, share in triples if gold != tag]
         return max(wrong) if wrong else None
     if isinstance(item, Asked) and isinstance(told, Answered):
-        right = max(overlap(told.text, text) for text in ([text for _, text in item.answers] or [""]))
-        return None if right == 1 else abs(told.margin)
+        return None if best_of_answers(overlap, item, told) == 1 else abs(told.margin)
     if isinstance(item, Scored) and isinstance(told, Rated):
         missed = abs(told.score - item.score)
         return missed if missed > CLOSE else None
@@ -49,7 +50,7 @@ def by_type(items: Sequence[Item], predictions: Sequence[Prediction]) -> list[di
 
     gold = [list(item.tags) for item in items if isinstance(item, Tagged)]
     told = [list(each.tags) for each in predictions if isinstance(each, TaggedWords)]
-    types = sorted({tag.partition("-")[2] for row in (*gold, *told) for tag in row if "-" in tag})
+    types = types_of(chain(*gold, *told))
     columns = precision_recall_fscore_support(gold, told, average=None, zero_division=0)
     return [
         {"type": type_, "precision": float(p), "recall": float(r), "F1": float(f), "entities": int(n)}

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_zoo import text as texts
 from model_zoo.errors import NotSupported
 from model_zoo.question import Question
-from model_zoo.types import TunedFor
+from model_zoo.types import Encoding, TunedFor
 from training.finetuning.results import Prediction
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
-    from training.finetuning.tasks.rule import Span
+    from training.finetuning.tasks.rule import Span, Task
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +40,12 @@ class Predict(Question[tuple[Prediction, ...]]):
         return sum(len(text) + len(pair or "") for text, pair in self.texts)
 
     def answer(self, loaded: LoadedModel) -> tuple[Prediction, ...]:
-        import torch
+        words: Sequence[Sequence[Span] | None] = self.words or [None] * len(self.texts)
 
-        from model_zoo.running import batches
-        from training.finetuning.tasks import TASKS
+        def read(task: Task, output: Any, batch: Sequence[int], encodings: Sequence[Encoding]) -> Sequence[Prediction]:
+            return task.read(output, encodings, [words[place] for place in batch], loaded.info.labels)
 
-        kind = refuse_untuned(loaded)
-        task, labels = TASKS[kind], loaded.info.labels
-        encodings = [loaded.encode(text, pair) for text, pair in self.texts]
-        words: Sequence[Sequence[Span] | None] = self.words or [None] * len(encodings)
-        found: dict[int, Prediction] = {}
-        with torch.inference_mode():
-            for batch in batches(encodings, loaded.family.pads_for(kind)):
-                of_batch = [encodings[place] for place in batch]
-                output = loaded.model(**loaded.inputs(of_batch))
-                read = task.read(output, of_batch, [words[place] for place in batch], labels)
-                found |= dict(zip(batch, read, strict=True))
-        return tuple(found[place] for place in range(len(encodings)))
+        return _answers(loaded, self.texts, read)
 
     @classmethod
     def example(cls, model: str) -> Predict:
@@ -69,25 +60,40 @@ class SoftScores(Question[tuple[tuple[float, ...], ...]]):
     texts: tuple[tuple[str, str | None], ...]
 
     def answer(self, loaded: LoadedModel) -> tuple[tuple[float, ...], ...]:
-        import torch
-
-        from model_zoo.running import batches
-        from training.finetuning.tasks import TASKS
         from training.finetuning.tasks.rule import rows_of
 
-        kind = refuse_untuned(loaded)
-        encodings = [loaded.encode(text, pair) for text, pair in self.texts]
-        found: dict[int, tuple[float, ...]] = {}
-        with torch.inference_mode():
-            for batch in batches(encodings, loaded.family.pads_for(kind)):
-                output = loaded.model(**loaded.inputs([encodings[place] for place in batch]))
-                scores = rows_of(TASKS[kind].soft_scores(output))
-                found |= {place: tuple(row) for place, row in zip(batch, scores, strict=True)}
-        return tuple(found[place] for place in range(len(encodings)))
+        return _answers(
+            loaded, self.texts, lambda task, output, *_: [tuple(row) for row in rows_of(task.soft_scores(output))]
+        )
 
     @classmethod
     def example(cls, model: str) -> SoftScores:
         return cls(model, (("a b c", None),))
+
+
+def _answers(
+    loaded: LoadedModel,
+    texts: Sequence[tuple[str, str | None]],
+    read: Callable[[Task, Any, Sequence[int], Sequence[Encoding]], Sequence[Answer]],
+) -> tuple[Answer, ...]:
+    """What ``read`` makes of the network's output for each text or pair, in their order.
+
+    It is given the task, the output for a batch, the places of the batch's texts, and their encodings.
+    """
+    import torch
+
+    from model_zoo.running import batches
+    from training.finetuning.tasks import TASKS
+
+    kind = refuse_untuned(loaded)
+    encodings = [loaded.encode(text, pair) for text, pair in texts]
+    found: dict[int, Answer] = {}
+    with torch.inference_mode():
+        for batch in batches(encodings, loaded.family.pads_for(kind)):
+            of_batch = [encodings[place] for place in batch]
+            output = loaded.model(**loaded.inputs(of_batch))
+            found |= dict(zip(batch, read(TASKS[kind], output, batch, of_batch), strict=True))
+    return tuple(found[place] for place in range(len(encodings)))
 
 
 def refuse_untuned(loaded: LoadedModel) -> TunedFor:

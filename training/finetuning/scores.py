@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_zoo.types import counted
-from training.finetuning.data import OUTSIDE, Asked, Data, Item, Kind, Labelled, Scored, Tagged
+from training.finetuning.data import OUTSIDE, Asked, Data, Item, Kind, Labelled, Part, Scored, Tagged
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Score, TaggedWords
 
 LEVEL = 0.95
@@ -29,6 +29,12 @@ class Measure:
     title: str
     about: str
     percent: bool = True
+
+    def written(self, value: float | None) -> str:
+        """A number of this score as people read it."""
+        if value is None:
+            return "–"
+        return f"{value:.1%}" if self.percent else f"{value:.2f}"
 
 
 MEASURES: Mapping[str, Measure] = {
@@ -88,19 +94,19 @@ def evaluate(data: Data, predictions: Sequence[Prediction], *, seed: int = 0, dr
     return tuple(scores)
 
 
-def always_alike(data: Data) -> list[Prediction] | None:
-    """For each test item the same answer: the majority label of the training part, "O" for every word, no answer. None
-    for similarity, where an order cannot be told from scores that are all alike.
+def always_alike(data: Data, part: Part = "test") -> list[Prediction] | None:
+    """For each item of a part the same answer: the majority label of the training part, "O" for every word, no answer.
+    None for similarity, where an order cannot be told from scores that are all alike.
     """
     if data.kind == "classification":
         label = Counter(item.label for item in data.train if isinstance(item, Labelled)).most_common(1)[0][0]
         shares = tuple(float(each == label) for each in data.labels)
-        return [Classified(label, shares) for _ in data.test]
+        return [Classified(label, shares) for _ in data.part(part)]
     if data.kind == "tagging":
-        words = [item.words for item in data.test if isinstance(item, Tagged)]
+        words = [item.words for item in data.part(part) if isinstance(item, Tagged)]
         return [TaggedWords(each, (OUTSIDE,) * len(each), (1.0,) * len(each)) for each in words]
     if data.kind == "answering":
-        return [Answered((), 0.0) for _ in data.test]
+        return [Answered((), 0.0) for _ in data.part(part)]
     return None
 
 
@@ -225,13 +231,18 @@ def overlap(answer: str, gold: str) -> float:
     return 2 * common / (len(told) + len(true))
 
 
+def best_of_answers(score: Callable[[str, str], float], item: Asked, told: Answered) -> float:
+    """The best score over the answers that will do; where there is none, that of saying nothing."""
+    return max(score(told.text, gold) for gold in ([text for _, text in item.answers] or [""]))
+
+
 def _of_answers(score: Callable[[str, str], float]) -> Callable[..., Weighted]:
-    """The best over the answers that will do."""
+    """The mean over the questions."""
 
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
         return _mean(
             [
-                max(score(each.text, gold) for gold in ([text for _, text in item.answers] or [""]))
+                best_of_answers(score, item, each)
                 for item, each in zip(items, predictions, strict=True)
                 if isinstance(item, Asked) and isinstance(each, Answered)
             ]

@@ -75,9 +75,7 @@ def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
         return BESIDE.value
     st.session_state[_REFERENCE] = chosen[0]
     st.selectbox("A", chosen, key=_REFERENCE, format_func=lambda model: name(model, chosen), on_change=_reorder)
-    if st.session_state.get(_OFFERED) != chosen:
-        st.session_state[_OFFERED] = chosen
-        BESIDE.tell()  # B is a place, at which another model may stand now
+    BESIDE.offered(chosen)  # B is a place, at which another model may stand now
     return st.selectbox(
         "B",
         range(1, len(chosen) + 1),
@@ -88,7 +86,6 @@ def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
 
 _EMBEDDED = ", embedded"
 _REFERENCE = "reference model"
-_OFFERED = "models offered as B"
 
 
 def _reorder() -> None:

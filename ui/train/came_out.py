@@ -13,7 +13,8 @@ import pandas as pd
 import streamlit as st
 
 from jobs.tuning import Arm, Tuning
-from training.finetuning.data import OUTSIDE, Asked, Kind, Labelled, Scored, Tagged
+from training.finetuning.data import Asked, Kind, Labelled, Scored, Tagged
+from training.finetuning.entities import types_of
 from training.finetuning.mistakes import CLOSE, by_type, mistakes
 from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
 from training.finetuning.scores import MEASURES, confusion
@@ -84,12 +85,12 @@ def _scores(every: Sequence[Tuned]) -> None:
 
 
 def _row(score: Score, every: Sequence[Tuned]) -> dict[str, str]:
-    written = _percent if MEASURES[score.measure].percent else _plain
+    written = MEASURES[score.measure].written
     row = {
         "score": MEASURES[score.measure].title,
         "value": written(score.value),
         "95% interval": f"{written(score.low)} to {written(score.high)}",
-        "always alike": "–" if score.baseline is None else written(score.baseline),
+        "always alike": written(score.baseline),
     }
     if len(every) > 1:
         values = [each.score(score.measure).value for each in every]
@@ -160,7 +161,7 @@ def _mistakes(every: Sequence[Tuned], *, dark: bool) -> None:
         said = f"Every score is within {CLOSE:g} of the true one." if alike else "No item of the test part is wrong."
         st.success(said, icon=":material/check:")
     elif found.data.kind == "tagging":
-        types = sorted({label.partition("-")[2] for label in found.data.labels if label != OUTSIDE})
+        types = types_of(found.data.labels)
         lines = []
         for place in wrong[:_MOST_MISTAKES]:
             item, told = found.data.test[place], found.predictions[place]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from jobs.tuning import Arm, Tuning
-from model_zoo import DEFAULT_MODEL, registry
+from model_zoo import DEFAULT_MODEL
 from training.finetuning.results import Tuned
 from ui import widgets
 from ui.background import desk
@@ -75,7 +75,7 @@ def _said(alone: Tuned | None = None, taught: Tuned | None = None) -> None:
     """What the two students came to; nothing until both have."""
     if alone is None or taught is None:
         return
-    a, b = (side_by_side.written(one.score(), one.score().value) for one in (alone, taught))
+    a, b = map(side_by_side.reached, (alone, taught))
     st.markdown(
         f"On this data and with this seed the student reaches **{a}** with labels alone and **{b}** with its teacher: "
         f"{side_by_side.differ(alone, taught)}."
@@ -83,7 +83,7 @@ def _said(alone: Tuned | None = None, taught: Tuned | None = None) -> None:
 
 
 def _ask_student() -> str:
-    known = [model for model, spec in registry.MODELS.items() if not spec.causal and not spec.cross_attention]
+    known = side_by_side.encoders()
     if not widgets.may_be_named(STUDENT.value):
         STUDENT.value = STUDENT.default
     if STUDENT.value not in known:

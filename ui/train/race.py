@@ -8,7 +8,6 @@ from dataclasses import replace
 import streamlit as st
 
 from jobs.tuning import Arm, Tuning
-from model_zoo import registry
 from ui import notes, tuned, widgets
 from ui.background import desk
 from ui.field import SWITCH, Codec, Field, one_of, within
@@ -69,7 +68,7 @@ def draw(scene: Scene) -> None:
 
 def _ask() -> dict[str, str]:
     """The models and what they are called, no two alike: curves of one name would be seeds of one model."""
-    known = [model for model, spec in registry.MODELS.items() if not spec.causal and not spec.cross_attention]
+    known = side_by_side.encoders()
     chosen = RACERS.value
     refused = [model for model in chosen if not widgets.may_be_named(model)]
     if refused:

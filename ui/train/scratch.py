@@ -86,7 +86,7 @@ def _said(pair: list[Run]) -> str:
     with_, without = by_line.get(_PRETRAINED), by_line.get(_FROM_SCRATCH)
     if with_ is None or without is None:
         return ""
-    a, b = (side_by_side.written(one.score(), one.score().value) for one in (with_, without))
+    a, b = map(side_by_side.reached, (with_, without))
     return (
         f"**{len(with_.data.train):,} examples**: {a} pretrained, {b} from scratch, on this data and with this seed; "
         f"{side_by_side.differ(with_, without)}."

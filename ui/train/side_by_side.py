@@ -12,7 +12,7 @@ from jobs.tuning import Arm, Run, Tuning
 from model_zoo import registry
 from model_zoo.errors import ModelZooError, NotDownloaded
 from model_zoo.sources import UNTRAINED
-from training.finetuning.results import Score, Tuned
+from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
 from ui import figures, save, tuned
 from ui.background import desk, watch
@@ -75,6 +75,11 @@ def current(kind: type[Tuning], arms: Sequence[Arm]) -> Tuning | None:
     if arms and [run.arm for run in job.runs] != list(arms):
         st.info("These are the last results; what is chosen above has changed since.", icon=":material/history:")
     return job
+
+
+def encoders() -> list[str]:
+    """The models of the registry that can be tuned: what has a decoder cannot."""
+    return [model for model, spec in registry.MODELS.items() if not spec.causal and not spec.cross_attention]
 
 
 def to_come(said: str) -> None:
@@ -144,11 +149,9 @@ def scatters(runs: Sequence[Run], *, dark: bool) -> None:
             figures.show(figure, f"score against {what}", f"score-against-{what}")
 
 
-def written(score: Score, value: float | None) -> str:
-    """A number of a score as the screen has it."""
-    if value is None:
-        return "–"
-    return f"{value:.1%}" if MEASURES[score.measure].percent else f"{value:.2f}"
+def reached(found: Tuned) -> str:
+    """The score of a tuned model as the screen has it."""
+    return MEASURES[found.data.measure].written(found.score().value)
 
 
 def table(runs: Sequence[Run]) -> pd.DataFrame:
@@ -197,11 +200,11 @@ def show_table(runs: Sequence[Run], file: str) -> None:
 
 
 def _column(found: Tuned) -> dict[str, str]:
-    score = found.score()
-    interval = f"({written(score, score.low)} to {written(score, score.high)})"
+    score, measure = found.score(), MEASURES[found.data.measure]
+    interval = f"({measure.written(score.low)} to {measure.written(score.high)})"
     return {
-        f"{MEASURES[score.measure].title} (95% interval)": f"{written(score, score.value)} {interval}",
-        "always alike": written(score, score.baseline),
+        f"{measure.title} (95% interval)": f"{reached(found)} {interval}",
+        "always alike": measure.written(score.baseline),
         "examples": f"{len(found.data.train):,}",
         "time of one text, ms": f"{1000 * found.latency:.1f}",
         "weights, MB": f"{found.n_bytes / 1e6:.1f}",

@@ -134,13 +134,8 @@ def _model(scene: Scene) -> str:
 
 def _pooling(model: str) -> Pooling:
     token = _summary_token(model)
-    if st.session_state.get(_NAMED) != token:
-        st.session_state[_NAMED] = token
-        POOLING.tell()
+    POOLING.offered(token)
     return widgets.choice("Vector", {each: as_text(name) for each, name in _pooling_names(token).items()}, POOLING)
-
-
-_NAMED = "what stands for [CLS]"
 
 
 def _summary_token(model: str) -> str | None:
@@ -233,9 +228,7 @@ def _matrix(vectors: FloatArray, lines: Sequence[str], *, dark: bool) -> Numbers
 
 def _nearest(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
     SENTENCE.value = min(SENTENCE.value, len(lines))
-    if st.session_state.get(_OFFERED) != lines:
-        st.session_state[_OFFERED] = lines
-        SENTENCE.tell()
+    SENTENCE.offered(lines)
     number = st.selectbox(
         "Sentence",
         range(1, len(lines) + 1),
@@ -244,9 +237,6 @@ def _nearest(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
     )
     similarity = cosines(vectors)
     return _ranked(lines, nearest(similarity, number - 1), similarity[number - 1], "nearest")
-
-
-_OFFERED = "sentences offered"
 
 
 def _search(vectors: FloatArray, lines: Sequence[str]) -> Numbers:

@@ -9,8 +9,8 @@ import streamlit as st
 
 from model_zoo.text import word_spans
 from model_zoo.types import Encoding, ModelInfo, TunedFor
-from training.finetuning.data import HIGHEST_SCORE, OUTSIDE
-from training.finetuning.entities import first_pieces, n_entities
+from training.finetuning.data import HIGHEST_SCORE
+from training.finetuning.entities import first_pieces, n_entities, types_of
 from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords
 from ui import figures, save, token_line, tuned, widgets
@@ -126,7 +126,7 @@ def _show(found: Prediction, encoding: Encoding, info: ModelInfo, *, dark: bool)
 
 
 def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo, *, dark: bool) -> None:
-    types = sorted({label.partition("-")[2] for label in info.labels if label != OUTSIDE})
+    types = types_of(info.labels)
     n = n_entities(found.tags)
     st.markdown(f"**{n} {'entity' if n == 1 else 'entities'}** found.")
     words = outcome.tag_line(found.words, found.tags, found.probabilities, types, dark=dark, label="Words")

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from analysis.probing.grammar import ADJECTIVES, ADVERBS, PEOPLE, PLACES, THINGS, TRANSITIVE, listed
-from training.finetuning.data import PARTS, BuiltIn, Data, Labelled, Part
+from training.finetuning.data import PARTS, BuiltIn, Labelled, Part
 from training.finetuning.writing import Deck, shuffled, written
 
 T = TypeVar("T")
@@ -291,20 +291,6 @@ def _part(part: Part) -> tuple[Labelled, ...]:
     return shuffled(rng, tuple(items.values()))
 
 
-def build() -> Data:
-    """560 sentences to train on, 80 to choose by, 160 to test on; half of each are acceptable."""
-    return Data(
-        name="acceptability",
-        title="Acceptability",
-        kind="classification",
-        train=_part("train"),
-        dev=_part("dev"),
-        test=_part("test"),
-        labels=LABELS,
-        measure="mcc",
-    )
-
-
 SET = BuiltIn(
     name="acceptability",
     title="Acceptability",
@@ -330,7 +316,9 @@ same kinds of mistake as the training part, in other sentences.
 each is plainly wrong or plainly right. The sentences say odd things (“The dancer described the drum”): oddness is not a
 mistake.
 """,
-    build=build,
+    part=_part,
+    labels=LABELS,
+    measure="mcc",
     tries=(
         ("The books on the shelf belongs to my sister.", None),
         ("The books on the shelf belong to my sister.", None),

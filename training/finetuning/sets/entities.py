@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import OUTSIDE, PARTS, BuiltIn, Data, Part, Tagged
+from training.finetuning.data import OUTSIDE, PARTS, BuiltIn, Part, Tagged
 from training.finetuning.writing import Deck, shuffled
 
 TYPES: Final = ("ORGANIZATION", "PERSON", "PLACE")
@@ -208,20 +208,6 @@ def _part(part: Part) -> tuple[Tagged, ...]:
     return shuffled(rng, list(found.values()))
 
 
-def build() -> Data:
-    """280 sentences to train on, 40 to choose by, 80 to test on."""
-    return Data(
-        name="entities",
-        title="Entities",
-        kind="tagging",
-        train=_part("train"),
-        dev=_part("dev"),
-        test=_part("test"),
-        labels=LABELS,
-        measure="entity_f1",
-    )
-
-
 SET = BuiltIn(
     name="entities",
     title="Entities",
@@ -242,7 +228,9 @@ and a rose, Bath and a bath.
 **What it cannot show.** The sentences are short and clean, like the first lines of news, and each type of entity stands
 in few kinds of places. Real text has titles, initials, spelling mistakes and names nobody has seen.
 """,
-    build=build,
+    part=_part,
+    labels=LABELS,
+    measure="entity_f1",
     tries=(
         ("Marta Jensen left Toronto and joined Greystone Analytics .", None),
         ("Did Ivan send the parcel to Lima or to Quito ?", None),

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import PARTS, BuiltIn, Data, Labelled, Part
+from training.finetuning.data import PARTS, BuiltIn, Labelled, Part
 from training.finetuning.writing import Deck, shuffled, written
 
 LABELS: Final = ("contradiction", "entailment", "neutral")
@@ -319,20 +319,6 @@ def _part(part: Part) -> tuple[Labelled, ...]:
     return shuffled(rng, items)
 
 
-def build() -> Data:
-    """420 pairs to train on, 60 to choose by, 120 to test on; a third of each has each label."""
-    return Data(
-        name="inference",
-        title="Entailment",
-        kind="classification",
-        train=_part("train"),
-        dev=_part("dev"),
-        test=_part("test"),
-        labels=LABELS,
-        measure="accuracy",
-    )
-
-
 SET = BuiltIn(
     name="inference",
     title="Entailment",
@@ -356,7 +342,9 @@ adjectives and names are all different. What is learnt from “managed” and �
 world beyond what words mean. Everything is taken in its plain sense: “some” does not exclude “all”. 420 pairs are few
 to learn this from: a small model may hardly do better than chance (a third) on the test.
 """,
-    build=build,
+    part=_part,
+    labels=LABELS,
+    measure="accuracy",
     tries=(
         ("Nobody in the village has a telephone.", "Everybody in the village has a telephone."),
         ("The cat chased the mouse under the bed.", "An animal was under the bed."),

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import PARTS, Asked, BuiltIn, Data, Part
+from training.finetuning.data import PARTS, Asked, BuiltIn, Part
 from training.finetuning.writing import Deck, shuffled
 
 _PASSAGES: Final[Mapping[Part, int]] = {"train": 42, "dev": 6, "test": 12}
@@ -332,19 +332,6 @@ def _part(part: Part) -> tuple[Asked, ...]:
     return shuffled(rng, items)
 
 
-def build() -> Data:
-    """168 questions on 42 passages to train on, 24 on 6 to choose by, 48 on 12 to test on."""
-    return Data(
-        name="questions",
-        title="Questions",
-        kind="answering",
-        train=_part("train"),
-        dev=_part("dev"),
-        test=_part("test"),
-        measure="span_f1",
-    )
-
-
 SET = BuiltIn(
     name="questions",
     title="Questions",
@@ -365,7 +352,8 @@ else than the others of their topic, so that within a part the wording alone can
 **What it cannot show.** The passages are short, each answer stands in one place and is a few words long. Nothing has
 to be counted, compared or put together.
 """,
-    build=build,
+    part=_part,
+    measure="span_f1",
     tries=(
         (
             "Who repaired the clock?",

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import PARTS, BuiltIn, Data, Labelled, Part
+from training.finetuning.data import PARTS, BuiltIn, Labelled, Part
 from training.finetuning.writing import Deck, shuffled, written
 
 LABELS: Final = ("negative", "positive")
@@ -339,20 +339,6 @@ def _part(part: Part) -> tuple[Labelled, ...]:
     return shuffled(rng, tuple(items.values()))
 
 
-def build() -> Data:
-    """420 sentences to train on, 60 to choose by, 120 to test on; half of each are positive."""
-    return Data(
-        name="sentiment",
-        title="Sentiment",
-        kind="classification",
-        train=_part("train"),
-        dev=_part("dev"),
-        test=_part("test"),
-        labels=LABELS,
-        measure="accuracy",
-    )
-
-
 SET = BuiltIn(
     name="sentiment",
     title="Sentiment",
@@ -376,7 +362,9 @@ itself what “excellent” and “dreary” mean.
 opinion, no spelling mistake. How many sentences of the test are plain was settled while looking at the scores of
 embedded/bert: they tell how models and settings compare here, not how well any of them does on real reviews.
 """,
-    build=build,
+    part=_part,
+    labels=LABELS,
+    measure="accuracy",
     tries=(
         ("The museum was a pleasure from the first room to the last.", None),
         ("I wanted to like this album, but I fell asleep twice.", None),

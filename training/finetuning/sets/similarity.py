@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import PARTS, BuiltIn, Data, Part, Scored
+from training.finetuning.data import PARTS, BuiltIn, Part, Scored
 from training.finetuning.writing import shuffled
 
 _SEED = 15
@@ -302,19 +302,6 @@ def _part(part: Part) -> tuple[Scored, ...]:
     return shuffled(rng, items)
 
 
-def build() -> Data:
-    """210 pairs to train on, 30 to choose by, 60 to test on; a sixth of each has each score."""
-    return Data(
-        name="similarity",
-        title="Similarity",
-        kind="similarity",
-        train=_part("train"),
-        dev=_part("dev"),
-        test=_part("test"),
-        measure="spearman",
-    )
-
-
 SET = BuiltIn(
     name="similarity",
     title="Similarity",
@@ -335,7 +322,8 @@ about different things. A sentence occurs in several pairs of its part, and some
 **What it cannot show.** The scores come from a rule and not from many people’s judgements, the sentences are short,
 and nothing depends on a wider context.
 """,
-    build=build,
+    part=_part,
+    measure="spearman",
     tries=(
         ("A chef is tasting the sauce.", "The cook tries a spoonful of gravy."),
         ("The museum is open on holidays.", "The museum is closed on holidays."),
