@@ -20,10 +20,12 @@ from ui import allocator
 if sys.argv[1] == "less":
     allocator.keep_less()
 def work():
-    held = [bytearray(200_000) for _ in range(100)]
-    pinned.append(bytearray(2000))  # at the end of the heap: what lies before it cannot be cut off
-    del held
-pinned = []
+    with turn:
+        held = [bytearray(200_000) for _ in range(100)]
+        pinned.append(bytearray(2000))  # at the end of the heap: what lies before it cannot be cut off
+        del held
+    together.wait()  # a thread that ended would leave its heap to the next one
+pinned, turn, together = [], threading.Lock(), threading.Barrier(16)
 threads = [threading.Thread(target=work) for _ in range(16)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
