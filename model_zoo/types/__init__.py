@@ -7,6 +7,7 @@ gives an array to write into. They can be pickled, and are read-only again where
 the number of tokens, d for the width of one head.
 """
 
+from model_zoo.types.anatomy import Anatomy, HeadWeights, Stage
 from model_zoo.types.arrays import OF_THE_MODEL, FloatArray, read_only
 from model_zoo.types.attention import LayerAttention, MapsLayer, QueryKeyLayer, softmax
 from model_zoo.types.cost import COST_LENGTHS, CostEvent, CostFailure, CostSample, CostSubject
@@ -28,6 +29,7 @@ __all__ = [
     "OF_THE_MODEL",
     "PARTS",
     "SCHEMES",
+    "Anatomy",
     "AttentionRun",
     "CostEvent",
     "CostFailure",
@@ -37,6 +39,7 @@ __all__ = [
     "Encoding",
     "EngineState",
     "FloatArray",
+    "HeadWeights",
     "HeldModel",
     "HiddenStates",
     "LayerAttention",
@@ -54,6 +57,7 @@ __all__ = [
     "Scheme",
     "SentenceScore",
     "Shift",
+    "Stage",
     "Target",
     "TokenScores",
     "TunedFor",
