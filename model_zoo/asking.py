@@ -16,6 +16,7 @@ from model_zoo.questions.attend import Attend
 from model_zoo.questions.compare_masks import CompareMasks
 from model_zoo.questions.describe_cost import DescribeCost
 from model_zoo.questions.describe_model import DescribeModel
+from model_zoo.questions.dissect import Dissect
 from model_zoo.questions.encode import Encode
 from model_zoo.questions.encode_states import EncodeStates
 from model_zoo.questions.explain_refusal import ExplainRefusal
@@ -35,6 +36,7 @@ from model_zoo.questions.write_masks import WriteMasks
 from model_zoo.text import Text
 from model_zoo.types import (
     COST_LENGTHS,
+    Anatomy,
     AttentionRun,
     CostEvent,
     CostSubject,
@@ -374,6 +376,14 @@ class Asking(ABC):
     def cost_subject(self, model: str, lengths: Sequence[int] = COST_LENGTHS) -> CostSubject:
         """What ``measure_cost`` knows of a model before it times anything."""
         return self.ask(DescribeCost(model, lengths))
+
+    def dissect(self, model: str, text: str, text_pair: str | None = None, *, layer: int = 0, head: int = 0) -> Anatomy:
+        """A text on its way through one layer and one head (both from 0), stage by stage, computed from the weights.
+
+        Raises InvalidInput for a layer or a head that does not exist. A model whose parts are not known says so by the
+        answer's ``why_not``.
+        """
+        return self.ask(Dissect(model, text, text_pair, layer, head))
 
     def output_projections(self, model: str, part: Part = "encoder") -> tuple[FloatArray | None, ...]:
         """W_O (heads, d', width) a layer, for runs that were pickled: see ``AttentionRun.output_projections``."""
