@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun, Encoding, HiddenStates, MaskPrediction, ModelInfo
+from model_zoo.types import Anatomy, AttentionRun, Encoding, HiddenStates, MaskPrediction, ModelInfo
 from ui.engine import engine
+from ui.messages import as_text
 
 _PRONOUNS = frozenset({"it", "he", "she", "they", "him", "her", "them"})
 
@@ -58,6 +59,15 @@ class Case:
             raise InvalidInput("There is no word in this text to follow. Type a sentence.")
         pronouns = [place for place in words if self.written(place).lower() in _PRONOUNS]
         return (pronouns or words)[-1]
+
+    @property
+    def anatomy(self) -> Anatomy:
+        """The first text on its way through the chosen layer and head."""
+        return engine().dissect(self.model, self.text, layer=self.layer, head=self.head)
+
+    def label(self, place: int) -> str:
+        """A token with its place, from 1, as an answer to choose."""
+        return f"{place + 1} · {as_text(self.encoding.tokens[place])}"
 
     def is_word(self, place: int) -> bool:
         """Whether the token at a place holds letters or digits that somebody typed."""
