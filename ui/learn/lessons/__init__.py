@@ -7,6 +7,6 @@ from typing import Final
 
 from ui.learn.lesson import Lesson
 
-_NAMES = ("pieces",)
+_NAMES = ("pieces", "embeddings", "head", "heads", "layer")
 
 LESSONS: Final[dict[str, Lesson]] = {name: import_module(f"ui.learn.lessons.{name}").LESSON for name in _NAMES}
