@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ui.component import component
 from ui.learn import fields
 from ui.learn.glossary import worded
 from ui.learn.lesson import Choice, Sketch
+from viz.sketch import SOURCE, payload
 
 
 def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
@@ -15,6 +17,8 @@ def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
     st.markdown(worded(f"**{question.question}**"), unsafe_allow_html=True)
     if isinstance(question, Choice):
         _choice(lesson, step, question, given)
+    else:
+        _sketch(lesson, step, question, given)
     if given is None:
         st.button(
             "Show me",
@@ -46,5 +50,35 @@ def _choice(lesson: str, step: int, question: Choice, given: str | None) -> None
     if chosen is not None and chosen < len(question.options):
         reply = question.options[chosen]
         said = ("Right. " if reply.right else "Not quite. ") + reply.reply
-        with st.container(key="reply"):
-            st.markdown(worded(said), unsafe_allow_html=True)
+        _reply(said)
+
+
+def _sketch(lesson: str, step: int, question: Sketch, given: str | None) -> None:
+    key = f"sketch {lesson} {step}"
+    drawn = None
+    if given is not None and len(given) == len(question.labels) + 1:  # else it was drawn for another text
+        drawn = fields.heights(given, question.top)
+
+    def compare() -> None:
+        heights = st.session_state[key]["drawn"]
+        fields.answer(lesson, step, fields.drawn(map(float, heights), question.top))
+
+    component("sketch", SOURCE)(
+        key=key,
+        data=payload(
+            question.question,
+            question.labels,
+            drawn=drawn,
+            truth=None if given is None else question.truth,
+            top=question.top,
+            unit=question.unit,
+        ),
+        on_drawn_change=compare,
+    )
+    if drawn is not None:
+        _reply(question.reply(drawn))
+
+
+def _reply(said: str) -> None:
+    with st.container(key="reply"):
+        st.markdown(worded(said), unsafe_allow_html=True)

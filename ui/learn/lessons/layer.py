@@ -288,7 +288,6 @@ def _move_ask(case: Case) -> Sketch:
         tuple(truth),
         reply,
         top=top,
-        kind="curve",
     )
 
 
