@@ -15,6 +15,7 @@ _NAMES = (
     "layer",
     "sight",
     "positions",
+    "guessing",
 )
 
 LESSONS: Final[dict[str, Lesson]] = {name: import_module(f"ui.learn.lessons.{name}").LESSON for name in _NAMES}

@@ -353,11 +353,11 @@ def _shuffled(text: str, kept: int | None = None) -> str:
 
 def _surprises(case: Case) -> list[tuple[str, float, float]]:
     """Of each model that ships with the app: its name, and bits a token in order and shuffled."""
-    found = []
-    for spec in registry.MODELS.values():
-        if spec.hub_id is None and spec.mlm:
-            found.append((spec.name, _bits(spec.id, case.text), _bits(spec.id, _shuffled(case.text))))
-    return found
+    return [
+        (spec.name, _bits(spec.id, case.text), _bits(spec.id, _shuffled(case.text)))
+        for spec in registry.MODELS.values()
+        if spec.hub_id is None and spec.mlm
+    ]
 
 
 def _bits(model: str, text: str) -> float:

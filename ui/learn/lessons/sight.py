@@ -11,7 +11,7 @@ import streamlit as st
 
 from model_zoo import registry, sources
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray, MaskPrediction, ModelSpec
+from model_zoo.types import AttentionRun, FloatArray, MaskPrediction, ModelSpec
 from ui import figures
 from ui.engine import engine
 from ui.learn import options
@@ -105,10 +105,11 @@ def _shapes_numbers(case: Case) -> pd.DataFrame:
 
 def _mean(case: Case) -> FloatArray:
     """Attention of all heads of all layers, on average, (n, n)."""
-    run = case.run
-    found: FloatArray = np.mean(
-        [run.layer(layer).mean(axis=0) for layer in range(run.n_layers)], axis=0, dtype=np.float32
-    )
+    return _mean_of(case.run)
+
+
+def _mean_of(run: AttentionRun) -> FloatArray:
+    found: FloatArray = np.stack([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)]).mean(axis=0)
     return found
 
 
@@ -444,7 +445,7 @@ def _across_reveal(case: Case) -> None:
         )
         return
     run = engine().attend(found[0].id, case.text, part="cross")
-    weights = np.mean([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)], axis=0, dtype=np.float32)
+    weights: FloatArray = _mean_of(run)
     rows, columns = run.encoding.tokens[:_SHOWN], run.key_encoding.tokens[:_SHOWN]
     shown = np.sqrt(weights[: len(rows), : len(columns)])
     named = [(f"{found[0].name}: across, mean of all heads", shown)]
