@@ -21,6 +21,7 @@ TERMS: Final[dict[str, str]] = {
     "weights.",
     "cloze test": "A text with gaps that a reader has to fill.",
     "context": "What a head makes for a token: the values of all tokens, each times its attention weight, added up.",
+    "contextual": "Made from the sentence: the same word has another vector in another sentence.",
     "cosine": "How alike the directions of two vectors are: 1 for the same one, 0 for a right angle, −1 for opposite "
     "ones.",
     "cross-attention": "Attention of a decoder’s tokens to those of the encoder: two texts, not one.",
@@ -37,6 +38,7 @@ TERMS: Final[dict[str, str]] = {
     "logit": "A number a token before the softmax: the larger it is, the more probable the token.",
     "loss": "What a guess costs: −ln of the probability of the right answer, 0 for a sure right one.",
     "position": "The place of a token in the text, counted from the first one.",
+    "probe": "A small classifier that is trained to read something off a layer’s vectors, which stay as they are.",
     "query": "The vector a token compares others by: it is multiplied with their keys.",
     "residual connection": "The path around a part of a layer: what the part computes is added to what it was given.",
     "rotary positions": "Queries and keys are turned by an angle that grows with the position (RoPE).",
@@ -49,6 +51,7 @@ TERMS: Final[dict[str, str]] = {
     "token": "A piece of text that the model has a vector for: a word, a part of one, or a sign.",
     "value": "The vector that a token passes on in a head, multiplied by the attention weight it got.",
     "vector": "A list of numbers of fixed length; also an arrow with a direction and a length.",
+    "vocabulary": "The fixed list of pieces that a model has vectors for.",
     "width": "How many numbers a vector of the model has.",
 }
 

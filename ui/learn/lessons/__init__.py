@@ -13,6 +13,7 @@ _NAMES = (
     "head",
     "heads",
     "layer",
+    "layers",
     "sight",
     "positions",
     "guessing",
