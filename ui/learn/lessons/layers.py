@@ -27,53 +27,12 @@ _MOST_LAYERS: Final = 13  # that one draws over, the embeddings among them
 _TASKS: Final = ("bigram_shift", "sentence_length", "word_content")
 _ALIKE: Final = 0.05
 _COMMON: Final = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "do",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "him",
-        "his",
-        "i",
-        "in",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "not",
-        "of",
-        "on",
-        "or",
-        "she",
-        "so",
-        "that",
-        "the",
-        "their",
-        "them",
-        "they",
-        "this",
-        "to",
-        "was",
-        "we",
-        "were",
-        "with",
-        "you",
-    ]
-)
+    {
+        "an", "and", "are", "as", "at", "be", "but", "by", "do", "for", "from", "had", "has", "have", "he", "her", "him",
+        "his", "in", "is", "it", "its", "me", "my", "not", "of", "on", "or", "she", "so", "that", "the", "their", "them",
+        "they", "this", "to", "was", "we", "were", "with", "you",
+    }
+)  # fmt: skip
 
 _PETERS = Source("Peters et al.", 2018, "Deep contextualized word representations")
 _ETHAYARAJH = Source("Ethayarajh", 2019, "How Contextual are Contextualized Word Representations?")
