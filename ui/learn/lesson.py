@@ -66,7 +66,8 @@ class Choice:
 class Sketch:
     """A question that is answered by drawing: a height from 0 to ``top`` over each of the ``labels``.
 
-    ``truth`` is what the model says. ``reply`` answers the heights that were drawn.
+    ``truth`` is what the model says. ``reply`` answers the heights that were drawn. Numbers are written with their
+    ``unit``; with "%" heights are shares of one, written as percent.
     """
 
     question: str
