@@ -7,6 +7,7 @@ from typing import Final
 
 from ui.field import Field, names, one_of, optional, pattern, place, within
 from ui.learn.lessons import LESSONS
+from ui.widgets import PAIR, TEXT
 from viz.sketch import LEVELS
 
 MOST_STEPS: Final = 9
@@ -50,6 +51,12 @@ def answer(lesson: str, step: int, given: str) -> None:
 def go(lesson: str, step: int = 1) -> None:
     """Open a step (from 1) of a lesson."""
     LESSON.value, STEP.value = lesson, step
+
+
+def own_sentence() -> bool:
+    """Whether the texts are the visitor's own, and not those that the app or a lesson begins with."""
+    known = [(TEXT.default, PAIR.default), *(pair for lesson in LESSONS.values() for pair in lesson.examples)]
+    return (TEXT.value, PAIR.value) not in known
 
 
 def drawn(heights: Iterable[float], top: float) -> str:
