@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, TypedDict
 
 from viz import component
+from viz.layout import visible_text
 from viz.palette import categorical
 
 SOURCE = component.source("sketch")
@@ -47,7 +48,7 @@ def payload(
     if not labels or not top > 0 or any(each is not None and len(each) != len(labels) for each in (drawn, truth)):
         raise ValueError(f"Heights of 0 to {top} do not fit {len(labels)} labels.")
     return {
-        "labels": list(labels),
+        "labels": [visible_text(label) for label in labels],
         "drawn": None if drawn is None else list(map(float, drawn)),
         "truth": None if truth is None else list(map(float, truth)),
         "top": float(top),

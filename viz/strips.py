@@ -114,7 +114,8 @@ def _label(row: Strip) -> str:
     sign = f"{row.sign} " if row.sign else ""
     n = len(row.values)
     muted = f"{n} number{'s' if n > 1 else ''}"
-    return f"{sign}<b>{token_text(row.name, _LONGEST_LABEL)}</b><br><sub>{muted}</sub>"
+    # Plotly measures a bold text as a plain one, and would cut what is longer.
+    return f"&nbsp;&nbsp;{sign}<b>{token_text(row.name, _LONGEST_LABEL)}</b><br><sub>{muted}</sub>"
 
 
 def _hovers(row: Strip, what: str) -> list[str]:

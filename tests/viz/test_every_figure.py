@@ -82,6 +82,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
         (MaskLens(1, ((DOG,), (CAT,)), CAT, (900, 1), (-9.0, -0.7), (5000, 60)), "a long word in the way"),
         {},
     ),
+    "matrices.matrices": (([("a", WEIGHTS), ("b", WEIGHTS)], ["x", "y"], ["p", "q"]), {"what": "share"}),
     "minimal_pairs.accuracy_bars": ((accuracies([MinimalPair("a", "b", "word order")], [1.0]),), {}),
     "neuron.neuron": (
         (query_numbers(WEIGHTS[0], WEIGHTS, WEIGHTS @ WEIGHTS[0], 1.0),),

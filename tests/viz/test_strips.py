@@ -16,7 +16,7 @@ def test_every_number_stands_in_its_row() -> None:
     assert [trace.z[0].tolist() for trace in figure.data] == [LONG.tolist(), SHORT.tolist()]
     assert [list(trace.y) for trace in figure.data] == [[0], [1]]
     assert figure.data[1].text[0][1] == "q, dimension 2: <b>−0.25</b><br>second"
-    assert figure.layout.yaxis.ticktext[1] == "= <b>q</b><br><sub>2 numbers</sub>"
+    assert figure.layout.yaxis.ticktext[1] == "&nbsp;&nbsp;= <b>q</b><br><sub>2 numbers</sub>"
 
 
 def test_a_strip_is_as_long_as_its_vector_beside_the_longest() -> None:

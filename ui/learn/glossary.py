@@ -13,26 +13,38 @@ from typing import Final
 from ui.messages import as_text
 
 TERMS: Final[dict[str, str]] = {
-    "activation": "A function applied to every number by itself, such as GELU, which lets large numbers pass and damps "
-    "negative ones.",
+    "activation": "A function applied to every number by itself, such as GELU, which lets large numbers pass and "
+    "damps negative ones.",
+    "attention mask": "What hides tokens from a token: a hidden one gets an attention weight of 0.",
     "attention weight": "The share of its 100% that a token gives to another in one head.",
+    "backpropagation": "The chain rule, from the loss backwards through every layer: it gives the gradient of all "
+    "weights.",
+    "cloze test": "A text with gaps that a reader has to fill.",
     "context": "What a head makes for a token: the values of all tokens, each times its attention weight, added up.",
     "cosine": "How alike the directions of two vectors are: 1 for the same one, 0 for a right angle, −1 for opposite "
     "ones.",
+    "cross-attention": "Attention of a decoder’s tokens to those of the encoder: two texts, not one.",
     "dot product": "Two vectors multiplied number by number, the products added up. Large where both point one way.",
     "embedding": "The vector that a model looks up for a token, a position or a segment before its first layer.",
     "feed-forward network": "Two matrices with an activation between them, applied to each token’s vector by itself.",
+    "gradient": "How the loss changes for a small change of each number: its sign says which way to move it.",
     "head": "One of several attentions that work side by side in a layer, with matrices of its own.",
     "key": "The vector that a token is compared by: the queries of other tokens are multiplied with it.",
     "kind of head": "A name for where a head’s attention goes, given by a rule with a threshold.",
-    "layernorm": "Brings the numbers of one token to mean 0 and standard deviation 1, then applies a learned scale and "
-    "shift.",
+    "layernorm": "Brings the numbers of one token to mean 0 and standard deviation 1, then applies a learned scale "
+    "and shift.",
+    "learning rate": "How far a step of training goes against the gradient.",
+    "logit": "A number a token before the softmax: the larger it is, the more probable the token.",
+    "loss": "What a guess costs: −ln of the probability of the right answer, 0 for a sure right one.",
+    "position": "The place of a token in the text, counted from the first one.",
     "query": "The vector a token compares others by: it is multiplied with their keys.",
     "residual connection": "The path around a part of a layer: what the part computes is added to what it was given.",
+    "rotary positions": "Queries and keys are turned by an angle that grows with the position (RoPE).",
     "score": "What a query times a key gives, divided by √d in most models: the larger, the larger the attention "
     "weight.",
     "softmax": "Turns numbers into shares that add up to 1: e to the power of each, divided by the sum of all of "
     "these.",
+    "surprisal": "How unexpected a token is: −log₂ of its probability, in bits; 0 for one that was certain.",
     "token": "A piece of text that the model has a vector for: a word, a part of one, or a sign.",
     "value": "The vector that a token passes on in a head, multiplied by the attention weight it got.",
     "vector": "A list of numbers of fixed length; also an arrow with a direction and a length.",

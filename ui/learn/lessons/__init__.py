@@ -7,6 +7,15 @@ from typing import Final
 
 from ui.learn.lesson import Lesson
 
-_NAMES = ("pieces", "embeddings", "head", "heads", "layer")
+_NAMES = (
+    "pieces",
+    "embeddings",
+    "head",
+    "heads",
+    "layer",
+    "sight",
+    "positions",
+    "guessing",
+)
 
 LESSONS: Final[dict[str, Lesson]] = {name: import_module(f"ui.learn.lessons.{name}").LESSON for name in _NAMES}

@@ -208,14 +208,12 @@ def _score_ask(case: Case) -> Choice:
 
 def _score_reveal(case: Case) -> None:
     scores, weights = _row(case)
-    places = [place for place in shown(weights, case.followed) if np.isfinite(scores[place])]
-    found, _ = _by_hand(case)
-    assert found.query is not None
-    assert found.key is not None
+    places = sorted(np.argsort(-weights, kind="stable")[:8].tolist())
     rows = [
         Strip(f"{name}: score {_signed(scores[place])}", _products(case, place), _of_products(case, place))
         for place, name in zip(places, _names(case, places), strict=True)
-    ][:8]
+        if np.isfinite(scores[place])
+    ]
     figures.show(strips(rows, what="product", dark=case.dark), "learn strips", "products")
 
 
