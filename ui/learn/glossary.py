@@ -42,6 +42,7 @@ TERMS: Final[dict[str, str]] = {
     "rotary positions": "Queries and keys are turned by an angle that grows with the position (RoPE).",
     "score": "What a query times a key gives, divided by √d in most models: the larger, the larger the attention "
     "weight.",
+    "segment": "Which of two texts a token belongs to: BERT adds a vector for it to the embedding.",
     "softmax": "Turns numbers into shares that add up to 1: e to the power of each, divided by the sum of all of "
     "these.",
     "surprisal": "How unexpected a token is: −log₂ of its probability, in bits; 0 for one that was certain.",

@@ -16,6 +16,7 @@ _NAMES = (
     "sight",
     "positions",
     "guessing",
+    "following",
 )
 
 LESSONS: Final[dict[str, Lesson]] = {name: import_module(f"ui.learn.lessons.{name}").LESSON for name in _NAMES}
