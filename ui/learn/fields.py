@@ -7,12 +7,12 @@ from typing import Final
 
 from ui.field import Field, names, one_of, optional, pattern, place, within
 from ui.learn.lessons import LESSONS
+from ui.widgets import PAIR, TEXT
+from viz.sketch import LEVELS
 
 MOST_STEPS: Final = 9
 SHOWN: Final = "x"
 """The answer of who wanted to see it without a guess."""
-LEVELS: Final = 35
-"""A drawn height is one of 0 to so many, written as one sign: 0 to 9, then a to z."""
 
 LESSON: Field[str] = Field("lesson", "", one_of("the lesson", ["", *LESSONS]), of="learn", step=True)
 """Empty where all lessons are shown."""
@@ -53,12 +53,18 @@ def go(lesson: str, step: int = 1) -> None:
     LESSON.value, STEP.value = lesson, step
 
 
+def own_sentence() -> bool:
+    """Whether the texts are the visitor's own, and not those that the app or a lesson begins with."""
+    known = [(TEXT.default, PAIR.default), *(pair for lesson in LESSONS.values() for pair in lesson.examples)]
+    return (TEXT.value, PAIR.value) not in known
+
+
 def drawn(heights: Iterable[float], top: float) -> str:
-    """Heights from 0 to ``top`` as the answer that an address holds."""
+    """Heights from 0 to ``top`` as the answer that an address holds: a level is one sign, 0 to 9, then a to z."""
     signs = "0123456789abcdefghijklmnopqrstuvwxyz"
     return "d" + "".join(signs[round(min(max(height / top, 0), 1) * LEVELS)] for height in heights)
 
 
 def heights(answer: str, top: float) -> tuple[float, ...]:
-    """The heights that ``drawn`` wrote, to one of its levels."""
+    """The heights that ``drawn`` wrote, each at one of its levels."""
     return tuple(int(sign, 36) / LEVELS * top for sign in answer[1:])

@@ -64,9 +64,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A question that is answered by drawing: a bar from 0 to ``top`` for each of the ``labels``.
+    """A question that is answered by drawing: a height from 0 to ``top`` over each of the ``labels``.
 
-    ``truth`` is what the model says. ``reply`` answers the heights that were drawn. A ``unit`` of "%" writes shares.
+    ``truth`` is what the model says. ``reply`` answers the heights that were drawn. Numbers are written with their
+    ``unit``; with "%" heights are shares of one, written as percent.
     """
 
     question: str
@@ -75,6 +76,7 @@ class Sketch:
     reply: Callable[[Sequence[float]], str]
     top: float = 1.0
     unit: str = ""
+    kind: Literal["bars", "curve"] = "bars"
 
     def __post_init__(self) -> None:
         if len(self.truth) != len(self.labels) or not self.labels:

@@ -11,7 +11,7 @@ from model_zoo.types.wording import counted
 from ui import address, browser, save, widgets
 from ui.appearance import is_dark
 from ui.examples import Example, Examples
-from ui.learn import course, fields, model_map, quiz
+from ui.learn import course, fields, keeper, model_map, quiz
 from ui.learn.case import Case
 from ui.learn.fields import ANSWERS, FOLLOWED, LESSON, STEP
 from ui.learn.glossary import worded
@@ -26,10 +26,15 @@ _STYLE = (Path(__file__).parent / "learn.css").read_text(encoding="utf-8")
 def draw() -> None:
     """The course, or one step of the lesson that is chosen."""
     st.html(f"<style>{_STYLE}</style>")
-    if not LESSON.value:
+    keeper.begin()
+    if LESSON.value:
+        _lesson(LESSONS[LESSON.value])
+    else:
         course.draw()
-        return
-    lesson = LESSONS[LESSON.value]
+    keeper.keep()
+
+
+def _lesson(lesson: Lesson) -> None:
     STEP.value = min(STEP.value, len(lesson.steps))
     step = lesson.steps[STEP.value - 1]
     with failures_as_messages():
@@ -65,8 +70,7 @@ def _asked(lesson: Lesson) -> Case:
 
 def _open_with_an_example(lesson: Lesson) -> None:
     """Who has typed nothing yet finds the lesson's own sentences."""
-    known = [(TEXT.default, PAIR.default), *(pair for each in LESSONS.values() for pair in each.examples)]
-    typed = (TEXT.value, PAIR.value) not in known or {TEXT.name, PAIR.name} & set(st.query_params)
+    typed = fields.own_sentence() or {TEXT.name, PAIR.name} & set(st.query_params)
     if not typed and (TEXT.value, PAIR.value) not in lesson.examples:
         text, pair = lesson.examples[0]
         address.put({TEXT: text, PAIR: pair})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import streamlit as st
 
 from ui.component import component
@@ -49,34 +51,39 @@ def _choice(lesson: str, step: int, question: Choice, given: str | None) -> None
         )
     if chosen is not None and chosen < len(question.options):
         reply = question.options[chosen]
-        said = ("Right. " if reply.right else "Not quite. ") + reply.reply
-        _reply(said)
+        _reply(("Right. " if reply.right else "Not quite. ") + reply.reply)
 
 
 def _sketch(lesson: str, step: int, question: Sketch, given: str | None) -> None:
+    # An answer from a link may have been one to another text, or none that was drawn.
+    heights = None
+    if given is not None and given.startswith("d") and len(given) == len(question.labels) + 1:
+        heights = fields.heights(given, question.top)
     key = f"sketch {lesson} {step}"
-    drawn = None
-    if given is not None and len(given) == len(question.labels) + 1:  # else it was drawn for another text
-        drawn = fields.heights(given, question.top)
-
-    def compare() -> None:
-        heights = st.session_state[key]["drawn"]
-        fields.answer(lesson, step, fields.drawn(map(float, heights), question.top))
-
     component("sketch", SOURCE)(
         key=key,
         data=payload(
-            question.question,
             question.labels,
-            drawn=drawn,
-            truth=None if given is None else question.truth,
+            heights,
+            None if given is None else question.truth,
             top=question.top,
             unit=question.unit,
+            kind=question.kind,
         ),
-        on_drawn_change=compare,
+        on_drawn_change=lambda: _drawn(lesson, step, question, st.session_state[key]["drawn"]),
     )
-    if drawn is not None:
-        _reply(question.reply(drawn))
+    if heights is not None:
+        _reply(question.reply(heights))
+
+
+def _drawn(lesson: str, step: int, question: Sketch, heights: object) -> None:
+    """Keep what a browser says was drawn, which may be anything: heights for labels that are gone are none."""
+    if (
+        isinstance(heights, list)
+        and len(heights) == len(question.labels)
+        and all(isinstance(height, int | float) and isfinite(height) for height in heights)
+    ):
+        fields.answer(lesson, step, fields.drawn(heights, question.top))
 
 
 def _reply(said: str) -> None:

@@ -288,6 +288,7 @@ def _move_ask(case: Case) -> Sketch:
         tuple(truth),
         reply,
         top=top,
+        kind="curve",
     )
 
 
