@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Anatomy, AttentionRun, Encoding, HiddenStates, MaskPrediction, ModelInfo
+from training.finetuning.results import Tuned
 from ui.engine import engine
 from ui.messages import as_text
 
@@ -15,7 +16,7 @@ _PRONOUNS = frozenset({"it", "he", "she", "they", "him", "her", "them"})
 @dataclass(frozen=True, slots=True)
 class Case:
     """``pair`` is the second text, None where there is none. ``token``, ``layer`` and ``head`` count from 0; a token of
-    None is the one that is followed where nobody has chosen.
+    None is the one that is followed where nobody has chosen. ``tuned`` is what the visitor trained in the last lesson.
     """
 
     model: str
@@ -25,6 +26,7 @@ class Case:
     layer: int = 0
     head: int = 0
     dark: bool = False
+    tuned: Tuned | None = None
 
     @property
     def info(self) -> ModelInfo:

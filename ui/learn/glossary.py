@@ -25,9 +25,11 @@ TERMS: Final[dict[str, str]] = {
     "cosine": "How alike the directions of two vectors are: 1 for the same one, 0 for a right angle, −1 for opposite "
     "ones.",
     "cross-attention": "Attention of a decoder’s tokens to those of the encoder: two texts, not one.",
+    "distillation": "A small model learns from the probabilities that a large one gives.",
     "dot product": "Two vectors multiplied number by number, the products added up. Large where both point one way.",
     "embedding": "The vector that a model looks up for a token, a position or a segment before its first layer.",
     "feed-forward network": "Two matrices with an activation between them, applied to each token’s vector by itself.",
+    "fine-tuning": "Training a pretrained model a little more, for a task, with a small new layer on top.",
     "gradient": "How the loss changes for a small change of each number: its sign says which way to move it.",
     "head": "One of several attentions that work side by side in a layer, with matrices of its own.",
     "key": "The vector that a token is compared by: the queries of other tokens are multiplied with it.",
@@ -48,6 +50,7 @@ TERMS: Final[dict[str, str]] = {
     "softmax": "Turns numbers into shares that add up to 1: e to the power of each, divided by the sum of all of "
     "these.",
     "surprisal": "How unexpected a token is: −log₂ of its probability, in bits; 0 for one that was certain.",
+    "temperature": "What logits are divided by before the softmax: above 1 the shares come closer together.",
     "token": "A piece of text that the model has a vector for: a word, a part of one, or a sign.",
     "value": "The vector that a token passes on in a head, multiplied by the attention weight it got.",
     "vector": "A list of numbers of fixed length; also an arrow with a direction and a length.",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 
 from analysis.export import table_to_csv
+from jobs.tuning import Tried
 from model_zoo.types.wording import counted
 from ui import address, browser, save, widgets
 from ui.appearance import is_dark
+from ui.background import desk
 from ui.examples import Example, Examples
 from ui.learn import course, fields, keeper, model_map, quiz
 from ui.learn.case import Case
@@ -52,7 +55,9 @@ def _asked(lesson: Lesson) -> Case:
         text, pair = widgets.texts(lesson.paired)
         model = widgets.model()
         widgets.try_example(_examples(lesson))
-    case = Case(model, text, pair, dark=is_dark())
+    trained = desk().current(Tried)
+    tuned = None if trained is None else next(iter(trained.tuned), None)
+    case = Case(model, text, pair, dark=is_dark(), tuned=tuned)
     if not lesson.controls:
         return case
     token, layer, head = None, 0, 0
@@ -65,7 +70,7 @@ def _asked(lesson: Lesson) -> Case:
         if "head" in lesson.controls and case.info.n_heads:
             widgets.into_range(HEAD, case.info.n_heads, "head")
             head = int(st.number_input("Head", 1, case.info.n_heads, **HEAD.bound, width=widgets.STEPPER)) - 1
-    return Case(model, text, pair, token, layer, head, is_dark())
+    return replace(case, token=token, layer=layer, head=head)
 
 
 def _open_with_an_example(lesson: Lesson) -> None:

@@ -18,6 +18,8 @@ _NAMES = (
     "positions",
     "guessing",
     "following",
+    "smaller",
+    "using",
 )
 
 LESSONS: Final[dict[str, Lesson]] = {name: import_module(f"ui.learn.lessons.{name}").LESSON for name in _NAMES}

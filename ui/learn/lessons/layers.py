@@ -28,9 +28,9 @@ _TASKS: Final = ("bigram_shift", "sentence_length", "word_content")
 _ALIKE: Final = 0.05
 _COMMON: Final = frozenset(
     {
-        "an", "and", "are", "as", "at", "be", "but", "by", "do", "for", "from", "had", "has", "have", "he", "her", "him",
-        "his", "in", "is", "it", "its", "me", "my", "not", "of", "on", "or", "she", "so", "that", "the", "their", "them",
-        "they", "this", "to", "was", "we", "were", "with", "you",
+        "an", "and", "are", "as", "at", "be", "but", "by", "do", "for", "from", "had", "has", "have", "he", "her",
+        "him", "his", "in", "is", "it", "its", "me", "my", "not", "of", "on", "or", "she", "so", "that", "the",
+        "their", "them", "they", "this", "to", "was", "we", "were", "with", "you",
     }
 )  # fmt: skip
 
