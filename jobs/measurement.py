@@ -27,16 +27,18 @@ _STAGES: Final[dict[Stage, str]] = {
 
 
 class Measurement(Job):
-    """First all models are timed together, then each reads the held-out sentences; what is done stays when stopped.
+    """First all models are timed together, then each reads the held-out sentences, unless only their time is asked for
+    (``judged`` False); what is done stays when stopped.
 
     ``failures`` says of models why they could not be measured, or not wholly.
     """
 
     doing = "measuring"
 
-    def __init__(self, engine: Engine, models: Sequence[str]) -> None:
+    def __init__(self, engine: Engine, models: Sequence[str], *, judged: bool = True) -> None:
         super().__init__()
         self.models = tuple(models)
+        self.judged = judged
         self.failures: list[CostFailure] = []
         self.stage: Stage = "waiting"
         self._engine = engine
@@ -54,6 +56,8 @@ class Measurement(Job):
     def share(self) -> float:
         qualities = list(self._qualities.values())
         judged = sum(quality.n_done / quality.n_total if quality.n_total else 1.0 for quality in qualities)
+        if not self.judged:
+            return self._timed
         return _TIMING_SHARE * self._timed + (1 - _TIMING_SHARE) * judged / len(self.models)
 
     @property
@@ -91,7 +95,7 @@ class Measurement(Job):
                 yield
         self._timed, self.stage = 1.0, "judging"
         yield
-        for model in self.models:
+        for model in self.models if self.judged else ():
             if model in self._subjects:
                 yield from self._judge(model)
 

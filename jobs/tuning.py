@@ -221,5 +221,9 @@ class Training(Tuning):
     """The one behind the button "Train": a model, or several seeds of it."""
 
 
+class Tried(Tuning):
+    """The one of the lesson on fine-tuning: small enough to be over in seconds."""
+
+
 def _in_words(seconds: float) -> str:
     return f"{max(1, round(seconds))} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -85,9 +86,11 @@ def _scores(output: Any) -> torch.Tensor:
     return output.logits if found is None else found
 
 
-def states_of(loaded: LoadedModel, encodings: Sequence[Encoding]) -> torch.Tensor:
-    """The vectors that the head reads: (batch, longest, width)."""
-    states: torch.Tensor = loaded.model.base_model(**loaded.inputs(encodings))[0]
+def states_of(
+    loaded: LoadedModel, encodings: Sequence[Encoding], changed: Mapping[str, torch.Tensor] = MappingProxyType({})
+) -> torch.Tensor:
+    """The vectors that the head reads: (batch, longest, width). ``changed`` are inputs other than the usual ones."""
+    states: torch.Tensor = loaded.model.base_model(**(loaded.inputs(encodings) | dict(changed)))[0]
     return states
 
 
@@ -132,10 +135,14 @@ def answers_of(
 
 
 def predictions(
-    loaded: LoadedModel, encodings: Sequence[Encoding], slots: Sequence[Sequence[Slot]], top_k: int
+    loaded: LoadedModel,
+    encodings: Sequence[Encoding],
+    slots: Sequence[Sequence[Slot]],
+    top_k: int,
+    changed: Mapping[str, torch.Tensor] = MappingProxyType({}),
 ) -> Iterator[tuple[int, tuple[MaskPrediction, ...]]]:
     """The answers to each text's slots, best tokens first; texts are batched by length. Yields (index of the text,
-    answers) as batches are done.
+    answers) as batches are done. ``changed`` are inputs of a single text other than the usual ones.
     """
     for batch in batches(encodings, loaded.family.pads):
         asked = [(place, slot) for place, index in enumerate(batch) for slot in slots[index]]
@@ -143,7 +150,7 @@ def predictions(
             yield from ((index, ()) for index in batch)
             continue
         with torch.inference_mode():
-            states = states_of(loaded, [encodings[index] for index in batch])
+            states = states_of(loaded, [encodings[index] for index in batch], changed)
             rows = states[[place for place, _ in asked], [slot.row for _, slot in asked]]
             targets = [[slot.original, *(id for _, id in slot.targets)] for _, slot in asked]
             answers = iter(answers_of(loaded, rows, targets, top_k))

@@ -16,25 +16,31 @@ from model_zoo.questions.attend import Attend
 from model_zoo.questions.compare_masks import CompareMasks
 from model_zoo.questions.describe_cost import DescribeCost
 from model_zoo.questions.describe_model import DescribeModel
+from model_zoo.questions.dissect import Dissect
 from model_zoo.questions.encode import Encode
 from model_zoo.questions.encode_states import EncodeStates
 from model_zoo.questions.explain_refusal import ExplainRefusal
 from model_zoo.questions.fill_all import FillAll
 from model_zoo.questions.fill_mask import FillMask
+from model_zoo.questions.fill_without import FillWithout
 from model_zoo.questions.follow_mask import FollowMask
 from model_zoo.questions.follow_next import FollowNext
 from model_zoo.questions.judge_pair import JudgePair
 from model_zoo.questions.measure_cost import COST_REPEATS, MeasureCost
+from model_zoo.questions.nearest_tokens import NearestTokens
 from model_zoo.questions.predict_next import PredictNext
 from model_zoo.questions.put_tokens import PutTokens
+from model_zoo.questions.read_positions import ReadPositions
 from model_zoo.questions.read_projections import ReadProjections
 from model_zoo.questions.read_vocabulary import ReadVocabulary
 from model_zoo.questions.restore import Restore
 from model_zoo.questions.score_tokens import ScoreTokens
+from model_zoo.questions.take_step import TakeStep
 from model_zoo.questions.write_masks import WriteMasks
 from model_zoo.text import Text
 from model_zoo.types import (
     COST_LENGTHS,
+    Anatomy,
     AttentionRun,
     CostEvent,
     CostSubject,
@@ -44,13 +50,17 @@ from model_zoo.types import (
     MaskLens,
     MaskPrediction,
     ModelInfo,
+    Neighbour,
     Part,
+    Positions,
     Preference,
     Scheme,
     SentenceScore,
     Shift,
     TokenScores,
+    TrainingStep,
     Vocabulary,
+    Without,
 )
 
 Result = TypeVar("Result")
@@ -374,6 +384,42 @@ class Asking(ABC):
     def cost_subject(self, model: str, lengths: Sequence[int] = COST_LENGTHS) -> CostSubject:
         """What ``measure_cost`` knows of a model before it times anything."""
         return self.ask(DescribeCost(model, lengths))
+
+    def dissect(self, model: str, text: str, text_pair: str | None = None, *, layer: int = 0, head: int = 0) -> Anatomy:
+        """A text on its way through one layer and one head (both from 0), stage by stage, computed from the weights.
+
+        Raises InvalidInput for a layer or a head that does not exist. A model whose parts are not known says so by the
+        answer's ``why_not``.
+        """
+        return self.ask(Dissect(model, text, text_pair, layer, head))
+
+    def nearest_tokens(self, model: str, token: int, top_k: int = 10) -> tuple[Neighbour, ...]:
+        """The tokens whose input embeddings have the highest cosine with that of a token, by its id, best first.
+
+        Special tokens and rows of the table that stand for none are left out.
+        """
+        return self.ask(NearestTokens(model, token, top_k))
+
+    def read_positions(self, model: str, n: int = 64) -> Positions:
+        """How a model is told the first n positions: a learned table, angles, or a bias by distance."""
+        return self.ask(ReadPositions(model, n))
+
+    def fill_without(
+        self, model: str, text: str, masked: Collection[int] = (), *, without: Without = "future", top_k: int = 10
+    ) -> tuple[MaskPrediction, ...]:
+        """As ``fill_mask``, of a model that is kept from seeing something: with "future" no token may attend to those
+        behind it; with "positions" all tokens are told the same position, so that their order is lost.
+
+        Raises NotSupported as ``fill_mask`` does, and for networks that take no such input.
+        """
+        return self.ask(FillWithout(model, text, masked, without, top_k))
+
+    def take_step(self, model: str, text: str, position: int, *, rate: float = 0.001, top_k: int = 8) -> TrainingStep:
+        """Hide the token at a position, and take one step of gradient descent towards it: see ``TrainingStep``.
+
+        A copy learns; the model stays as it is. Raises NotSupported and InvalidInput as ``fill_mask`` does.
+        """
+        return self.ask(TakeStep(model, text, position, rate, top_k))
 
     def output_projections(self, model: str, part: Part = "encoder") -> tuple[FloatArray | None, ...]:
         """W_O (heads, d', width) a layer, for runs that were pickled: see ``AttentionRun.output_projections``."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from model_zoo import registry
+from model_zoo import registry, table
 from model_zoo.answers import Slot, answers_of, lens, logits_of, predictions, states_of, target_id
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
@@ -24,6 +24,7 @@ from model_zoo.types import (
     Shift,
     TokenScores,
     Vocabulary,
+    Without,
 )
 
 # The mask tokens of common families, to recognize one that belongs to another model.
@@ -145,6 +146,41 @@ def restore(
     slots = [Slot(position, position, encoding.ids[position]) for position in positions]
     ((_, answers),) = predictions(loaded, [replace(encoding, ids=tuple(ids))], [slots], top_k)
     return answers
+
+
+def fill_without(
+    loaded: LoadedModel, text: str, masked: Collection[int], without: Without, top_k: int
+) -> tuple[MaskPrediction, ...]:
+    """As ``fill_mask``, of a model that is kept from seeing what comes later, or where tokens stand."""
+    refuse_without_head(loaded)
+    encoding = loaded.encode(text)
+    hidden, positions = _hidden(loaded, encoding, masked)
+    slots = [_slot(loaded, encoding, position) for position in positions]
+    changed = _kept_from(loaded, without, len(encoding))
+    ((_, answers),) = predictions(loaded, [hidden], [slots], top_k, changed)
+    return answers
+
+
+def _kept_from(loaded: LoadedModel, without: Without, n: int) -> dict[str, torch.Tensor]:
+    """The inputs that keep a network from seeing something of a text of n tokens."""
+    if not without:
+        return {}
+    if loaded.family.anatomy is None:  # others have ways of their own, such as distances between tokens
+        raise _cannot_be_kept(loaded)
+    device = loaded.model.device
+    every = torch.ones(1, 1, n, n, dtype=torch.bool, device=device)
+    if without == "future":
+        return {"attention_mask": every.tril()}
+    # A window of near tokens (ModernBERT) tells where tokens stand, too, so nothing is hidden from any.
+    same = torch.full((1, n), table.first_position(loaded), device=device)
+    return {"attention_mask": every, "position_ids": same}
+
+
+def _cannot_be_kept(loaded: LoadedModel) -> NotSupported:
+    return NotSupported(
+        f"{loaded.info.id} ({loaded.info.family}) cannot be kept from seeing later tokens or positions here, "
+        "since its attention is not known part by part. Choose another model, such as BERT."
+    )
 
 
 def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterator[MaskPrediction]:

@@ -16,8 +16,13 @@ _CAMERA = 30  # px that the button which saves the figure takes at its upper rig
 _SLANT = 3.6  # px that a character of a slanted label reaches to the right: the last one must end before the button
 
 
-def layer_attention(weights: FloatArray, tokens: Sequence[str], *, dark: bool = False) -> go.Figure:
-    """Weights float32 (layers, n), each row a distribution over the tokens; colour follows the square root."""
+def layer_attention(
+    weights: FloatArray, tokens: Sequence[str], *, rows: str = "layer", dark: bool = False
+) -> go.Figure:
+    """Weights float32 (layers, n), each row a distribution over the tokens; colour follows the square root.
+
+    ``rows`` says what a row is: "layer", or "head" for the heads of one.
+    """
     if weights.shape[-1] != len(tokens):
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(tokens)} tokens")
     n_layers, n = weights.shape
@@ -37,7 +42,7 @@ def layer_attention(weights: FloatArray, tokens: Sequence[str], *, dark: bool = 
                 xgap=1 if n <= 60 else 0,
                 ygap=1,
                 text=[[token_text(token) for token in tokens]] * n_layers,
-                hovertemplate="layer %{y} looks at %{text}<br>weight <b>%{z:.4f}</b><extra></extra>",
+                hovertemplate=f"{rows} %{{y}} looks at %{{text}}<br>weight <b>%{{z:.4f}}</b><extra></extra>",
             ),
         ],
         layout=base_layout(
@@ -53,6 +58,6 @@ def layer_attention(weights: FloatArray, tokens: Sequence[str], *, dark: bool = 
                 "ticktext": labels,
                 "tickangle": -60,
             },
-            yaxis=style | {"autorange": "reversed", "dtick": 1, "title": style["title"] | {"text": "layer"}},
+            yaxis=style | {"autorange": "reversed", "dtick": 1, "title": style["title"] | {"text": rows}},
         ),
     )

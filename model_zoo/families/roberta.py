@@ -1,6 +1,9 @@
 """RoBERTa and its kin: why they have no sentence head."""
 
-from model_zoo.families.rule import Family
+from typing import ClassVar
+
+from model_zoo.families.bert import BERT_PARTS
+from model_zoo.families.rule import Family, Parts
 
 WITHOUT_NSP = (
     "Its authors left next-sentence prediction out of training: "
@@ -9,5 +12,6 @@ WITHOUT_NSP = (
 
 
 class Roberta(Family):
-    model_types = ("roberta", "camembert", "xlm-roberta", "xlm-roberta-xl")
+    model_types: ClassVar[tuple[str, ...]] = ("roberta", "camembert", "xlm-roberta")
     without_nsp = WITHOUT_NSP
+    anatomy: ClassVar[Parts | None] = BERT_PARTS

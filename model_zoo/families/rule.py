@@ -3,12 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
 from model_zoo.types import Part, TunedFor
 from model_zoo.unfused import Projections
 
 Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Where a family keeps the parts of its layers, by the paths of submodules, for ``model_zoo.anatomy``.
+
+    ``embeddings`` are the tables whose rows are added up, by the names of their stages, ``embedding_norm`` the norm
+    behind them, ``embedding_projection`` the matrix behind that where tables are narrower than layers. ``layer`` is the
+    path of one from the encoder, with "{}" for its number; the others lead on from there. ``query_key_value`` are three
+    matrices or one that makes all three. With ``pre_norm`` norms stand in front of what they are for and not behind the
+    additions. ``gated``: the inner matrix makes a gate, too. ``rotary`` holds the frequencies by which queries and keys
+    are turned, for each kind of layer.
+    """
+
+    embeddings: tuple[tuple[str, str], ...]
+    embedding_norm: str | None = None
+    embedding_projection: str | None = None
+    layer: str
+    query_key_value: tuple[str, ...]
+    output: str
+    attention_norm: str
+    inner: str
+    activation: str
+    outer: str
+    feed_forward_norm: str
+    pre_norm: bool = False
+    gated: bool = False
+    rotary: str | None = None
 
 
 class Family:
@@ -47,6 +76,10 @@ class Family:
 
     restores: ClassVar[bool] = False
     """Whether its decoder was trained to write the encoder's text again (BART), and not another text or parts of it."""
+
+    anatomy: ClassVar[Parts | None] = None
+    """Where its layers' parts are, so that every step through them can be computed by hand; None where nobody has said.
+    """
 
     half: ClassVar[bool] = True
     """False where the network's own code mixes number formats and fails in half precision."""

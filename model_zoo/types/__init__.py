@@ -12,6 +12,7 @@ from model_zoo.types.arrays import OF_THE_MODEL, FloatArray, read_only
 from model_zoo.types.attention import LayerAttention, MapsLayer, QueryKeyLayer, softmax
 from model_zoo.types.cost import COST_LENGTHS, CostEvent, CostFailure, CostSample, CostSubject
 from model_zoo.types.encoding import Encoding
+from model_zoo.types.lessons import Neighbour, PositionKind, Positions, TrainingStep, Without
 from model_zoo.types.models import DTYPES, DType, HeldModel, ModelInfo, ModelSpec, ModelStatus, TunedFor
 from model_zoo.types.predictions import MaskLens, MaskPrediction, Prediction, Shift, Target, Vocabulary
 from model_zoo.types.quality import Quality
@@ -49,7 +50,10 @@ __all__ = [
     "ModelInfo",
     "ModelSpec",
     "ModelStatus",
+    "Neighbour",
     "Part",
+    "PositionKind",
+    "Positions",
     "Prediction",
     "Preference",
     "Quality",
@@ -60,8 +64,10 @@ __all__ = [
     "Stage",
     "Target",
     "TokenScores",
+    "TrainingStep",
     "TunedFor",
     "Vocabulary",
+    "Without",
     "counted",
     "read_only",
     "softmax",

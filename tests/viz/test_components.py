@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from in_deno import deno
 
-from viz import component, grid, heatmap, lines, lit_words, token_line
+from viz import component, grid, heatmap, lines, lit_words, sketch, token_line
 from viz.palette import DARK, LIGHT, Theme
 
 FOLDERS = (component.FILES, Path(component.__file__).parents[1] / "ui" / "browser")
@@ -19,7 +19,9 @@ SCRIPTS = sorted(script for folder in FOLDERS for script in folder.rglob("*.js")
 STYLES = sorted(style for folder in FOLDERS for style in folder.rglob("*.css"))
 
 
-@pytest.mark.parametrize("source", [lines.SOURCE, heatmap.SOURCE, grid.SOURCE, lit_words.SOURCE, token_line.SOURCE])
+@pytest.mark.parametrize(
+    "source", [lines.SOURCE, heatmap.SOURCE, grid.SOURCE, lit_words.SOURCE, token_line.SOURCE, sketch.SOURCE]
+)
 def test_a_component_is_whole(source: dict[str, str], tmp_path: Path) -> None:
     assert set(source) == {"html", "css", "js"}
     assert all(source.values())
@@ -27,6 +29,7 @@ def test_a_component_is_whole(source: dict[str, str], tmp_path: Path) -> None:
         id(lines.SOURCE): ", setStateValue",
         id(lit_words.SOURCE): ", setTriggerValue",
         id(grid.SOURCE): ", setTriggerValue",
+        id(sketch.SOURCE): ", setTriggerValue",
     }
     assert re.findall(r"^(?:export|import)\b.*\b", source["js"], re.MULTILINE) == [
         f"export default function render({{ data, parentElement{reports.get(id(source), '')}"

@@ -25,6 +25,7 @@ from viz.layout import FONT
 from viz.palette import theme
 from viz.race import Entry
 from viz.sentences import Ranking
+from viz.strips import Strip
 from viz.training_curves import Curve, Point
 
 WEIGHTS = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
@@ -66,6 +67,7 @@ LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.00
 
 # What each figure is drawn from.
 EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
+    "bars.bars": ((["a", "b"], [("before", [1.0, 2.0]), ("after", [0.5, 0.0])]), {}),
     "calibration.calibration": ((judge([0.95, 0.15], [True, False]),), {}),
     "compare.cka": ((WEIGHTS, ("A", "B")), {}),
     "compare.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
@@ -80,6 +82,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
         (MaskLens(1, ((DOG,), (CAT,)), CAT, (900, 1), (-9.0, -0.7), (5000, 60)), "a long word in the way"),
         {},
     ),
+    "matrices.matrices": (([("a", WEIGHTS), ("b", WEIGHTS)], ["x", "y"], ["p", "q"]), {"what": "share"}),
     "minimal_pairs.accuracy_bars": ((accuracies([MinimalPair("a", "b", "word order")], [1.0]),), {}),
     "neuron.neuron": (
         (query_numbers(WEIGHTS[0], WEIGHTS, WEIGHTS @ WEIGHTS[0], 1.0),),
@@ -89,6 +92,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "probing.curve": ((RESULT, "A task"), {}),
     "ranking.ranking": (([(0, 1), (0, 0)], [0.75, 0.25], [0.5, 0.5], "attention on “a”"), {}),
     "probing.layers_by_tasks": (([RESULT], ["A task"]), {}),
+    "strips.strips": (([Strip("token", WEIGHTS[0]), Strip("sum", WEIGHTS[1], ["x", "y"], "=", [1])],), {}),
     "structural.by_layer": ((TREES,), {}),
     "structural.trees": ((PARSED, 0), {}),
     "shifts.shifts": (([Shift("she", 1, -3.0, -1.0)],), {}),

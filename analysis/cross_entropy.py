@@ -1,0 +1,31 @@
+"""Softmax and cross-entropy by hand, from a few logits to a loss and its gradient."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """``probabilities`` are the softmax of the logits, ``loss`` is −ln of that of the right answer, in nats.
+
+    ``gradient`` is the derivative of the loss by each logit: p − y, y being 1 for the right answer and 0 for others.
+    """
+
+    probabilities: tuple[float, ...]
+    loss: float
+    gradient: tuple[float, ...]
+
+
+def guess(logits: Sequence[float], right: int) -> Guess:
+    """What a softmax over ``logits`` costs where the answer at the place ``right`` is the right one."""
+    exact = np.array(logits, dtype=np.float64)
+    powers = np.exp(exact - exact.max())
+    shares = powers / powers.sum()
+    gradient = shares.copy()
+    gradient[right] -= 1
+    return Guess(tuple(shares.tolist()), -math.log(shares[right]), tuple(gradient.tolist()))

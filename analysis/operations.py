@@ -1,0 +1,31 @@
+"""How many multiplications a layer does with a text: what grows with the length, and what with its square.
+
+Every multiply-add counts once; norms, activations and softmax are left out, since they are few beside the products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def of_layer(n: int, width: int, inner: int, *, gated: bool = False) -> Mapping[str, int]:
+    """Of one transformer layer on n tokens (Vaswani et al. 2017, table 1).
+
+    "projections": x W_Q, x W_K, x W_V and context W_O; "pairs": q kᵀ and weights times values, the part that grows with
+    n²; "feed-forward": two products, three where it is ``gated``.
+    """
+    return {
+        "projections": 4 * n * width * width,
+        "pairs": 2 * n * n * width,
+        "feed-forward": (3 if gated else 2) * n * width * inner,
+    }
+
+
+def of_lstm(n: int, width: int) -> int:
+    """Of one LSTM layer in one direction: four gates, each a product with the input and one with the state before."""
+    return n * 4 * 2 * width * width
+
+
+def outweighing(width: int, inner: int, *, gated: bool = False) -> int:
+    """The number of tokens from which on the pairs take more than all the rest of a layer."""
+    return 2 * width + (3 if gated else 2) * inner // 2 + 1

@@ -1,0 +1,36 @@
+"""How a model is told where tokens stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from model_zoo.errors import InvalidInput
+from model_zoo.question import Question
+from model_zoo.types import Positions
+
+if TYPE_CHECKING:
+    from model_zoo.loading import LoadedModel
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPositions(Question[Positions]):
+    """Of the first ``n`` positions; see ``Asking.read_positions``."""
+
+    runs_model = False
+
+    model: str
+    n: int = 64
+
+    def __post_init__(self) -> None:
+        if self.n < 2:
+            raise InvalidInput("Positions are compared with each other. Ask for at least two.")
+
+    def answer(self, loaded: LoadedModel) -> Positions:
+        from model_zoo import table
+
+        return table.positions(loaded, self.n)
+
+    @classmethod
+    def example(cls, model: str) -> ReadPositions:
+        return cls(model, 8)

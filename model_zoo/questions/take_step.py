@@ -1,0 +1,45 @@
+"""One step of training at one mask: the loss, its gradient, and the guess before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from model_zoo import text as texts
+from model_zoo.errors import InvalidInput
+from model_zoo.question import Question, check_top_k
+from model_zoo.types import TrainingStep
+
+if TYPE_CHECKING:
+    from model_zoo.loading import LoadedModel
+
+
+@dataclass(frozen=True, slots=True)
+class TakeStep(Question[TrainingStep]):
+    """The token at ``position`` is hidden, and the right answer; see ``Asking.take_step``."""
+
+    head = "mlm"
+
+    model: str
+    text: str
+    position: int
+    rate: float = 0.001
+    top_k: int = 8
+
+    def __post_init__(self) -> None:
+        texts.check(self.text)
+        check_top_k(self.top_k)
+        if not 0 < self.rate <= 10:
+            raise InvalidInput(f"A learning rate of {self.rate} is not one of a step. Choose one above 0 and up to 10.")
+
+    def extra_bytes(self, loaded: LoadedModel) -> int:
+        return 2 * loaded.n_bytes  # a copy that learns, and its gradients
+
+    def answer(self, loaded: LoadedModel) -> TrainingStep:
+        from model_zoo import step
+
+        return step.take(loaded, self.text, self.position, self.rate, self.top_k)
+
+    @classmethod
+    def example(cls, model: str) -> TakeStep:
+        return cls(model, "The cat sat.", 2, top_k=3)

@@ -1,0 +1,149 @@
+"""The steps through a layer, computed by hand, give the model's own hidden states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from model_zoo import Engine
+from model_zoo.errors import InvalidInput
+from model_zoo.loading import LoadedModel
+from model_zoo.types import Anatomy
+
+SHIPPED = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
+BUILT = (
+    "distilbert",
+    "roberta",
+    "gpt2",
+    "electra_generator",
+    "electra_discriminator",
+    "albert",
+    "xlm-roberta",
+    "camembert",
+)
+WITHOUT = ("xlnet", "deberta-v2", "t5", "bart", "mobilebert", "ernie", "xlm-roberta-xl", "longformer")
+TEXTS = (
+    ("The cat sat on the mat because it was tired.", None),
+    ("Unbelievably, she left “the old bank” at 9 o’clock!", None),
+    ("Birds sing.", None),
+    ("The cat sat.", "It slept."),
+    ("A dog ran into the garden. " * 12, None),
+)
+
+
+def close(found: np.ndarray, wanted: np.ndarray) -> None:
+    """To 1e-5 of the size that the numbers have, which is 1 to 100: float32 holds seven digits of them."""
+    assert found == pytest.approx(wanted, abs=1e-5 * max(1.0, float(np.abs(wanted).max())))
+
+
+def check(engine: Engine, model: str, text: str, pair: str | None) -> None:
+    states = engine.encoded_states(model, text) if pair is None else engine.encoded_states(model, [(text, pair)])[0]
+    run = engine.attend(model, text, pair)
+    given = [*states.states[:-1], states.states[-1] if states.last_unnormed is None else states.last_unnormed]
+    for layer in range(run.n_layers):
+        head = layer % run.layers[layer].n_heads
+        found = engine.dissect(model, text, pair, layer=layer, head=head)
+        close(found.embeddings[-1].values, given[0])
+        close(found.stages[-1].values, given[layer + 1])
+        assert (found.stages[0].name, found.stages[-1].name) == ("input", "output")
+        assert found.attention == pytest.approx(run.head(layer, head), abs=1e-5)
+        query, key, scores = run.query_key(layer, head)
+        assert found.query is not None
+        assert found.key is not None
+        close(found.query, query)
+        close(found.key, key)
+        assert found.scores is not None
+        seen = np.isfinite(scores)
+        assert (np.isfinite(found.scores) == seen).all()
+        close(found.scores[seen], scores[seen])
+
+
+@pytest.mark.parametrize("model", SHIPPED)
+@pytest.mark.parametrize(("text", "pair"), TEXTS)
+def test_steps_by_hand_are_the_models_own_vectors(model: str, text: str, pair: str | None, engine: Engine) -> None:
+    check(engine, model, text, pair)
+
+
+@pytest.mark.parametrize("family", BUILT)
+def test_other_families_are_put_together_right(family: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
+    model = str(checkpoint(family))
+    for text, pair in TEXTS:
+        if engine.encode(model, text, pair).n_dropped == 0:
+            check(engine, model, text, pair)
+
+
+def stages(found: Anatomy) -> dict[str, np.ndarray]:
+    return {stage.name: stage.values.astype(np.float64) for stage in (*found.embeddings, *found.stages)}
+
+
+def test_what_is_said_of_each_stage_holds_in_bert(engine: Engine) -> None:
+    found = engine.dissect("embedded/bert", TEXTS[0][0], layer=2, head=5)
+    of, weights = stages(found), found.weights
+    assert weights is not None
+    assert found.context is not None
+    close(of["sum"], of["token"] + of["position"] + of["segment"])
+    head = slice(5 * weights.query.shape[1], 6 * weights.query.shape[1])
+    close(of["input"] @ weights.query + weights.query_bias, of["query"][:, head])
+    close(of["input"] @ weights.value + weights.value_bias, of["value"][:, head])
+    close(found.attention @ of["value"][:, head], found.context)
+    close(of["context"][:, head], found.context)
+    close(of["after attention"], of["input"] + of["attention"])
+    close(of["after feed-forward"], of["normed after attention"] + of["feed-forward"])
+    assert all(name in of for stage in found.stages for name in stage.made_of)
+
+
+def test_what_stands_between_is_what_the_models_own_modules_give(engine: Engine) -> None:
+    """Caught by hooks on the modules themselves, in a pass of their own."""
+    text = TEXTS[0][0]
+    found = stages(engine.dissect("embedded/bert", text, layer=1))
+    with engine._memory.lease("embedded/bert") as loaded:
+        caught = hooked(loaded, text, ("attention.self", "attention.output", "intermediate", "output.dense"), 1)
+    close(found["context"], caught["attention.self"])
+    close(found["normed after attention"], caught["attention.output"])
+    close(found["active"], caught["intermediate"])
+    close(found["feed-forward"], caught["output.dense"])
+
+
+def hooked(loaded: LoadedModel, text: str, paths: tuple[str, ...], layer: int) -> dict[str, np.ndarray]:
+    caught: dict[str, np.ndarray] = {}
+    modules = dict(loaded.encoder.encoder.layer[layer].named_modules())
+
+    def keep(path: str) -> Callable[..., None]:
+        def hook(_module: torch.nn.Module, _given: object, output: torch.Tensor | tuple[torch.Tensor, ...]) -> None:
+            caught[path] = (output if isinstance(output, torch.Tensor) else output[0])[0].numpy()
+
+        return hook
+
+    hooks = [modules[path].register_forward_hook(keep(path)) for path in paths]
+    with torch.inference_mode():
+        loaded.forward(loaded.encode(text))
+    for hook in hooks:
+        hook.remove()
+    return caught
+
+
+@pytest.mark.parametrize("family", WITHOUT)
+def test_a_family_of_other_parts_says_so(family: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
+    model = str(checkpoint(family))
+    found = engine.dissect(model, "The cat sat on the mat.")
+    assert [stage.name for stage in found.stages] == ["input", "output"]
+    assert found.why_not is not None
+    assert "BERT" in found.why_not
+    assert found.weights is None
+    close(found.stages[1].values, found.states[1])
+
+
+def test_a_model_without_attention_has_vectors(engine: Engine) -> None:
+    found = engine.dissect("embedded/bilstm", "The cat sat.")
+    assert found.attention.shape == (0, 0)
+    assert len(found.states) == found.model.n_layers + 1
+
+
+@pytest.mark.parametrize(("layer", "head"), [(6, 0), (-1, 0), (0, 12), (0, -1)])
+def test_what_does_not_exist_is_refused(layer: int, head: int, engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match="and no"):
+        engine.dissect("embedded/bert", "The cat sat.", layer=layer, head=head)

@@ -1,0 +1,95 @@
+"""What holds for every step of every lesson, on three sentences and on the lesson's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model_zoo.errors import ModelZooError
+from tests.pages.learn.sentences import SENTENCES, cases
+from ui.learn import fields
+from ui.learn.case import Case
+from ui.learn.glossary import TERMS, plain, terms
+from ui.learn.lesson import Choice, Lesson, Step
+from ui.learn.lessons import LESSONS
+
+STEPS = [(lesson, place) for lesson in LESSONS.values() for place in range(len(lesson.steps))]
+each_step = pytest.mark.parametrize(("lesson", "place"), STEPS, ids=[f"{one.name}-{at + 1}" for one, at in STEPS])
+Open = Callable[..., AppTest]
+
+
+def spoken(step: Step, case: Case) -> list[str]:
+    """All that a step says of a case, with its marks."""
+    question = step.ask(case)
+    said = [step.text(case), step.why(case), question.question]
+    if isinstance(question, Choice):
+        return [*said, *(text for option in question.options for text in (option.text, option.reply))]
+    flat, full = [0.0] * len(question.labels), [question.top] * len(question.labels)
+    return [*said, *(question.reply(drawn) for drawn in (flat, full, question.truth))]
+
+
+@pytest.mark.usefixtures("app")
+@each_step
+def test_a_step_says_something_of_every_sentence_or_why_it_cannot(lesson: Lesson, place: int) -> None:
+    step = lesson.steps[place]
+    own, *others = cases(lesson)
+    check(step, own)
+    for case in others:
+        with suppress(ModelZooError):  # which the page shows as a sentence
+            check(step, case)
+
+
+def check(step: Step, case: Case) -> None:
+    """All that a step says of a case can be said; a Choice without exactly one right answer raises ValueError."""
+    said, numbers, question = spoken(step, case), step.numbers(case), step.ask(case)
+    assert all(text.strip() for text in said)
+    assert all(term in TERMS for text in said for term in terms(text))
+    assert not any("[[" in plain(text) or "nan" in plain(text).lower().split() for text in said)
+    assert isinstance(numbers, pd.DataFrame)
+    assert len(numbers)
+    if not isinstance(question, Choice):
+        assert np.isfinite(question.truth).all()
+        assert min(question.truth) >= 0
+        assert max(question.truth) <= question.top * (1 + 1e-6)
+
+
+@each_step
+def test_a_step_opens_and_reveals(lesson: Lesson, place: int, open_page: Open) -> None:
+    at = {"lesson": lesson.name, "step": str(place + 1)}
+    app = open_page("pages/learn.py", **at)
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    assert app.header[0].value.startswith(f"{place + 1}. ")
+    app.button(key="show me").click().run()
+    assert not app.exception
+    assert not app.error
+    assert any(said.value.startswith("**Why?**") for said in app.markdown)
+    assert f"{lesson.name}.{place + 1}.{fields.SHOWN}" in app.session_state[fields.ANSWERS.key]
+
+
+@each_step
+@pytest.mark.parametrize("text", [*SENTENCES, "", "…", "a <b>*bold*</b> [[word]] $x$ `c`"])
+def test_a_step_stands_any_text(text: str, lesson: Lesson, place: int, open_page: Open) -> None:
+    answers = f"{lesson.name}.{place + 1}.{fields.SHOWN}"
+    app = open_page("pages/learn.py", lesson=lesson.name, step=str(place + 1), text=text, answers=answers)
+    assert not app.exception
+    assert not [error.value for error in app.error if "went wrong" in error.value]
+    assert not any("<b>" in said.value for said in app.markdown)
+
+
+def test_every_term_of_the_glossary_is_one_of_a_lesson(app: None) -> None:  # noqa: ARG001
+    used = set()
+    for lesson in LESSONS.values():
+        for step in lesson.steps:
+            used.update(term for text in spoken(step, cases(lesson)[0]) for term in terms(text))
+    assert used == set(TERMS)
+
+
+def test_answers_are_written_and_read(app: None) -> None:  # noqa: ARG001
+    assert fields.heights(fields.drawn([0, 0.5, 1], 1), 1) == pytest.approx([0, 18 / 35, 1])

@@ -1,0 +1,116 @@
+"""What a browser kept of the lessons, and what is made of it: the address comes first, and nothing in it is trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ui.learn import keeper
+from ui.learn.fields import ANSWERS, LESSON, STEP
+from ui.learn.lessons import LESSONS
+from ui.widgets import PAIR, TEXT
+
+Open = Callable[..., AppTest]
+OWN = "A sentence of my own."
+
+
+@pytest.fixture
+def give_back(monkeypatch: pytest.MonkeyPatch, open_page: Open) -> Callable[..., AppTest]:
+    """Opens the page in a browser that has kept something, which it gives back after the first run."""
+    told: list[Callable[[object], None]] = []
+    monkeypatch.setattr(keeper.browser, "keep", lambda _now, _taken, give_back: told.append(give_back))
+
+    def start(kept: object, **query: str) -> AppTest:
+        app = open_page("pages/learn.py", **query)
+        monkeypatch.setattr(keeper, "begin", _first(keeper.begin, lambda: told[0](kept)))
+        app.run()
+        assert not app.exception
+        return app
+
+    return start
+
+
+def _first(then: Callable[[], None], act: Callable[[], None]) -> Callable[[], None]:
+    done = []
+
+    def begin() -> None:
+        if not done:
+            done.append(True)
+            act()
+        then()
+
+    return begin
+
+
+def kept(answers: str = "", lesson: Any = "", step: Any = 1, text: Any = OWN, pair: Any = "") -> dict[str, Any]:
+    return {"answers": answers, "lesson": lesson, "step": step, "text": text, "pair": pair}
+
+
+def test_one_goes_on_where_one_was(give_back: Callable[..., AppTest]) -> None:
+    app = give_back(kept("pieces.1.2,head.3.d00000", "head", 3))
+    assert app.session_state[ANSWERS.key] == ("pieces.1.2", "head.3.d00000")
+    assert app.query_params[ANSWERS.name] == "pieces.1.2,head.3.d00000"
+    assert app.session_state[TEXT.key] == OWN
+    n_steps = sum(len(lesson.steps) for lesson in LESSONS.values())
+    assert f"2 of {n_steps} steps done" in [said.value for said in app.markdown]
+    button = app.button(key="go on")
+    assert button.label == f"Go on: lesson {list(LESSONS).index('head') + 1}, step 3"
+    button.click().run()
+    assert (app.session_state[LESSON.key], app.session_state[STEP.key]) == ("head", 3)
+    assert app.text_area[0].value == OWN
+
+
+def test_the_address_comes_first(give_back: Callable[..., AppTest]) -> None:
+    app = give_back(kept("pieces.1.2,head.1.2", "head", 3), answers="pieces.1.1", lesson="pieces", text="Typed.")
+    assert set(app.session_state[ANSWERS.key]) == {"pieces.1.1", "head.1.2"}
+    assert app.text_area[0].value == "Typed."
+    app.button(key="step out").click().run()
+    assert app.button(key="go on").label == "Go on: lesson 1, step 1"
+
+
+def test_forgotten_answers_are_gone(give_back: Callable[..., AppTest]) -> None:
+    app = give_back(kept("pieces.1.2", "pieces", 1))
+    app.button(key="forget").click().run()
+    assert app.session_state[ANSWERS.key] == ()
+    assert ANSWERS.name not in app.query_params
+    assert not [button for button in app.button if button.key in ("go on", "forget")]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        None,
+        3,
+        [],
+        "pieces.1.1",
+        {},
+        kept("pieces", "no such lesson", text="", pair=""),
+        kept("nolesson.1.1,pieces.9.1,pieces.1.<b>,,", "pieces", 0, text=""),
+        kept(text="The cat sat on the mat because it was tired.", step="<b>", lesson=["pieces"]),
+        {"answers": {"pieces": 1}, "lesson": {"a": 1}},
+    ],
+)
+def test_what_cannot_be_used_is_ignored(told: Any, give_back: Callable[..., AppTest]) -> None:
+    app = give_back(told)
+    assert ANSWERS.name not in app.query_params
+    assert not [button for button in app.button if button.key == "go on"]
+
+
+def test_half_of_a_character_does_not_come_back(give_back: Callable[..., AppTest]) -> None:
+    app = give_back(kept("pieces.1.1,nolesson.1.1", "pieces", 99, text="a \ud800b", pair=7))
+    assert app.session_state[ANSWERS.key] == ("pieces.1.1",)
+    assert (app.session_state[TEXT.key], app.session_state[PAIR.key]) == ("a b", "7")
+
+
+def test_the_browser_is_told_what_to_keep(open_page: Open) -> None:
+    app = open_page("pages/learn.py", lesson="pieces", answers="pieces.1.1", text=OWN)
+    (told,) = (
+        json.loads(element.proto.json)
+        for element in app.get("bidi_component")
+        if element.proto.component_name == "keeper"
+    )
+    assert told == kept("pieces.1.1", "pieces", 1) | {"taken": False}

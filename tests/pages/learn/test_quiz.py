@@ -1,0 +1,74 @@
+"""A question that is answered by drawing: what its component is given, what is kept of a drawing, what is replied."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from viz.sketch import LEVELS
+
+
+def _script(answers: tuple[str, ...], drawn: object) -> None:
+    import streamlit as st
+
+    from ui.learn import fields, quiz
+    from ui.learn.lesson import Sketch
+
+    question = Sketch(
+        "How long?", ("a", "b"), (0.5, 4.0), lambda heights: f"In all {sum(heights):g}.", top=7, unit="cm"
+    )
+    fields.ANSWERS.value = answers
+    if drawn is not None:
+        quiz._drawn("pieces", 1, question, drawn)
+    quiz.draw("pieces", 1, question)
+    st.text(fields.answers().get(("pieces", 1), "none"))
+
+
+def ask(*answers: str, drawn: Any = None) -> AppTest:
+    app = AppTest.from_function(_script, args=(answers, drawn), default_timeout=60).run()
+    assert not app.exception
+    return app
+
+
+def given(app: AppTest) -> dict[str, Any]:
+    (element,) = app.get("bidi_component")
+    found: dict[str, Any] = json.loads(element.proto.json)
+    return found
+
+
+def test_before_an_answer_the_truth_is_not_in_the_browser() -> None:
+    app = ask()
+    found = given(app)
+    assert (found["labels"], found["top"], found["unit"], found["kind"]) == (["a", "b"], 7, "cm", "bars")
+    assert found["drawn"] is found["truth"] is None
+    assert [button.label for button in app.button] == ["Show me"]
+
+
+def test_a_drawing_is_kept_in_its_levels_and_replied_to() -> None:
+    app = ask(drawn=[0.49, 3.48])  # the levels are 0.2 apart
+    assert app.text[0].value == "d2h"
+    assert given(app)["drawn"] == pytest.approx([2 / LEVELS * 7, 17 / LEVELS * 7])
+    assert given(app)["truth"] == [0.5, 4]
+    assert [said.value for said in app.markdown] == ["**How long?**", "In all 3.8."]
+    assert not app.button
+
+
+def test_heights_outside_of_the_scale_are_at_its_ends() -> None:
+    assert ask(drawn=[-1, 99]).text[0].value == "d0z"
+
+
+@pytest.mark.parametrize("drawn", [[1], [1, 2, 3], "12", [1, "2"], [1, None], [1, float("nan")], {"0": 1}, 3])
+def test_what_is_no_drawing_is_not_kept(drawn: Any) -> None:
+    assert ask(drawn=drawn).text[0].value == "none"
+
+
+@pytest.mark.parametrize("answer", ["x", "3", "d5", "d555"])
+def test_an_answer_that_is_none_of_this_text_shows_the_truth_alone(answer: str) -> None:
+    """Who wanted to see it, and links whose text was another one."""
+    app = ask(f"pieces.1.{answer}")
+    assert given(app)["drawn"] is None
+    assert given(app)["truth"] == [0.5, 4]
+    assert [said.value for said in app.markdown] == ["**How long?**"]

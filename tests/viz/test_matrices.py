@@ -1,0 +1,29 @@
+"""Small matrices side by side: one scale for all, and labels that fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viz.matrices import matrices
+
+ONE = np.array([[0.5, 0.0], [0.25, 1.0]], dtype=np.float32)
+
+
+def test_all_are_drawn_on_one_scale() -> None:
+    figure = matrices([("a", ONE), ("b", ONE * 4)], ["x", "y"], ["p", "q"], what="share")
+    assert [trace.zmax for trace in figure.data] == [4, 4]
+    assert [trace.zmin for trace in figure.data] == [0, 0]
+    assert figure.data[1].z.tolist() == (ONE * 4).tolist()
+    assert [note.text for note in figure.layout.annotations] == ["<b>a</b>", "<b>b</b>"]
+    assert figure.data[0].text[1][0] == "y → p"
+
+
+def test_signed_numbers_have_zero_in_the_middle() -> None:
+    (trace,) = matrices([("a", -ONE)], ["x", "y"], ["p", "q"], what="bias", signed=True).data
+    assert (trace.zmin, trace.zmax) == (-1, 1)
+
+
+def test_labels_have_to_fit() -> None:
+    with pytest.raises(ValueError, match="1 rows"):
+        matrices([("a", ONE)], ["x"], ["p", "q"], what="share")

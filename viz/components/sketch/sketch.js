@@ -1,0 +1,240 @@
+// Sketch: a height over each label is drawn as a guess, then what the model says is drawn over it.
+//
+// Each column is a slider, which the arrow keys move; a pointer or a finger draws over all of them in one stroke. The
+// drawing is reported by the button alone. While one draws, what the model says is not shown.
+
+import { clamp } from "../shared/numbers.js";
+import { endOf, viewOf } from "../shared/view.js";
+import { drawnNumber, exactNumber, levelOf, moved, stroked } from "./levels.js";
+
+const HINT = "Draw a height over each label: drag, tap, or use Tab and the arrow keys.";
+const TICKS = [1, 0.5, 0];
+
+export default function render({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".sketch");
+  const view = viewOf(root, Sketch);
+  view.report = setTriggerValue;
+  view.update(data);
+  return endOf(root);
+}
+
+class Sketch {
+  constructor(root) {
+    this.root = root;
+    this.field = root.querySelector(".field");
+    this.row = root.querySelector(".columns");
+    this.hint = root.querySelector(".hint");
+    this.reading = root.querySelector(".reading");
+    this.legend = root.querySelector(".legend");
+    this.axis = root.querySelector(".axis");
+    this.button = root.querySelector("button");
+    this.svg = root.querySelector("svg");
+    this.data = null;
+    this.levels = []; // a column
+    this.drawing = true; // and not comparing
+    this.drawn = false; // anything, since the drawing was begun
+    this.last = null; // {column, level} of the stroke that is being drawn
+    this.named = null; // the column whose numbers are read
+    this.report = (_name, _value) => {}; // Streamlit's, set at every run
+    this.listen();
+  }
+
+  // ---- data ---------------------------------------------------------------------------------------------
+
+  update(data) {
+    const before = this.data;
+    this.data = data;
+    const differs = (...names) => names.some((name) => JSON.stringify(before?.[name]) !== JSON.stringify(data[name]));
+    const rebuilt = !before || differs("labels", "top", "unit", "kind");
+    if (rebuilt) this.build();
+    // A drawing that was begun stays until there is another answer.
+    if (rebuilt || differs("drawn", "truth")) this.take();
+    this.paint();
+  }
+
+  take() {
+    const { drawn, truth, labels, top, most } = this.data;
+    this.drawing = truth === null;
+    this.drawn = false;
+    this.levels = drawn?.map((height) => levelOf(height / top, most)) ?? labels.map(() => 0);
+  }
+
+  build() {
+    const { labels, kind, top, unit, colours, dark_colours } = this.data;
+    for (const [place, name] of ["--you", "--model"].entries()) {
+      this.root.style.setProperty(name, `light-dark(${colours[place]}, ${dark_colours[place]})`);
+    }
+    this.root.classList.toggle("curve", kind === "curve");
+    this.svg.setAttribute("viewBox", `0 0 ${labels.length} 1`);
+    this.axis.replaceChildren(...TICKS.map((share) => textElement("span", "", exactNumber(share * top, unit))));
+    this.columns = labels.map((label, column) => columnElement(label, column));
+    this.row.replaceChildren(...this.columns);
+    this.named = this.last = null;
+    this.turn();
+  }
+
+  // Labels are turned where one of them is wider than its column.
+  turn() {
+    this.root.classList.remove("turned");
+    const labels = Array.from(this.row.querySelectorAll(".label"));
+    this.root.classList.toggle("turned", labels.some((label) => label.scrollWidth > label.clientWidth));
+  }
+
+  // ---- what is shown ------------------------------------------------------------------------------------
+
+  height(column) {
+    return (this.levels[column] / this.data.most) * this.data.top;
+  }
+
+  paint() {
+    const { drawn, truth, top, labels, most } = this.data;
+    const compares = !this.drawing;
+    const mine = this.drawing || drawn !== null || this.drawn;
+    const own = mine ? this.levels.map((level) => level / most) : null;
+    const model = compares ? truth.map((height) => Math.min(height / top, 1)) : null;
+    this.root.classList.toggle("compares", compares);
+    this.legend.hidden = !compares;
+    this.legend.querySelector(".you").hidden = !mine;
+    this.columns.forEach((element, column) => {
+      const track = element.querySelector(".track");
+      show(track.querySelector(".you"), own?.[column]);
+      show(track.querySelector(".model"), model?.[column]);
+      track.setAttribute("aria-valuemax", String(top));
+      track.setAttribute("aria-valuenow", String(mine ? this.height(column) : truth[column]));
+      track.setAttribute("aria-valuetext", this.numbers(column));
+      track.setAttribute("aria-readonly", String(compares));
+    });
+    this.svg.querySelector(".you").setAttribute("d", path(own));
+    this.svg.querySelector(".model").setAttribute("d", path(model));
+    this.button.textContent = this.drawing ? "Compare with the model" : mine ? "Draw again" : "Draw it yourself";
+    this.button.disabled = this.drawing && !this.drawn;
+    this.hint.textContent = this.drawing ? HINT : "Point at a label for its numbers.";
+    this.hint.classList.toggle("off", this.named !== null); // and keeps its room: nothing moves under the pointer
+    this.reading.textContent = this.named === null ? "" : `${labels[this.named]}: ${this.numbers(this.named)}`;
+  }
+
+  numbers(column) {
+    const { drawn, truth, top, unit } = this.data;
+    const own = drawnNumber(this.height(column), top, unit);
+    if (this.drawing) return own;
+    const model = `the model ${exactNumber(truth[column], unit)}`;
+    return drawn !== null || this.drawn ? `you ${own}, ${model}` : model;
+  }
+
+  name(column) {
+    if (this.named === column) return;
+    this.named = column;
+    this.paint();
+  }
+
+  // ---- drawing ------------------------------------------------------------------------------------------
+
+  listen() {
+    this.listeners = new AbortController();
+    const on = (target, name, act) => target.addEventListener(name, act, { signal: this.listeners.signal });
+    on(this.row, "pointerdown", (event) => {
+      const to = this.pointOf(event);
+      if (!this.drawing || event.button !== 0 || !event.target.closest(".track")) return;
+      this.row.setPointerCapture(event.pointerId);
+      this.draw(to, to);
+    });
+    on(this.row, "pointermove", (event) => {
+      const to = this.pointOf(event);
+      if (this.last) this.draw(this.last, to);
+      else this.name(to.column);
+    });
+    for (const name of ["pointerup", "pointercancel"]) on(this.row, name, () => (this.last = null));
+    on(this.row, "pointerleave", () => this.last || this.name(this.focused()));
+    on(this.row, "focusin", () => this.name(this.focused()));
+    on(this.row, "focusout", () => this.name(null));
+    on(this.row, "keydown", (event) => this.key(event));
+    on(this.button, "click", () => this.drawing ? this.compare() : this.again());
+    const sizes = new ResizeObserver(() => this.columns && this.turn());
+    sizes.observe(this.field);
+    this.listeners.signal.addEventListener("abort", () => sizes.disconnect());
+  }
+
+  // The column and the level under a pointer, the nearest ones where it is outside.
+  pointOf({ clientX, clientY }) {
+    const { left, width } = this.row.getBoundingClientRect();
+    const track = this.columns[0].querySelector(".track").getBoundingClientRect();
+    const { length } = this.columns;
+    return {
+      column: clamp(Math.floor(((clientX - left) / width) * length), 0, length - 1),
+      level: levelOf((track.bottom - clientY) / track.height, this.data.most),
+    };
+  }
+
+  draw(from, to) {
+    this.levels = stroked(this.levels, from, to);
+    this.last = to;
+    this.drawn = true;
+    this.named = to.column;
+    this.paint();
+  }
+
+  focused() {
+    const focused = this.row.querySelector(".track:focus");
+    return focused && Number(focused.dataset.column);
+  }
+
+  key(event) {
+    const column = this.focused();
+    if (!this.drawing || column === null || event.altKey || event.ctrlKey || event.metaKey) return;
+    const level = moved(event.key, this.levels[column], this.data.most);
+    if (level === undefined) return;
+    event.preventDefault();
+    this.levels[column] = level;
+    this.drawn = true;
+    this.paint();
+  }
+
+  compare() {
+    this.drawing = this.data.truth === null; // which Python is asked for
+    this.report("drawn", this.levels.map((_, column) => this.height(column)));
+    this.paint();
+  }
+
+  again() {
+    this.drawing = true;
+    this.drawn = false;
+    this.levels = this.levels.map(() => 0);
+    this.paint();
+  }
+
+  destroy() {
+    this.listeners.abort();
+  }
+}
+
+function columnElement(label, column) {
+  const element = document.createElement("div");
+  element.className = "column";
+  const track = document.createElement("div");
+  track.className = "track";
+  track.tabIndex = 0;
+  track.dataset.column = column;
+  track.setAttribute("role", "slider");
+  track.setAttribute("aria-orientation", "vertical");
+  track.setAttribute("aria-label", label);
+  track.setAttribute("aria-valuemin", "0");
+  track.append(textElement("i", "you"), textElement("i", "model"));
+  const text = textElement("span", "label", label);
+  text.setAttribute("aria-hidden", "true");
+  element.append(track, text);
+  return element;
+}
+
+function show(mark, share) {
+  mark.hidden = share === undefined;
+  if (share !== undefined) mark.style.setProperty("--share", String(share));
+}
+
+const path = (shares) => shares ? "M" + shares.map((share, column) => `${column + 0.5},${1 - share}`).join("L") : "";
+
+function textElement(tag, className, text = "") {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  return element;
+}
