@@ -15,7 +15,7 @@ from model_zoo.types import SentenceScore
 from ui import figures
 from ui.engine import engine
 from ui.learn import options
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
@@ -43,8 +43,7 @@ def _said_of(case: Case) -> str:
 
 
 def _name(model: str) -> str:
-    spec = registry.find(model)
-    return as_text(model if spec is None else spec.name)
+    return as_text(name_of(model))
 
 
 def _pair(case: Case) -> tuple[str, str]:

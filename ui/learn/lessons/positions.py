@@ -18,7 +18,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import MaskPrediction, PositionKind, Positions
 from ui import figures
 from ui.engine import engine
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
@@ -354,7 +354,7 @@ def _shuffled(text: str, kept: int | None = None) -> str:
 def _surprises(case: Case) -> list[tuple[str, float, float]]:
     """Of each model that ships with the app: its name, and bits a token in order and shuffled."""
     return [
-        (spec.name, _bits(spec.id, case.text), _bits(spec.id, _shuffled(case.text)))
+        (name_of(spec.id), _bits(spec.id, case.text), _bits(spec.id, _shuffled(case.text)))
         for spec in registry.MODELS.values()
         if spec.hub_id is None and spec.mlm
     ]

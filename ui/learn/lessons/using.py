@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from jobs.tuning import Arm, Tried
-from model_zoo import DEFAULT_MODEL, registry
+from model_zoo import DEFAULT_MODEL
 from model_zoo.tuned import is_id
 from training.finetuning.data import Labelled
 from training.finetuning.predict import Predict
@@ -22,7 +22,7 @@ from ui import figures
 from ui.background import desk, watch
 from ui.engine import engine
 from ui.learn import options
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
@@ -47,8 +47,7 @@ def _base(case: Case) -> str:
 
 
 def _name(model: str) -> str:
-    spec = registry.find(model)
-    return as_text(model if spec is None else spec.name)
+    return as_text(name_of(model))
 
 
 def _job() -> Tried | None:
