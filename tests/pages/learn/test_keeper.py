@@ -114,3 +114,13 @@ def test_the_browser_is_told_what_to_keep(open_page: Open) -> None:
         if element.proto.component_name == "keeper"
     )
     assert told == kept("pieces.1.1", "pieces", 1) | {"taken": False}
+
+
+def test_back_takes_no_answer_away(open_page: Open) -> None:
+    app = open_page("pages/learn.py", lesson="pieces", step="1", answers="pieces.1.2")
+    app.session_state[ANSWERS.key] = ()  # as an older address has it
+    app.run()
+    assert app.session_state[ANSWERS.key] == ("pieces.1.2",)
+    app.button(key="step out").click().run()
+    app.button(key="forget").click().run()
+    assert app.session_state[ANSWERS.key] == ()

@@ -338,7 +338,8 @@ def _later_text(_case: Case) -> str:
 def _later_ask(_case: Case) -> Choice:
     return Choice(
         "By which task did ALBERT replace next-sentence prediction?",
-        (
+        options.placed(
+            1,
             Option(
                 "Two sentences of one text: in their order, or swapped?",
                 "Sentence order (SOP): both are on one subject, so the subject gives nothing away.",

@@ -396,7 +396,8 @@ def _across_text(_case: Case) -> str:
 def _across_ask(_case: Case) -> Choice:
     return Choice(
         "In cross-attention, where do queries and keys come from?",
-        (
+        options.placed(
+            1,
             Option(
                 "Queries from the decoder, keys and values from the encoder",
                 "What is being written asks, what was read answers. So the picture need not be square.",

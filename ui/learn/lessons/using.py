@@ -259,7 +259,8 @@ def _try_ask(case: Case) -> Choice:
     if found is None:
         return Choice(
             "A model that was trained on reviews reads a timetable. What will it answer?",
-            (
+            options.placed(
+                1,
                 Option(
                     "Positive or negative, with a probability",
                     "It has no third answer: softmax divides 100% among the labels it has.",
@@ -347,7 +348,8 @@ def _inside_ask(case: Case) -> Choice | Sketch:
     if moved is None:
         return Choice(
             "Where did others find that fine-tuning changes most?",
-            (
+            options.placed(
+                1,
                 Option(
                     "In the top layers",
                     "There the vectors change most, in BERT-base on several tasks (Merchant et al. 2020).",
