@@ -41,11 +41,13 @@ export function closeTo(places, part, { row, column }, columns) {
   const [across, down] = [part.w / columns, part.h / places.rows];
   const [kx, ky] = [(CELL.w * places.scale) / across, Math.max(1, (CELL.h * places.scale) / down)];
   const middle = [left + (seen.w - left) / 2, seen.y + top + (seen.h - top) / 2];
+  const [right, bottom] = [seen.w - edgesOf(places).right, seen.y + seen.h - edgesOf(places).bottom];
+  const along = (at, size, start, from, to, k) => clamp(at - start / k, from / k, Math.max(from / k, size - to / k));
   return {
     kx,
     ky,
-    x: part.x + (column + 0.5) * across - middle[0] / kx,
-    y: part.y + (row + 0.5) * down - middle[1] / ky,
+    x: part.x + along((column + 0.5) * across, part.w, middle[0], -left, right, kx),
+    y: part.y + along((row + 0.5) * down, part.h, middle[1], -(seen.y + top), bottom, ky),
   };
 }
 
