@@ -78,7 +78,8 @@ export class Picture {
     const { places, theme } = this;
     this.pen = pen;
     this.camera = camera;
-    this.farness = clamp(1.6 - camera.kx * 0.45, 0, 1); // of what explains the whole, 0 when a part is looked at
+    // Of what explains the whole: it goes as soon as a part is drawn out across.
+    this.farness = clamp(2 - camera.kx / camera.ky, 0, 1);
     pen.setWidth(1);
     pen.ink(theme.background, 1);
     pen.box(0, 0, this.width, this.height);
@@ -604,18 +605,25 @@ export class Picture {
     this.write(pen, names, x + width + 5, y, 10, { colour: theme.muted });
   }
 
+  // A part or a frame around several on the screen, with what is written above.
+  withTitle(place) {
+    const { x, y, w, h } = onScreen(this.camera, place);
+    const above = (place.id === "layer" ? 0 : place.kind ? 24 : 40) * this.scale;
+    return { x, y: y - above, w, h: h + above };
+  }
+
   drawMarks({ here, focus, read }, dominant) {
     const { pen, theme, places } = this;
     const place = here && placeOf(places, here);
     if (place && !dominant) {
       pen.setWidth(2.5);
       pen.ink(theme.primary, 1);
-      this.rectangle(onScreen(this.camera, place), 4);
+      this.rectangle(this.withTitle(place), place.id === "layer" ? 0 : 4);
     }
     if (focus && !dominant && !read) {
       pen.setWidth(2);
       pen.ink(theme.text, 1);
-      this.rectangle(onScreen(this.camera, focus), 4);
+      this.rectangle(this.withTitle(focus), 4);
     }
     if (!read || (read.part.kind !== "strip" && read.part.kind !== "matrix")) return;
     const at = onScreen(this.camera, read.part);

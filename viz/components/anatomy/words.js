@@ -51,6 +51,17 @@ export function titleOf(part) {
   return PARTS[part.id]?.slice(0, 2) ?? [capital, capital];
 }
 
+// Places of the walk that hold several parts.
+const PLACES = {
+  pieces: () => "The text, and the pieces that the tokenizer makes of it.",
+  embeddings: () => "Embeddings: every piece becomes a vector, a list of numbers.",
+  layers: ({ n_layers }) => `Layers: ${n_layers} of them, one after the other, each given what the one before gave on.`,
+  layer: ({ layer, n_layers }) => `Inside layer ${layer + 1} of ${n_layers}: attention, then a feed-forward network.`,
+  heads: (data) => `Heads: ${data.n_heads} beside each other; framed are the numbers of ${headOf(data)}.`,
+};
+
+export const saidOfPlace = (data, { id, kind }) => (kind ? "" : PLACES[id]?.(data) ?? "");
+
 const quoted = (token) => `“${token}”`;
 const many = (count, of) => `${count.toLocaleString("en")} ${of}${count === 1 ? "" : "s"}`;
 const headOf = ({ head, n_heads }) => `head ${head + 1} of ${n_heads}`;
