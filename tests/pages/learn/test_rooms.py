@@ -61,7 +61,7 @@ def test_only_the_key_changes_a_room(rooms: Rooms) -> None:
             rooms.end(code, wrong)
     assert rooms.state(code) == (1, CAT)
     rooms.end(code, key)
-    with pytest.raises(InvalidInput, match=f"no room {code}"):
+    with pytest.raises(InvalidInput, match=f"no room “{code}”"):
         rooms.look(code, "one")
 
 
