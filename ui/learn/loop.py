@@ -97,9 +97,9 @@ def _followed(lesson: Lesson) -> Case:
     if "head" in lesson.controls:
         case = replace(case, head=HEAD.value - 1)
         said.append(f"head {HEAD.value}")
+    texts = " – ".join(quoted(text) for text in (TEXT.value, pair) if text)
     with st.container(key="followed"):
-        st.markdown(" – ".join(quoted(text) for text in (TEXT.value, pair) if text))
-        st.caption(" · ".join(said))
+        st.markdown(f"{texts} :small[{' · '.join(said)}]")
     return case
 
 

@@ -170,7 +170,8 @@ class Rooms:
         try:
             return self._rooms[code]
         except KeyError:
-            raise InvalidInput(f"There is no room “{code[:40]}”, or it has ended. Ask your teacher for the code.") from None
+            said = f"There is no room “{code[:40]}”, or it has ended. Ask your teacher for the code."
+            raise InvalidInput(said) from None
 
     def _of_teacher(self, code: str, key: str) -> _Room:
         room = self._room(code)

@@ -205,7 +205,6 @@ def _offer() -> None:
         "you see how they answer. Nobody is asked for a name, and nothing is stored."
     )
     st.button("Start a room", type="primary", icon=":material/cast_for_education:", on_click=_start)
-    st.text_input("Or follow the room of somebody else", key=_TYPED, placeholder="Code", on_change=_join, width=260)
 
 
 def _start() -> None:
@@ -213,6 +212,12 @@ def _start() -> None:
     with _failures_told():
         st.session_state[_TAUGHT] = _Taught(*rooms().open(), ANSWERS.value)
         fields.keep({})
+
+
+def join() -> None:
+    """Where a code is typed that was read from a board."""
+    with popover("Follow a room", ":material/login:"):
+        st.text_input("The code of the room", key=_TYPED, on_change=_join, width=260)
 
 
 def _join() -> None:
@@ -224,10 +229,12 @@ def _join() -> None:
 
 
 def _room(mine: _Taught) -> None:
+    where = (st.context.url or "").partition("?")[0].partition("://")[2]
     with st.container(key="room code"):
         st.markdown(f"**{mine.code}**")
-    where = (st.context.url or "").partition("?")[0].partition("://")[2]
-    st.markdown(f"Students open `{where}?{ROOM.name}={mine.code}`" if where else "Students open this link:")
+        if where:
+            st.markdown(as_text(f"{where}?{ROOM.name}={mine.code}"))
+    st.markdown("Students open this link, or type the code on the page Learn.")
     browser.copy_link({ROOM.name: mine.code}, key="link to the room")
     live(_present)()
     st.caption(
@@ -269,7 +276,7 @@ def following() -> None:
         st.button("Leave", key="leave the room", icon=":material/logout:", type="tertiary", on_click=_leave)
     live(_look)(code, version)
     if shown is None or not shown.lesson:
-        st.info("Your teacher has not opened a lesson yet. What comes is shown here.", icon=":material/hourglass_top:")
+        st.info("No lesson is open in this room. The next one opens here by itself.", icon=":material/hourglass_top:")
 
 
 def _look(code: str, version: int) -> None:
