@@ -22,8 +22,8 @@ _GIVEN = "answers given in this visit"
 def begin() -> None:
     """Once a run, before anything is drawn or the address is written."""
     st.session_state.setdefault(_NAMED, bool({TEXT.name, PAIR.name} & set(st.query_params)))
-    # Back leads to an address with fewer answers, and takes none of them away.
-    fields.keep(st.session_state.get(_GIVEN, {}) | fields.answers())
+    if address.is_going_back():  # to an address with fewer answers, which takes none of them away
+        fields.keep(st.session_state.get(_GIVEN, {}) | fields.answers())
     st.session_state[_GIVEN] = fields.answers()
     if LESSON.value:
         st.session_state[_PLACE] = LESSON.value, min(STEP.value, len(LESSONS[LESSON.value].steps))
