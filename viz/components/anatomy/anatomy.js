@@ -222,19 +222,17 @@ class Anatomy {
   // ---- what is said -------------------------------------------------------------------------------------
 
   say() {
-    const { data, values } = this;
+    const { data } = this;
     if (!this.picture) return;
     const read = this.partRead();
     const told = read
       ? this.saidOf(read)
       : this.into
-      ? `${saidOfPart(data, this.partOf(this.into))} Click a number to come closer.`
+      ? `${saidOfPart(data, this.partOf(this.into))} Click a number to come closer; Escape goes back.`
       : this.focus && this.focused()
       ? `${saidOfPart(data, this.partOf(this.focus))} Enter goes into it.`
       : this.hint();
     if (told !== this.status.textContent) this.status.textContent = told;
-    if (read && this.number) this.root.dataset.value = values.at(read, this.read.row, this.read.column).value;
-    else delete this.root.dataset.value;
   }
 
   saidOf(part) {

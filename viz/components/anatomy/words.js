@@ -123,7 +123,9 @@ export function saidOfNumber(data, values, part, { row, column }) {
   const { size } = data.stages[part.index];
   const start = column - (column % per);
   const to = Math.min(start + per, size);
-  const where = per === 1 ? `dimension ${column + 1}` : `dimensions ${start + 1} to ${to}, the one farthest from zero`;
+  const where = to === start + 1
+    ? `dimension ${column + 1}`
+    : `dimensions ${start + 1} to ${to}, the one farthest from zero`;
   const made = exact
     ? madeOf(data, values, part, { row, column })
     : ". Rounded; click it to follow this token exactly.";
