@@ -175,7 +175,7 @@ function lookedUp(data, part, row) {
 // With a typographic minus, as many places as are of use.
 export function number(value) {
   const size = Math.abs(value);
-  const places = size >= 100 ? 1 : size >= 10 ? 2 : size >= 0.001 || size === 0 ? 3 : 6;
+  const places = size >= 100 ? 1 : size >= 10 ? 2 : size >= 0.001 || size < 5e-7 ? 3 : 6;
   return `${value < 0 ? "−" : ""}${size.toFixed(places)}`;
 }
 
