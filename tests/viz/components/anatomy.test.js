@@ -109,8 +109,12 @@ Deno.test("a part is as wide as its vectors are long", () => {
   equal(Math.round(at.get("token").w), Math.round(at.get("output").w));
 });
 
-Deno.test("a wide picture keeps its height, whatever the text", () => {
-  for (const n of [4, 16, 24]) ok(placed(bert({ n }), 1280, { measured }).height < 426);
+Deno.test("a wide picture keeps its height up to sixteen tokens, and all can be read", () => {
+  for (const n of [1, 4, 16, 24]) {
+    const { height, at } = placed(bert({ n }), 1280, { measured });
+    ok(height < (n <= 16 ? 426 : 526));
+    ok(at.get("pieces").h / n > 10);
+  }
 });
 
 Deno.test("layers fold beside the one that is opened", () => {

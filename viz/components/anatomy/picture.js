@@ -608,7 +608,7 @@ export class Picture {
   // A part or a frame around several on the screen, with what is written above.
   withTitle(place) {
     const { x, y, w, h } = onScreen(this.camera, place);
-    const above = (place.id === "layer" ? 0 : place.kind ? 24 : 40) * this.scale;
+    const above = (place.id === "layer" ? 0 : place.kind && place.kind !== "words" ? 24 : 40) * this.scale;
     return { x, y: y - above, w, h: h + above };
   }
 
