@@ -9,7 +9,7 @@ import { CanvasPen } from "../shared/pens.js";
 import { pictureFile, saveFrom } from "../shared/saving.js";
 import { onRatio, sharpest } from "../shared/screen.js";
 import { endOf, unpack, viewOf } from "../shared/view.js";
-import { around, between, closeTo, inside, near, nearest, onScreen, WHOLE, zoomed } from "./camera.js";
+import { around, between, closeTo, inside, near, nearest, onScreen, WHOLE, windowOf, zoomed } from "./camera.js";
 import { Picture } from "./picture.js";
 import { placeOf } from "./places.js";
 import { moved, next, reported } from "./steps.js";
@@ -32,6 +32,7 @@ class Anatomy {
   constructor(root) {
     this.root = root;
     this.canvas = root.querySelector("canvas");
+    this.region = root.querySelector(".region");
     this.status = root.querySelector(".status");
     this.tools = root.querySelector(".tools");
     this.legend = root.querySelector(".legend");
@@ -59,11 +60,21 @@ class Anatomy {
     if (this.read && !this.partRead()) this.letGo();
     const { at } = data;
     const goes = (name) => placeOf(this.picture.places, name);
-    if (at && at !== before?.at) this.goTo(goes(at));
-    else if (before && before.layer !== data.layer) this.goTo(goes(at) ?? goes("layer"));
-    else if (before && before.head !== data.head) this.goTo(goes(at) ?? goes("head"));
+    if (at && at !== before?.at) this.lead(goes(at), before);
+    else if (before && before.layer !== data.layer) this.lead(goes(at) ?? goes("layer"), before);
+    else if (before && before.head !== data.head) this.lead(goes(at) ?? goes("head"), before);
     else if (before && before.position !== data.position && this.number) this.goToNumber(FLIGHT.near);
     else if (before?.at && !at) this.fly(WHOLE);
+  }
+
+  // To a place that was chosen elsewhere on the page. A picture may be higher than the window: the place comes into view.
+  lead(place, before) {
+    this.goTo(place);
+    const { places } = this.picture;
+    if (!before || !place || places.wide) return;
+    const { y, h } = windowOf(places, place);
+    Object.assign(this.region.style, { top: `${y}px`, height: `${h}px` });
+    this.region.scrollIntoView({ block: "nearest", behavior: this.still ? "instant" : "smooth" });
   }
 
   layout() {
@@ -155,14 +166,13 @@ class Anatomy {
     const part = this.partRead();
     return {
       here: this.data.at,
-      focus: this.focus && document.activeElement === this.focused() ? this.partOf(this.focus) : null,
+      focus: this.focus && this.focused ? this.partOf(this.focus) : null,
       read: part ? { ...this.read, part } : null,
     };
   }
 
-  focused() {
-    const { activeElement } = /** @type {any} */ (this.canvas.getRootNode());
-    return activeElement === this.canvas ? document.activeElement : null;
+  get focused() {
+    return /** @type {any} */ (this.canvas.getRootNode()).activeElement === this.canvas;
   }
 
   partOf(id) {
@@ -222,19 +232,17 @@ class Anatomy {
   // ---- what is said -------------------------------------------------------------------------------------
 
   say() {
-    const { data, values } = this;
+    const { data } = this;
     if (!this.picture) return;
     const read = this.partRead();
     const told = read
       ? this.saidOf(read)
       : this.into
-      ? `${saidOfPart(data, this.partOf(this.into))} Click a number to come closer.`
-      : this.focus && this.focused()
+      ? `${saidOfPart(data, this.partOf(this.into))} Click a number to come closer; Escape goes back.`
+      : this.focus && this.focused
       ? `${saidOfPart(data, this.partOf(this.focus))} Enter goes into it.`
       : this.hint();
     if (told !== this.status.textContent) this.status.textContent = told;
-    if (read && this.number) this.root.dataset.value = values.at(read, this.read.row, this.read.column).value;
-    else delete this.root.dataset.value;
   }
 
   saidOf(part) {
@@ -382,7 +390,7 @@ class Anatomy {
   // A page is scrolled over the picture as over anything else, until the picture was clicked or reached by keys.
   wheel(event) {
     const whole = !this.canvas.classList.contains("near");
-    if (!event.ctrlKey && (!this.focused() || (whole && event.deltaY > 0))) return;
+    if (!event.ctrlKey && (!this.focused || (whole && event.deltaY > 0))) return;
     event.preventDefault();
     this.number = false;
     const pixels = event.deltaY * (event.deltaMode === 1 ? 16 : 1);

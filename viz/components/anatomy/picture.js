@@ -32,7 +32,7 @@ export class Picture {
     this.letters = data.characters.map((typed) => graphemes(printable(typed)));
     const most = Math.min(Math.max(4, ...this.letters.map((letters) => letters.length)), MOST_LETTERS);
     const measured = {
-      tokens: Math.max(40 * this.scale, ...this.tokens.map((token) => this.measure(token, 11))),
+      tokens: Math.max(40 * this.scale, ...this.tokens.map((token) => this.measure(token, 13))),
       characters: Math.max(most * LETTER * this.scale, this.measure("Characters", 11)),
     };
     this.places = placed(data, width, { measured, scale: this.scale });
@@ -608,7 +608,7 @@ export class Picture {
   // A part or a frame around several on the screen, with what is written above.
   withTitle(place) {
     const { x, y, w, h } = onScreen(this.camera, place);
-    const above = (place.id === "layer" ? 0 : place.kind ? 24 : 40) * this.scale;
+    const above = (place.id === "layer" ? 0 : place.kind && place.kind !== "words" ? 24 : 40) * this.scale;
     return { x, y: y - above, w, h: h + above };
   }
 

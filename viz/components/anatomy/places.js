@@ -9,6 +9,7 @@ import { clamp } from "../shared/numbers.js";
 export const WIDE_FROM = 720; // CSS px
 const MARGIN = 14;
 const HIGHEST = { wide: 424, rows: 36, strips: 72 };
+const MANY = { tokens: 16, more: 12 }; // so much higher is a wide picture for each further one
 const WIDEST_STRIP = 64; // of the longest of a model's own width
 const ABOVE = 40; // a band's title and those of its parts
 const BELOW = { upper: 18, lower: 22 }; // numbers of layers; lines that lead past parts
@@ -51,7 +52,8 @@ function opened(data) {
 function wide(data, width, { measured, scale }) {
   const n = data.tokens.length;
   const [above, below, past, between] = [ABOVE, BELOW.upper, BELOW.lower, BETWEEN].map((size) => size * scale);
-  const free = HIGHEST.wide * scale - 2 * above - below - past - between - 8;
+  const highest = HIGHEST.wide + Math.max(0, n - MANY.tokens) * MANY.more;
+  const free = highest * scale - 2 * above - below - past - between - 8;
   const row = Math.min(HIGHEST.rows * scale, free / n / 2);
   const high = Math.max(row, Math.min(1.35 * row, READ * scale)); // tokens are read above
   const low = 2 * row - high;

@@ -123,7 +123,9 @@ export function saidOfNumber(data, values, part, { row, column }) {
   const { size } = data.stages[part.index];
   const start = column - (column % per);
   const to = Math.min(start + per, size);
-  const where = per === 1 ? `dimension ${column + 1}` : `dimensions ${start + 1} to ${to}, the one farthest from zero`;
+  const where = to === start + 1
+    ? `dimension ${column + 1}`
+    : `dimensions ${start + 1} to ${to}, the one farthest from zero`;
   const made = exact
     ? madeOf(data, values, part, { row, column })
     : ". Rounded; click it to follow this token exactly.";
@@ -173,7 +175,7 @@ function lookedUp(data, part, row) {
 // With a typographic minus, as many places as are of use.
 export function number(value) {
   const size = Math.abs(value);
-  const places = size >= 100 ? 1 : size >= 10 ? 2 : size >= 0.001 || size === 0 ? 3 : 6;
+  const places = size >= 100 ? 1 : size >= 10 ? 2 : size >= 0.001 || size < 5e-7 ? 3 : 6;
   return `${value < 0 ? "−" : ""}${size.toFixed(places)}`;
 }
 
