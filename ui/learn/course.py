@@ -1,4 +1,4 @@
-"""The course: all lessons with what each answers, how far one has come, and the way on; plans of a class, worksheets."""
+"""The course: all lessons, how far one has come, and the way on; for teachers, plans of a class and worksheets."""
 
 from __future__ import annotations
 
