@@ -457,7 +457,7 @@ def _blind_ask(case: Case) -> Choice:
         (
             Option("No: the probabilities stay the same", f"{told} It sees a bag of words.", same),
             Option(
-                "Yes: other words come first", f"{told} What it could tell words apart by was their place.", not same
+                "Yes: the probabilities change", f"{told} What it could tell words apart by was their place.", not same
             ),
         ),
     )

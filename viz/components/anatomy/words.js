@@ -1,0 +1,194 @@
+// What the parts are called, and what a place of the picture says in plain words.
+
+// A title, a short one for narrow parts, and what the part is, in a sentence.
+const PARTS = {
+  token: ["Token", "Token", "a learned vector for the piece itself, looked up in a table"],
+  position: ["Position", "Pos.", "a learned vector for the place in the text"],
+  segment: ["Segment", "Seg.", "a learned vector for which of two texts the token belongs to"],
+  sum: ["Sum", "Sum", "the embeddings added up, number by number"],
+  projected: ["Projected", "Proj.", "the embedding, brought to the width of the layers"],
+  input: ["Input", "Input", "what this layer is given"],
+  "normed before": ["Norm", "Norm", "the input, normalized before attention"],
+  query: ["Query", "Query", "what each token compares with the keys of all tokens"],
+  key: ["Key", "Key", "what each token is compared by"],
+  value: ["Value", "Value", "what each token hands over to those that attend to it"],
+  "turned query": ["Turned query", "q, turned", "the query, turned by the token's place"],
+  "turned key": ["Turned key", "k, turned", "the key, turned by the token's place"],
+  context: ["Context", "Context", "the values, mixed by the attention weights"],
+  attention: ["Attention output", "Output", "the contexts of all heads, mixed by one matrix"],
+  "after attention": ["Add", "Add", "the layer's input and what attention found, added up"],
+  "normed after attention": ["Norm", "Norm", "normalized after attention"],
+  "normed between": ["Norm", "Norm", "normalized between attention and feed-forward"],
+  inner: ["Inner", "Inner", "the wide inside of the feed-forward network"],
+  gate: ["Gate", "Gate", "what the inner numbers are multiplied by"],
+  active: ["Activation", "Active", "the inner numbers after the activation function"],
+  "feed-forward": ["Feed-forward", "FFN", "back to the width of the layers"],
+  "after feed-forward": ["Add", "Add", "what went into the feed-forward network and what came out, added up"],
+  output: ["Output", "Output", "what this layer gives on"],
+};
+const NORMS = { embeddings: "the sum, normalized token by token" };
+
+// Matrices that a stage's source is multiplied by, where it is one.
+const MATRICES = {
+  query: "W_Q",
+  key: "W_K",
+  value: "W_V",
+  attention: "W_O",
+  inner: "W₁",
+  gate: "W_gate",
+  "feed-forward": "W₂",
+  projected: "W",
+};
+
+export function titleOf(part) {
+  if (part.kind === "matrix") return ["Attention weights", "Attention"];
+  if (part.kind === "words") return ["Probabilities", "Output"];
+  if (part.kind === "characters") return ["Characters", "Text"];
+  if (part.kind === "pieces") return ["Pieces", "Pieces"];
+  if (part.kind === "card") return [`Layer ${part.layer + 1}`, String(part.layer + 1)];
+  if (part.id === "normed") return ["Norm", "Norm"];
+  const capital = part.id[0].toUpperCase() + part.id.slice(1);
+  return PARTS[part.id]?.slice(0, 2) ?? [capital, capital];
+}
+
+const quoted = (token) => `“${token}”`;
+const many = (count, of) => `${count.toLocaleString("en")} ${of}${count === 1 ? "" : "s"}`;
+const headOf = ({ head, n_heads }) => `head ${head + 1} of ${n_heads}`;
+
+// What a whole part is.
+export function saidOfPart(data, part) {
+  const n = data.tokens.length;
+  const tokens = many(n, "token");
+  if (part.kind === "characters") return `Characters: the text as it was typed, cut where the pieces are.`;
+  if (part.kind === "pieces") {
+    return `Pieces: ${many(n, "token")} of the model's vocabulary, each with its number there.`;
+  }
+  if (part.kind === "matrix") {
+    return `Attention weights, ${headOf(data)}: ${n} × ${n}. A row says how a token divides its attention among all.`;
+  }
+  if (part.kind === "words") {
+    const [best] = data.words;
+    return `Probabilities: the likeliest token${at(data)} is ${quoted(best[0])}, ${percent(best[1])}.`;
+  }
+  if (part.kind === "card") {
+    const opened = part.layer === data.layer ? " It is opened below." : " Click to open it.";
+    return `Layer ${part.layer + 1} of ${data.n_layers}: what it gives on.${opened}`;
+  }
+  if (part.kind !== "strip") return "";
+  const { size, group } = data.stages[part.index];
+  const is = part.id === "normed" ? NORMS.embeddings : PARTS[part.id]?.[2];
+  const [title] = titleOf(part);
+  const of = group === "layer" ? "" : ["token", "position", "segment"].includes(part.id) ? " embedding" : "";
+  return `${title}${of}: ${is ? `${is}; ` : ""}${tokens} × ${many(size, "number")}.`;
+}
+
+const at = ({ predicted, tokens }) => (predicted === null ? "" : ` at ${quoted(tokens[predicted])}`);
+
+// What a token's row of a part is: the token, by its place in the whole text.
+export function saidOfToken(data, row) {
+  const { tokens, ids, characters, first } = data;
+  const typed = characters[row] ? ` for the characters ${quoted(characters[row])}` : ", added by the tokenizer";
+  return `Token ${first + row + 1}, ${quoted(tokens[row])}: piece number ${ids[row].toLocaleString("en")}${typed}.`;
+}
+
+// What one number is, and what it is made of; `values` are the payload's.
+export function saidOfNumber(data, values, part, { row, column }) {
+  const { value, exact, per } = values.at(part, row, column);
+  const sign = exact ? "" : "≈ ";
+  const { tokens } = data;
+  if (part.kind === "matrix") {
+    const score = exact && values.scores ? values.scores[column] : null;
+    const hidden = score !== null && score < -1e30;
+    const by = data.scaling === null ? "" : ` = q · k × ${number(data.scaling)}`;
+    const how = score === null
+      ? ""
+      : hidden
+      ? " It is not allowed to look there."
+      : ` It is the softmax, along the row, of scores: here ${number(score)}${by}.`;
+    return `${quoted(tokens[row])} gives ${quoted(tokens[column])} ${sign}${number(value)} of its attention in ` +
+      `${headOf(data)}.${how}`;
+  }
+  const [title] = titleOf(part);
+  const { size } = data.stages[part.index];
+  const start = column - (column % per);
+  const to = Math.min(start + per, size);
+  const where = per === 1 ? `dimension ${column + 1}` : `dimensions ${start + 1} to ${to}, the one farthest from zero`;
+  const made = exact ? ` ${madeOf(data, values, part, { row, column })}` : "";
+  return `${title}, token ${quoted(tokens[row])}, ${where}: ${sign}${number(value)}${made}`.trimEnd() +
+    (exact ? "" : ". Rounded; choose the token to follow it exactly.");
+}
+
+// How a number of the followed token comes about.
+function madeOf(data, values, part, { row, column }) {
+  const stage = data.stages[part.index];
+  const named = (name) => data.stages.findIndex((other) => other.name === name);
+  const called = (name) => nameOf(name);
+  if (stage.how === "sum") {
+    const terms = stage.made_of.map((name) => `${number(values.exact[named(name)][column])} (${called(name)})`);
+    return `= ${terms.join(" + ").replaceAll("+ −", "− ")}.`;
+  }
+  if (stage.how === "same") return `= ${called(stage.made_of[0])}, unchanged.`;
+  if (stage.how === "looked up") {
+    return `, looked up: number ${column + 1} of ${lookedUp(data, part, row)}.`.trimStart();
+  }
+  const [source] = stage.made_of;
+  if (part.id === "context") {
+    return "= the sum, over all tokens, of attention weight × value, dimension " + `${column + 1}.`;
+  }
+  if (part.id in MATRICES && stage.made_of.length === 1) {
+    const bias = data.biases.includes(part.id) ? " + b" : "";
+    const more = ["query", "key", "value"].includes(part.id) ? "" : " (plus a bias, if the model has one)";
+    return `= ${called(source)} · ${MATRICES[part.id]}[:, ${column + 1}]${bias}${more}.`;
+  }
+  if (part.id.startsWith("turned")) return `= ${called(source)}, turned by place ${data.first + row + 1}.`;
+  if (part.id === "active") {
+    return stage.made_of.length === 1
+      ? `= activation(${number(values.exact[named(source)][column])}).`
+      : `made of ${stage.made_of.map(called).join(" and ")}, one of them through the activation.`;
+  }
+  if (isNorm(data, part) && stage.made_of.length === 1) {
+    return `= ${number(values.exact[named(source)][column])} (${called(source)}), normalized.`;
+  }
+  return stage.made_of.length ? `made of ${stage.made_of.map(called).join(" and ")}.` : "";
+}
+
+export const isNorm = (data, part) =>
+  part.kind === "strip" &&
+  (part.id.startsWith("normed") || (part.id === "output" && data.stages[part.index].how === "other" &&
+    data.stages[part.index].made_of.length === 1));
+
+const NAMES = { "after attention": "sum", "after feed-forward": "sum", attention: "attention output", sum: "sum" };
+const nameOf = (name) => (name.startsWith("normed") ? "the normed vector" : NAMES[name] ?? name);
+
+function lookedUp(data, part, row) {
+  if (part.id === "token") return `row ${data.ids[row].toLocaleString("en")} of the token table`;
+  if (part.id === "position") return "the vector of this place";
+  return "a table";
+}
+
+// With a typographic minus, as many places as are of use.
+export function number(value) {
+  const size = Math.abs(value);
+  const places = size >= 100 ? 1 : size >= 10 ? 2 : size >= 0.001 || size === 0 ? 3 : 6;
+  return `${value < 0 ? "−" : ""}${size.toFixed(places)}`;
+}
+
+// As it stands in a cell: rounded ones with a place less.
+export const written = ({ value, exact }) => exact ? number(value) : number(value).replace(/\d$/, "");
+
+export const percent = (probability) =>
+  probability >= 0.0995 ? `${(100 * probability).toFixed(0)}%` : `${(100 * probability).toPrecision(2)}%`;
+
+// What is left out of the picture, in sentences.
+export function leftOut(data) {
+  const notes = [];
+  const n = data.tokens.length;
+  if (n < data.n_tokens) {
+    const [from, to] = [data.first + 1, data.first + n];
+    notes.push(`Shown: tokens ${from} to ${to} of ${data.n_tokens.toLocaleString("en")}.`);
+  }
+  const per = Math.max(...data.stages.map((stage) => stage.per));
+  if (per > 1) notes.push(`Up to ${per} numbers share a cell, which shows the one farthest from zero.`);
+  if (data.why_not) notes.push(data.why_not);
+  return notes.join(" ");
+}
