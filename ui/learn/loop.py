@@ -16,10 +16,11 @@ from ui.background import desk
 from ui.examples import Example, Examples
 from ui.learn import course, fields, keeper, model_map, quiz
 from ui.learn.case import Case
-from ui.learn.fields import ANSWERS, FOLLOWED, LESSON, STEP
+from ui.learn.fields import ANSWERS, LESSON, STEP
 from ui.learn.glossary import worded
 from ui.learn.lesson import Lesson, Step
 from ui.learn.lessons import LESSONS
+from ui.learn.walk import FOLLOWED
 from ui.messages import as_text, failures_as_messages
 from ui.widgets import HEAD, LAYER, PAIR, TEXT
 
