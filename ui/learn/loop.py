@@ -58,7 +58,7 @@ def _asked(lesson: Lesson) -> Case:
         model = widgets.model()
         widgets.try_example(_examples(lesson))
     trained = desk().current(Tried)
-    tuned = None if trained is None else next(iter(trained.tuned), None)
+    tuned = None if trained is None else next((run.tuned for run in trained.runs if run.arm.keep), None)
     case = Case(model, text, pair, dark=is_dark(), tuned=tuned)
     if not lesson.controls and not PRESENT.value:
         return case

@@ -353,7 +353,7 @@ def _topic_why(case: Case) -> str:
 def _topic_numbers(case: Case) -> pd.DataFrame:
     asked = [(kind, a, b) for kind, pairs in zip(_KINDS, _sets(), strict=True) for a, b in pairs]
     scores = engine().next_sentence(_model(case), [(a, b) for _, a, b in asked])
-    return pd.DataFrame(asked, columns=["kind", "A", "B"]).assign(p_next=[score.p_next for score in scores])
+    return pd.DataFrame(asked, columns=["kind", "A", "B"]).assign(**{"p next": [score.p_next for score in scores]})
 
 
 # ---- RoBERTa and ALBERT -----------------------------------------------------------------------------------------
