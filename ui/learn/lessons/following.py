@@ -385,18 +385,21 @@ def _later_ask(_case: Case) -> Choice:
     )
 
 
-_FAMILIES: Final = ("bert", "roberta", "albert")
+_NAMED: Final = ("google-bert/bert-base-uncased", "FacebookAI/roberta-base", "albert/albert-base-v2")
 
 
 def _rows(case: Case) -> pd.DataFrame:
-    """Of each BERT, RoBERTa and ALBERT of the registry what it says of the pair, or why it says nothing."""
+    """What each model on this machine that judges pairs says of this one; and of BERT, RoBERTa and ALBERT why they say
+    nothing, where they do not.
+    """
     a, b = _pair(case)
     rows = []
     for model, spec in registry.MODELS.items():
-        if spec.family not in _FAMILIES:
+        here = spec.hub_id is None or sources.downloaded(spec.hub_id) is not None
+        if model not in _NAMED and not (here and spec.nsp):
             continue
         share, said = None, f"Not on this machine. {spec.note}"
-        if spec.hub_id is None or sources.downloaded(spec.hub_id) is not None:
+        if here:
             said = engine().why_not(model, "nsp") or ""
             share = engine().next_sentence(model, a, b).p_next if not said else None
         rows.append({"model": spec.name, "asked about": spec.nsp or "nothing", "p": share, "why none": said})
@@ -418,7 +421,10 @@ def _later_reveal(case: Case) -> None:
         "models",
     )
     others = rows[rows["p"].isna()]
-    st.table([{"model": as_text(row["model"]), "no answer": as_text(row["why none"])} for _, row in others.iterrows()])
+    if len(others):
+        st.table(
+            [{"model": as_text(row["model"]), "no answer": as_text(row["why none"])} for _, row in others.iterrows()]
+        )
 
 
 def _later_why(_case: Case) -> str:

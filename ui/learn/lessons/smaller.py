@@ -11,7 +11,7 @@ import streamlit as st
 
 from analysis.cross_entropy import softened
 from analysis.focus import reach
-from analysis.latency import ModelCost
+from analysis.latency import ModelCost, spread
 from analysis.operations import of_layer, of_lstm, outweighing
 from analysis.weights_by_part import weights_by_part
 from jobs.measurement import Measurement
@@ -35,6 +35,7 @@ _TABLE: Final = 128  # numbers a token in ALBERT's table of embeddings, which a 
 _MODERN: Final = "embedded/modernbert"
 _LSTM: Final = "embedded/bilstm"
 _LENGTHS: Final = (16, 64, 256, 1024, 4096)
+_NOISY: Final = 0.5  # of the median: where half of the passes lie further apart, something else was at work
 _SHARED: Final = 10  # best guesses that the softened shares are divided among
 
 _HINTON = Source("Hinton et al.", 2015, "Distilling the Knowledge in a Neural Network")
@@ -395,7 +396,10 @@ def _told(costs: Sequence[ModelCost]) -> str:
             f"{_name(cost.subject.model)}: {longer:.0f} times the tokens ({first.n_tokens} to {last.n_tokens}) took "
             f"{times:.1f} times as long."
         )
-    return as_text(" ".join(said) + " Measured on this machine just now; other work on it makes it slower.")
+    said.append("Measured on this machine; other work on it makes it slower.")
+    if spread([cost.curve for cost in costs]) > _NOISY:
+        said.append("Equal passes took very different times, so these numbers say little: measure again.")
+    return as_text(" ".join(said))
 
 
 def _long_why(case: Case) -> str:

@@ -192,12 +192,14 @@ def _train_reveal(case: Case) -> None:
     if curves:
         figures.show(scores(curves, "accuracy", baseline=1 / _labels(), dark=case.dark), "learn scores", "accuracy")
     if job.tuned:
-        st.markdown(f"On the {len(job.tuned[0].data.test)} reviews kept for the test, right are:")
+        st.markdown(
+            f"On {len(job.tuned[0].data.test)} reviews that played no part so far, right are (with 95% intervals):"
+        )
     for found in job.tuned:
         score = found.score()
         st.markdown(
-            f"- {_WHO[found.settings.learns]}: **{score.value:.0%}** ({score.low:.0%} to {score.high:.0%}, 95% "
-            f"interval), after {found.seconds:.1f} seconds of work and with {found.n_learning:,} numbers learning"
+            f"- {_WHO[found.settings.learns]}: **{score.value:.0%}** ({score.low:.0%} to {score.high:.0%}), in "
+            f"{found.seconds:.1f} seconds; {found.n_learning:,} numbers learned"
         )
 
 
@@ -230,13 +232,13 @@ def _begin(model: str) -> None:
 
 def _train_why(case: Case) -> str:
     found = _tuned(case)
-    recommended = "BERT’s authors took 2 to 4 epochs at 2e-5 to 5e-5 (Devlin et al. 2019)"
+    recommended = "BERT’s authors took 2 to 4 epochs at 0.00002 to 0.00005 (Devlin et al. 2019)"
     if found is None:
         return (
             f"With rates that are too high what was pretrained would be unlearned (Howard & Ruder 2018): {recommended}."
         )
     return (
-        f"Here {found.steps[-1].step} steps at a rate of at most {found.rate:.0e} were enough for what you see; with "
+        f"Here {found.steps[-1].step} steps at a rate of at most {found.rate:g} were enough for what you see; with "
         f"rates that are too high what was pretrained would be unlearned (Howard & Ruder 2018), and {recommended}."
     )
 
@@ -272,7 +274,7 @@ def _try_text(case: Case) -> str:
             "back; until then you can guess, and nothing answers."
         )
     return (
-        f"Now your sentence: {quoted(case.text)}. The tuned model has learned from reviews alone. What will it say, "
+        f"Now your sentence: {quoted(case.text)} All that the new head was ever shown are reviews. What will it say, "
         "and how sure will it be?"
     )
 
@@ -302,15 +304,22 @@ def _try_ask(case: Case) -> Choice:
         )
     sure = max(found.probabilities)
     told = f"It says {as_text(found.label)}, with {percent(sure)}."
+    right = next(place for place, (below, _) in enumerate(_SURE) if sure < below)
+    replies = [
+        f"{told} It is less sure than you thought: {_SETTINGS.examples} reviews are not many.",
+        f"{told} How sure it is does not say whether it is right.",
+        f"{told} It is surer than you thought, which does not make it right.",
+    ]
     return Choice(
         "How sure will it be of its answer?",
-        options.steps(
-            sure,
-            ((0.75, "Below 75%"), (0.95, "75% to 95%"), (np.inf, "95% or more")),
-            f"{told} Sure is not right: it was trained to be sure.",
-            told,
+        tuple(
+            Option(name, replies[1 + (right > place) - (right < place)], place == right)
+            for place, (_, name) in enumerate(_SURE)
         ),
     )
+
+
+_SURE: Final = ((0.75, "Below 75%"), (0.95, "75% to 95%"), (np.inf, "95% or more"))
 
 
 def _try_reveal(case: Case) -> None:
