@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.learn import fields, keeper
+from ui.learn import fields, keeper, teaching
 from ui.learn.lesson import Lesson
 from ui.learn.lessons import LESSONS
 
@@ -19,6 +19,10 @@ def draw() -> None:
     place = keeper.place()
     if place is not None:
         _progress(*place, sum(done.values()))
+    with st.container(horizontal=True, vertical_alignment="center", key="together"):
+        teaching.draw()
+        if not teaching.teaches():
+            teaching.join()
     with st.container(key="course"):
         for number, lesson in enumerate(LESSONS.values(), start=1):
             _card(number, lesson, done[lesson.name])

@@ -17,7 +17,7 @@ from model_zoo.types import SentenceScore
 from ui import figures, token_line
 from ui.engine import engine
 from ui.learn import options
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
@@ -46,8 +46,7 @@ def _said_of(case: Case) -> str:
 
 
 def _name(model: str) -> str:
-    spec = registry.find(model)
-    return as_text(model if spec is None else spec.name)
+    return as_text(name_of(model))
 
 
 def _pair(case: Case) -> tuple[str, str]:
@@ -369,7 +368,8 @@ def _later_text(_case: Case) -> str:
 def _later_ask(_case: Case) -> Choice:
     return Choice(
         "By which task did ALBERT replace next-sentence prediction?",
-        (
+        options.placed(
+            1,
             Option(
                 "Two sentences of one text: in their order, or swapped?",
                 "Sentence order (SOP): both are on one subject, so the subject gives nothing away.",
@@ -402,7 +402,7 @@ def _rows(case: Case) -> pd.DataFrame:
         if here:
             said = engine().why_not(model, "nsp") or ""
             share = engine().next_sentence(model, a, b).p_next if not said else None
-        rows.append({"model": spec.name, "asked about": spec.nsp or "nothing", "p": share, "why none": said})
+        rows.append({"model": name_of(model), "asked about": spec.nsp or "nothing", "p": share, "why none": said})
     return pd.DataFrame(rows)
 
 

@@ -286,7 +286,8 @@ def _push_ask(case: Case) -> Choice:
     push = found.gradient[0]
     return Choice(
         f"By how much does the loss change for a small change of the logit of {_token(case)}, the right answer?",
-        (
+        options.placed(
+            2,
             Option(
                 "By the probability it has, minus 1",
                 f"{found.answer.probability:.3f} − 1 = {_signed(push)}: below 0, so a larger logit means a smaller "

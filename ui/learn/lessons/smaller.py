@@ -22,7 +22,7 @@ from ui import figures
 from ui.background import desk, watch
 from ui.engine import engine
 from ui.learn import options
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
@@ -242,7 +242,7 @@ def _differences() -> pd.DataFrame:
         )
         rows.append(
             {
-                "model": registry.MODELS[model].name,
+                "model": name_of(model),
                 "positions": engine().read_positions(model).kind,
                 "segments": "yes" if found.has("segment") else "no",
                 "norms": "in front" if found.has("normed between") else "behind",
@@ -375,15 +375,10 @@ def _measured(case: Case) -> None:
         st.warning(as_text(failure.reason), icon=":material/error:")
     costs = [] if job is None else [cost for cost in job.costs if cost.curve]
     if costs:
-        names = {cost.subject.model: _name(cost.subject.model) for cost in costs}
+        names = {cost.subject.model: name_of(cost.subject.model) for cost in costs}
         curves = {cost.subject.model: cost.curve for cost in costs}
         figures.show(by_length(curves, "latency", names=names, dark=case.dark), "learn curves", "cost")
         st.caption(_told(costs))
-
-
-def _name(model: str) -> str:
-    spec = registry.find(model)
-    return model if spec is None else spec.name
 
 
 def _told(costs: Sequence[ModelCost]) -> str:
@@ -393,7 +388,7 @@ def _told(costs: Sequence[ModelCost]) -> str:
         first, last = cost.curve[0], cost.curve[-1]
         times, longer = last.median / first.median, last.n_tokens / first.n_tokens
         said.append(
-            f"{_name(cost.subject.model)}: {longer:.0f} times the tokens ({first.n_tokens} to {last.n_tokens}) took "
+            f"{name_of(cost.subject.model)}: {longer:.0f} times the tokens ({first.n_tokens} to {last.n_tokens}) took "
             f"{times:.1f} times as long."
         )
     said.append("Measured on this machine; other work on it makes it slower.")

@@ -12,7 +12,7 @@ import streamlit as st
 
 from analysis.before_after import turned
 from jobs.tuning import Arm, Run, Tried
-from model_zoo import DEFAULT_MODEL, registry
+from model_zoo import DEFAULT_MODEL
 from model_zoo.tuned import is_id
 from model_zoo.types import FloatArray
 from training.finetuning.data import Labelled
@@ -24,7 +24,7 @@ from ui import address, figures
 from ui.background import desk, watch
 from ui.engine import engine
 from ui.learn import fields, options
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
@@ -50,8 +50,7 @@ def _base(case: Case) -> str:
 
 
 def _name(model: str) -> str:
-    spec = registry.find(model)
-    return as_text(model if spec is None else spec.name)
+    return as_text(name_of(model))
 
 
 def _job() -> Tried | None:
@@ -293,7 +292,8 @@ def _try_ask(case: Case) -> Choice:
     if found is None:
         return Choice(
             "A model that was trained on reviews reads a timetable. What will it answer?",
-            (
+            options.placed(
+                1,
                 Option(
                     "Positive or negative, with a probability",
                     "It has no third answer: softmax divides 100% among the labels it has.",
@@ -388,7 +388,8 @@ def _inside_ask(case: Case) -> Choice | Sketch:
     if moved is None:
         return Choice(
             "Where did others find that fine-tuning changes most?",
-            (
+            options.placed(
+                1,
                 Option(
                     "In the top layers",
                     "There the vectors change most, in BERT-base on several tasks (Merchant et al. 2020).",

@@ -14,7 +14,7 @@ import { Picture } from "./picture.js";
 import { placeOf } from "./places.js";
 import { moved, next, reported } from "./steps.js";
 import { Values } from "./values.js";
-import { leftOut, saidOfNumber, saidOfPart, saidOfToken } from "./words.js";
+import { leftOut, saidOfNumber, saidOfPart, saidOfPlace, saidOfToken } from "./words.js";
 
 const FLIGHT = { far: 900, near: 450, step: 160 }; // ms
 const READABLE = { across: 3, down: 6 }; // CSS px of a cell that is pointed at by itself
@@ -248,7 +248,7 @@ class Anatomy {
     const touch = matchMedia("(hover: none)").matches;
     const how = touch ? "Tap a part to look inside." : "Point at a part to read what it is; click to look inside.";
     const here = this.data.at && placeOf(this.picture.places, this.data.at);
-    const said = here?.kind ? saidOfPart(this.data, here) : "";
+    const said = here && (here.kind ? saidOfPart(this.data, here) : saidOfPlace(this.data, here));
     return said ? `You are here. ${said} ${how}` : `From characters to probabilities. ${how}`;
   }
 

@@ -6,6 +6,7 @@ import { clamp } from "../shared/numbers.js";
 export const WHOLE = { x: 0, y: 0, kx: 1, ky: 1 };
 export const CELL = { w: 112, h: 46 }; // of one number
 const LARGEST = { across: 150, down: 64 }; // a cell may become
+const TITLE = 42; // above several parts
 export const EDGES = { left: 104, right: 22, top: 58, bottom: 16 }; // around a part that fills the view
 
 // The window that a part is shown in: all of a low picture, of a high one what is around the part.
@@ -29,9 +30,13 @@ export function around(places, part) {
 // A part of the picture with its surroundings, as the eye would see it: across and down alike.
 export function near(places, frame) {
   const seen = windowOf(places, frame);
-  const k = Math.max(1, Math.min((seen.w - 24) / (frame.w + 24), (seen.h - 24) / (frame.h + 24)));
-  const free = [seen.w / k - frame.w, seen.h / k - frame.h];
-  return inside({ kx: k, ky: k, x: frame.x - free[0] / 2, y: frame.y - free[1] / 2 - seen.y / k }, places);
+  const [title, edge] = [TITLE * places.scale, 12];
+  const k = Math.max(1, Math.min((seen.w - 2 * edge) / frame.w, (seen.h - title - 2 * edge) / frame.h));
+  const free = [seen.w - frame.w * k, seen.h - title - frame.h * k];
+  return inside(
+    { kx: k, ky: k, x: frame.x - free[0] / 2 / k, y: frame.y - (seen.y + title + free[1] / 2) / k },
+    places,
+  );
 }
 
 // One number of a part with so many columns and rows, in the middle.
@@ -41,11 +46,13 @@ export function closeTo(places, part, { row, column }, columns) {
   const [across, down] = [part.w / columns, part.h / places.rows];
   const [kx, ky] = [(CELL.w * places.scale) / across, Math.max(1, (CELL.h * places.scale) / down)];
   const middle = [left + (seen.w - left) / 2, seen.y + top + (seen.h - top) / 2];
+  const [right, bottom] = [seen.w - edgesOf(places).right, seen.y + seen.h - edgesOf(places).bottom];
+  const along = (at, size, start, from, to, k) => clamp(at - start / k, from / k, Math.max(from / k, size - to / k));
   return {
     kx,
     ky,
-    x: part.x + (column + 0.5) * across - middle[0] / kx,
-    y: part.y + (row + 0.5) * down - middle[1] / ky,
+    x: part.x + along((column + 0.5) * across, part.w, middle[0], -left, right, kx),
+    y: part.y + along((row + 0.5) * down, part.h, middle[1], -(seen.y + top), bottom, ky),
   };
 }
 

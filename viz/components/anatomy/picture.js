@@ -6,7 +6,7 @@ import { clamp } from "../shared/numbers.js";
 import { themeOf } from "../shared/screen.js";
 import { EDGES, onScreen, windowOf } from "./camera.js";
 import { placed, placeOf } from "./places.js";
-import { Images, shadeOf } from "./values.js";
+import { Images, levelsOf, shadeOf } from "./values.js";
 import { percent, titleOf, written } from "./words.js";
 
 const SIZE = 12; // of text
@@ -40,14 +40,10 @@ export class Picture {
     const { dark } = this.theme;
     this.shades = shadesOf(dark ? data.dark_scale : data.scale);
     this.weightShades = shadesOf(dark ? data.dark_weight_scale : data.weight_scale);
-    this.strips = data.stages.map(({ cells }, index) => new Images(values.stages[index], cells, this.shades));
-    this.cards = values.states.map((state) => new Images(state, data.state_cells, this.shades));
-    this.bar = new Images(Int8Array.from({ length: 255 }, (_, at) => at - 127), 255, this.shades);
-    this.matrix = new Images(
-      Int8Array.from(values.attention, (level) => level - 127),
-      data.tokens.length,
-      this.weightShades,
-    );
+    this.strips = data.stages.map(({ cells }, index) => new Images(levelsOf(values.stages[index]), cells, this.shades));
+    this.cards = values.states.map((state) => new Images(levelsOf(state), data.state_cells, this.shades));
+    this.bar = new Images(Uint8Array.from({ length: 255 }, (_, at) => at), 255, this.shades);
+    this.matrix = new Images(values.attention, data.tokens.length, this.weightShades);
   }
 
   // Width of a text in CSS px; texts are few and come again in every frame.
@@ -82,7 +78,8 @@ export class Picture {
     const { places, theme } = this;
     this.pen = pen;
     this.camera = camera;
-    this.farness = clamp(1.6 - camera.kx * 0.45, 0, 1); // of what explains the whole, 0 when a part is looked at
+    // Of what explains the whole: it goes as soon as a part is drawn out across.
+    this.farness = clamp(2 - camera.kx / camera.ky, 0, 1);
     pen.setWidth(1);
     pen.ink(theme.background, 1);
     pen.box(0, 0, this.width, this.height);
@@ -146,47 +143,47 @@ export class Picture {
     this.rectangle(panel);
   }
 
-  heading(text, part, more = {}) {
-    const { x, y } = onScreen(this.camera, part);
-    const options = { colour: this.theme.text, opacity: this.farness, ...more };
-    this.write(this.pen, text, x, y - 25 * this.scale, SIZE, options);
-  }
-
   drawHeadings() {
-    const { data, places: { at, wide } } = this;
+    const { data, places: { at, wide }, scale } = this;
+    const last = (ids) => ids.map((id) => at.get(id)).filter(Boolean).at(-1);
     const first = (ids) => ids.map((id) => at.get(id)).find(Boolean);
-    this.heading("Text", at.get("characters"));
-    this.heading("Embeddings", at.get("embeddings"));
-    this.heading(data.n_layers === 1 ? "1 layer" : `${data.n_layers} layers`, at.get("layers"));
+    this.bracket("Text", at.get("characters"), at.get("pieces"));
+    this.bracket("Embeddings", at.get("embeddings"), at.get("embeddings"));
+    const up = wide ? 0 : 12 * scale; // nothing stands between
+    this.bracket(data.n_layers === 1 ? "1 layer" : `${data.n_layers} layers`, at.get("layers"), at.get("layers"), up);
     if (at.has("words")) {
       const where = data.predicted === null ? "" : ` at “${this.tokens[data.predicted]}”`;
-      const whole = `Output${where}`;
-      this.heading(this.fitting(whole, SIZE, onScreen(this.camera, at.get("words")).w), at.get("words"));
+      this.bracket(`Output${where}`, at.get("words"), at.get("words"), wide ? 0 : 12 * scale);
     }
     const { x, y } = onScreen(this.camera, at.get("layer"));
-    const opened = `Layer ${data.layer + 1}${wide ? "" : ` of ${data.n_layers}`}, opened`;
-    const colour = this.theme.primary;
-    this.write(this.pen, opened, x + 8, y + 13 * this.scale, SIZE, { colour, opacity: this.farness });
+    const how = { colour: this.theme.primary, opacity: this.farness };
+    if (!wide) {
+      this.write(this.pen, `Layer ${data.layer + 1} of ${data.n_layers}, opened`, x + 8, y + 14 * scale, SIZE, how);
+      return;
+    }
+    this.write(this.pen, `Layer ${data.layer + 1}`, x + 9, y + 15 * scale, SIZE, how);
+    this.write(this.pen, `of ${data.n_layers}, opened`, x + 9, y + 28 * scale, 10, how);
     const attention = first(ATTENTION) ?? at.get("matrix");
-    const feedForward = first(FEED_FORWARD);
-    if (!wide) return;
-    const until = (ids) => ids.map((id) => at.get(id)).filter(Boolean).at(-1) ?? at.get("matrix");
-    this.bracket(`Attention, head ${data.head + 1} of ${data.n_heads}`, attention, until([...ATTENTION, "matrix"]), at);
-    if (feedForward) this.bracket("Feed-forward network", feedForward, until(FEED_FORWARD), at);
+    const name = `Attention, head ${data.head + 1} of ${data.n_heads}`;
+    this.bracket(name, attention, last(ATTENTION) ?? at.get("matrix"));
+    if (last(FEED_FORWARD)) this.bracket("Feed-forward network", first(FEED_FORWARD), last(FEED_FORWARD));
   }
 
   // A name over several parts of a band.
-  bracket(text, one, other) {
+  bracket(text, one, other, lower = 0) {
     const [from, to] = [one, other].map((part) => onScreen(this.camera, part));
-    const [left, right, y] = [from.x, Math.max(to.x + to.w, from.x + from.w), from.y - 24 * this.scale];
-    const shown = this.fitting(text, 11, right - left);
-    const width = this.measure(shown, 11);
+    const [left, right, y] = [from.x, Math.max(to.x + to.w, from.x + from.w), from.y - 29 * this.scale + lower];
+    const shown = this.fitting(text, SIZE, right - left + 8);
+    const width = this.measure(shown, SIZE);
     this.pen.ink(this.theme.muted, 0.6 * this.farness);
     this.pen.setWidth(1);
-    this.pen.line(left, y - 4, (left + right - width) / 2 - 6, y - 4);
-    this.pen.line((left + right + width) / 2 + 6, y - 4, right, y - 4);
+    const free = (right - left - width) / 2 - 6;
+    if (free > 2) {
+      this.pen.line(left, y - 4, left + free, y - 4);
+      this.pen.line(right - free, y - 4, right, y - 4);
+    }
     const how = { colour: this.theme.text, align: "center", opacity: this.farness };
-    this.write(this.pen, shown, (left + right) / 2, y, 11, how);
+    this.write(this.pen, shown, (left + right) / 2, y, SIZE, how);
   }
 
   arrow(x1, y1, x2, y2) {
@@ -246,9 +243,12 @@ export class Picture {
     if (!wide) return;
     join(at.get("pieces"), at.get("embeddings"));
     join(at.get("embeddings"), at.get("layers"));
+    const cards = parts.filter(({ kind }) => kind === "card");
+    for (let layer = 1; layer < cards.length; layer++) {
+      if (cards[layer].x - cards[layer - 1].x - cards[layer - 1].w > 12) join(cards[layer - 1], cards[layer]);
+    }
     if (!at.has("words")) return;
-    const last = parts.filter(({ kind }) => kind === "card").at(-1);
-    join(last, at.get("words"), data.predicted === null ? 0.5 : (data.predicted + 0.5) / data.tokens.length);
+    join(cards.at(-1), at.get("words"), data.predicted === null ? 0.5 : (data.predicted + 0.5) / data.tokens.length);
   }
 
   drawTitle(part, at, marks) {
@@ -266,14 +266,12 @@ export class Picture {
     const text = [long, short].find((title) => this.measure(title, 11) <= room) ?? this.fitting(short, 11, room);
     const colour = marks.here === part.id ? this.theme.primary : this.theme.text;
     const size = this.data.stages[part.index]?.size;
-    const centred = part.kind === "strip" || part.kind === "matrix";
-    const how = centred ? { align: "center", colour } : { colour: part.kind === "words" ? this.theme.muted : colour };
-    const x = centred ? at.x + at.w / 2 : at.x;
     if (part.kind === "words") return;
-    this.write(this.pen, text, x, at.y - (centred ? 14 : 5) * this.scale, 11, how);
-    const shape = size ?? (part.kind === "matrix" ? `${this.tokens.length} × ${this.tokens.length}` : null);
-    if (shape === null) return;
-    this.write(this.pen, String(shape), x, at.y - 4 * this.scale, 9, { align: "center", colour: this.theme.muted });
+    const x = at.x + at.w / 2;
+    this.write(this.pen, text, x, at.y - 15 * this.scale, 11, { align: "center", colour });
+    const shape = part.kind === "pieces" ? `${this.tokens.length}` : size?.toLocaleString("en");
+    if (!shape) return;
+    this.write(this.pen, shape, x, at.y - 4.5 * this.scale, 9.5, { align: "center", colour: this.theme.muted });
   }
 
   // ---- parts --------------------------------------------------------------------------------------------
@@ -318,6 +316,7 @@ export class Picture {
 
   // An image that is wider than a part by a factor, because its last cell is not full.
   picture(image, { x, y, w, h }, factor, ground) {
+    this.pen.ink(ground, 1); // an image is as opaque as the ink
     this.pen.pixels(image, x, y, w * factor, h);
     if (factor <= 1) return;
     this.pen.ink(ground, 1);
@@ -395,7 +394,7 @@ export class Picture {
     const ground = this.ground(part);
     if (this.farness > 0) {
       for (let card = Math.min(data.n_heads - 1, 3); card > 0; card--) {
-        const off = card * 3 * this.scale;
+        const off = card * 2 * this.scale;
         pen.ink(ground, this.farness);
         pen.box(at.x + off, at.y - off, at.w, at.h);
         pen.ink(theme.muted, 0.7 * this.farness);
@@ -403,7 +402,7 @@ export class Picture {
         this.rectangle({ ...at, x: at.x + off, y: at.y - off });
       }
     }
-    this.picture(this.matrix.all[0].image ?? this.matrix.fitting(Infinity), at, 1, ground);
+    this.picture(this.matrix.fitting(n), at, 1, ground);
     const [across, down] = [at.w / n, at.h / n];
     const [from, to] = this.seen(at.x, across, n, this.width);
     const [fromRow, toRow] = this.seen(at.y, down, n, this.height);
@@ -416,8 +415,7 @@ export class Picture {
 
   drawCard(part, at) {
     const { pen, data, theme } = this;
-    const image = this.cards[part.layer + 1].fitting(at.w * pen.ratio);
-    pen.pixels(image, at.x, at.y, at.w, at.h);
+    this.picture(this.cards[part.layer + 1].fitting(at.w * pen.ratio), at, 1, theme.background);
     const opened = part.layer === data.layer;
     pen.ink(opened ? theme.primary : theme.line, 1);
     pen.setWidth(opened ? 2 : 1);
@@ -485,7 +483,7 @@ export class Picture {
       const middle = y + down / 2 + 0.35 * size * this.scale;
       const how = { align: "right", colour: row === 0 ? theme.text : theme.muted };
       this.write(pen, this.fitting(printable(word), size, label - 8), at.x + label - 8, middle, size, how);
-      const length = Math.max(1, (at.w - label - after) * probability);
+      const length = Math.max(1, ((at.w - label - after) * probability) / data.words[0][1]);
       pen.ink(theme.primary, row === 0 ? 1 : 0.55);
       pen.box(at.x + label, y + 0.16 * down, length, 0.68 * down);
       this.write(pen, percent(probability), at.x + label + length + 4, middle, size, { colour: theme.muted });
@@ -607,18 +605,25 @@ export class Picture {
     this.write(pen, names, x + width + 5, y, 10, { colour: theme.muted });
   }
 
+  // A part or a frame around several on the screen, with what is written above.
+  withTitle(place) {
+    const { x, y, w, h } = onScreen(this.camera, place);
+    const above = (place.id === "layer" ? 0 : place.kind ? 24 : 40) * this.scale;
+    return { x, y: y - above, w, h: h + above };
+  }
+
   drawMarks({ here, focus, read }, dominant) {
     const { pen, theme, places } = this;
     const place = here && placeOf(places, here);
     if (place && !dominant) {
       pen.setWidth(2.5);
       pen.ink(theme.primary, 1);
-      this.rectangle(onScreen(this.camera, place), 4);
+      this.rectangle(this.withTitle(place), place.id === "layer" ? 0 : 4);
     }
     if (focus && !dominant && !read) {
       pen.setWidth(2);
       pen.ink(theme.text, 1);
-      this.rectangle(onScreen(this.camera, focus), 4);
+      this.rectangle(this.withTitle(focus), 4);
     }
     if (!read || (read.part.kind !== "strip" && read.part.kind !== "matrix")) return;
     const at = onScreen(this.camera, read.part);

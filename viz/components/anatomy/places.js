@@ -4,13 +4,16 @@
 // token stays at its height through a whole band. Wide pictures have two bands, the model above and the layer that is
 // opened below; narrow ones have as many as they need, from top to bottom.
 
+import { clamp } from "../shared/numbers.js";
+
 export const WIDE_FROM = 720; // CSS px
 const MARGIN = 14;
-const HIGHEST = { wide: 424, rows: 40 };
+const HIGHEST = { wide: 424, rows: 36, strips: 72 };
 const WIDEST_STRIP = 64; // of the longest of a model's own width
-const ABOVE = 36; // a band's title and those of its parts
-const BELOW = { upper: 22, lower: 24 }; // numbers of layers; lines that lead past parts
-const BETWEEN = 18; // the bands
+const ABOVE = 40; // a band's title and those of its parts
+const BELOW = { upper: 18, lower: 22 }; // numbers of layers; lines that lead past parts
+const BETWEEN = 14; // the bands
+const READ = 11.5; // height of a row in which a token is read
 
 // Bands of narrow pictures: parts that stand in one row if the model has them.
 const NARROW = [
@@ -48,13 +51,14 @@ function opened(data) {
 function wide(data, width, { measured, scale }) {
   const n = data.tokens.length;
   const [above, below, past, between] = [ABOVE, BELOW.upper, BELOW.lower, BETWEEN].map((size) => size * scale);
-  const free = HIGHEST.wide * scale - 2 * above - below - past - between - 12;
-  const row = Math.min(HIGHEST.rows * scale, free / n);
-  const [high, low] = [1.14 * row, 0.86 * row]; // tokens are read above
+  const free = HIGHEST.wide * scale - 2 * above - below - past - between - 8;
+  const row = Math.min(HIGHEST.rows * scale, free / n / 2);
+  const high = Math.max(row, Math.min(1.35 * row, READ * scale)); // tokens are read above
+  const low = 2 * row - high;
   const lower = opened(data);
   const room = width - 2 * MARGIN;
 
-  const label = Math.min(measured.tokens, 90 * scale) + 14;
+  const label = clamp(measured.tokens + 14, 66 * scale, 100 * scale);
   const matrix = Math.min(Math.max(n * low, 60 * scale), 0.13 * room);
   const sizes = lower.reduce((sum, part) => sum + part.size, 0);
   const least = 15 * scale;
@@ -115,10 +119,10 @@ function wide(data, width, { measured, scale }) {
 function narrow(data, width, { measured, scale }) {
   const n = data.tokens.length;
   const room = width - 2 * MARGIN;
-  const [above, below] = [ABOVE * scale, BELOW.lower * scale];
-  const row = Math.min(20 * scale, Math.max(5, 96 / n));
+  const [above, below] = [ABOVE * scale, 8 * scale];
+  const row = clamp(HIGHEST.strips / n, 4, 20) * scale;
   const layer = opened(data);
-  const matrix = Math.min(Math.max(n * row, 80), 110);
+  const matrix = 92 * scale;
   const bands = NARROW.map((ids) => {
     const known = [...stripsOf(data, "embeddings"), ...layer];
     return ids.flatMap((id) => known.filter((part) => part.id === id));
@@ -145,11 +149,11 @@ function narrow(data, width, { measured, scale }) {
   let panel = null;
   bands.forEach((band, at) => {
     if (NARROW[at][0] === "stack") {
-      y += above;
+      y += above - 10 * scale;
       const all = cards(data, { x: MARGIN, y, w: room, h: n * row }, 56, scale);
       parts.push(...all);
       frames.push({ id: "layers", x: MARGIN, y, w: all.at(-1).x + all.at(-1).w - MARGIN, h: n * row });
-      y += n * row + below + 12;
+      y += n * row + (BELOW.upper + BETWEEN) * scale;
       panel = { id: "layer", x: MARGIN - 8, y, w: room + 16, h: 0 };
       return;
     }
@@ -163,7 +167,7 @@ function narrow(data, width, { measured, scale }) {
       return;
     }
     if (!band.length) return;
-    y += above;
+    y += [above, 0, above + 6 * scale][at] ?? above - 10 * scale;
     const sizes = band.reduce((sum, { size }) => sum + size, 0) * unit;
     const squares = band.some(({ id }) => id === "matrix") ? matrix : 0;
     const gap = Math.min((room - 12 - sizes - squares) / Math.max(band.length - 1, 1), 26);
@@ -183,7 +187,7 @@ function narrow(data, width, { measured, scale }) {
 
 // A card a layer, the one that is opened at its whole width and the others as narrow as they must be.
 function cards({ n_layers: n, layer }, { x, y, w, h }, whole, scale) {
-  const gap = Math.min(6 * scale, w / n / 4);
+  const gap = clamp((w - n * whole) / Math.max(n - 1, 1), Math.min(4 * scale, w / n / 4), 26 * scale);
   const folded = n > 1 ? Math.min(whole, (w - whole - gap * (n - 1)) / (n - 1)) : whole;
   const made = [];
   for (let at = 0; at < n; at++) {
@@ -195,7 +199,7 @@ function cards({ n_layers: n, layer }, { x, y, w, h }, whole, scale) {
 }
 
 // Lines from what a part is made of to the part: to the next one, and past those between, on a level of their own.
-// Queries, keys and values are one group, which is entered and left once.
+// Queries, keys and values are one group, which is entered and left once, and so are the inner numbers and their gate.
 function linked(data, { parts }) {
   const at = new Map(parts.map((part) => [part.id, part]));
   const order = parts.filter(({ kind }) => kind === "strip" || kind === "matrix");
@@ -220,7 +224,9 @@ function linked(data, { parts }) {
     for (const name of sources) {
       const from = at.get(name);
       if (from === before) links.push({ from, to: part, past: 0, sign: "" });
-      else if (!GROUP.has(part.id)) past.push({ from, to: part, past: 1, sign: "" });
+      else if (!GROUP.has(part.id) && !(GATED.has(name) && GATED.has(before?.id))) {
+        past.push({ from, to: part, past: 1, sign: "" });
+      }
     }
   });
   past.sort((one, other) => spanOf(one) - spanOf(other));
@@ -231,7 +237,8 @@ function linked(data, { parts }) {
   return [...links, ...past];
 }
 
-export const GROUP = new Set(["query", "key", "value", "turned query", "turned key"]);
+const GROUP = new Set(["query", "key", "value", "turned query", "turned key", "gate"]);
+const GATED = new Set(["inner", "gate"]);
 
 const spanOf = ({ from, to }) => to.x - from.x;
 const crosses = (one, other) => one.from.x < other.to.x && other.from.x < one.to.x;

@@ -45,10 +45,11 @@ export class Values {
 
 export const dequantized = (q, scale) => (scale * q * Math.abs(q)) / (127 * 127);
 
-// Of strips of numbers, the shades: `levels` (rows, cells), then as many half as long as it takes, each cell the one of
-// two that is farther from zero. So a strip that has fewer pixels than cells shows its strongest, at any size.
+// Of strips of numbers, their shades: `levels` (rows, cells), then as many half as long as it takes. A cell of two has their
+// mean size (the shade grows with the root of a number) and the sign of the larger, so that a strip is as strong in
+// colour at any size.
 export function shadesOfStrips(levels, cells) {
-  const all = [{ levels: Uint8Array.from(levels, (q) => q + MIDDLE), cells }];
+  const all = [{ levels, cells }];
   while (all.at(-1).cells > 8) {
     const { levels: fine, cells: wide } = all.at(-1);
     const half = Math.ceil(wide / 2);
@@ -58,7 +59,9 @@ export function shadesOfStrips(levels, cells) {
       for (let cell = 0; cell < half; cell++) {
         const one = fine[row * wide + 2 * cell];
         const other = 2 * cell + 1 < wide ? fine[row * wide + 2 * cell + 1] : one;
-        coarse[row * half + cell] = Math.abs(other - MIDDLE) > Math.abs(one - MIDDLE) ? other : one;
+        const [a, b] = [one - MIDDLE, other - MIDDLE];
+        const sign = Math.sign(Math.abs(b) > Math.abs(a) ? b : a);
+        coarse[row * half + cell] = MIDDLE + sign * Math.round(Math.sqrt((a * a + b * b) / 2));
       }
     }
     all.push({ levels: coarse, cells: half });
@@ -80,6 +83,9 @@ export class Images {
     return found.image;
   }
 }
+
+// The shades of rounded numbers.
+export const levelsOf = (rounded) => Uint8Array.from(rounded, (q) => q + MIDDLE);
 
 // The place of a number in 256 shades, with a scale's largest; as cells are rounded, evenly in the root.
 export const shadeOf = (value, scale) =>

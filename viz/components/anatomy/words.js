@@ -15,14 +15,14 @@ const PARTS = {
   "turned query": ["Turned query", "q, turned", "the query, turned by the token's place"],
   "turned key": ["Turned key", "k, turned", "the key, turned by the token's place"],
   context: ["Context", "Context", "the values, mixed by the attention weights"],
-  attention: ["Attention output", "Output", "the contexts of all heads, mixed by one matrix"],
+  attention: ["Attention output", "Attn. out", "the contexts of all heads, mixed by one matrix"],
   "after attention": ["Add", "Add", "the layer's input and what attention found, added up"],
   "normed after attention": ["Norm", "Norm", "normalized after attention"],
   "normed between": ["Norm", "Norm", "normalized between attention and feed-forward"],
   inner: ["Inner", "Inner", "the wide inside of the feed-forward network"],
   gate: ["Gate", "Gate", "what the inner numbers are multiplied by"],
   active: ["Activation", "Active", "the inner numbers after the activation function"],
-  "feed-forward": ["Feed-forward", "FFN", "back to the width of the layers"],
+  "feed-forward": ["Feed-forward output", "FFN out", "back to the width of the layers"],
   "after feed-forward": ["Add", "Add", "what went into the feed-forward network and what came out, added up"],
   output: ["Output", "Output", "what this layer gives on"],
 };
@@ -50,6 +50,17 @@ export function titleOf(part) {
   const capital = part.id[0].toUpperCase() + part.id.slice(1);
   return PARTS[part.id]?.slice(0, 2) ?? [capital, capital];
 }
+
+// Places of the walk that hold several parts.
+const PLACES = {
+  pieces: () => "The text, and the pieces that the tokenizer makes of it.",
+  embeddings: () => "Embeddings: every piece becomes a vector, a list of numbers.",
+  layers: ({ n_layers }) => `Layers: ${n_layers} of them, one after the other, each given what the one before gave on.`,
+  layer: ({ layer, n_layers }) => `Inside layer ${layer + 1} of ${n_layers}: attention, then a feed-forward network.`,
+  heads: (data) => `Heads: ${data.n_heads} beside each other; framed are the numbers of ${headOf(data)}.`,
+};
+
+export const saidOfPlace = (data, { id, kind }) => (kind ? "" : PLACES[id]?.(data) ?? "");
 
 const quoted = (token) => `“${token}”`;
 const many = (count, of) => `${count.toLocaleString("en")} ${of}${count === 1 ? "" : "s"}`;
@@ -113,49 +124,42 @@ export function saidOfNumber(data, values, part, { row, column }) {
   const start = column - (column % per);
   const to = Math.min(start + per, size);
   const where = per === 1 ? `dimension ${column + 1}` : `dimensions ${start + 1} to ${to}, the one farthest from zero`;
-  const made = exact ? ` ${madeOf(data, values, part, { row, column })}` : "";
-  return `${title}, token ${quoted(tokens[row])}, ${where}: ${sign}${number(value)}${made}`.trimEnd() +
-    (exact ? "" : ". Rounded; choose the token to follow it exactly.");
+  const made = exact
+    ? madeOf(data, values, part, { row, column })
+    : ". Rounded; click it to follow this token exactly.";
+  return `${title}, token ${quoted(tokens[row])}, ${where}: ${sign}${number(value)}${made}`;
 }
 
-// How a number of the followed token comes about.
+// How a number of the followed token comes about: the end of its sentence.
 function madeOf(data, values, part, { row, column }) {
   const stage = data.stages[part.index];
-  const named = (name) => data.stages.findIndex((other) => other.name === name);
-  const called = (name) => nameOf(name);
+  const numberOf = (name) => number(values.exact[data.stages.findIndex((other) => other.name === name)][column]);
+  const sources = stage.made_of;
+  const [source] = sources;
   if (stage.how === "sum") {
-    const terms = stage.made_of.map((name) => `${number(values.exact[named(name)][column])} (${called(name)})`);
-    return `= ${terms.join(" + ").replaceAll("+ −", "− ")}.`;
+    const terms = sources.map((name) => `${numberOf(name)} (${nameOf(name)})`);
+    return ` = ${terms.join(" + ").replaceAll("+ −", "− ")}.`;
   }
-  if (stage.how === "same") return `= ${called(stage.made_of[0])}, unchanged.`;
-  if (stage.how === "looked up") {
-    return `, looked up: number ${column + 1} of ${lookedUp(data, part, row)}.`.trimStart();
-  }
-  const [source] = stage.made_of;
-  if (part.id === "context") {
-    return "= the sum, over all tokens, of attention weight × value, dimension " + `${column + 1}.`;
-  }
-  if (part.id in MATRICES && stage.made_of.length === 1) {
+  if (stage.how === "same") return `, as in ${nameOf(source)}.`;
+  if (stage.how === "looked up") return `, number ${column + 1} of ${lookedUp(data, part, row)}.`;
+  if (part.id === "input") return `, from ${data.layer ? `layer ${data.layer}` : "the embeddings"}.`;
+  if (part.id === "context") return `, the sum over all tokens of attention weight × value[${column + 1}].`;
+  if (part.id in MATRICES && sources.length === 1) {
     const bias = data.biases.includes(part.id) ? " + b" : "";
-    const more = ["query", "key", "value"].includes(part.id) ? "" : " (plus a bias, if the model has one)";
-    return `= ${called(source)} · ${MATRICES[part.id]}[:, ${column + 1}]${bias}${more}.`;
+    const more = ["query", "key", "value"].includes(part.id) ? "" : ", plus a bias where the model has one";
+    return ` = ${nameOf(source)} · ${MATRICES[part.id]}[:, ${column + 1}]${bias}${more}.`;
   }
-  if (part.id.startsWith("turned")) return `= ${called(source)}, turned by place ${data.first + row + 1}.`;
+  if (part.id.startsWith("turned")) return `, the ${source} turned by the angle of place ${data.first + row + 1}.`;
+  if (part.id === "active" && sources.length === 1) return ` = activation(${numberOf(source)}).`;
   if (part.id === "active") {
-    return stage.made_of.length === 1
-      ? `= activation(${number(values.exact[named(source)][column])}).`
-      : `made of ${stage.made_of.map(called).join(" and ")}, one of them through the activation.`;
+    return `, of ${numberOf(sources[0])} and ${numberOf(sources[1])} (${sources.join(" and ")}).`;
   }
-  if (isNorm(data, part) && stage.made_of.length === 1) {
-    return `= ${number(values.exact[named(source)][column])} (${called(source)}), normalized.`;
-  }
-  return stage.made_of.length ? `made of ${stage.made_of.map(called).join(" and ")}.` : "";
+  if (isNorm(data, part)) return `, normalized from ${numberOf(source)} (${nameOf(source)}).`;
+  return sources.length ? `, made of ${sources.map(nameOf).join(" and ")}.` : ".";
 }
 
-export const isNorm = (data, part) =>
-  part.kind === "strip" &&
-  (part.id.startsWith("normed") || (part.id === "output" && data.stages[part.index].how === "other" &&
-    data.stages[part.index].made_of.length === 1));
+const isNorm = (data, part) =>
+  data.stages[part.index].made_of.length === 1 && (part.id.startsWith("normed") || part.id === "output");
 
 const NAMES = { "after attention": "sum", "after feed-forward": "sum", attention: "attention output", sum: "sum" };
 const nameOf = (name) => (name.startsWith("normed") ? "the normed vector" : NAMES[name] ?? name);
@@ -173,8 +177,11 @@ export function number(value) {
   return `${value < 0 ? "−" : ""}${size.toFixed(places)}`;
 }
 
-// As it stands in a cell: rounded ones with a place less.
-export const written = ({ value, exact }) => exact ? number(value) : number(value).replace(/\d$/, "");
+// As it stands in a cell: with at most three places, rounded ones with a place less.
+export function written({ value, exact }) {
+  const text = Math.abs(value) < 0.001 ? "0.000" : number(value);
+  return exact ? text : text.replace(/\.?\d$/, "");
+}
 
 export const percent = (probability) =>
   probability >= 0.0995 ? `${(100 * probability).toFixed(0)}%` : `${(100 * probability).toPrecision(2)}%`;
