@@ -23,7 +23,7 @@ from training.finetuning.settings import Settings
 from ui import address, figures
 from ui.background import desk, watch
 from ui.engine import engine
-from ui.learn import fields, options
+from ui.learn import options
 from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
@@ -215,6 +215,8 @@ def _curve(run: Run) -> Curve:
 
 def _begin(model: str) -> None:
     """In a callback, before the page is drawn: the model is in memory already."""
+    from ui.learn import fields  # which knows all lessons
+
     data = SETS[_SET].build()
     name = f"{_name(model)} tuned in the lesson"
     head = replace(_SETTINGS, learns="head")
