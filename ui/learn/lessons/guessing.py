@@ -170,11 +170,12 @@ def _fates_reveal(case: Case) -> None:
 
 
 def _fates_why(case: Case) -> str:
-    masked, random, kept = (percent(_probability(answer)) for _, answer in _fates(case).values())
+    found = _fates(case)
+    masked, random, kept = (percent(_probability(answer)) for _, answer in found.values())
     return (
         "Nothing tells a kept token from a random one, so each has to be checked against its neighbours: on your "
-        f"sentence the model gives {_token(case)} {kept} where it stands, {random} where {quoted(_fates(case)['random'][0])} stands instead, and {masked} at "
-        "the mask (shares from Devlin et al. 2019)."
+        f"sentence the model gives {_token(case)} {kept} where it stands, {random} where "
+        f"{quoted(found['random'][0])} stands instead, and {masked} at the mask (shares from Devlin et al. 2019)."
     )
 
 

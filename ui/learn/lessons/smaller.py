@@ -304,7 +304,8 @@ def _long_text(case: Case) -> str:
     width, inner, _ = _shape(case)
     return (
         "With full attention every token is compared with every other: n tokens make n² pairs. The rest of a layer "
-        f"grows with n only. In this model ({width} numbers a token, {inner:,} in the feed-forward network), when do the pairs take over?"
+        f"grows with n only. In this model ({width} numbers a token, {inner:,} in the feed-forward network), when do the "
+        "pairs take over?"
     )
 
 
@@ -401,9 +402,9 @@ def _long_why(case: Case) -> str:
     width, inner, gated = _shape(case)
     one, two = (sum(of_layer(n, width, inner, gated=gated).values()) for n in (1024, 4096))
     return (
-        f"From 1,024 to 4,096 tokens such a layer of this model needs {two / one:.1f} times the multiplications, an LSTM "
-        f"of the same width {of_lstm(4096, width) / of_lstm(1024, width):.0f} times; but an LSTM must wait for each "
-        "word, and a transformer takes all of them at once (Vaswani et al. 2017)."
+        f"From 1,024 to 4,096 tokens such a layer of this model needs {two / one:.1f} times the multiplications, an "
+        f"LSTM of the same width {of_lstm(4096, width) / of_lstm(1024, width):.0f} times; but an LSTM must wait "
+        "for each word, and a transformer takes all of them at once (Vaswani et al. 2017)."
     )
 
 
