@@ -304,8 +304,8 @@ def _long_text(case: Case) -> str:
     width, inner, _ = _shape(case)
     return (
         "With full attention every token is compared with every other: n tokens make n² pairs. The rest of a layer "
-        f"grows with n only. In this model ({width} numbers a token, {inner:,} in the feed-forward network), when do the "
-        "pairs take over?"
+        f"grows with n only. In this model ({width} numbers a token, {inner:,} in the feed-forward network), when do "
+        "the pairs take over?"
     )
 
 
