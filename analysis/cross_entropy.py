@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,9 @@ class Guess:
     ``gradient`` is the derivative of the loss by each logit: p − y, y being 1 for the right answer and 0 for others.
     """
 
-    probabilities: tuple[float, ...]
+    probabilities: tuple[float, ...] = field(repr=False)
     loss: float
-    gradient: tuple[float, ...]
+    gradient: tuple[float, ...] = field(repr=False)
 
 
 def guess(logits: Sequence[float], right: int) -> Guess:

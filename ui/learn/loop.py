@@ -15,7 +15,7 @@ from ui import address, browser, save, widgets
 from ui.appearance import PRESENT, is_dark
 from ui.background import desk
 from ui.examples import Example, Examples
-from ui.learn import course, fields, keeper, model_map, quiz, teaching
+from ui.learn import course, fields, keeper, model_map, quiz, teaching, worksheet
 from ui.learn.case import Case
 from ui.learn.fields import ANSWERS, LESSON, STEP
 from ui.learn.glossary import quoted, worded
@@ -51,6 +51,7 @@ def draw() -> None:
 def _lesson(lesson: Lesson) -> None:
     STEP.value = min(STEP.value, len(lesson.steps))
     step = lesson.steps[STEP.value - 1]
+    case = None
     with failures_as_messages():
         case = _followed(lesson) if teaching.follows() else _asked(lesson)
         teaching.show()
@@ -58,7 +59,7 @@ def _lesson(lesson: Lesson) -> None:
         _draw(lesson, step, case)
     _way(lesson)
     if not teaching.follows():
-        _link()
+        _link(lesson, case)
 
 
 def _asked(lesson: Lesson) -> Case:
@@ -227,11 +228,16 @@ def _before(lesson: Lesson, order: list[str], at: int) -> tuple[str, int] | None
     return (order[at - 1], len(LESSONS[order[at - 1]].steps)) if at else None
 
 
-def _link() -> None:
-    """Two links: one that restores what is on the screen with the answers so far, one for a class, without them."""
+def _link(lesson: Lesson, case: Case | None) -> None:
+    """Two links: one that restores what is on the screen with the answers so far, one for a class, without them; and
+    the lesson on paper.
+    """
     query = address.query()
     with st.container(horizontal=True, vertical_alignment="center", key="learn-link"):
         browser.copy_link({name: value for name, value in query.items() if name != ANSWERS.name})
         whole = address.publish()
         about = "A link to this step with this sentence, without your answers; the address of this page has them, too."
         st.caption(about if whole else "The text is too long for a link: it opens the step without the text.")
+        if case is not None:
+            sheet = [worksheet.part(lesson, case, own=True)]
+            save.html("Worksheet", lambda: worksheet.html(lesson.title, sheet), f"learn-{lesson.name}-worksheet")
