@@ -1,4 +1,4 @@
-"""Softmax and cross-entropy by hand, from a few logits to a loss and its gradient."""
+"""Softmax and cross-entropy by hand, from a few logits to a loss and its gradient, and softer at a temperature."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +30,14 @@ def guess(logits: Sequence[float], right: int) -> Guess:
     gradient = shares.copy()
     gradient[right] -= 1
     return Guess(tuple(shares.tolist()), -math.log(shares[right]), tuple(gradient.tolist()))
+
+
+def softened(logits: Sequence[float], temperature: float) -> tuple[float, ...]:
+    """The softmax of logits / T (Hinton et al. 2015, eq. 1). Logarithms of probabilities do as well as logits: they
+    differ by a number that all have in common. Raises ValueError for a temperature that is not above 0.
+    """
+    if temperature <= 0:
+        raise ValueError(f"a temperature is above 0, not {temperature}")
+    exact: npt.NDArray[np.float64] = np.array(logits, dtype=np.float64) / temperature
+    powers = np.exp(exact - exact.max())
+    return tuple((powers / powers.sum()).tolist())

@@ -109,9 +109,9 @@ def _followed(lesson: Lesson) -> Case:
 
 
 def _tuned() -> Tuned | None:
-    """What the visitor has trained, if anything."""
+    """What the visitor has trained, if anything: the model whose files are kept."""
     trained = desk().current(Tried)
-    return None if trained is None else next(iter(trained.tuned), None)
+    return None if trained is None else next((run.tuned for run in trained.runs if run.arm.keep), None)
 
 
 def _open_with_an_example(lesson: Lesson) -> None:

@@ -16,6 +16,7 @@ from jobs.tuning import Tried
 from model_zoo import Engine
 from training.finetuning.predict import Predict
 from training.finetuning.results import Classified
+from ui.learn import fields
 from ui.learn.lessons import smaller, using
 
 Open = Callable[..., AppTest]
@@ -56,8 +57,10 @@ def go(app: AppTest, step: int) -> AppTest:
 
 
 def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine: Engine) -> None:
-    (tuned,) = job_of(trained).tuned
-    assert f"{tuned.scores[0].value:.0%}** right" in said(trained)
+    tuned, alone = job_of(trained).tuned
+    assert (tuned.settings.learns, alone.settings.learns) == ("all", "head")
+    for who, found in (("all weights", tuned), ("the head alone", alone)):
+        assert f"{who}: **{found.score().value:.0%}** (" in said(trained)
     assert len(tuned.steps) == 2  # 32 reviews, 16 a step
     tried = go(trained, 3)
     (found,) = engine.ask(Predict(tuned.id, ((TEXT, None),)))
@@ -66,6 +69,7 @@ def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine
     tried.button(key="option 1").click().run()
     assert f"It says {found.label}" in said(tried)
     inside = go(trained, 4)
+    assert "using.4.x" in inside.session_state[fields.ANSWERS.key]
     before = engine.encoded_states("embedded/tinybert", TEXT).states
     after = engine.encoded_states(tuned.id, TEXT).states
     norms = np.linalg.norm(before, axis=2) * np.linalg.norm(after, axis=2)
@@ -73,6 +77,16 @@ def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine
     most = int(turned.argmax())
     assert not inside.exception
     assert f"here it is {'the embeddings' if most == 0 else f'layer {most} of {len(turned) - 1}'}" in said(inside)
+
+
+def test_training_asks_anew_what_it_answers(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before training other questions stand there: their answers would be taken for answers to these."""
+    monkeypatch.setattr(using, "_SETTINGS", replace(using._SETTINGS, examples=32, epochs=1))
+    answers = "using.1.1,using.2.x,using.3.1,using.4.2"
+    app = open_page("pages/learn.py", lesson="using", step="2", model="embedded/tinybert", text=TEXT, answers=answers)
+    app.button(key="learn train").click().run()
+    assert app.session_state[fields.ANSWERS.key] == ("using.1.1", "using.2.x")
+    assert job_of(app).wait(PATIENCE)
 
 
 def test_before_training_the_lesson_says_what_to_do(open_page: Open) -> None:
