@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.wordpiece import cuts
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
 from tests.pages.learn.sentences import SENTENCES
@@ -37,27 +36,6 @@ def drawn(lesson: str, step: int, case: Case) -> Sketch:
 def right(lesson: str, step: int, case: Case) -> str:
     choice = asked(lesson, step, case)
     return choice.options[choice.right].text
-
-
-@each
-@of_models
-def test_pieces(model: str, text: str, engine: Engine) -> None:
-    case, encoding = Case(model, text), engine.encode(model, text)
-    assert right("pieces", 1, case) == f"{len(encoding):,}"
-    assert right("pieces", 3, case) == str(sum(encoding.special))
-    again = engine.encode(model, text.upper())
-    assert right("pieces", 5, case).startswith("No" if again.ids == encoding.ids else "Yes")
-
-
-@each
-def test_the_cut_word_is_cut_as_the_tokenizer_does(text: str, engine: Engine) -> None:
-    choice = asked("pieces", 2, Case("embedded/bert", text))
-    word = choice.question.removeprefix("How is “").removesuffix("” cut?")
-    found = cuts(word.lower(), set(engine.vocabulary("embedded/bert").tokens))
-    assert found is not None
-    assert choice.options[choice.right].text.replace("\\", "") == " + ".join(
-        one.piece.removeprefix("##") for one in found
-    )
 
 
 @each
