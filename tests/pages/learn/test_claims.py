@@ -112,25 +112,6 @@ def test_layer(model: str, text: str, engine: Engine) -> None:
     assert norms.startswith("In front" if "modernbert" in model else "Behind")
 
 
-@of_models
-def test_layers(model: str, engine: Engine) -> None:
-    text, pair = LESSONS["layers"].examples[0]
-    case = Case(model, text, pair)
-    one, other = engine.encoded_states(model, [text, pair])
-    bank = [next(at for at, token in enumerate(states.encoding.tokens) if "bank" in token) for states in (one, other)]
-    wanted = [
-        float(np.dot(a[bank[0]], b[bank[1]]) / (np.linalg.norm(a[bank[0]]) * np.linalg.norm(b[bank[1]])))
-        for a, b in zip(one.states, other.states, strict=True)
-    ]
-    assert drawn("layers", 1, case).truth == pytest.approx(np.maximum(wanted, 0), abs=1e-5)
-    assert right("layers", 2, case).startswith("Yes" if wanted[0] > 0.9999 else "No")
-
-
-def test_two_sentences_without_a_word_in_common_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="share no word"):
-        LESSONS["layers"].steps[0].ask(Case("embedded/bert", "Birds sing.", "Dogs run."))
-
-
 @each
 @of_models
 def test_sight(model: str, text: str, engine: Engine) -> None:
