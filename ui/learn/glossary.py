@@ -42,6 +42,7 @@ TERMS: Final[dict[str, str]] = {
     "position": "The place of a token in the text, counted from the first one.",
     "probe": "A small classifier that is trained to read something off a layer’s vectors, which stay as they are.",
     "query": "The vector a token compares others by: it is multiplied with their keys.",
+    "relative positions": "How far two tokens are apart, not where they stand, changes their score.",
     "residual connection": "The path around a part of a layer: what the part computes is added to what it was given.",
     "rotary positions": "Queries and keys are turned by an angle that grows with the position (RoPE).",
     "score": "What a query times a key gives, divided by √d in most models: the larger, the larger the attention "

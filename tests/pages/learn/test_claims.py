@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from model_zoo import Engine
-from model_zoo.errors import InvalidInput
 from tests.pages.learn.sentences import SENTENCES
 from ui.learn.case import Case
 from ui.learn.lesson import Choice, Sketch
@@ -110,19 +109,6 @@ def test_layer(model: str, text: str, engine: Engine) -> None:
     assert right("layer", 3, case) == f"{config.intermediate_size:,} numbers"
     norms = right("layer", 2, case)
     assert norms.startswith("In front" if "modernbert" in model else "Behind")
-
-
-@each
-@of_models
-def test_positions(model: str, text: str) -> None:
-    case = Case(model, text)
-    wanted = "Queries and keys are turned" if "modernbert" in model else "A learned vector"
-    assert right("positions", 1, case).startswith(wanted)
-    try:
-        choice = asked("positions", 5, case)
-    except InvalidInput:  # shuffled, its tokens would be others
-        return
-    assert choice.options[choice.right].text.startswith("No")
 
 
 @each

@@ -24,8 +24,10 @@ from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
 from viz.bars import bars
 from viz.matrices import matrices
+from viz.predictions import predictions
 
 _SHOWN: Final = 32  # positions in a picture
+_COMPARED: Final = 16  # positions in each of two pictures
 _WIDTH: Final = 64  # of the vectors that the formula makes here
 _APART: Final = (0, 1, 2, 3, 4, 6, 8, 12, 16)
 _SEED: Final = 3  # of the shuffle, the same for everybody
@@ -35,6 +37,7 @@ _DEVLIN = Source("Devlin et al.", 2019, "BERT: Pre-training of Deep Bidirectiona
 _SU = Source("Su et al.", 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding")
 _SHAW = Source("Shaw et al.", 2018, "Self-Attention with Relative Position Representations")
 _RAFFEL = Source("Raffel et al.", 2020, "Exploring the Limits of Transfer Learning (T5)")
+_WARNER = Source("Warner et al.", 2024, "Smarter, Better, Faster, Longer (ModernBERT)")
 _SALAZAR = Source("Salazar et al.", 2020, "Masked Language Model Scoring")
 
 
@@ -48,7 +51,7 @@ def _positions(case: Case) -> Positions:
 def _told_text(_case: Case) -> str:
     return (
         "Attention adds up values, and sums do not care for order: without help a transformer would read a text as a "
-        "bag of words. So every model brings in the [[position]] of each token somehow. How does this one do it?"
+        "bag of words. So every such model brings in the [[position]] of each token somehow. How does this one do it?"
     )
 
 
@@ -60,17 +63,18 @@ _KINDS: Final[Mapping[PositionKind, tuple[str, str, str]]] = {
     ),
     "rotary": (
         "Queries and keys are turned by an angle that grows with the position",
-        "ModernBERT does so in every layer: rotary positions (RoPE).",
+        "ModernBERT does so in every layer: rotary positions (Su et al. 2021, Warner et al. 2024).",
         "Its queries and keys are compared as the matrices make them, without being turned.",
     ),
     "relative": (
         "A number for the distance of two tokens is added to their score",
-        "T5 does so: relative positions.",
+        "T5 does so (Raffel et al. 2020), in the line of Shaw et al. 2018: relative positions.",
         "Its scores have no such number added.",
     ),
     "none": (
         "Not by any table or angle that is known here",
-        "An LSTM reads one word after the other, so order needs no table; some other families have ways of their own.",
+        "An LSTM reads one word after the other, so order needs no table; XLNet and DeBERTa compare with vectors of "
+        "distances.",
         "It is told, and you can see how.",
     ),
 }
@@ -78,10 +82,11 @@ _KINDS: Final[Mapping[PositionKind, tuple[str, str, str]]] = {
 
 def _told_ask(case: Case) -> Choice:
     kind = _positions(case).kind
+    unknown = "Nothing of that kind was found in this model."
     return Choice(
         "How is this model told where a token stands?",
         tuple(
-            Option(text, right if name == kind else wrong, name == kind)
+            Option(text, right if name == kind else unknown if kind == "none" else wrong, name == kind)
             for name, (text, right, wrong) in _KINDS.items()
         ),
     )
@@ -240,7 +245,7 @@ def _wave_why(_case: Case) -> str:
     one, other = float(vectors[3] @ vectors[8]), float(vectors[33] @ vectors[38])
     return (
         f"The product depends on the distance alone: places 4 and 9 give {one:.4f}, places 34 and 39 give "
-        f"{other:.4f}, so a head can learn “five places back” once for the whole text (Vaswani et al. 2017)."
+        f"{other:.4f}, which should make it easy to learn “five places back” once for all (Vaswani et al. 2017)."
     )
 
 
@@ -248,12 +253,14 @@ def _wave_numbers(_case: Case) -> pd.DataFrame:
     return pd.DataFrame({"places apart": _APART, "likeness": _alike()})
 
 
-# ---- rotary -----------------------------------------------------------------------------------------------------
+# ---- only the distance ------------------------------------------------------------------------------------------
 
 
 def _pair(case: Case) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """A query and a key (d,) as a head of this model makes them, and the angles: the model's own where it turns "
-    "them."""
+    """A query and a key (d,) as a head of this model makes them, and the angles: the model's own where it turns them.
+
+    Of a model whose heads are not known part by part they are drawn at random.
+    """
     found = engine().dissect(case.model, case.text)
     if found.weights is None:
         size = 32
@@ -268,50 +275,72 @@ def _pair(case: Case) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64],
     return query, key, theta
 
 
-def _products(case: Case) -> list[tuple[int, int, float]]:
+def _product(case: Case, at: int, other: int) -> float:
+    """Of the query at a place and the key at another, both turned."""
     query, key, theta = _pair(case)
-    places = ((2, 5), (5, 8), (12, 15), (2, 9), (5, 12))
-    return [(q, k, float(turned(query, q, theta) @ turned(key, k, theta))) for q, k in places]
+    return float(turned(query, at, theta) @ turned(key, other, theta))
 
 
 def _turn_text(case: Case) -> str:
-    own = _positions(case).kind == "rotary"
-    which = "This model does so." if own else "This model does not; here its query and key are turned as if it did."
+    if _positions(case).kind == "rotary":
+        which = "This model turns them."
+    elif engine().dissect(case.model, case.text).weights is None:
+        which = "This model does neither; here a query and a key drawn at random are turned."
+    else:
+        which = "Here a query and a key of your model are turned, though it does not do so itself."
     return (
-        "Newer models add nothing. They take each query and key in pairs of numbers, points in a plane, and turn every "
-        f"point by an angle that grows with the position: [[rotary positions]]. {which}"
+        "Some newer models add nothing to the embeddings. [[Rotary positions]]: queries and keys are turned, one pair "
+        "of numbers after the other, by an angle that grows with the place. [[Relative positions]]: a number for "
+        f"the distance is added to each score. {which}"
     )
 
 
-def _turn_ask(_case: Case) -> Choice:
+def _turn_ask(case: Case) -> Choice:
+    before, after = _product(case, 2, 5), _product(case, 5, 8)
+    told = f"At places 3 and 6 it is {_signed(before)}, at places 6 and 9 it is {_signed(after)}."
     return Choice(
-        "Query and key both move three places to the right. What happens to their product?",
+        "A query and a key, both turned, move three places to the right. What happens to their product?",
         options.placed(
             2,
             Option(
                 "It stays exactly the same",
-                "Both are turned further by the same angle, and the angle between them stays.",
+                f"Both are turned further by the same angle, in every pair of numbers. {told}",
                 True,
             ),
-            Option("It grows", "Both are turned further, and by the same angle: between them nothing changes."),
-            Option("It shrinks", "Distance can make it smaller. Here the distance stays as it was."),
+            Option("It grows with the place", f"Each is turned further, but turning makes no arrow longer. {told}"),
+            Option("It shrinks with the place", f"It may with the distance, but here the distance stays. {told}"),
         ),
     )
 
 
 def _turn_figure(case: Case) -> None:
-    found = _products(case)[:1]
-    q, k, product = found[0]
-    st.markdown(f"Query at place **{q + 1}**, key at place **{k + 1}**: product **{_signed(product)}**")
+    *_, theta = _pair(case)
+    angles = np.cos(np.arange(_SHOWN)[:, None] * theta[None]).astype(np.float32)
+    rows, columns = ([str(at + 1) for at in range(size)] for size in angles.shape)
+    named = [("how far pairs are turned (across), by place (down)", angles)]
+    figure = matrices(named, list(rows), list(columns), what="cosine of the angle", signed=True, dark=case.dark)
+    figures.show(figure, "learn turns", "angles")
 
 
 def _turn_reveal(case: Case) -> None:
-    st.table(
-        [
-            {"query at place": q + 1, "key at place": k + 1, "places apart": k - q, "product": _signed(product)}
-            for q, k, product in _products(case)
-        ]
+    query, key, theta = _pair(case)
+    places = range(_COMPARED)
+    queries = np.array([turned(query, at, theta) for at in places])
+    keys = np.array([turned(key, at, theta) for at in places])
+    cosines = queries @ keys.T / max(float(np.linalg.norm(query) * np.linalg.norm(key)), 1e-12)
+    far = np.abs(np.subtract.outer(places, places)) / (_COMPARED - 1)
+    named = [("rotary: cosine of q and k", cosines), ("relative: −distance (made up)", -far)]
+    names = [str(at + 1) for at in places]
+    figure = matrices(
+        [(name, values.astype(np.float32)) for name, values in named],
+        names,
+        names,
+        what="value",
+        signed=True,
+        dark=case.dark,
     )
+    figures.show(figure, "learn turns", "by-distance")
+    st.caption("Rows are the query’s place, columns the key’s. Every diagonal, one distance, has one colour.")
 
 
 def _signed(value: float) -> str:
@@ -319,16 +348,17 @@ def _signed(value: float) -> str:
 
 
 def _turn_why(case: Case) -> str:
-    found = {(q, k): product for q, k, product in _products(case)}
     return (
-        f"Turning keeps lengths, so only the angle between the two counts: three apart give {_signed(found[2, 5])} "
-        f"wherever they stand, seven apart {_signed(found[2, 9])}; the score knows distances and no places (Su et al. "
-        "2021)."
+        f"Three places apart give {_signed(_product(case, 2, 5))} wherever the two stand, seven apart "
+        f"{_signed(_product(case, 2, 9))}: such scores tell distances and no places (Su et al. 2021; for numbers "
+        "that are added, Shaw et al. 2018 and T5, Raffel et al. 2020)."
     )
 
 
 def _turn_numbers(case: Case) -> pd.DataFrame:
-    return pd.DataFrame(_products(case), columns=["query position", "key position", "product"])
+    places = ((2, 5), (5, 8), (12, 15), (2, 9), (5, 12))
+    rows = [(at + 1, other + 1, other - at, _product(case, at, other)) for at, other in places]
+    return pd.DataFrame(rows, columns=["query at place", "key at place", "places apart", "product"])
 
 
 # ---- shuffled words ---------------------------------------------------------------------------------------------
@@ -382,11 +412,23 @@ def _mixed_ask(case: Case) -> Choice:
     worse = sum(shuffled - ordered > _SLACK for _, ordered, shuffled in found)
     told = f"{worse} of {len(found)} are surprised by more than {_SLACK} bits more a token."
     return Choice(
-        f"How many of the {len(found)} models find the shuffled text more surprising?",
+        f"How many of the {len(found)} models find the shuffled text more surprising (by more than {_SLACK} bits)?",
         (
-            Option("All of them", told, worse == len(found)),
-            Option("Some of them", told, 0 < worse < len(found)),
-            Option("None of them", told, worse == 0),
+            Option(
+                "None of them",
+                told if worse == 0 else f"So it would be if all were blind to order. {told}",
+                worse == 0,
+            ),
+            Option(
+                "Some of them",
+                told if 0 < worse < len(found) else f"They are told places in different ways, and yet: {told}",
+                0 < worse < len(found),
+            ),
+            Option(
+                "All of them",
+                told if worse == len(found) else f"On many sentences it is so, but not on this one. {told}",
+                worse == len(found),
+            ),
         ),
     )
 
@@ -434,7 +476,7 @@ def _blind(case: Case) -> list[tuple[str, MaskPrediction]]:
     (usual,) = engine().fill_mask(case.model, ordered, 5)
     (without,) = engine().fill_without(case.model, ordered, without="positions", top_k=5)
     (shuffled,) = engine().fill_without(case.model, mixed, without="positions", top_k=5)
-    return [("with positions", usual), ("without positions", without), ("without, shuffled", shuffled)]
+    return [("with positions", usual), ("no positions", without), ("no positions, shuffled", shuffled)]
 
 
 def _blind_text(case: Case) -> str:
@@ -450,48 +492,51 @@ def _blind_ask(case: Case) -> Choice:
         abs(one.probability - other.probability) for one, other in zip(without.best, shuffled.best, strict=True)
     )
     same = apart < 1e-4
-    told = f"The probabilities of its five best guesses differ by at most {apart:.1e}."
+    told = f"The probabilities of the five best guesses differ by at most {apart:.1e}.".replace("e-", "e−")
     return Choice(
         "Without positions, does shuffling the other words change the guess?",
         (
-            Option("No: the probabilities stay the same", f"{told} It sees a bag of words.", same),
             Option(
-                "Yes: the probabilities change", f"{told} What it could tell words apart by was their place.", not same
+                "Yes, the sentence makes no sense any more",
+                f"{told} By something else than their places it tells the words’ order."
+                if not same
+                else f"To us, who read from left to right. The model computes with a bag of tokens. {told}",
+                not same,
+            ),
+            Option(
+                "No, the probabilities stay as they are",
+                f"{told} That is rounding: the very same numbers are added up in another order."
+                if same
+                else f"So it would be if places were all that tells the order. {told}",
+                same,
             ),
         ),
     )
 
 
 def _blind_figure(case: Case) -> None:
-    usual = case.guesses(case.followed, 5)
-    figures.show(
-        bars(
-            [p.token for p in usual.best],
-            [("probability", [p.probability for p in usual.best])],
-            top=1,
-            written=".1%",
-            dark=case.dark,
-        ),
-        "learn bars",
-        "with-positions",
-    )
+    (_, usual), *_ = _blind(case)
+    figures.show(predictions(usual, "With positions", dark=case.dark), "learn guesses", "with-positions")
 
 
 def _blind_reveal(case: Case) -> None:
-    st.table(
-        [
-            {"model": name, "guesses": as_text(", ".join(f"{p.token} {p.probability:.1%}" for p in answer.best[:3]))}
-            for name, answer in _blind(case)
-        ]
-    )
+    _, *blind = _blind(case)
+    highest = max(answer.best[0].probability for _, answer in blind)
+    for place, (column, (name, answer)) in enumerate(zip(st.columns(2), blind, strict=True)):
+        figure = predictions(answer, name.capitalize(), dark=case.dark, highest=highest)
+        with column:
+            figures.show(figure, f"learn guesses {place}", name.replace(" ", "-").replace(",", ""))
 
 
 def _blind_why(case: Case) -> str:
     (_, usual), (_, without), _ = _blind(case)
+    first = without.best[0].token
+    learned = _positions(case).kind == "learned" and case.encoding.special[0] and first == case.encoding.tokens[0]
+    said = ", which alone ever stood at the first place in training" if learned else ""
     return (
         "Attention and the feed-forward network treat every place alike, so with equal positions only the set of "
-        f"tokens is left; the best guess was {quoted(usual.best[0].token)} and without positions is "
-        f"{quoted(without.best[0].token)}, from a model that was never trained so."
+        f"tokens is left; the best guess was {quoted(usual.best[0].token)} and is {quoted(first)} without "
+        f"positions{said}, from a model that was never trained so."
     )
 
 
@@ -525,7 +570,7 @@ LESSON = Lesson(
             reveal=_told_reveal,
             why=_told_why,
             numbers=_told_numbers,
-            sources=(_DEVLIN, _SU, _SHAW, _RAFFEL),
+            sources=(_DEVLIN, _SU, _SHAW, _RAFFEL, _WARNER),
         ),
         Step(
             title="Waves",
@@ -539,7 +584,7 @@ LESSON = Lesson(
             sources=(_VASWANI,),
         ),
         Step(
-            title="Turned by an angle",
+            title="Only the distance",
             at="heads",
             text=_turn_text,
             figure=_turn_figure,
@@ -547,7 +592,7 @@ LESSON = Lesson(
             reveal=_turn_reveal,
             why=_turn_why,
             numbers=_turn_numbers,
-            sources=(_SU,),
+            sources=(_SU, _SHAW, _RAFFEL),
         ),
         Step(
             title="Words shuffled",
