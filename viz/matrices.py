@@ -60,7 +60,7 @@ def matrices(
         )
         figure.layout[f"xaxis{axis}"] = (
             style
-            | _labels(columns)
+            | _labels(columns, _MOST_LABELS // n)
             | {
                 "domain": [start, start + width],
                 "anchor": f"y{axis}",
@@ -70,7 +70,7 @@ def matrices(
         )
         figure.layout[f"yaxis{axis}"] = (
             style
-            | _labels(rows)
+            | _labels(rows, _MOST_LABELS)
             | {
                 "domain": [0, 1],
                 "anchor": f"x{axis}",
@@ -93,7 +93,8 @@ def matrices(
     return figure
 
 
-def _labels(names: Sequence[str]) -> dict[str, object]:
-    step = max(1, round(len(names) / _MOST_LABELS))
+def _labels(names: Sequence[str], most: int) -> dict[str, object]:
+    """About so many labels: on a phone more would print over each other."""
+    step = max(1, round(len(names) / most))
     places = list(range(0, len(names), step))
     return {"tickvals": places, "ticktext": [token_text(names[place], _LONGEST_LABEL) for place in places]}

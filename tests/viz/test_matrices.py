@@ -34,3 +34,10 @@ def test_small_shares_can_be_told_apart_by_their_root() -> None:
     (bent,) = matrices([("a", ONE)], ["x", "y"], ["p", "q"], what="share", root=True).data
     assert bent.z.tolist() == plain.z.tolist()  # the numbers on hovering stay exact
     assert [stop for stop, _ in bent.colorscale] == pytest.approx([stop**2 for stop, _ in plain.colorscale])
+
+
+def test_several_side_by_side_have_fewer_labels_each() -> None:
+    names = [str(at) for at in range(16)]
+    figure = matrices([(name, np.ones((16, 16), dtype=np.float32)) for name in "abc"], names, names, what="share")
+    assert len(figure.layout.yaxis.tickvals) == 16
+    assert len(figure.layout.xaxis2.tickvals) == 6

@@ -488,8 +488,9 @@ def _lost_reveal(case: Case) -> None:
     same = _same(case)
     lines = [_line(case, _own(case.encoding), "as typed")]
     for how, text in _changed(case).items():
-        lines.append(_line(case, _own(engine().encode(case.model, text)), f"{how}: {_tokens(same[how])}"))
+        lines.append(_line(case, _own(engine().encode(case.model, text)), how))
     token_line.draw(lines, "learn pieces")
+    st.caption(". ".join(f"{how.capitalize()}: {_tokens(is_same)}" for how, is_same in same.items()) + ".")
 
 
 def _lost_why(case: Case) -> str:

@@ -434,7 +434,7 @@ def _across_figure(case: Case) -> None:
     full = np.ones((n, n), dtype=np.float32)
     figures.show(
         matrices(
-            [("encoder: both ways", full), ("decoder: causal", np.tril(full)), ("across: all of the encoder", full)],
+            [("encoder", full), ("decoder", np.tril(full)), ("across", full)],
             tokens,
             tokens,
             what="may take from",
