@@ -26,8 +26,7 @@ def draw() -> None:
         if place is not None:
             _progress(*place, sum(done.values()))
         teaching.draw()
-        if not teaching.teaches():
-            teaching.join()
+        teaching.join()
     with st.container(key="course"):
         for number, lesson in enumerate(LESSONS.values(), start=1):
             _card(number, lesson, done[lesson.name])
