@@ -16,7 +16,14 @@ import {
 import { placed, placeOf } from "../../../viz/components/anatomy/places.js";
 import { moved, next, reported } from "../../../viz/components/anatomy/steps.js";
 import { dequantized, shadeOf, shadesOfStrips, Values } from "../../../viz/components/anatomy/values.js";
-import { leftOut, number, saidOfNumber, saidOfPart, saidOfToken } from "../../../viz/components/anatomy/words.js";
+import {
+  leftOut,
+  number,
+  saidOfNumber,
+  saidOfPart,
+  saidOfToken,
+  written,
+} from "../../../viz/components/anatomy/words.js";
 
 const stage = (name, size, made_of = [], more = {}) => ({
   name,
@@ -89,7 +96,7 @@ const overlap = (a, b) =>
   Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x) > 0.01 &&
   Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y) > 0.01;
 
-for (const width of [360, 400, 719, 720, 1000, 1280, 1800]) {
+for (const width of [360, 400, 799, 800, 1000, 1280, 1800]) {
   for (const shape of [{}, { n: 24 }, { n_layers: 24, n: 16, width: 1024 }, { n_layers: 1, n: 1 }]) {
     Deno.test(`at ${width} px parts of ${JSON.stringify(shape)} stand apart, within the picture`, () => {
       const { parts, height } = placed(bert(shape), width, { measured });
@@ -294,6 +301,14 @@ Deno.test("what is left out is said", () => {
 
 Deno.test("numbers have a typographic minus and as many places as are of use", () => {
   deepEqual([-0.4823, 12.345, 123.45, 0, 0.00012].map(number), ["−0.482", "12.35", "123.5", "0.000", "0.000120"]);
+});
+
+Deno.test("numbers in cells are short, and rounded ones shorter", () => {
+  deepEqual(
+    [[0.0002, true], [-0.4823, true], [-0.4823, false], [-0.004, false], [123.45, false]]
+      .map(([value, exact]) => written({ value, exact })),
+    ["0.000", "−0.482", "−0.48", "0.00", "123"],
+  );
 });
 
 Deno.test("keys go along the walk and between its bands, and from number to number", () => {

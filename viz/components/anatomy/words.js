@@ -1,30 +1,30 @@
 // What the parts are called, and what a place of the picture says in plain words.
 
-// A title, a short one for narrow parts, and what the part is, in a sentence.
+// Titles, each shorter than the one before, and what the part is, in a sentence.
 const PARTS = {
-  token: ["Token", "Token", "a learned vector for the piece itself, looked up in a table"],
-  position: ["Position", "Pos.", "a learned vector for the place in the text"],
-  segment: ["Segment", "Seg.", "a learned vector for which of two texts the token belongs to"],
-  sum: ["Sum", "Sum", "the embeddings added up, number by number"],
-  projected: ["Projected", "Proj.", "the embedding, brought to the width of the layers"],
-  input: ["Input", "Input", "what this layer is given"],
-  "normed before": ["Norm", "Norm", "the input, normalized before attention"],
-  query: ["Query", "Query", "what each token compares with the keys of all tokens"],
-  key: ["Key", "Key", "what each token is compared by"],
-  value: ["Value", "Value", "what each token hands over to those that attend to it"],
-  "turned query": ["Turned query", "q, turned", "the query, turned by the token's place"],
-  "turned key": ["Turned key", "k, turned", "the key, turned by the token's place"],
-  context: ["Context", "Context", "the values, mixed by the attention weights"],
-  attention: ["Attention output", "Attn. out", "the contexts of all heads, mixed by one matrix"],
-  "after attention": ["Add", "Add", "the layer's input and what attention found, added up"],
-  "normed after attention": ["Norm", "Norm", "normalized after attention"],
-  "normed between": ["Norm", "Norm", "normalized between attention and feed-forward"],
-  inner: ["Inner", "Inner", "the wide inside of the feed-forward network"],
-  gate: ["Gate", "Gate", "what the inner numbers are multiplied by"],
-  active: ["Activation", "Active", "the inner numbers after the activation function"],
-  "feed-forward": ["Feed-forward output", "FFN out", "back to the width of the layers"],
-  "after feed-forward": ["Add", "Add", "what went into the feed-forward network and what came out, added up"],
-  output: ["Output", "Output", "what this layer gives on"],
+  token: [["Token"], "a learned vector for the piece itself, looked up in a table"],
+  position: [["Position", "Pos."], "a learned vector for the place in the text"],
+  segment: [["Segment", "Seg."], "a learned vector for which of two texts the token belongs to"],
+  sum: [["Sum"], "the embeddings added up, number by number"],
+  projected: [["Projected", "Proj."], "the embedding, brought to the width of the layers"],
+  input: [["Input", "In"], "what this layer is given"],
+  "normed before": [["Norm"], "the input, normalized before attention"],
+  query: [["Query", "Q"], "what each token compares with the keys of all tokens"],
+  key: [["Key", "K"], "what each token is compared by"],
+  value: [["Value", "V"], "what each token hands over to those that attend to it"],
+  "turned query": [["Turned query", "Q turned", "Q′"], "the query, turned by the token's place"],
+  "turned key": [["Turned key", "K turned", "K′"], "the key, turned by the token's place"],
+  context: [["Context", "Ctx"], "the values, mixed by the attention weights"],
+  attention: [["Attention output", "Attn. out", "Out"], "the contexts of all heads, mixed by one matrix"],
+  "after attention": [["Add", "+"], "the layer's input and what attention found, added up"],
+  "normed after attention": [["Norm"], "normalized after attention"],
+  "normed between": [["Norm"], "normalized between attention and feed-forward"],
+  inner: [["Inner"], "the wide inside of the feed-forward network"],
+  gate: [["Gate"], "what the inner numbers are multiplied by"],
+  active: [["Activation", "Active", "Act."], "the inner numbers after the activation function"],
+  "feed-forward": [["Feed-forward output", "FFN out", "FFN"], "back to the width of the layers"],
+  "after feed-forward": [["Add", "+"], "what went into the feed-forward network and what came out, added up"],
+  output: [["Output", "Out"], "what this layer gives on"],
 };
 const NORMS = { embeddings: "the sum, normalized token by token" };
 
@@ -44,11 +44,10 @@ export function titleOf(part) {
   if (part.kind === "matrix") return ["Attention weights", "Attention"];
   if (part.kind === "words") return ["Probabilities", "Output"];
   if (part.kind === "characters") return ["Characters", "Text"];
-  if (part.kind === "pieces") return ["Pieces", "Pieces"];
+  if (part.kind === "pieces") return ["Pieces"];
   if (part.kind === "card") return [`Layer ${part.layer + 1}`, String(part.layer + 1)];
-  if (part.id === "normed") return ["Norm", "Norm"];
-  const capital = part.id[0].toUpperCase() + part.id.slice(1);
-  return PARTS[part.id]?.slice(0, 2) ?? [capital, capital];
+  if (part.id === "normed") return ["Norm"];
+  return PARTS[part.id]?.[0] ?? [part.id[0].toUpperCase() + part.id.slice(1)];
 }
 
 // Places of the walk that hold several parts.
@@ -87,7 +86,7 @@ export function saidOfPart(data, part) {
   }
   if (part.kind !== "strip") return "";
   const { size, group } = data.stages[part.index];
-  const is = part.id === "normed" ? NORMS.embeddings : PARTS[part.id]?.[2];
+  const is = part.id === "normed" ? NORMS.embeddings : PARTS[part.id]?.[1];
   const [title] = titleOf(part);
   const of = group === "layer" ? "" : ["token", "position", "segment"].includes(part.id) ? " embedding" : "";
   return `${title}${of}: ${is ? `${is}; ` : ""}${tokens} × ${many(size, "number")}.`;
@@ -182,7 +181,7 @@ export function number(value) {
 // As it stands in a cell: with at most three places, rounded ones with a place less.
 export function written({ value, exact }) {
   const text = Math.abs(value) < 0.001 ? "0.000" : number(value);
-  return exact ? text : text.replace(/\.?\d$/, "");
+  return exact ? text : text.replace(/\.?\d$/, "").replace(/^−(0\.00)$/, "$1");
 }
 
 export const percent = (probability) =>
