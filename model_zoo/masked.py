@@ -168,9 +168,12 @@ def _kept_from(loaded: LoadedModel, without: Without, n: int) -> dict[str, torch
     if loaded.family.anatomy is None:  # others have ways of their own, such as distances between tokens
         raise _cannot_be_kept(loaded)
     device = loaded.model.device
+    every = torch.ones(1, 1, n, n, dtype=torch.bool, device=device)
     if without == "future":
-        return {"attention_mask": torch.ones(n, n, dtype=torch.bool, device=device).tril()[None, None]}
-    return {"position_ids": torch.full((1, n), table.first_position(loaded), device=device)}
+        return {"attention_mask": every.tril()}
+    # A window of near tokens (ModernBERT) tells where tokens stand, too, so nothing is hidden from any.
+    same = torch.full((1, n), table.first_position(loaded), device=device)
+    return {"attention_mask": every, "position_ids": same}
 
 
 def _cannot_be_kept(loaded: LoadedModel) -> NotSupported:

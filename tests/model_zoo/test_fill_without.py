@@ -13,6 +13,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import MaskPrediction, Without
 
 TEXT, MASK = "The cat sat on the mat because it was tired.", 8
+WORDS = ("the", "dog", "saw", "a", "cat") * 30
 SHIPPED = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 
 
@@ -56,6 +57,11 @@ def test_without_positions_the_order_of_words_is_lost(engine: Engine, model: str
     """Words that are one token each, whichever comes first: the guess at the mask is the same."""
     texts = (" the cat saw the dog [MASK] the tree", " the tree dog the saw [MASK] cat the")
     plain, shuffled = (engine.fill_without(model, text, without="positions")[0] for text in texts)
+    long = [
+        " the cat saw the dog [MASK] the tree" + " ".join(f" {word}" for word in words)
+        for words in (WORDS, WORDS[::-1])
+    ]
+    assert same(*(engine.fill_without(model, text, without="positions")[0] for text in long))  # beyond any window
     first, second = (sorted(engine.encode(model, text).ids) for text in texts)
     assert first == second
     assert same(plain, shuffled)

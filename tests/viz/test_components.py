@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from in_deno import deno
 
-from viz import component, grid, heatmap, lines, lit_words, sketch, token_line
+from viz import anatomy, component, grid, heatmap, lines, lit_words, sketch, token_line
 from viz.palette import DARK, LIGHT, Theme
 
 FOLDERS = (component.FILES, Path(component.__file__).parents[1] / "ui" / "browser")
@@ -29,6 +29,7 @@ def test_a_component_is_whole(source: dict[str, str], tmp_path: Path) -> None:
         id(lines.SOURCE): ", setStateValue",
         id(lit_words.SOURCE): ", setTriggerValue",
         id(grid.SOURCE): ", setTriggerValue",
+        id(anatomy.SOURCE): ", setTriggerValue",
         id(sketch.SOURCE): ", setTriggerValue",
     }
     assert re.findall(r"^(?:export|import)\b.*\b", source["js"], re.MULTILINE) == [

@@ -1,5 +1,5 @@
 """What the app asks of the browser beyond drawing: steps of its history, texts that Enter applies, a copied link,
-and what it keeps from visit to visit.
+slides on a full screen, and what it keeps from visit to visit.
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ _COPY_LINK = {
     "css": theme_css() + _text("copy_link.css"),
     "js": linked(_FILES / "copy_link.js"),
 }
+_SLIDES = {
+    "html": _text("slides.html"),
+    "css": theme_css() + _text("slides.css"),
+    "js": linked(_FILES / "slides.js"),
+}
 _KEEPER = {"html": "<i hidden></i>", "css": "", "js": linked(_FILES / "keeper.js")}
 
 
@@ -45,6 +50,20 @@ def prepare(fields: Sequence[Field[Any]]) -> None:
 def copy_link(query: Mapping[str, str], key: str = "copy link") -> None:
     """A button that copies this page's address with these parameters; ``key`` tells two on a page apart."""
     component("copy_link", _COPY_LINK)(key=key, data={"query": dict(query)}, width="content")
+
+
+def slides(on: bool, place: str, switch: Callable[[bool], None]) -> None:
+    """A button that begins or ends the slides, and the keys that go through them; ``switch`` is told which.
+
+    ``place`` is what the slide is called: another one begins at its top.
+    """
+    key = "slides"
+    component("slides", _SLIDES)(
+        key=key,
+        data={"on": on, "place": place},
+        on_slides_change=lambda: switch(bool(st.session_state[key]["slides"])),
+        width="content",
+    )
 
 
 def keep(now: Mapping[str, str | int], taken: bool, give_back: Callable[[object], None]) -> None:

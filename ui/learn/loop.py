@@ -12,24 +12,26 @@ from jobs.tuning import Tried
 from model_zoo.types.wording import counted
 from training.finetuning.results import Tuned
 from ui import address, browser, save, widgets
-from ui.appearance import is_dark
+from ui.appearance import PRESENT, is_dark
 from ui.background import desk
 from ui.examples import Example, Examples
 from ui.learn import course, fields, keeper, model_map, quiz, teaching, worksheet
 from ui.learn.case import Case
-from ui.learn.fields import ANSWERS, FOLLOWED, LESSON, STEP
+from ui.learn.fields import ANSWERS, LESSON, STEP
 from ui.learn.glossary import quoted, worded
 from ui.learn.lesson import Lesson, Step
 from ui.learn.lessons import LESSONS
+from ui.learn.walk import FOLLOWED
 from ui.messages import as_text, failures_as_messages
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 
 _STYLE = (Path(__file__).parent / "learn.css").read_text(encoding="utf-8")
+_SLIDES = (Path(__file__).parent / "slides.css").read_text(encoding="utf-8")
 
 
 def draw() -> None:
     """The course, or one step of the lesson that is chosen."""
-    st.html(f"<style>{_STYLE}</style>")
+    st.html(f"<style>{_STYLE}{_SLIDES if LESSON.value and PRESENT.value else ''}</style>")
     teaching.begin()
     if teaching.follows():
         teaching.following()
@@ -69,7 +71,7 @@ def _asked(lesson: Lesson) -> Case:
         widgets.try_example(_examples(lesson))
         teaching.draw()
     case = Case(model, text, pair, dark=is_dark(), tuned=_tuned())
-    if not lesson.controls:
+    if not lesson.controls and not PRESENT.value:
         return case
     token, layer, head = None, 0, 0
     with widgets.controls():
@@ -81,6 +83,8 @@ def _asked(lesson: Lesson) -> Case:
         if "head" in lesson.controls and case.info.n_heads:
             widgets.into_range(HEAD, case.info.n_heads, "head")
             head = int(st.number_input("Head", 1, case.info.n_heads, **HEAD.bound, width=widgets.STEPPER)) - 1
+        if PRESENT.value:  # where the line of what is asked is hidden
+            st.caption(as_text(" – ".join(filter(None, (text, pair)))))
     return replace(case, token=token, layer=layer, head=head)
 
 
@@ -105,9 +109,9 @@ def _followed(lesson: Lesson) -> Case:
 
 
 def _tuned() -> Tuned | None:
-    """What the visitor has trained, if anything."""
+    """What the visitor has trained, if anything: the model whose files are kept."""
     trained = desk().current(Tried)
-    return None if trained is None else next(iter(trained.tuned), None)
+    return None if trained is None else next((run.tuned for run in trained.runs if run.arm.keep), None)
 
 
 def _open_with_an_example(lesson: Lesson) -> None:
@@ -211,6 +215,11 @@ def _way(lesson: Lesson) -> None:
         st.button(
             "All lessons", key="step out", icon=":material/apps:", type="tertiary", on_click=fields.go, args=("",)
         )
+        browser.slides(PRESENT.value, f"{lesson.name} {STEP.value}", _present)
+
+
+def _present(on: bool) -> None:
+    PRESENT.value = on
 
 
 def _before(lesson: Lesson, order: list[str], at: int) -> tuple[str, int] | None:
@@ -224,7 +233,7 @@ def _link(lesson: Lesson, case: Case | None) -> None:
     the lesson on paper.
     """
     query = address.query()
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key="learn-link"):
         browser.copy_link({name: value for name, value in query.items() if name != ANSWERS.name})
         whole = address.publish()
         about = "A link to this step with this sentence, without your answers; the address of this page has them, too."

@@ -28,7 +28,8 @@ export const typeScale = () => parseFloat(getComputedStyle(document.documentElem
 // Colours and font around an element of the class "picture", under the names of theme.css, and the scale of type.
 export function themeOf(element) {
   const style = getComputedStyle(element);
-  const [muted, line, primary] = ["--muted", "--line", "--primary"].map((name) => style.getPropertyValue(name).trim());
+  const [muted, line, primary, surface] = ["--muted", "--line", "--primary", "--surface"]
+    .map((name) => style.getPropertyValue(name).trim());
   const { fontFamily: font, color: text, backgroundColor: background } = style;
-  return { font, text, muted, line, background, primary, dark: isDark(background), scale: typeScale() };
+  return { font, text, muted, line, background, surface, primary, dark: isDark(background), scale: typeScale() };
 }

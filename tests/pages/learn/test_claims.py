@@ -1,0 +1,291 @@
+"""What lessons claim of a sentence, checked against arithmetic of its own on three sentences."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from analysis.wordpiece import cuts
+from model_zoo import Engine
+from model_zoo.errors import InvalidInput
+from tests.pages.learn.sentences import SENTENCES
+from ui.learn.case import Case
+from ui.learn.lesson import Choice, Sketch
+from ui.learn.lessons import LESSONS, smaller
+
+MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
+each = pytest.mark.parametrize("text", SENTENCES)
+of_models = pytest.mark.parametrize("model", MODELS)
+pytestmark = pytest.mark.usefixtures("app")
+
+
+def asked(lesson: str, step: int, case: Case) -> Choice:
+    found = LESSONS[lesson].steps[step - 1].ask(case)
+    assert isinstance(found, Choice)
+    return found
+
+
+def drawn(lesson: str, step: int, case: Case) -> Sketch:
+    found = LESSONS[lesson].steps[step - 1].ask(case)
+    assert isinstance(found, Sketch)
+    return found
+
+
+def right(lesson: str, step: int, case: Case) -> str:
+    choice = asked(lesson, step, case)
+    return choice.options[choice.right].text
+
+
+@each
+@of_models
+def test_pieces(model: str, text: str, engine: Engine) -> None:
+    case, encoding = Case(model, text), engine.encode(model, text)
+    assert right("pieces", 1, case) == f"{len(encoding):,}"
+    assert right("pieces", 3, case) == str(sum(encoding.special))
+    again = engine.encode(model, text.upper())
+    assert right("pieces", 5, case).startswith("No" if again.ids == encoding.ids else "Yes")
+
+
+@each
+def test_the_cut_word_is_cut_as_the_tokenizer_does(text: str, engine: Engine) -> None:
+    choice = asked("pieces", 2, Case("embedded/bert", text))
+    word = choice.question.removeprefix("How is “").removesuffix("” cut?")
+    found = cuts(word.lower(), set(engine.vocabulary("embedded/bert").tokens))
+    assert found is not None
+    assert choice.options[choice.right].text.replace("\\", "") == " + ".join(
+        one.piece.removeprefix("##") for one in found
+    )
+
+
+@each
+@of_models
+def test_embeddings(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text)
+    with engine._memory.lease(model) as loaded:
+        tables = [name for name, _ in loaded.encoder.embeddings.named_parameters() if "embeddings.weight" in name]
+        width = loaded.encoder.get_input_embeddings().weight.shape[1]
+        table = loaded.encoder.get_input_embeddings().weight.double().numpy()
+    assert right("embeddings", 1, case) == f"{width:,}"
+    assert right("embeddings", 2, case) == str(len(tables))
+    truth = drawn("embeddings", 3, case).truth
+    assert truth[0] == pytest.approx(np.linalg.norm(table[case.encoding.ids[case.followed]]), rel=1e-4)
+    near = asked("embeddings", 5, case)
+    wanted = engine.nearest_tokens(model, case.encoding.ids[case.followed], 1)[0]
+    assert near.options[near.right].reply.startswith(f"Its cosine is {wanted.cosine:.3f}")
+
+
+@each
+@of_models
+@pytest.mark.parametrize(("layer", "head"), [(0, 0), (1, 1)])
+def test_head(model: str, text: str, layer: int, head: int, engine: Engine) -> None:
+    case = Case(model, text, layer=layer, head=head)
+    query, key, scores = engine.attend(model, text).query_key(layer, head)
+    row = scores[case.followed]
+    assert right("head", 1, case) == str(query.shape[1])
+    assert right("head", 2, case).startswith(f"{int(np.argmax(row)) + 1} · ")
+    sketch = drawn("head", 3, case)
+    places = [int(label.split(" · ")[0]) - 1 for label in sketch.labels]
+    weights = torch.tensor(row).softmax(dim=0).numpy()
+    assert sketch.truth == pytest.approx(weights[places], abs=1e-5)
+    unscaled = torch.tensor(query[case.followed].astype(np.float64) @ key.T.astype(np.float64)).softmax(dim=0)
+    change = float(unscaled.max()) - float(weights.max())
+    wanted = "It grows" if change > 1e-4 else "It shrinks" if change < -1e-4 else "It stays as it is"
+    assert right("head", 4, case) == wanted
+    value = engine.attend(model, text).value(layer, head)
+    brought = weights * np.linalg.norm(value, axis=1)
+    assert right("head", 5, case).startswith(f"{int(np.argmax(brought)) + 1} · ")
+
+
+@each
+@of_models
+def test_heads(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text, layer=1)
+    run = engine.attend(model, text)
+    targets = {int(run.head(1, head)[case.followed].argmax()) for head in range(run.n_heads)}
+    bins = {1: "To one: they agree", 2: "To two or three", 3: "To two or three"}
+    assert right("heads", 2, case) == bins.get(len(targets), "To four or more")
+    projection = run.output_projections[1]
+    assert projection is not None
+    lengths = [
+        np.linalg.norm(run.head(1, head)[case.followed] @ run.value(1, head) @ projection[head])
+        for head in range(run.n_heads)
+    ]
+    sketch = drawn("heads", 3, case)
+    heads = [int(label.removeprefix("head ")) - 1 for label in sketch.labels]
+    assert sketch.truth == pytest.approx(np.array(lengths)[heads], rel=1e-3, abs=1e-4)
+
+
+@each
+@of_models
+def test_layer(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text, layer=1)
+    states = engine.encoded_states(model, text)
+    given = [*states.states[:-1], states.states[-1] if states.last_unnormed is None else states.last_unnormed]
+    of_token = [np.asarray(layer[case.followed], dtype=np.float64) for layer in given]
+    wanted = [1 - float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) for a, b in pairwise(of_token)]
+    assert drawn("layer", 4, case).truth == pytest.approx(wanted, abs=1e-5)
+    with engine._memory.lease(model) as loaded:
+        config = loaded.model.config
+    assert right("layer", 3, case) == f"{config.intermediate_size:,} numbers"
+    norms = right("layer", 2, case)
+    assert norms.startswith("In front" if "modernbert" in model else "Behind")
+
+
+@of_models
+def test_layers(model: str, engine: Engine) -> None:
+    text, pair = LESSONS["layers"].examples[0]
+    case = Case(model, text, pair)
+    one, other = engine.encoded_states(model, [text, pair])
+    bank = [next(at for at, token in enumerate(states.encoding.tokens) if "bank" in token) for states in (one, other)]
+    wanted = [
+        float(np.dot(a[bank[0]], b[bank[1]]) / (np.linalg.norm(a[bank[0]]) * np.linalg.norm(b[bank[1]])))
+        for a, b in zip(one.states, other.states, strict=True)
+    ]
+    assert drawn("layers", 1, case).truth == pytest.approx(np.maximum(wanted, 0), abs=1e-5)
+    assert right("layers", 2, case).startswith("Yes" if wanted[0] > 0.9999 else "No")
+
+
+def test_two_sentences_without_a_word_in_common_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="share no word"):
+        LESSONS["layers"].steps[0].ask(Case("embedded/bert", "Birds sing.", "Dogs run."))
+
+
+@each
+@of_models
+def test_sight(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text)
+    assert right("sight", 1, case) == str(case.followed + 1)
+    run = engine.attend(model, text)
+    later = np.mean([np.triu(run.layer(layer).mean(axis=0), 1).sum() / run.n_tokens for layer in range(run.n_layers)])
+    wanted = "None" if later == 0 else "Some" if later <= 2 / 3 else "More"
+    assert right("sight", 2, case).startswith(wanted)
+    (usual,) = engine.fill_mask(model, text, masked=(case.followed,))
+    (blind,) = engine.fill_without(model, text, (case.followed,), without="future")
+    assert usual.original is not None
+    assert blind.original is not None
+    reply = asked("sight", 3, case)
+    assert (
+        f"from {usual.original.probability:.1%} to {blind.original.probability:.1%}" in reply.options[reply.right].reply
+    )
+
+
+@each
+@of_models
+def test_positions(model: str, text: str) -> None:
+    case = Case(model, text)
+    wanted = "Queries and keys are turned" if "modernbert" in model else "A learned vector"
+    assert right("positions", 1, case).startswith(wanted)
+    try:
+        choice = asked("positions", 5, case)
+    except InvalidInput:  # shuffled, its tokens would be others
+        return
+    assert choice.options[choice.right].text.startswith("No")
+
+
+@each
+@of_models
+def test_guessing(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text)
+    content = sum(not special for special in engine.encode(model, text).special)
+    assert right("guessing", 1, case) == str(max(1, round(0.15 * content)))
+    assert right("guessing", 3, case) == "0.760"
+    step = engine.take_step(model, text, case.followed, rate=0.001)
+    sketch = drawn("guessing", 5, case)
+    assert sketch.truth == pytest.approx(step.after[:6])
+
+
+def test_the_courses_wrong_figure_gets_an_answer() -> None:
+    choice = asked("guessing", 3, Case("embedded/bert", SENTENCES[0]))
+    (wrong,) = (option for option in choice.options if option.text == "0.797")
+    assert "0.227" in wrong.reply
+    assert "0.760" in wrong.reply
+    assert "0.274" in wrong.reply
+
+
+@each
+def test_following(text: str, engine: Engine) -> None:
+    case = Case("embedded/bert", text, "Then they slept.")
+    there = engine.next_sentence("embedded/bert", text, "Then they slept.").p_next
+    back = engine.next_sentence("embedded/bert", "Then they slept.", text).p_next
+    assert right("following", 1, case) == "3"
+    wanted = "It falls" if back < there - 0.05 else "It rises" if back > there + 0.05 else "It stays"
+    assert right("following", 3, case).startswith(wanted)
+
+
+def test_subjects_are_the_shortcut(engine: Engine) -> None:
+    """What the lesson says of BERT is so: of pairs on one subject more are taken for next than of others."""
+    truth = drawn("following", 4, Case("embedded/bert", SENTENCES[0], "Then they slept.")).truth
+    assert truth[0] > truth[3]
+    assert truth[2] > truth[3]
+    numbers = LESSONS["following"].steps[3].numbers(Case("embedded/bert", SENTENCES[0], "Then they slept."))
+    first = numbers.iloc[0]
+    assert first["p next"] == pytest.approx(
+        engine.next_sentence("embedded/bert", first["A"], first["B"]).p_next, abs=1e-6
+    )
+
+
+@each
+@of_models
+def test_each_fate_of_the_followed_token(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text)
+    place, vocabulary, encoding = case.followed, engine.vocabulary(model), engine.encode(model, text)
+    numbers = LESSONS["guessing"].steps[1].numbers(case).set_index("fate")
+    (masked,) = engine.fill_mask(model, text, masked=(place,))
+    assert masked.log_probability is not None
+    assert numbers.loc["masked", "loss"] == pytest.approx(-masked.log_probability, abs=1e-4)
+    (kept,) = engine.restore(model, text, encoding.ids, (place,))
+    assert kept.log_probability is not None
+    assert numbers.loc["kept", "probability"] == pytest.approx(np.exp(kept.log_probability), abs=1e-5)
+    assert numbers.loc["kept", "given"] == numbers.loc["kept", "right"] == encoding.tokens[place]
+    assert vocabulary.tokens.index(str(numbers.loc["random", "given"])) not in vocabulary.special_ids
+
+
+def test_what_following_counts_is_what_the_model_says(engine: Engine) -> None:
+    case = Case("embedded/bert", "She opened the window.", "Cold air came into the room.")
+    numbers = LESSONS["following"].steps[3].numbers(case)
+    sketch = drawn("following", 4, case)
+    for kind, share in zip(sketch.labels, sketch.truth, strict=True):
+        of_kind = numbers[numbers["kind"] == kind]
+        found = [
+            engine.next_sentence("embedded/bert", a, b).p_next for a, b in zip(of_kind["A"], of_kind["B"], strict=True)
+        ]
+        assert share == pytest.approx(np.mean(np.array(found) > 0.5))
+    true, swapped = (numbers[numbers["kind"] == kind] for kind in sketch.labels[:2])
+    assert list(zip(true["A"], true["B"], strict=True)) == list(zip(swapped["B"], swapped["A"], strict=True))
+    doubted = ((true["p next"] >= 0.1) & (true["p next"] < 0.9)).sum()
+    assert f"{doubted} get between 10% and 90%" in LESSONS["following"].steps[1].why(case)
+    p = engine.next_sentence("embedded/bert", case.text, str(case.pair)).p_next
+    assert right("following", 2, case) == ("90% or more" if p >= 0.9 else "50% to 90%")
+    models = LESSONS["following"].steps[4].numbers(case).set_index("model")
+    assert models.loc["BERT", "p"] == pytest.approx(p, abs=1e-6)
+    assert "published without its sentence-order" in models.loc["ALBERT base", "why none"]
+
+
+def test_sharing_saves_what_shapes_say() -> None:
+    """BERT-base and ALBERT-base hold as many matrices a layer; one layer of 768 and 3072 has 7,077,888 weights."""
+    why = LESSONS["smaller"].steps[1].why(Case("embedded/bert", SENTENCES[0]))
+    assert f"Sharing saves {11 * 7_077_888 / 1e6:.0f} million" in why
+    assert f"saves {(30_000 * 768 - 30_000 * 128 - 128 * 768) / 1e6:.0f} million" in why
+
+
+def test_local_layers_reach_as_far_as_they_were_built_to(engine: Engine) -> None:
+    with engine._memory.lease("embedded/modernbert") as loaded:
+        config = loaded.model.config
+        built = [kind == "sliding_attention" for kind in config.layer_types]
+        window = config.local_attention // 2
+    n, reaches = smaller._reaches()
+    assert [each < n - 1 for each in reaches] == built
+    assert {each for each, local in zip(reaches, built, strict=True) if local} == {window}
+
+
+@of_models
+def test_smaller(model: str) -> None:
+    case = Case(model, SENTENCES[0])
+    assert right("smaller", 1, case) == "It falls"
+    tokens = int(right("smaller", 4, case).removesuffix(" tokens").replace(",", ""))
+    inner = {"embedded/bert": 1536, "embedded/tinybert": 512}.get(model)
+    if inner is not None:
+        assert tokens == 2 * case.info.width + inner + 1

@@ -1,0 +1,33 @@
+// Keys of the slides: what each asks for, and where it is left to what has the focus.
+
+import { deepEqual, equal } from "node:assert/strict";
+import { meant } from "../../../ui/browser/slides.js";
+
+// A key pressed where these selectors match.
+const press = (key, where = [], changes = {}) => ({
+  key,
+  composedPath: () => [{ matches: (selector) => selector.split(", ").some((one) => where.includes(one)) }, {}],
+  ...changes,
+});
+
+Deno.test("arrows go on and back everywhere, the other keys in slides alone", () => {
+  const keys = ["ArrowRight", "ArrowLeft", "PageDown", "PageUp", " ", "r", "R", "f", "Escape", "x", "Enter"];
+  const none = undefined;
+  deepEqual(
+    keys.map((key) => meant(press(key), true)),
+    ["on", "back", "on", "back", "on", "reveal", "reveal", "full", "leave", none, none],
+  );
+  deepEqual(keys.map((key) => meant(press(key), false)).filter(Boolean), ["on", "back"]);
+});
+
+Deno.test("keys that mean something where they are pressed stay there", () => {
+  for (const where of ["input", "textarea", "select", "canvas", "[role=slider]", "[role=radio]", "[role=grid]"]) {
+    equal(meant(press("ArrowRight", [where]), true), undefined);
+    equal(meant(press("r", [where]), true), undefined);
+  }
+  equal(meant(press(" ", ["button"]), true), undefined);
+  equal(meant(press("ArrowRight", ["button"]), true), "on");
+  for (const how of ["defaultPrevented", "repeat", "isComposing", "altKey", "ctrlKey", "metaKey", "shiftKey"]) {
+    equal(meant(press("ArrowLeft", [], { [how]: true }), true), undefined);
+  }
+});

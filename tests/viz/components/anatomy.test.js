@@ -1,0 +1,338 @@
+// The walk by itself: where its parts are, what the camera sees, what numbers become and say, where keys lead.
+
+import { deepEqual, equal, ok } from "node:assert/strict";
+import {
+  around,
+  between,
+  CELL,
+  closeTo,
+  inside,
+  near,
+  onScreen,
+  WHOLE,
+  windowOf,
+  zoomed,
+} from "../../../viz/components/anatomy/camera.js";
+import { placed, placeOf } from "../../../viz/components/anatomy/places.js";
+import { moved, next, reported } from "../../../viz/components/anatomy/steps.js";
+import { dequantized, shadeOf, shadesOfStrips, Values } from "../../../viz/components/anatomy/values.js";
+import {
+  leftOut,
+  number,
+  saidOfNumber,
+  saidOfPart,
+  saidOfToken,
+  written,
+} from "../../../viz/components/anatomy/words.js";
+
+const stage = (name, size, made_of = [], more = {}) => ({
+  name,
+  group: "layer",
+  size,
+  cells: size,
+  per: 1,
+  scale: 2,
+  made_of,
+  how: "other",
+  part: null,
+  ...more,
+});
+
+// BERT of four numbers and inside eight, in the first of so many layers; three tokens of which the second is followed.
+function bert({ n_layers = 6, n = 3, width = 4 } = {}) {
+  const embedding = { group: "embeddings", how: "looked up" };
+  const stages = [
+    stage("token", width, [], embedding),
+    stage("position", width, [], embedding),
+    stage("segment", width, [], embedding),
+    stage("sum", width, ["token", "position", "segment"], { group: "embeddings", how: "sum" }),
+    stage("normed", width, ["sum"], { group: "embeddings" }),
+    stage("input", width),
+    ...["query", "key", "value"].map((name) => stage(name, width, ["input"], { part: [2, 4] })),
+    stage("context", width, ["query", "key", "value"], { part: [2, 4] }),
+    stage("attention", width, ["context"]),
+    stage("after attention", width, ["input", "attention"], { how: "sum" }),
+    stage("normed after attention", width, ["after attention"]),
+    stage("inner", 4 * width, ["normed after attention"]),
+    stage("active", 4 * width, ["inner"]),
+    stage("feed-forward", width, ["active"]),
+    stage("after feed-forward", width, ["normed after attention", "feed-forward"], { how: "sum" }),
+    stage("output", width, ["after feed-forward"]),
+  ];
+  const tokens = ["[CLS]", "cat", "[SEP]", ...Array(Math.max(0, n - 3)).fill("t")].slice(0, n);
+  const data = {
+    tokens,
+    ids: tokens.map((_, at) => 1000 + at),
+    characters: tokens.map((token) => (token.startsWith("[") ? "" : token)),
+    first: 0,
+    n_tokens: n,
+    position: 1,
+    stages,
+    states: Array(n_layers + 1).fill(1),
+    state_cells: width,
+    layer: 0,
+    head: 1,
+    n_layers,
+    n_heads: 2,
+    scores: true,
+    biases: ["query"],
+    scaling: 0.5,
+    words: [["dog", 0.25]],
+    predicted: 1,
+    why_not: "",
+    at: "",
+  };
+  const floats = stages.flatMap(({ size }, at) => Array.from({ length: size }, (_, column) => at + column / 8));
+  const exact = new Float32Array([...floats, ...Array(n).fill(1 / 4), ...Array(n).fill(-1.5)]);
+  const rounded = new Int8Array(stages.reduce((sum, { cells }) => sum + n * cells, 0) + (n_layers + 1) * n * width);
+  rounded[0] = -127;
+  const attention = new Uint8Array(n * n).fill(51);
+  const all = [exact, rounded, attention].flatMap((each) => [...new Uint8Array(each.buffer)]);
+  return { ...data, weights: Uint8Array.from(all) };
+}
+
+const measured = { tokens: 50, characters: 70 };
+const overlap = (a, b) =>
+  Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x) > 0.01 &&
+  Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y) > 0.01;
+
+for (const width of [360, 400, 799, 800, 1000, 1280, 1800]) {
+  for (const shape of [{}, { n: 24 }, { n_layers: 24, n: 16, width: 1024 }, { n_layers: 1, n: 1 }]) {
+    Deno.test(`at ${width} px parts of ${JSON.stringify(shape)} stand apart, within the picture`, () => {
+      const { parts, height } = placed(bert(shape), width, { measured });
+      for (const part of parts) {
+        ok(part.x >= 0 && part.x + part.w <= width + 0.01, part.id);
+        ok(part.y >= 0 && part.y + part.h <= height, part.id);
+        ok(part.w > 0.5 && part.h > 0, part.id);
+      }
+      parts.forEach((one, at) => parts.slice(at + 1).forEach((other) => ok(!overlap(one, other), one.id + other.id)));
+    });
+  }
+}
+
+Deno.test("a part is as wide as its vectors are long", () => {
+  const { at } = placed(bert({ width: 256, n: 16 }), 1280, { measured });
+  equal(Math.round(at.get("inner").w / at.get("input").w), 4);
+  equal(Math.round(at.get("token").w), Math.round(at.get("output").w));
+});
+
+Deno.test("a wide picture keeps its height up to sixteen tokens, and all can be read", () => {
+  for (const n of [1, 4, 16, 24]) {
+    const { height, at } = placed(bert({ n }), 1280, { measured });
+    ok(height < (n <= 16 ? 426 : 526));
+    ok(at.get("pieces").h / n > 10);
+  }
+});
+
+Deno.test("layers fold beside the one that is opened", () => {
+  const { parts } = placed(bert({ n_layers: 24 }), 1000, { measured });
+  const cards = parts.filter(({ kind }) => kind === "card");
+  equal(cards.length, 24);
+  ok(cards[0].w > 2 * cards[1].w);
+});
+
+Deno.test("lines: sums in a row, one into the group of queries, keys and values, residual ones past the others", () => {
+  const { links } = placed(bert(), 1280, { measured });
+  const said = links.map(({ from, to, past, sign }) => `${from.id} ${past}${sign} ${to.id}`);
+  for (
+    const link of [
+      "token 0+ position",
+      "segment 0= sum",
+      "input 0 query",
+      "value 0 matrix",
+      "matrix 0 context",
+      "value 1 context",
+      "input 2 after attention",
+      "normed after attention 1 after feed-forward",
+    ]
+  ) ok(said.includes(link), link);
+  ok(!said.some((link) => /input \d (key|value)/.test(link)));
+});
+
+Deno.test("places have parts or frames, and the output is the model's where there is one", () => {
+  const data = bert();
+  const places = placed(data, 1280, { measured });
+  for (const name of ["pieces", "embeddings", "layers", "layer", "heads", "head", "query"]) {
+    ok(placeOf(places, name), name);
+  }
+  equal(placeOf(places, "output").kind, "words");
+  equal(placeOf(places, "layer output").id, "output");
+  equal(placeOf(placed({ ...data, words: [] }, 1280, { measured }), "output").id, "output");
+  equal(placeOf(places, "gate"), null);
+});
+
+Deno.test("a part fills the view, a number stands in it at its size", () => {
+  for (const width of [400, 1280]) {
+    const places = placed(bert({ n: 16, width: 256 }), width, { measured });
+    for (const name of ["token", "query", "inner", "matrix"]) {
+      const part = places.at.get(name);
+      const seen = windowOf(places, part);
+      const at = onScreen(around(places, part), part);
+      ok(at.x >= 0 && at.x + at.w <= width && at.w > 0.6 * width, name);
+      ok(at.y >= seen.y && at.y + at.h <= seen.y + seen.h + 0.01, name);
+      const columns = 256;
+      for (const [row, column] of [[0, 0], [7, 128], [15, 255]]) {
+        const camera = closeTo(places, part, { row, column }, columns);
+        const cell = { x: part.x + (column * part.w) / columns, y: part.y + (row * part.h) / 16 };
+        const { x, y, w } = onScreen(camera, { ...cell, w: part.w / columns, h: part.h / 16 });
+        ok(Math.abs(w - CELL.w) < 0.01);
+        ok(x >= 0 && x + w <= width && y >= seen.y && y < seen.y + seen.h, `${name} ${row} ${column}`);
+      }
+    }
+  }
+});
+
+Deno.test("a group of parts is seen whole with its heading, undistorted", () => {
+  const places = placed(bert({ n: 16, width: 256 }), 1280, { measured });
+  for (const name of ["embeddings", "heads", "pieces"]) {
+    const frame = placeOf(places, name);
+    const camera = near(places, frame);
+    equal(camera.kx, camera.ky);
+    const at = onScreen(camera, frame);
+    ok(at.x >= 0 && at.x + at.w <= 1280.01 && at.y >= 40 && at.y + at.h <= places.height, name);
+  }
+});
+
+Deno.test("zooming keeps what is under the pointer, and goes no farther than the whole", () => {
+  const places = placed(bert(), 1280, { measured });
+  const most = { kx: 100, ky: 4 };
+  const point = { x: 640, y: 200 };
+  const closer = zoomed(WHOLE, 3, point, places, most);
+  ok(Math.abs((640 / 1 - closer.x) * closer.kx - 640) < 0.01);
+  ok(closer.ky > 1 && closer.ky < closer.kx);
+  deepEqual(zoomed(closer, 0.01, point, places, most), WHOLE);
+  equal(zoomed(WHOLE, 1e9, point, places, most).kx, 100);
+  deepEqual(inside({ x: -500, y: 900, kx: 1, ky: 1 }, places), WHOLE);
+});
+
+Deno.test("a flight begins and ends where it should and goes far over the whole", () => {
+  const places = placed(bert({ width: 256 }), 1280, { measured });
+  const [from, to] = ["token", "output"].map((name) => around(places, places.at.get(name)));
+  const same = (a, b) => Object.keys(a).forEach((name) => ok(Math.abs(a[name] - b[name]) < 1e-6, name));
+  same(between(from, to, 0, places), from);
+  same(between(from, to, 1, places), to);
+  same(between(from, to, 0.5, places), WHOLE);
+  const step = between(WHOLE, to, 0.5, places);
+  ok(step.kx > 1 && step.kx < to.kx);
+});
+
+Deno.test("numbers are exact for the followed token and rounded for others", () => {
+  const data = bert();
+  const values = new Values(data);
+  const token = { kind: "strip", index: 0 };
+  deepEqual(values.at(token, 1, 3), { value: 0.375, exact: true, per: 1 });
+  deepEqual(values.at(token, 0, 0), { value: -2, exact: false, per: 1 });
+  const matrix = { kind: "matrix" };
+  deepEqual(values.at(matrix, 1, 2), { value: 0.25, exact: true, per: 1 });
+  ok(Math.abs(values.at(matrix, 0, 2).value - 0.04) < 1e-9);
+  equal(dequantized(64, 127 ** 2), 4096);
+  deepEqual([-2, 0, 0.5, 2].map((value) => shadeOf(value, 2)), [0, 127, 191, 254]);
+});
+
+Deno.test("half as many cells have the mean size of two and the sign of the larger", () => {
+  const q = [20, -10, 0, 0, -127, 127, 5, 5, 40];
+  const [, half] = shadesOfStrips(Uint8Array.from(q, (each) => each + 127), 9);
+  deepEqual([...half.levels].map((each) => each - 127), [16, 0, -127, 5, 40]);
+});
+
+Deno.test("a number says what it is and what it is made of", () => {
+  const data = bert();
+  const values = new Values(data);
+  const said = (name, row, column) => {
+    const index = data.stages.findIndex((each) => each.name === name);
+    return saidOfNumber(data, values, { id: name, kind: "strip", index }, { row, column });
+  };
+  equal(said("query", 1, 2), "Query, token “cat”, dimension 3: 6.250 = input · W_Q[:, 3] + b.");
+  equal(said("key", 1, 2), "Key, token “cat”, dimension 3: 7.250 = input · W_K[:, 3].");
+  equal(
+    said("sum", 1, 0),
+    "Sum, token “cat”, dimension 1: 3.000 = 0.000 (token) + 1.000 (position) + 2.000 (segment).",
+  );
+  equal(
+    said("after attention", 1, 0),
+    "Add, token “cat”, dimension 1: 11.00 = 5.000 (input) + 10.00 (attention output).",
+  );
+  equal(said("token", 1, 0), "Token, token “cat”, dimension 1: 0.000, number 1 of row 1,001 of the token table.");
+  equal(
+    said("token", 0, 0),
+    "Token, token “[CLS]”, dimension 1: ≈ −2.000. Rounded; click it to follow this token exactly.",
+  );
+  equal(
+    saidOfNumber(data, values, { kind: "matrix" }, { row: 1, column: 0 }),
+    "“cat” gives “[CLS]” 0.250 of its attention in head 2 of 2. It is the softmax, along the row, of scores: " +
+      "here −1.500 = q · k × 0.500.",
+  );
+});
+
+Deno.test("cells that dimensions share say so", () => {
+  const data = bert();
+  Object.assign(data.stages[0], { per: 3, cells: 2 });
+  const values = { at: () => ({ value: -0.5, exact: false, per: 3 }) };
+  equal(
+    saidOfNumber(data, values, { id: "token", kind: "strip", index: 0 }, { row: 0, column: 3 }),
+    "Token, token “[CLS]”, dimension 4: ≈ −0.500. Rounded; click it to follow this token exactly.",
+  );
+  ok(
+    saidOfNumber(data, values, { id: "token", kind: "strip", index: 0 }, { row: 0, column: 1 })
+      .includes("dimensions 1 to 3, the one farthest from zero: ≈ −0.500."),
+  );
+});
+
+Deno.test("tokens and parts say what they are", () => {
+  const data = bert();
+  equal(saidOfToken(data, 1), "Token 2, “cat”: piece number 1,001 for the characters “cat”.");
+  equal(saidOfToken(data, 0), "Token 1, “[CLS]”: piece number 1,000, added by the tokenizer.");
+  equal(
+    saidOfPart(data, { id: "inner", kind: "strip", index: 13 }),
+    "Inner: the wide inside of the feed-forward network; 3 tokens × 16 numbers.",
+  );
+  equal(saidOfPart(data, { kind: "words" }), "Probabilities: the likeliest token at “cat” is “dog”, 25%.");
+});
+
+Deno.test("what is left out is said", () => {
+  equal(leftOut(bert()), "");
+  const long = { ...bert(), first: 10, n_tokens: 1200, why_not: "Not known." };
+  long.stages[0].per = 3;
+  equal(
+    leftOut(long),
+    "Shown: tokens 11 to 13 of 1,200. Up to 3 numbers share a cell, which shows the one farthest from zero. Not known.",
+  );
+});
+
+Deno.test("numbers have a typographic minus and as many places as are of use", () => {
+  deepEqual([-0.4823, 12.345, 123.45, 0, 0.00012].map(number), ["−0.482", "12.35", "123.5", "0.000", "0.000120"]);
+});
+
+Deno.test("numbers in cells are short, and rounded ones shorter", () => {
+  deepEqual(
+    [[0.0002, true], [-0.4823, true], [-0.4823, false], [-0.004, false], [123.45, false]]
+      .map(([value, exact]) => written({ value, exact })),
+    ["0.000", "−0.482", "−0.48", "0.00", "123"],
+  );
+});
+
+Deno.test("keys go along the walk and between its bands, and from number to number", () => {
+  const { parts } = placed(bert(), 1280, { measured });
+  const order = parts.filter(({ kind }) => kind !== "card");
+  const at = (id) => order.find((part) => part.id === id);
+  equal(next("ArrowRight", order, null).id, "characters");
+  equal(next("ArrowRight", order, at("token")).id, "position");
+  equal(next("ArrowLeft", order, at("characters")).id, "characters");
+  equal(next("End", order, at("token")).id, "output");
+  ok(next("ArrowDown", order, at("token")).y > at("token").y);
+  equal(next("ArrowUp", order, at("token")).id, "token");
+  equal(next("x", order, at("token")), null);
+  const size = { rows: 3, columns: 20 };
+  deepEqual(moved("ArrowDown", { row: 2, column: 5 }, size), { row: 2, column: 5 });
+  deepEqual(moved("PageDown", { row: 0, column: 5 }, size), { row: 0, column: 15 });
+  deepEqual(moved("End", { row: 0, column: 5 }, size), { row: 0, column: 19 });
+  equal(moved("x", { row: 0, column: 5 }, size), null);
+});
+
+Deno.test("parts are reported under the names that Python has", () => {
+  deepEqual(
+    [["matrix", "matrix"], ["words", "words"], ["strip", "output"], ["strip", "query"], ["characters", "characters"]]
+      .map(([kind, id]) => reported({ kind, id })),
+    ["head", "output", "layer output", "query", "pieces"],
+  );
+});

@@ -1,0 +1,99 @@
+// Steps as slides: the button that shows them on a full screen, and keys that press the page's own buttons.
+
+import { endOf, viewOf } from "../../viz/components/shared/view.js";
+
+const BUTTONS = { on: "step-on", back: "step-back", reveal: "show-me" };
+const ALWAYS = { ArrowRight: "on", ArrowLeft: "back" };
+const IN_SLIDES = { PageDown: "on", " ": "on", PageUp: "back", r: "reveal", f: "full", Escape: "leave" };
+
+// Where keys have a meaning of their own.
+const WRITES = "input, textarea, select, canvas, [contenteditable], [role=slider], [role=tab], [role=radio], " +
+  "[role=grid], [role=application], [role=listbox], [role=combobox], [role=menu], [role=dialog]";
+const PRESSED = "button, a, summary, [role=button]"; // by the space bar
+
+export default function render({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".slides");
+  const view = viewOf(root, Slides);
+  view.report = setTriggerValue;
+  view.update(data);
+  return endOf(root);
+}
+
+// What a key asks for, be it in slides or not; undefined for nothing.
+export function meant(event, slides) {
+  if (event.defaultPrevented || event.repeat || event.isComposing) return undefined;
+  if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return undefined;
+  const within = (selector) => event.composedPath().some((element) => element.matches?.(selector));
+  if (within(WRITES) || event.key === " " && within(PRESSED)) return undefined;
+  const { key } = event;
+  return ALWAYS[key] ?? (slides ? IN_SLIDES[key.length === 1 ? key.toLowerCase() : key] : undefined);
+}
+
+class Slides {
+  constructor(root) {
+    this.root = root;
+    this.button = root.querySelector("button");
+    this.on = false;
+    this.place = null; // lesson and step
+    this.full = false; // the screen, which Escape gives back
+    this.report = (_name, _value) => {}; // Streamlit's, set at every run
+    this.listeners = new AbortController();
+    const { signal } = this.listeners;
+    this.button.addEventListener("click", () => this.on ? this.leave() : this.enter(), { signal });
+    addEventListener("keydown", (event) => this.key(event), { signal });
+    document.addEventListener("fullscreenchange", () => this.changed(), { signal });
+  }
+
+  update({ on, place }) {
+    this.on = on;
+    this.root.classList.toggle("on", on);
+    this.button.textContent = on ? "Leave slides" : "Slides";
+    // Another step begins at its top, wherever the last one was left.
+    if (place !== this.place) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+    this.place = place;
+  }
+
+  enter() {
+    this.fill();
+    this.report("slides", true);
+  }
+
+  leave() {
+    this.full = false;
+    if (document.fullscreenElement) document.exitFullscreen();
+    this.report("slides", false);
+  }
+
+  // A browser may refuse: slides are slides in a window, too.
+  fill() {
+    document.documentElement.requestFullscreen?.().then(() => (this.full = true), () => {});
+  }
+
+  // Browsers take Escape for themselves on a full screen, and tell only that it is over.
+  changed() {
+    if (!document.fullscreenElement && this.full) this.leave();
+  }
+
+  key(event) {
+    const action = meant(event, this.on);
+    if (!action) return;
+    event.preventDefault();
+    if (action === "leave") this.leave();
+    else if (action !== "full") press(BUTTONS[action]);
+    else if (!document.fullscreenElement) this.fill();
+    else {
+      this.full = false;
+      document.exitFullscreen();
+    }
+  }
+
+  destroy() {
+    this.listeners.abort();
+  }
+}
+
+function press(key) {
+  /** @type {HTMLElement | null} */
+  const button = document.querySelector(`.st-key-${key} button`);
+  button?.click();
+}

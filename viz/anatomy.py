@@ -1,0 +1,246 @@
+"""The walk: a text's way through a model, from characters to probabilities, drawn by a component that zooms into it.
+
+``payload`` makes what the component reads, ``SOURCE`` holds its files. What the component reports, each as a trigger:
+
+- ``stage``: the name of the part that was clicked or entered, a ``Stage.name`` or one of ``PLACES``; the last stage of
+  the layer is "layer output", because "output" is the model's;
+- ``token``: the place in the text of a token that was clicked, which may be followed now;
+- ``layer``: a layer of the stack that was clicked, counted from 0.
+
+The picture is saved as SVG or PNG by the component itself, in the reader's browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from model_zoo.types import Anatomy, FloatArray, MaskPrediction, Stage
+from viz import component
+from viz.layout import visible_text
+from viz.palette import diverging, sequential
+
+SOURCE = component.source("anatomy", styles=("picture",))
+
+MOST_TOKENS: Final = 24  # beyond, rows are too low to tell apart, and those around the token that is followed are drawn
+MOST_CELLS: Final = 384  # a strip; a wider vector's dimensions share cells
+STATE_CELLS: Final = 64  # a strip of a folded layer
+MOST_WORDS: Final = 6  # of the output
+EQUAL: Final = 0.01  # of a stage's largest number; what a half-precision sum may be beside the sum
+
+# Where a visitor can be beside the stages. "output" is the model's where predictions are drawn, else the layer's, which
+# is "layer output", too.
+PLACES: Final = ("pieces", "embeddings", "layers", "layer", "heads", "head", "output", "layer output")
+
+# How a stage comes from those it is made of: "sum" and "same" are found in the numbers.
+How = Literal["looked up", "sum", "same", "other"]
+
+
+class Strips(TypedDict):
+    """A stage: a strip a token, ``cells`` of ``per`` dimensions each (fewer in the last)."""
+
+    name: str
+    group: Literal["embeddings", "layer"]
+    size: int
+    cells: int
+    per: int
+    scale: float  # the largest size of its numbers
+    made_of: list[str]
+    how: How
+    part: tuple[int, int] | None  # the dimensions of the chosen head, from and up to
+
+
+class Payload(TypedDict):
+    """What the component reads; a number of a cell is scale · q · |q| / 127², q an int8.
+
+    ``weights`` holds, one after the other: the numbers of the followed token, float32, ``size`` of every stage, then
+    its row of attention (n) and, with ``scores``, of scores (n); then q of every stage, int8 (n, cells), and of every
+    state (n, cells), in which several dimensions of a cell give the one farthest from zero; then the attention, uint8
+    (n, n), of which a weight is (level / 255)².
+    """
+
+    weights: bytes
+    model: str
+    tokens: list[str]
+    ids: list[int]
+    characters: list[str]  # that were typed of each token, "" for one that nobody typed
+    first: int  # place in the text of the first token shown
+    n_tokens: int  # of the text
+    position: int  # of the followed token among those shown
+    stages: list[Strips]
+    states: list[float]  # the scale of what each layer is given, and of what the last one gives
+    state_cells: int
+    layer: int
+    head: int
+    n_layers: int
+    n_heads: int
+    scores: bool
+    biases: list[str]  # which of query, key and value have one
+    scaling: float | None  # of q · k
+    why_not: str
+    words: list[tuple[str, float]]  # the likeliest at ``predicted``, and their probabilities
+    predicted: int | None  # place among the tokens shown, None where it is not
+    at: str
+    scale: list[str]  # evenly spaced colours from the most negative to the most positive, "#rrggbb"
+    dark_scale: list[str]
+    weight_scale: list[str]
+    dark_weight_scale: list[str]
+    file: str  # name of saved pictures, without their ending
+
+
+def payload(
+    anatomy: Anatomy,
+    *,
+    n_layers: int,
+    n_heads: int,
+    predictions: MaskPrediction | None = None,
+    at: str = "",
+    position: int = 0,
+) -> Payload:
+    """One text in one layer and head. ``position`` is the token that is followed, whose numbers are sent whole.
+
+    Other numbers are rounded to 255 steps, even in the root of their size, and at most ``MOST_CELLS`` of a vector and
+    ``MOST_TOKENS`` of a text are sent. ``at`` is the place where the visitor is, the name of a stage or one of
+    ``PLACES``; one that this model does not have is dropped, because links outlive a model.
+
+    Raises ValueError where the anatomy does not fit ``n_layers`` and ``n_heads``, where ``position`` is no token of the
+    text, and where a number is not finite.
+    """
+    encoding = anatomy.encoding
+    if len(anatomy.states) != n_layers + 1 or not (0 <= anatomy.layer < n_layers and 0 <= anatomy.head < n_heads):
+        raise ValueError(
+            f"{len(anatomy.states)} states with layer {anatomy.layer} and head {anatomy.head} opened do not fit "
+            f"{n_layers} layers of {n_heads} heads"
+        )
+    if not 0 <= position < len(encoding):
+        raise ValueError(f"position {position} is not among {len(encoding)} tokens")
+    first = min(max(0, position - MOST_TOKENS // 2), max(0, len(encoding) - MOST_TOKENS))
+    shown = slice(first, first + MOST_TOKENS)
+    followed = position - first
+
+    stages = [*((s, "embeddings") for s in anatomy.embeddings), *((s, "layer") for s in anatomy.stages)]
+    strips: list[Strips] = []
+    exact, rounded = [], []
+    for stage, group in stages:
+        values = stage.values[shown]
+        cells, per = binned(values, MOST_CELLS)
+        quantized, scale = quantize(cells)
+        exact.append(values[followed])
+        rounded.append(quantized)
+        strips.append(
+            Strips(
+                name=stage.name,
+                group="embeddings" if group == "embeddings" else "layer",
+                size=values.shape[1],
+                cells=cells.shape[1],
+                per=per,
+                scale=scale,
+                made_of=list(stage.made_of),
+                how=_how(anatomy, stage),
+                part=_part(anatomy, stage, n_heads),
+            )
+        )
+    states = [quantize(binned(state[shown], STATE_CELLS)[0]) for state in anatomy.states]
+    exact.append(anatomy.attention[position, shown])
+    if anatomy.scores is not None:
+        exact.append(np.maximum(anatomy.scores[position, shown], np.finfo(np.float32).min))  # -∞ where it is masked
+    levels = np.rint(255 * np.sqrt(np.clip(anatomy.attention[shown, shown], 0, 1))).astype(np.uint8)
+    weights = anatomy.weights
+    predicted = predictions.position - first if predictions is not None else -1
+    return Payload(
+        weights=b"".join(
+            [
+                np.concatenate(exact).astype("<f4").tobytes(),
+                *(part.tobytes() for part in rounded),
+                *(state.tobytes() for state, _ in states),
+                levels.tobytes(),
+            ]
+        ),
+        model=anatomy.model.id,
+        tokens=[visible_text(token) for token in encoding.tokens[shown]],
+        ids=list(encoding.ids[shown]),
+        characters=list(_characters(anatomy))[shown],
+        first=first,
+        n_tokens=len(encoding),
+        position=followed,
+        stages=strips,
+        states=[scale for _, scale in states],
+        state_cells=states[0][0].shape[1],
+        layer=anatomy.layer,
+        head=anatomy.head,
+        n_layers=n_layers,
+        n_heads=n_heads,
+        scores=anatomy.scores is not None,
+        biases=[
+            name for name in ("query", "key", "value") if weights is not None and getattr(weights, f"{name}_bias").any()
+        ],
+        scaling=None if weights is None else weights.scaling,
+        why_not=anatomy.why_not or "",
+        words=[]
+        if predictions is None
+        else [(visible_text(w.token), w.probability) for w in predictions.best][:MOST_WORDS],
+        predicted=predicted if 0 <= predicted < len(levels) else None,
+        at=at if at in PLACES or anatomy.has(at) else "",
+        scale=[colour for _, colour in diverging(dark=False)],
+        dark_scale=[colour for _, colour in diverging(dark=True)],
+        weight_scale=[colour for _, colour in sequential(dark=False)],
+        dark_weight_scale=[colour for _, colour in sequential(dark=True)],
+        file=f"anatomy-layer-{anatomy.layer + 1}-head-{anatomy.head + 1}",
+    )
+
+
+def binned(values: FloatArray, most: int) -> tuple[FloatArray, int]:
+    """Values (n, size) as (n, at most ``most`` cells), and how many dimensions share a cell: it holds the one of them
+    that is farthest from zero.
+    """
+    n, size = values.shape
+    per = -(-size // most)
+    padded = np.pad(values, ((0, 0), (0, -size % per))).reshape(n, -1, per)
+    farthest = np.abs(padded).argmax(axis=-1, keepdims=True)
+    return np.take_along_axis(padded, farthest, axis=-1)[..., 0], per
+
+
+def quantize(values: FloatArray) -> tuple[npt.NDArray[np.int8], float]:
+    """Values as q, and the scale: a value is about scale · q · |q| / 127². Even steps of the root keep small numbers
+    apart beside a few large ones, which the hidden states of transformers have. Raises ValueError where a number is not
+    finite.
+    """
+    scale = float(np.abs(values).max(initial=0.0))
+    if not np.isfinite(scale):
+        raise ValueError("numbers must be finite")
+    roots = np.sqrt(np.abs(values) / np.float32(scale or 1.0))
+    return np.rint(127 * np.sign(values) * roots).astype(np.int8), scale
+
+
+def _how(anatomy: Anatomy, stage: Stage) -> How:
+    if not stage.made_of:
+        return "looked up" if any(stage is one for one in anatomy.embeddings) else "other"
+    sources = [anatomy.stage(name).values for name in stage.made_of if anatomy.has(name)]
+    if len(sources) == len(stage.made_of) and all(source.shape == stage.values.shape for source in sources):
+        missed = np.abs(sum(sources[1:], sources[0]) - stage.values).max(initial=0.0)
+        if missed <= EQUAL * np.abs(stage.values).max(initial=0.0):
+            return "same" if len(sources) == 1 else "sum"
+    return "other"
+
+
+def _part(anatomy: Anatomy, stage: Stage, n_heads: int) -> tuple[int, int] | None:
+    """The dimensions of the head among those of all; where queries outnumber keys, several heads share a part."""
+    of_the_head = {"query": anatomy.query, "key": anatomy.key, "value": anatomy.value, "context": anatomy.context}
+    own = of_the_head.get(stage.name.removeprefix("turned "))
+    if own is None:
+        return None
+    size, d = stage.values.shape[1], own.shape[1]
+    if size % d or n_heads % (size // d):
+        return None
+    place = anatomy.head * (size // d) // n_heads
+    return place * d, (place + 1) * d
+
+
+def _characters(anatomy: Anatomy) -> Iterator[str]:
+    encoding = anatomy.encoding
+    texts = (encoding.text, encoding.text_pair or "")
+    for (start, end), segment, special in zip(encoding.offsets, encoding.segment_ids, encoding.special, strict=True):
+        yield "" if special else texts[min(segment, 1)][start:end].strip()

@@ -1,0 +1,505 @@
+// The walk: a text's way through a model, from its characters to probabilities, as one picture that can be zoomed into
+// from the whole to a single number.
+//
+// One canvas holds what the camera sees. It is drawn anew only while the camera moves or something is pointed at. Where
+// the system asks for no motion, the camera jumps.
+
+import { clamp } from "../shared/numbers.js";
+import { CanvasPen } from "../shared/pens.js";
+import { pictureFile, saveFrom } from "../shared/saving.js";
+import { onRatio, sharpest } from "../shared/screen.js";
+import { endOf, unpack, viewOf } from "../shared/view.js";
+import { around, between, closeTo, inside, near, nearest, onScreen, WHOLE, windowOf, zoomed } from "./camera.js";
+import { Picture } from "./picture.js";
+import { placeOf } from "./places.js";
+import { moved, next, reported } from "./steps.js";
+import { Values } from "./values.js";
+import { leftOut, saidOfNumber, saidOfPart, saidOfPlace, saidOfToken } from "./words.js";
+
+const FLIGHT = { far: 900, near: 450, step: 160 }; // ms
+const READABLE = { across: 3, down: 6 }; // CSS px of a cell that is pointed at by itself
+const STILL = 4; // CSS px that a pointer may move in a click
+
+export default function render({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".anatomy");
+  const view = viewOf(root, Anatomy);
+  view.report = setTriggerValue;
+  view.update(unpack(data));
+  return endOf(root);
+}
+
+class Anatomy {
+  constructor(root) {
+    this.root = root;
+    this.canvas = root.querySelector("canvas");
+    this.region = root.querySelector(".region");
+    this.status = root.querySelector(".status");
+    this.tools = root.querySelector(".tools");
+    this.legend = root.querySelector(".legend");
+    this.leftOut = root.querySelector(".left-out");
+    this.data = null;
+    this.camera = WHOLE;
+    this.flight = null; // {from, to, start, time}: where the camera is going
+    this.focus = null; // the name of the part that keys are on
+    this.read = null; // {id, row, column} that is read: pointed at, or reached by keys
+    this.number = false; // whether keys go from number to number
+    this.pointers = new Map();
+    this.report = (_name, _value) => {}; // Streamlit's, set at every run
+    this.listen();
+  }
+
+  // ---- data ---------------------------------------------------------------------------------------------
+
+  update(data) {
+    const before = this.data;
+    this.data = data;
+    this.values = new Values(data);
+    if (this.read && this.number && before.position !== data.position) this.read.row = data.position;
+    this.layout();
+    if (!this.picture) return;
+    if (this.read && !this.partRead()) this.letGo();
+    const { at } = data;
+    const goes = (name) => placeOf(this.picture.places, name);
+    if (at && at !== before?.at) this.lead(goes(at), before);
+    else if (before && before.layer !== data.layer) this.lead(goes(at) ?? goes("layer"), before);
+    else if (before && before.head !== data.head) this.lead(goes(at) ?? goes("head"), before);
+    else if (before && before.position !== data.position && this.number) this.goToNumber(FLIGHT.near);
+    else if (before?.at && !at) this.fly(WHOLE);
+  }
+
+  // To a place that was chosen elsewhere on the page. A picture may be higher than the window: the place comes into view.
+  lead(place, before) {
+    this.goTo(place);
+    const { places } = this.picture;
+    if (!before || !place || places.wide) return;
+    const { y, h } = windowOf(places, place);
+    Object.assign(this.region.style, { top: `${y}px`, height: `${h}px` });
+    this.region.scrollIntoView({ block: "nearest", behavior: this.still ? "instant" : "smooth" });
+  }
+
+  layout() {
+    const width = this.canvas.parentElement.clientWidth;
+    if (!width || !this.data) return; // not to be seen; the observer of its size tells when it is
+    const before = this.picture;
+    this.picture = new Picture(this, width);
+    const { height } = this.picture;
+    this.ratio = sharpest(devicePixelRatio, width, height);
+    [this.canvas.width, this.canvas.height] = [Math.round(width * this.ratio), Math.round(height * this.ratio)];
+    this.canvas.style.height = `${height}px`;
+    if (before && (before.width !== width || before.height !== height)) this.land(WHOLE);
+    const { model, n_layers, tokens } = this.data;
+    this.canvas.setAttribute("aria-label", `${model}: ${tokens.length} tokens through ${n_layers} layers.`);
+    this.explain();
+    this.look();
+    this.draw();
+  }
+
+  explain() {
+    const { dark } = this.picture.theme;
+    const bar = document.createElement("i");
+    const colours = dark ? this.data.dark_scale : this.data.scale;
+    bar.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
+    this.legend.replaceChildren("below zero", bar, "above; each part by its own largest number.");
+    this.leftOut.textContent = leftOut(this.data);
+  }
+
+  // ---- camera -------------------------------------------------------------------------------------------
+
+  get still() {
+    return matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
+
+  // Where the camera is, or is going.
+  get goal() {
+    return this.flight?.to ?? this.camera;
+  }
+
+  fly(to, time = FLIGHT.far) {
+    if (this.still) {
+      this.land(to);
+      return;
+    }
+    this.flight = { from: this.camera, to, start: null, time };
+    this.root.dataset.still = "false";
+    this.ask();
+  }
+
+  land(to) {
+    this.camera = to;
+    this.flight = null;
+    this.look();
+    this.ask();
+  }
+
+  // At most one drawing a frame, and none at rest.
+  ask() {
+    this.frame ??= requestAnimationFrame((now) => this.paint(now));
+  }
+
+  paint(now) {
+    this.frame = null;
+    if (this.flight) {
+      this.flight.start ??= now;
+      const { from, to, start, time } = this.flight;
+      const part = Math.min(1, (now - start) / time);
+      if (part >= 1) {
+        this.camera = to;
+        this.flight = null;
+        this.look();
+      } else {
+        this.camera = between(from, to, part, this.picture.places);
+        this.ask();
+      }
+    }
+    this.draw();
+  }
+
+  draw() {
+    if (!this.picture) return;
+    const context = this.canvas.getContext("2d");
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    this.picture.draw(new CanvasPen(context, this.ratio, this.picture.font), this.camera, this.marks());
+    this.root.dataset.still = String(this.flight === null);
+  }
+
+  marks() {
+    const part = this.partRead();
+    return {
+      here: this.data.at,
+      focus: this.focus && this.focused ? this.partOf(this.focus) : null,
+      read: part ? { ...this.read, part } : null,
+    };
+  }
+
+  get focused() {
+    return /** @type {any} */ (this.canvas.getRootNode()).activeElement === this.canvas;
+  }
+
+  partOf(id) {
+    return this.picture.places.at.get(id) ?? null;
+  }
+
+  partRead() {
+    return this.read && this.partOf(this.read.id);
+  }
+
+  // Which part is looked at, and what follows from where the camera is.
+  look() {
+    if (!this.picture) return;
+    this.picture.camera = this.camera;
+    const dominant = this.picture.dominant();
+    this.into = dominant?.id ?? null;
+    if (!dominant && this.number) this.letGo();
+    const whole = this.camera.kx <= 1.001 && this.camera.ky <= 1.001;
+    this.canvas.classList.toggle("near", !whole);
+    this.root.dataset.into = this.into ?? "";
+    this.say();
+  }
+
+  // To a part or a frame; a part with numbers fills the view.
+  goTo(place, time = FLIGHT.far) {
+    if (!place) return;
+    this.letGo();
+    const { places } = this.picture;
+    const holds = place.kind === "strip" || place.kind === "matrix";
+    if (holds) this.focus = place.id;
+    this.fly(holds ? around(places, place) : near(places, place), time);
+    this.say();
+  }
+
+  goToNumber(time = FLIGHT.far) {
+    const part = this.partRead();
+    this.number = true;
+    this.fly(closeTo(this.picture.places, part, this.read, this.values.columnsOf(part)), time);
+    this.say();
+  }
+
+  letGo() {
+    this.read = null;
+    this.number = false;
+  }
+
+  zoom(factor, point, time = 0) {
+    const { places } = this.picture;
+    const found = this.picture.pointedAt(this.goal, point.x, point.y)?.part ?? this.partOf(this.into);
+    const part = found && (found.kind === "strip" || found.kind === "matrix") ? found : null;
+    const most = part ? nearest(places, part, this.values.columnsOf(part)) : { kx: 12, ky: 3 };
+    const to = zoomed(this.goal, factor, point, places, most);
+    if (time) this.fly(to, time);
+    else this.land(to);
+  }
+
+  // ---- what is said -------------------------------------------------------------------------------------
+
+  say() {
+    const { data } = this;
+    if (!this.picture) return;
+    const read = this.partRead();
+    const told = read
+      ? this.saidOf(read)
+      : this.into
+      ? `${saidOfPart(data, this.partOf(this.into))} Click a number to come closer; Escape goes back.`
+      : this.focus && this.focused
+      ? `${saidOfPart(data, this.partOf(this.focus))} Enter goes into it.`
+      : this.hint();
+    if (told !== this.status.textContent) this.status.textContent = told;
+  }
+
+  saidOf(part) {
+    const { data, values, read } = this;
+    if (part.kind === "characters" || part.kind === "pieces") return saidOfToken(data, read.row);
+    if (!read.single || (part.kind !== "strip" && part.kind !== "matrix")) return saidOfPart(data, part);
+    return saidOfNumber(data, values, part, read);
+  }
+
+  hint() {
+    const touch = matchMedia("(hover: none)").matches;
+    const how = touch ? "Tap a part to look inside." : "Point at a part to read what it is; click to look inside.";
+    const here = this.data.at && placeOf(this.picture.places, this.data.at);
+    const said = here && (here.kind ? saidOfPart(this.data, here) : saidOfPlace(this.data, here));
+    return said ? `You are here. ${said} ${how}` : `From characters to probabilities. ${how}`;
+  }
+
+  // ---- events -------------------------------------------------------------------------------------------
+
+  listen() {
+    this.listeners = new AbortController();
+    const options = { signal: this.listeners.signal };
+    const on = (target, type, listener, more = {}) => target.addEventListener(type, listener, { ...options, ...more });
+    on(this.canvas, "pointerdown", (event) => this.press(event));
+    on(this.canvas, "pointermove", (event) => this.move(event));
+    on(this.canvas, "pointerup", (event) => this.lift(event));
+    on(this.canvas, "pointercancel", (event) => this.pointers.delete(event.pointerId));
+    on(this.canvas, "pointerleave", (event) => {
+      if (event.pointerType === "touch" || this.number) return;
+      this.letGo();
+      this.say();
+      this.ask();
+    });
+    on(this.canvas, "wheel", (event) => this.wheel(event), { passive: false });
+    on(this.canvas, "keydown", (event) => this.key(event));
+    on(this.canvas, "focus", () => {
+      if (!this.canvas.matches(":focus-visible")) return;
+      this.focus ??= this.order()[0]?.id ?? null;
+      this.say();
+      this.ask();
+    });
+    on(this.canvas, "blur", () => {
+      this.say();
+      this.ask();
+    });
+    on(this.tools, "click", (event) => {
+      const button = event.target.closest("button");
+      if (button?.dataset.kind) this.save(button);
+      else if (button?.dataset.step) this.walk(button.dataset.step);
+      else if (button) this.zoomBy(button.dataset.zoom);
+    });
+    on(this.root, "transitionend", (event) => event.target === this.root && this.layout());
+    on(document.fonts, "loadingdone", () => this.layout());
+    this.sizes = new ResizeObserver(() => {
+      if (this.canvas.parentElement.clientWidth !== this.picture?.width) this.layout();
+    });
+    this.sizes.observe(this.canvas.parentElement);
+    onRatio(() => this.layout(), options.signal);
+  }
+
+  order() {
+    return this.picture.places.parts.filter(({ kind }) => kind !== "card");
+  }
+
+  press(event) {
+    const point = { x: event.offsetX, y: event.offsetY };
+    this.pointers.set(event.pointerId, { ...point, from: point });
+    if (this.pointers.size === 2) this.pinched = true;
+    if (event.isPrimary) this.pinched = false;
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+
+  move(event) {
+    const point = { x: event.offsetX, y: event.offsetY };
+    const held = this.pointers.get(event.pointerId);
+    if (!held) {
+      if (event.pointerType !== "touch" && !this.flight) this.point(point);
+      return;
+    }
+    if (this.pointers.size === 2) this.pinch(event.pointerId, point);
+    else if (distance(point, held.from) > STILL && this.canvas.classList.contains("near")) {
+      this.canvas.classList.add("dragged");
+      const { x, y, kx, ky } = this.camera;
+      const to = { kx, ky, x: x - (point.x - held.x) / kx, y: y - (point.y - held.y) / ky };
+      this.land(inside(to, this.picture.places));
+    }
+    Object.assign(held, point);
+  }
+
+  pinch(id, point) {
+    const [one, other] = [...this.pointers].map(([each, at]) => (each === id ? point : at));
+    const before = distance(...[...this.pointers.values()]);
+    const middle = { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 };
+    this.zoom((distance(one, other) / Math.max(before, 1)) ** 1.6, middle);
+  }
+
+  lift(event) {
+    const held = this.pointers.get(event.pointerId);
+    this.pointers.delete(event.pointerId);
+    this.canvas.classList.remove("dragged");
+    if (!held || this.pinched || distance(held.from, { x: event.offsetX, y: event.offsetY }) > STILL) return;
+    this.click({ x: event.offsetX, y: event.offsetY });
+  }
+
+  found(point) {
+    const found = this.picture.pointedAt(this.camera, point.x, point.y);
+    if (!found || (this.into && found.part.id !== this.into)) return null;
+    const { part, row, column } = found;
+    const at = onScreen(this.camera, part);
+    const rows = this.picture.places.rows;
+    const large = at.w / this.values.columnsOf(part) >= READABLE.across && at.h / rows >= READABLE.down;
+    return { id: part.id, row, column, single: large };
+  }
+
+  point(point) {
+    if (this.number) return;
+    const found = this.found(point);
+    const same = found?.id === this.read?.id && found?.row === this.read?.row && found?.column === this.read?.column;
+    if (same) return;
+    this.read = found;
+    this.say();
+    this.ask();
+  }
+
+  click(point) {
+    const found = this.found(point);
+    if (!found) return;
+    const part = this.partOf(found.id);
+    const holds = part.kind === "strip" || part.kind === "matrix";
+    if (part.kind === "characters" || part.kind === "pieces") {
+      this.read = found;
+      this.say();
+      this.ask();
+      this.report("token", this.data.first + found.row);
+    } else if (part.kind === "card") this.report("layer", part.layer);
+    else if (holds && this.into === part.id) {
+      this.read = { ...found, single: true };
+      this.goToNumber(this.number ? FLIGHT.near : FLIGHT.far);
+      if (found.row !== this.data.position) this.report("token", this.data.first + found.row);
+    } else {
+      this.goTo(part);
+      this.report("stage", reported(part));
+    }
+  }
+
+  // A page is scrolled over the picture as over anything else, until the picture was clicked or reached by keys.
+  wheel(event) {
+    const whole = !this.canvas.classList.contains("near");
+    if (!event.ctrlKey && (!this.focused || (whole && event.deltaY > 0))) return;
+    event.preventDefault();
+    this.number = false;
+    const pixels = event.deltaY * (event.deltaMode === 1 ? 16 : 1);
+    this.zoom(Math.exp(-clamp(pixels, -200, 200) * (event.ctrlKey ? 0.02 : 0.005)), {
+      x: event.offsetX,
+      y: event.offsetY,
+    });
+  }
+
+  zoomBy(how) {
+    if (how === "whole") {
+      this.letGo();
+      this.fly(WHOLE);
+      return;
+    }
+    const { places } = this.picture;
+    const part = this.partRead() ?? this.partOf(this.into ?? this.focus ?? "");
+    const at = part && onScreen(this.goal, part);
+    const middle = { x: this.picture.width / 2, y: places.height / 2 };
+    const seen = at && at.x < this.picture.width && at.x + at.w > 0;
+    const point = seen && !this.into ? { x: at.x + at.w / 2, y: at.y + at.h / 2 } : middle;
+    this.number = false;
+    this.zoom(how === "in" ? 2.2 : 1 / 2.2, point, FLIGHT.near);
+  }
+
+  key(event) {
+    if (event.altKey || event.metaKey || event.ctrlKey) return;
+    const by = { "+": "in", "=": "in", "-": "out", "−": "out", 0: "whole" }[event.key];
+    if (by) this.zoomBy(by);
+    else if (event.key === "Enter") this.enter();
+    else if (event.key === "Escape") {
+      if (!this.leave()) return;
+    } else if (!this.step(event.key)) return;
+    event.preventDefault();
+  }
+
+  // From the whole into a part, from there to a number.
+  enter() {
+    const part = this.partOf(this.focus ?? "") ?? this.order()[0];
+    if (!part || this.number) return;
+    if (this.into === part.id) {
+      const [column = 0] = this.data.stages[part.index]?.part ?? [];
+      this.read ??= { id: part.id, row: this.data.position, column, single: true };
+      this.read.single = true;
+      this.goToNumber();
+      return;
+    }
+    this.focus = part.id;
+    this.goTo(part);
+    this.report("stage", reported(part));
+  }
+
+  leave() {
+    if (this.number) {
+      const part = this.partRead();
+      this.letGo();
+      this.goTo(part);
+      return true;
+    }
+    if (this.goal.kx <= 1.001 && this.goal.ky <= 1.001) return false;
+    this.letGo();
+    this.fly(WHOLE);
+    return true;
+  }
+
+  step(key) {
+    if (this.number) {
+      const part = this.partRead();
+      const size = { rows: this.picture.places.rows, columns: this.values.columnsOf(part) };
+      const to = moved(key, this.read, size);
+      if (!to) return false;
+      this.read = { ...this.read, ...to };
+      this.goToNumber(FLIGHT.step);
+      return true;
+    }
+    const part = next(key, this.order(), this.partOf(this.focus ?? ""));
+    if (!part) return false;
+    this.letGo();
+    this.focus = part.id;
+    if (this.into) this.goTo(part);
+    this.say();
+    this.ask();
+    return true;
+  }
+
+  // To the next part along the walk, or the one before, and into it.
+  walk(key) {
+    const part = next(key, this.order(), this.partOf(this.into ?? this.focus ?? ""));
+    this.focus = part.id;
+    this.goTo(part);
+    this.report("stage", reported(part));
+  }
+
+  save(button) {
+    const { namespaceURI } = button.querySelector("svg");
+    saveFrom(button, this.data.file, (kind) => {
+      const picture = new Picture(this, this.picture.width);
+      const [camera, marks] = [this.camera, { ...this.marks(), focus: null }];
+      const { width, height, font } = picture;
+      return pictureFile({ width, height, font, draw: (pen) => picture.draw(pen, camera, marks) }, kind, namespaceURI);
+    });
+  }
+
+  destroy() {
+    this.listeners.abort();
+    this.sizes.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+}
+
+const distance = (a, b) => Math.hypot(a.x - b.x, a.y - b.y);

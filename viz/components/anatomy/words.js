@@ -1,0 +1,202 @@
+// What the parts are called, and what a place of the picture says in plain words.
+
+// Titles, each shorter than the one before, and what the part is, in a sentence.
+const PARTS = {
+  token: [["Token"], "a learned vector for the piece itself, looked up in a table"],
+  position: [["Position", "Pos."], "a learned vector for the place in the text"],
+  segment: [["Segment", "Seg."], "a learned vector for which of two texts the token belongs to"],
+  sum: [["Sum"], "the embeddings added up, number by number"],
+  projected: [["Projected", "Proj."], "the embedding, brought to the width of the layers"],
+  input: [["Input", "In"], "what this layer is given"],
+  "normed before": [["Norm"], "the input, normalized before attention"],
+  query: [["Query", "Q"], "what each token compares with the keys of all tokens"],
+  key: [["Key", "K"], "what each token is compared by"],
+  value: [["Value", "V"], "what each token hands over to those that attend to it"],
+  "turned query": [["Turned query", "Q turned", "Q′"], "the query, turned by the token's place"],
+  "turned key": [["Turned key", "K turned", "K′"], "the key, turned by the token's place"],
+  context: [["Context", "Ctx"], "the values, mixed by the attention weights"],
+  attention: [["Attention output", "Attn. out", "Out"], "the contexts of all heads, mixed by one matrix"],
+  "after attention": [["Add", "+"], "the layer's input and what attention found, added up"],
+  "normed after attention": [["Norm"], "normalized after attention"],
+  "normed between": [["Norm"], "normalized between attention and feed-forward"],
+  inner: [["Inner"], "the wide inside of the feed-forward network"],
+  gate: [["Gate"], "what the inner numbers are multiplied by"],
+  active: [["Activation", "Active", "Act."], "the inner numbers after the activation function"],
+  "feed-forward": [["Feed-forward output", "FFN out", "FFN"], "back to the width of the layers"],
+  "after feed-forward": [["Add", "+"], "what went into the feed-forward network and what came out, added up"],
+  output: [["Output", "Out"], "what this layer gives on"],
+};
+const NORMS = { embeddings: "the sum, normalized token by token" };
+
+// Matrices that a stage's source is multiplied by, where it is one.
+const MATRICES = {
+  query: "W_Q",
+  key: "W_K",
+  value: "W_V",
+  attention: "W_O",
+  inner: "W₁",
+  gate: "W_gate",
+  "feed-forward": "W₂",
+  projected: "W",
+};
+
+export function titleOf(part) {
+  if (part.kind === "matrix") return ["Attention weights", "Attention"];
+  if (part.kind === "words") return ["Probabilities", "Output"];
+  if (part.kind === "characters") return ["Characters", "Text"];
+  if (part.kind === "pieces") return ["Pieces"];
+  if (part.kind === "card") return [`Layer ${part.layer + 1}`, String(part.layer + 1)];
+  if (part.id === "normed") return ["Norm"];
+  return PARTS[part.id]?.[0] ?? [part.id[0].toUpperCase() + part.id.slice(1)];
+}
+
+// Places of the walk that hold several parts.
+const PLACES = {
+  pieces: () => "The text, and the pieces that the tokenizer makes of it.",
+  embeddings: () => "Embeddings: every piece becomes a vector, a list of numbers.",
+  layers: ({ n_layers }) => `Layers: ${n_layers} of them, one after the other, each given what the one before gave on.`,
+  layer: ({ layer, n_layers }) => `Inside layer ${layer + 1} of ${n_layers}: attention, then a feed-forward network.`,
+  heads: (data) => `Heads: ${data.n_heads} beside each other; framed are the numbers of ${headOf(data)}.`,
+};
+
+export const saidOfPlace = (data, { id, kind }) => (kind ? "" : PLACES[id]?.(data) ?? "");
+
+const quoted = (token) => `“${token}”`;
+const many = (count, of) => `${count.toLocaleString("en")} ${of}${count === 1 ? "" : "s"}`;
+const headOf = ({ head, n_heads }) => `head ${head + 1} of ${n_heads}`;
+
+// What a whole part is.
+export function saidOfPart(data, part) {
+  const n = data.tokens.length;
+  const tokens = many(n, "token");
+  if (part.kind === "characters") return `Characters: the text as it was typed, cut where the pieces are.`;
+  if (part.kind === "pieces") {
+    return `Pieces: ${many(n, "token")} of the model's vocabulary, each with its number there.`;
+  }
+  if (part.kind === "matrix") {
+    return `Attention weights, ${headOf(data)}: ${n} × ${n}. A row says how a token divides its attention among all.`;
+  }
+  if (part.kind === "words") {
+    const [best] = data.words;
+    return `Probabilities: the likeliest token${at(data)} is ${quoted(best[0])}, ${percent(best[1])}.`;
+  }
+  if (part.kind === "card") {
+    const opened = part.layer === data.layer ? " It is opened below." : " Click to open it.";
+    return `Layer ${part.layer + 1} of ${data.n_layers}: what it gives on.${opened}`;
+  }
+  if (part.kind !== "strip") return "";
+  const { size, group } = data.stages[part.index];
+  const is = part.id === "normed" ? NORMS.embeddings : PARTS[part.id]?.[1];
+  const [title] = titleOf(part);
+  const of = group === "layer" ? "" : ["token", "position", "segment"].includes(part.id) ? " embedding" : "";
+  return `${title}${of}: ${is ? `${is}; ` : ""}${tokens} × ${many(size, "number")}.`;
+}
+
+const at = ({ predicted, tokens }) => (predicted === null ? "" : ` at ${quoted(tokens[predicted])}`);
+
+// What a token's row of a part is: the token, by its place in the whole text.
+export function saidOfToken(data, row) {
+  const { tokens, ids, characters, first } = data;
+  const typed = characters[row] ? ` for the characters ${quoted(characters[row])}` : ", added by the tokenizer";
+  return `Token ${first + row + 1}, ${quoted(tokens[row])}: piece number ${ids[row].toLocaleString("en")}${typed}.`;
+}
+
+// What one number is, and what it is made of; `values` are the payload's.
+export function saidOfNumber(data, values, part, { row, column }) {
+  const { value, exact, per } = values.at(part, row, column);
+  const sign = exact ? "" : "≈ ";
+  const { tokens } = data;
+  if (part.kind === "matrix") {
+    const score = exact && values.scores ? values.scores[column] : null;
+    const hidden = score !== null && score < -1e30;
+    const by = data.scaling === null ? "" : ` = q · k × ${number(data.scaling)}`;
+    const how = score === null
+      ? ""
+      : hidden
+      ? " It is not allowed to look there."
+      : ` It is the softmax, along the row, of scores: here ${number(score)}${by}.`;
+    return `${quoted(tokens[row])} gives ${quoted(tokens[column])} ${sign}${number(value)} of its attention in ` +
+      `${headOf(data)}.${how}`;
+  }
+  const [title] = titleOf(part);
+  const { size } = data.stages[part.index];
+  const start = column - (column % per);
+  const to = Math.min(start + per, size);
+  const where = to === start + 1
+    ? `dimension ${column + 1}`
+    : `dimensions ${start + 1} to ${to}, the one farthest from zero`;
+  const made = exact
+    ? madeOf(data, values, part, { row, column })
+    : ". Rounded; click it to follow this token exactly.";
+  return `${title}, token ${quoted(tokens[row])}, ${where}: ${sign}${number(value)}${made}`;
+}
+
+// How a number of the followed token comes about: the end of its sentence.
+function madeOf(data, values, part, { row, column }) {
+  const stage = data.stages[part.index];
+  const numberOf = (name) => number(values.exact[data.stages.findIndex((other) => other.name === name)][column]);
+  const sources = stage.made_of;
+  const [source] = sources;
+  if (stage.how === "sum") {
+    const terms = sources.map((name) => `${numberOf(name)} (${nameOf(name)})`);
+    return ` = ${terms.join(" + ").replaceAll("+ −", "− ")}.`;
+  }
+  if (stage.how === "same") return `, as in ${nameOf(source)}.`;
+  if (stage.how === "looked up") return `, number ${column + 1} of ${lookedUp(data, part, row)}.`;
+  if (part.id === "input") return `, from ${data.layer ? `layer ${data.layer}` : "the embeddings"}.`;
+  if (part.id === "context") return `, the sum over all tokens of attention weight × value[${column + 1}].`;
+  if (part.id in MATRICES && sources.length === 1) {
+    const bias = data.biases.includes(part.id) ? " + b" : "";
+    const more = ["query", "key", "value"].includes(part.id) ? "" : ", plus a bias where the model has one";
+    return ` = ${nameOf(source)} · ${MATRICES[part.id]}[:, ${column + 1}]${bias}${more}.`;
+  }
+  if (part.id.startsWith("turned")) return `, the ${source} turned by the angle of place ${data.first + row + 1}.`;
+  if (part.id === "active" && sources.length === 1) return ` = activation(${numberOf(source)}).`;
+  if (part.id === "active") {
+    return `, of ${numberOf(sources[0])} and ${numberOf(sources[1])} (${sources.join(" and ")}).`;
+  }
+  if (isNorm(data, part)) return `, normalized from ${numberOf(source)} (${nameOf(source)}).`;
+  return sources.length ? `, made of ${sources.map(nameOf).join(" and ")}.` : ".";
+}
+
+const isNorm = (data, part) =>
+  data.stages[part.index].made_of.length === 1 && (part.id.startsWith("normed") || part.id === "output");
+
+const NAMES = { "after attention": "sum", "after feed-forward": "sum", attention: "attention output", sum: "sum" };
+const nameOf = (name) => (name.startsWith("normed") ? "the normed vector" : NAMES[name] ?? name);
+
+function lookedUp(data, part, row) {
+  if (part.id === "token") return `row ${data.ids[row].toLocaleString("en")} of the token table`;
+  if (part.id === "position") return "the vector of this place";
+  return "a table";
+}
+
+// With a typographic minus, as many places as are of use.
+export function number(value) {
+  const size = Math.abs(value);
+  const places = size >= 100 ? 1 : size >= 10 ? 2 : size >= 0.001 || size < 5e-7 ? 3 : 6;
+  return `${value < 0 ? "−" : ""}${size.toFixed(places)}`;
+}
+
+// As it stands in a cell: with at most three places, rounded ones with a place less.
+export function written({ value, exact }) {
+  const text = Math.abs(value) < 0.001 ? "0.000" : number(value);
+  return exact ? text : text.replace(/\.?\d$/, "").replace(/^−(0\.00)$/, "$1");
+}
+
+export const percent = (probability) =>
+  probability >= 0.0995 ? `${(100 * probability).toFixed(0)}%` : `${(100 * probability).toPrecision(2)}%`;
+
+// What is left out of the picture, in sentences.
+export function leftOut(data) {
+  const notes = [];
+  const n = data.tokens.length;
+  if (n < data.n_tokens) {
+    const [from, to] = [data.first + 1, data.first + n];
+    notes.push(`Shown: tokens ${from} to ${to} of ${data.n_tokens.toLocaleString("en")}.`);
+  }
+  const per = Math.max(...data.stages.map((stage) => stage.per));
+  if (per > 1) notes.push(`Up to ${per} numbers share a cell, which shows the one farthest from zero.`);
+  if (data.why_not) notes.push(data.why_not);
+  return notes.join(" ");
+}
