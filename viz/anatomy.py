@@ -221,7 +221,7 @@ def quantize(values: FloatArray) -> tuple[npt.NDArray[np.int8], float]:
 
 def _how(anatomy: Anatomy, stage: Stage) -> How:
     if not stage.made_of:
-        return "looked up" if any(stage is one for one in anatomy.embeddings) else "other"
+        return "looked up" if stage.name in ("token", "position", "segment") else "other"
     sources = [anatomy.stage(name).values for name in stage.made_of if anatomy.has(name)]
     if len(sources) < len(stage.made_of) or any(source.shape != stage.values.shape for source in sources):
         return "other"
