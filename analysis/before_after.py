@@ -43,6 +43,20 @@ def cka_by_layer(before: Sequence[HiddenStates], after: Sequence[HiddenStates]) 
     return np.array([linear_cka(a, b) for a, b in zip(*of_both, strict=True)], dtype=np.float32)
 
 
+def turned(before: HiddenStates, after: HiddenStates) -> FloatArray:
+    """1 − cosine of every token's vector before and after, float32 (layers + 1, n), from 0 to 2.
+
+    0 where a vector points as before, and where both are 0. Raises ValueError where the two do not have the same
+    tokens, layers and width.
+    """
+    if before.encoding.ids != after.encoding.ids or before.states.shape != after.states.shape:
+        raise ValueError("a model before and after has the same tokens, layers and width")
+    a, b = before.states.astype(np.float64), after.states.astype(np.float64)
+    lengths = np.linalg.norm(a, axis=2) * np.linalg.norm(b, axis=2)
+    cosines = np.divide((a * b).sum(axis=2), lengths, out=np.ones_like(lengths), where=lengths > 0)
+    return np.clip(1 - cosines, 0, 2).astype(np.float32)
+
+
 def _tokens(states: Sequence[HiddenStates]) -> FloatArray:
     """The vectors of the texts' tokens, (layers + 1, n, width)."""
     return np.concatenate([each.states[:, ~np.array(each.encoding.special)] for each in states], axis=1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, Vocabulary
@@ -66,7 +67,7 @@ def corrupt(encoding: Encoding, vocabulary: Vocabulary, recipe: Recipe) -> Corru
     if not content:
         raise InvalidInput("No word is left to hide. Type some that are not masks.")
     rng = np.random.default_rng(recipe.seed)
-    ordinary = np.setdiff1d(np.arange(len(vocabulary.tokens)), list(vocabulary.special_ids))
+    ordinary = _ordinary(vocabulary)
     n_chosen = max(1, round(recipe.rate * len(content)))
     ids = list(encoding.ids)
     kinds: list[Kind | None] = [None] * len(ids)
@@ -79,6 +80,22 @@ def corrupt(encoding: Encoding, vocabulary: Vocabulary, recipe: Recipe) -> Corru
         else:
             kinds[place] = "kept"
     return Corruption(tuple(ids), tuple(kinds))
+
+
+def each_fate(encoding: Encoding, vocabulary: Vocabulary, place: int, seed: int = 0) -> dict[Kind, tuple[int, ...]]:
+    """The ids of a text where the token at a place is masked, replaced by a random one, and kept; drawn as ``corrupt``
+    draws. Raises InvalidInput for a model without a mask.
+    """
+    if vocabulary.mask_id is None:
+        raise InvalidInput("This model has no mask, so nothing can be hidden from it. Choose another model.")
+    other = int(np.random.default_rng(seed).choice(_ordinary(vocabulary)))
+    given: dict[Kind, int] = {"masked": vocabulary.mask_id, "random": other, "kept": encoding.ids[place]}
+    return {kind: (*encoding.ids[:place], id_, *encoding.ids[place + 1 :]) for kind, id_ in given.items()}
+
+
+def _ordinary(vocabulary: Vocabulary) -> npt.NDArray[np.int_]:
+    """The ids of all tokens but special ones."""
+    return np.setdiff1d(np.arange(len(vocabulary.tokens)), list(vocabulary.special_ids))
 
 
 def moved(before: Sequence[object], after: Sequence[object], positions: Collection[int]) -> tuple[int, ...]:

@@ -47,6 +47,13 @@ def strongest(weights: FloatArray, run: AttentionRun, position: int, n: int = 8)
     )
 
 
+def reach(run: AttentionRun) -> tuple[int, ...]:
+    """How many tokens away the farthest token lies that gets any weight, in each layer, over all heads and queries."""
+    queries, keys = np.arange(run.n_tokens), np.arange(run.n_keys)
+    away = np.abs(queries[:, None] - keys[None, :])
+    return tuple(int(away[(run.layer(layer) > 0).any(axis=0)].max()) for layer in range(run.n_layers))
+
+
 def between_sentences(run: AttentionRun) -> FloatArray:
     """Share of attention that goes from one sentence to the other in every head: float32 (2, layers, heads).
 

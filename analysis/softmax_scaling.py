@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,8 @@ class Unscaled:
     that enter the softmax: near 0, no score changes the shares any more, and nothing can be learned through them.
     """
 
-    shares: npt.NDArray[np.float64]
-    without: npt.NDArray[np.float64]
+    shares: npt.NDArray[np.float64] = field(repr=False)
+    without: npt.NDArray[np.float64] = field(repr=False)
     gradient: float
     gradient_without: float
 

@@ -190,9 +190,15 @@ class Engine(Asking):
             if not question.remembered:
                 return self._answering.answer(question, loaded)
             found: Result = self._results.of(
-                _key(question, loaded), lambda: self._computed(self._answering.answer(question, loaded))
+                _key(question, loaded), lambda: self._computed(self._answered(question, loaded))
             )
             return found
+
+    def _answered(self, question: Question[Result], loaded: LoadedModel) -> Result:
+        """An answer, with memory set aside for what it takes beyond the model's own."""
+        extra = question.extra_bytes(loaded)
+        with self._memory.reserved(question.model, extra) if extra else nullcontext():
+            return self._answering.answer(question, loaded)
 
     def ask_all(self, questions: Sequence[Question[Result]]) -> list[Result]:
         found: dict[Question[Result], Result] = {}

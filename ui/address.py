@@ -94,7 +94,7 @@ def restore() -> list[str]:
     """
     page = _entered()
     address = st.query_params.to_dict()
-    going_back = _is_history_navigation()
+    going_back = is_going_back()
     if address in page.known and not going_back:
         return []
     page.known.append(address)
@@ -195,7 +195,7 @@ def _restores(address: Mapping[str, str], wanted: Mapping[str, str], fields: Seq
     )
 
 
-def _is_history_navigation() -> bool:
+def is_going_back() -> bool:
     """Whether the browser's Back or Forward caused this run."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation

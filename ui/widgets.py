@@ -102,13 +102,13 @@ def model() -> str:
         if may_be_named(chosen):
             known.append(chosen)
         else:
-            notes.complaints([f"{not_listed([chosen])} {_model_label(MODEL.default)} is shown."])
+            notes.complaints([f"{not_listed([chosen])} {model_label(MODEL.default)} is shown."])
             MODEL.value = MODEL.default
     found = st.selectbox(
         "Model",
         known,
         **MODEL.bound,
-        format_func=_model_label,
+        format_func=model_label,
         accept_new_options=settings().any_model,
         label_visibility="collapsed",
         width=300,
@@ -127,7 +127,8 @@ def not_listed(models: Sequence[str]) -> str:
     return f"{shown} {'is' if len(models) == 1 else 'are'} not in the list of models, and no others can be named here."
 
 
-def _model_label(model_id: str) -> str:
+def model_label(model_id: str) -> str:
+    """A model's name, its size, and where it comes from."""
     spec = registry.find(model_id)
     if spec is None:
         return tuned.name(model_id) or model_id

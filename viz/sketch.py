@@ -25,6 +25,7 @@ class Payload(TypedDict):
     top: float
     unit: str
     kind: Literal["bars", "curve"]
+    done: str
     most: int
     colours: list[str]
     dark_colours: list[str]
@@ -38,12 +39,14 @@ def payload(
     top: float,
     unit: str,
     kind: Literal["bars", "curve"],
+    done: str = "Compare with the model",
 ) -> Payload:
     """What the component reads: heights from 0 to ``top``, one a label, written with their ``unit``; with "%" they are
     shares of one.
 
-    ``drawn`` is None where nobody has drawn, ``truth`` while it is not to be seen; without it the visitor draws.
-    Raises ValueError where heights do not fit the labels, or the scale has no height.
+    ``drawn`` is None where nobody has drawn, ``truth`` while it is not to be seen; without it the visitor draws, and
+    ``done`` is the label of the button that ends it. Raises ValueError where heights do not fit the labels, or the
+    scale has no height.
     """
     if not labels or not top > 0 or any(each is not None and len(each) != len(labels) for each in (drawn, truth)):
         raise ValueError(f"Heights of 0 to {top} do not fit {len(labels)} labels.")
@@ -54,6 +57,7 @@ def payload(
         "top": float(top),
         "unit": unit,
         "kind": kind,
+        "done": done,
         "most": LEVELS,
         "colours": categorical(2, False),
         "dark_colours": categorical(2, True),

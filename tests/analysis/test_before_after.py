@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from sklearn.decomposition import PCA
 
-from analysis.before_after import change_of_heads, cka_by_layer, most_changed, path_in_the_plane
+from analysis.before_after import change_of_heads, cka_by_layer, most_changed, path_in_the_plane, turned
 from model_zoo.types import AttentionRun, HiddenStates, MapsLayer, read_only
 
 
@@ -74,6 +74,17 @@ def test_special_tokens_do_not_count_for_the_layers() -> None:
         vectors[:, [0, -1]] += 100
         changed.append(HiddenStates(encoding=each.encoding, states=read_only(vectors)))
     np.testing.assert_allclose(cka_by_layer(before, changed), 1, atol=1e-6)
+
+
+def test_how_far_vectors_have_turned() -> None:
+    def of(*vectors: tuple[float, float]) -> HiddenStates:
+        return HiddenStates(builders.encoding(["a"]), read_only(np.array([vectors], dtype=np.float32)))
+
+    before, after = of((1, 0), (0, 2), (0, 0)), of((0, 3), (0, 1), (1, 1))
+    np.testing.assert_allclose(turned(before, after), [[1, 0, 0]], atol=1e-6)
+    np.testing.assert_allclose(turned(before, of((-2, 0), (1, 1), (0, 0))), [[2, 1 - 0.5**0.5, 0]], atol=1e-6)
+    with pytest.raises(ValueError, match="same tokens"):
+        turned(before, states(0)[0])
 
 
 def test_the_plane_is_one_projection_of_all_moments() -> None:

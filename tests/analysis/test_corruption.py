@@ -7,7 +7,7 @@ from collections import Counter
 import builders
 import pytest
 
-from analysis.corruption import Recipe, characters, corrupt, moved, tokens_over
+from analysis.corruption import Recipe, characters, corrupt, each_fate, moved, tokens_over
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, Vocabulary
 
@@ -73,6 +73,17 @@ def test_shares_that_make_no_sense() -> None:
             Recipe(rate=rate)
     with pytest.raises(InvalidInput, match="more than the chosen"):
         Recipe(masked=0.8, random=0.3)
+
+
+def test_each_fate_changes_one_token_at_most() -> None:
+    fates = each_fate(TWENTY, VOCABULARY, 3, seed=1)
+    assert list(fates) == ["masked", "random", "kept"]
+    assert fates["kept"] == TWENTY.ids
+    assert fates["masked"] == (*TWENTY.ids[:3], MASK, *TWENTY.ids[4:])
+    others = {each_fate(TWENTY, VOCABULARY, 3, seed=seed)["random"][3] for seed in range(500)}
+    assert others == set(range(50)) - SPECIAL
+    with pytest.raises(InvalidInput, match="no mask"):
+        each_fate(TWENTY, Vocabulary(("a",), None, None, None, frozenset()), 1)
 
 
 MOVED = {

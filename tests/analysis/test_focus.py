@@ -37,6 +37,14 @@ def test_the_strongest_leaves_out_special_tokens_and_the_token_itself() -> None:
     assert len(focus.strongest(focus.from_token(run(), 1), run(), 1, n=99)) == 2 * 4
 
 
+def test_the_reach_of_a_layer_is_its_farthest_weight() -> None:
+    near = np.zeros((6, 6), dtype=np.float32)
+    for query in range(6):
+        near[query, max(0, query - 2)] = 1
+    maps = np.stack([np.eye(6, dtype=np.float32), near]), np.full((2, 6, 6), 1 / 6, dtype=np.float32)
+    assert focus.reach(builders.run(builders.encoding(["a"], ["b", "c"]), *maps)) == (2, 5)
+
+
 def test_shares_between_sentences() -> None:
     shares = focus.between_sentences(run())
     np.testing.assert_allclose(shares[0], [[2 / 6, 2 / 6], [2 / 6, 1]], atol=1e-6)

@@ -57,6 +57,13 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "what": st.sampled_from(["mlm", "nsp"]),
     "lengths": st.lists(st.integers(-1, 8), max_size=2).map(tuple),
     "repeats": st.integers(-1, 1),
+    "layer": _NUMBERS,
+    "attention_head": _NUMBERS,
+    "without": st.sampled_from(["", "future", "positions", "nonsense"]),
+    "token": _NUMBERS,
+    "position": _NUMBERS,
+    "rate": st.floats(-1, 11) | st.sampled_from([float("nan"), float("inf")]),
+    "n": _NUMBERS,
 }
 
 

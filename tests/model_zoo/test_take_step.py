@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model_zoo import Engine
-from model_zoo.errors import InvalidInput
+from model_zoo.errors import InvalidInput, OutOfMemory
 
 TEXTS = (("The cat sat on the mat.", 2), ("She looked at him and shook her head.", 7), ("Birds sing.", 1))
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
@@ -102,3 +102,12 @@ def test_what_cannot_be_learned_is_refused(engine: Engine) -> None:
         engine.take_step("embedded/bert", "The cat sat.", 0)
     with pytest.raises(InvalidInput, match="learning rate"):
         engine.take_step("embedded/bert", "The cat sat.", 1, rate=0)
+
+
+def test_a_copy_that_finds_no_room_is_refused() -> None:
+    engine = Engine("cpu", model_bytes=60 * 10**6)  # the embedded BERT takes most of it
+    try:
+        with pytest.raises(OutOfMemory):
+            engine.take_step("embedded/bert", "The cat sat.", 1)
+    finally:
+        engine.close()

@@ -16,7 +16,8 @@ def make(drawn: Any, truth: Any, **changes: Any) -> Any:
 
 def test_the_truth_is_only_sent_when_it_is_to_be_seen() -> None:
     assert make(None, None) == {
-        "labels": ["a", "b"], "drawn": None, "truth": None, "top": 2.0, "unit": "bits", "kind": "bars", "most": LEVELS,
+        "labels": ["a", "b"], "drawn": None, "truth": None, "top": 2.0, "unit": "bits", "kind": "bars",
+        "done": "Compare with the model", "most": LEVELS,
         "colours": categorical(2, False), "dark_colours": categorical(2, True),
     }  # fmt: skip
     shown = make((0, 2), (0.5, 1.25))

@@ -47,9 +47,9 @@ def prepare(fields: Sequence[Field[Any]]) -> None:
     )
 
 
-def copy_link(query: Mapping[str, str]) -> None:
-    """A button that copies this page's address with these parameters."""
-    component("copy_link", _COPY_LINK)(key="copy link", data={"query": dict(query)}, width="content")
+def copy_link(query: Mapping[str, str], key: str = "copy link") -> None:
+    """A button that copies this page's address with these parameters; ``key`` tells two on a page apart."""
+    component("copy_link", _COPY_LINK)(key=key, data={"query": dict(query)}, width="content")
 
 
 def slides(on: bool, place: str, switch: Callable[[bool], None]) -> None:

@@ -35,17 +35,17 @@ def _entrances() -> tuple[Entrance, ...]:
         Entrance(
             "I am new",
             ":material/waving_hand:",
-            "attention",
-            address.link("attention", **example),
-            "Point at a word and see where a model looks. Begin with “it”: who was tired?",
+            "learn",
+            address.link("learn", lesson="pieces"),
+            "Twelve short lessons: follow your own sentence through the whole of a model. Look, guess, and see.",
         ),
         Entrance(
             "I teach",
             ":material/school:",
-            "attention",
-            address.link("attention", **example, present=True),
-            "The same in large type for the back row. Below are links to hand out, each with a question that a class "
-            "answers by looking.",
+            "learn",
+            {},
+            "The lessons as slides, a worksheet with your class’s sentence, plans for 45 and 90 minutes, and a room "
+            "in which everybody follows you.",
         ),
         Entrance(
             "I do research",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from model_zoo import registry
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Anatomy, AttentionRun, Encoding, HiddenStates, MaskPrediction, ModelInfo
 from training.finetuning.results import Tuned
@@ -11,6 +12,12 @@ from ui.engine import engine
 from ui.messages import as_text
 
 _PRONOUNS = frozenset({"it", "he", "she", "they", "him", "her", "them"})
+
+
+def name_of(model: str) -> str:
+    """What a sentence calls a model."""
+    spec = registry.find(model)
+    return model if spec is None else spec.name.removesuffix(", embedded")
 
 
 @dataclass(frozen=True, slots=True)

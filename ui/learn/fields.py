@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ui.field import Field, names, one_of, optional, pattern, place, within
+from ui.field import Field, names, one_of, pattern, within
 from ui.learn.lessons import LESSONS
+from ui.learn.walk import FOLLOWED
 from ui.widgets import PAIR, TEXT
 from viz.sketch import LEVELS
 
@@ -23,7 +24,6 @@ ANSWERS: Field[tuple[str, ...]] = Field(
     names(r"[a-z]+\.[1-9]\.(?:[1-9]|x|d[0-9a-z]{1,64})", "is not an answer to a step of a lesson."),
     of="learn",
 )
-FOLLOWED: Field[int | None] = Field("token", None, optional(place("the token")), of="learn")
 ROOM: Field[str] = Field("room", "", pattern("[A-Z2-9]{4,8}", "is not the code of a room.", empty=True), of="learn")
 
 FIELDS: Final = (LESSON, STEP, ANSWERS, FOLLOWED, ROOM)

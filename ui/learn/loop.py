@@ -10,18 +10,20 @@ import streamlit as st
 from analysis.export import table_to_csv
 from jobs.tuning import Tried
 from model_zoo.types.wording import counted
+from training.finetuning.results import Tuned
 from ui import address, browser, save, widgets
 from ui.appearance import PRESENT, is_dark
 from ui.background import desk
 from ui.examples import Example, Examples
-from ui.learn import course, fields, keeper, model_map, quiz
+from ui.learn import course, fields, keeper, model_map, quiz, teaching, worksheet
 from ui.learn.case import Case
-from ui.learn.fields import ANSWERS, FOLLOWED, LESSON, STEP
-from ui.learn.glossary import worded
+from ui.learn.fields import ANSWERS, LESSON, STEP
+from ui.learn.glossary import quoted, worded
 from ui.learn.lesson import Lesson, Step
 from ui.learn.lessons import LESSONS
+from ui.learn.walk import FOLLOWED
 from ui.messages import as_text, failures_as_messages
-from ui.widgets import HEAD, LAYER, PAIR, TEXT
+from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 
 _STYLE = (Path(__file__).parent / "learn.css").read_text(encoding="utf-8")
 _SLIDES = (Path(__file__).parent / "slides.css").read_text(encoding="utf-8")
@@ -30,23 +32,34 @@ _SLIDES = (Path(__file__).parent / "slides.css").read_text(encoding="utf-8")
 def draw() -> None:
     """The course, or one step of the lesson that is chosen."""
     st.html(f"<style>{_STYLE}{_SLIDES if LESSON.value and PRESENT.value else ''}</style>")
+    teaching.begin()
+    if teaching.follows():
+        teaching.following()
+        if LESSON.value:
+            _lesson(LESSONS[LESSON.value])
+        return
     keeper.begin()
     if LESSON.value:
         _lesson(LESSONS[LESSON.value])
     else:
+        teaching.show()
         course.draw()
-    keeper.keep()
+    if not teaching.teaches():  # then the answers from before are put aside, and nothing may be kept over them
+        keeper.keep()
 
 
 def _lesson(lesson: Lesson) -> None:
     STEP.value = min(STEP.value, len(lesson.steps))
     step = lesson.steps[STEP.value - 1]
+    case = None
     with failures_as_messages():
-        case = _asked(lesson)
+        case = _followed(lesson) if teaching.follows() else _asked(lesson)
+        teaching.show()
         model_map.draw(step.at, case.info.n_layers)
         _draw(lesson, step, case)
     _way(lesson)
-    _link()
+    if not teaching.follows():
+        _link(lesson, case)
 
 
 def _asked(lesson: Lesson) -> Case:
@@ -56,9 +69,8 @@ def _asked(lesson: Lesson) -> Case:
         text, pair = widgets.texts(lesson.paired)
         model = widgets.model()
         widgets.try_example(_examples(lesson))
-    trained = desk().current(Tried)
-    tuned = None if trained is None else next(iter(trained.tuned), None)
-    case = Case(model, text, pair, dark=is_dark(), tuned=tuned)
+        teaching.draw()
+    case = Case(model, text, pair, dark=is_dark(), tuned=_tuned())
     if not lesson.controls and not PRESENT.value:
         return case
     token, layer, head = None, 0, 0
@@ -74,6 +86,32 @@ def _asked(lesson: Lesson) -> Case:
         if PRESENT.value:  # where the line of what is asked is hidden
             st.caption(as_text(" – ".join(filter(None, (text, pair)))))
     return replace(case, token=token, layer=layer, head=head)
+
+
+def _followed(lesson: Lesson) -> Case:
+    """The same as the room shows it, with nothing to change."""
+    pair = PAIR.value if lesson.paired and PAIR.value.strip() else None
+    case = Case(MODEL.value, TEXT.value, pair, dark=is_dark(), tuned=_tuned())
+    said = [as_text(widgets.model_label(MODEL.value))]
+    if "token" in lesson.controls and FOLLOWED.value is not None:
+        case = replace(case, token=FOLLOWED.value)
+        said.append(f"token {FOLLOWED.value + 1}")
+    if "layer" in lesson.controls:
+        case = replace(case, layer=LAYER.value - 1)
+        said.append(f"layer {LAYER.value}")
+    if "head" in lesson.controls:
+        case = replace(case, head=HEAD.value - 1)
+        said.append(f"head {HEAD.value}")
+    texts = " – ".join(quoted(text) for text in (TEXT.value, pair) if text)
+    with st.container(key="followed"):
+        st.markdown(f"{texts} :small[{' · '.join(said)}]")
+    return case
+
+
+def _tuned() -> Tuned | None:
+    """What the visitor has trained, if anything: the model whose files are kept."""
+    trained = desk().current(Tried)
+    return None if trained is None else next((run.tuned for run in trained.runs if run.arm.keep), None)
 
 
 def _open_with_an_example(lesson: Lesson) -> None:
@@ -113,7 +151,7 @@ def _token(case: Case) -> int:
 
 def _draw(lesson: Lesson, step: Step, case: Case) -> None:
     """What is looked at, the question, and once it is answered what the model says."""
-    answered = (lesson.name, STEP.value) in fields.answers()
+    revealed = teaching.revealed(lesson.name, STEP.value)
     with st.container(key=f"step-{'wide' if step.wide else 'even'}"):
         with st.container(key="step-text"):
             st.header(f"{STEP.value}. {step.title}", anchor=False)
@@ -121,7 +159,7 @@ def _draw(lesson: Lesson, step: Step, case: Case) -> None:
         figure = st.container(key="step-figure")
         with st.container(key="step-ask"), failures_as_messages():
             quiz.draw(lesson.name, STEP.value, step.ask(case))
-            if answered:
+            if revealed:
                 _say(f"**Why?** {step.why(case)}")
                 save.file(
                     "Numbers (CSV)",
@@ -133,7 +171,7 @@ def _draw(lesson: Lesson, step: Step, case: Case) -> None:
                 if step.sources:
                     st.caption("Sources: " + as_text("; ".join(map(str, step.sources))) + ".")
         with figure, failures_as_messages():
-            (step.reveal if answered else step.figure)(case)
+            (step.reveal if revealed else step.figure)(case)
 
 
 def _say(text: str) -> None:
@@ -141,10 +179,17 @@ def _say(text: str) -> None:
 
 
 def _way(lesson: Lesson) -> None:
-    """Back, the steps, and on: to the next step, or from the last one to the next lesson."""
+    """Back, the steps, and on: to the next step, or from the last one to the next lesson. Who follows a room is led."""
     order = list(LESSONS)
     at = order.index(lesson.name)
+    here = (
+        f"Lesson {at + 1} of {len(order)}: **{lesson.title}** · step {STEP.value} of "
+        f"{counted(len(lesson.steps), 'step').split()[0]}"
+    )
     with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center", key="way"):
+        if teaching.follows():
+            st.markdown(here, width="content")
+            return
         back = _before(lesson, order, at)
         st.button(
             "Back",
@@ -154,11 +199,7 @@ def _way(lesson: Lesson) -> None:
             on_click=fields.go,
             args=back or (lesson.name,),
         )
-        st.markdown(
-            f"Lesson {at + 1} of {len(order)}: **{lesson.title}** · step {STEP.value} of "
-            f"{counted(len(lesson.steps), 'step').split()[0]}",
-            width="content",
-        )
+        st.markdown(here, width="content")
         on = (lesson.name, STEP.value + 1) if STEP.value < len(lesson.steps) else None
         if on is None and at + 1 < len(order):
             on = (order[at + 1], 1)
@@ -187,11 +228,16 @@ def _before(lesson: Lesson, order: list[str], at: int) -> tuple[str, int] | None
     return (order[at - 1], len(LESSONS[order[at - 1]].steps)) if at else None
 
 
-def _link() -> None:
-    """Two links: one that restores what is on the screen with the answers so far, one for a class, without them."""
+def _link(lesson: Lesson, case: Case | None) -> None:
+    """Two links: one that restores what is on the screen with the answers so far, one for a class, without them; and
+    the lesson on paper.
+    """
     query = address.query()
     with st.container(horizontal=True, vertical_alignment="center", key="learn-link"):
         browser.copy_link({name: value for name, value in query.items() if name != ANSWERS.name})
         whole = address.publish()
         about = "A link to this step with this sentence, without your answers; the address of this page has them, too."
         st.caption(about if whole else "The text is too long for a link: it opens the step without the text.")
+        if case is not None:
+            sheet = [worksheet.part(lesson, case, own=True)]
+            save.html("Worksheet", lambda: worksheet.html(lesson.title, sheet), f"learn-{lesson.name}-worksheet")

@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from model_zoo.types.wording import counted
-from ui.learn import fields
+from ui.learn import fields, teaching
 from ui.learn.lesson import Place
 from ui.learn.lessons import LESSONS
 
@@ -25,7 +25,9 @@ _BEHIND: Final[tuple[tuple[Place, str, str], ...]] = (("guess", "Guess", "guessi
 
 
 def draw(here: Place, n_layers: int) -> None:
-    """The places from left to right, the one of the step marked; each opens the lesson that is about it."""
+    """The places from left to right, the one of the step marked; each opens the lesson that is about it, but for those
+    who follow a room.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="map"):
         for place in _BEFORE:
             _place(*place, here)
@@ -51,4 +53,5 @@ def _place(place: Place, label: str, lesson: str, here: Place) -> None:
         else None,
         on_click=fields.go,
         args=(lesson,),
+        disabled=teaching.follows() and not is_here,
     )

@@ -39,3 +39,10 @@ def steps(value: float, bounds: Iterable[tuple[float, str]], reply: str, said: s
         found = found or right
         options.append(Option(name, reply if right else said, right))
     return tuple(options)
+
+
+def placed(at: int, *options: Option) -> tuple[Option, ...]:
+    """Answers that have no order of their own, the right one at a place (from 0), so that its place tells nothing."""
+    right = [option for option in options if option.right]
+    wrong = [option for option in options if not option.right]
+    return (*wrong[:at], *right, *wrong[at:])

@@ -2,13 +2,55 @@
 
 from __future__ import annotations
 
-from ui import figures
+import streamlit as st
+
+from model_zoo.errors import ModelZooError
+from model_zoo.types import MaskPrediction
+from ui.component import component
+from ui.field import Field, optional, place
 from ui.learn.case import Case
-from viz.strips import Strip, strips
+from ui.widgets import LAYER
+from viz.anatomy import SOURCE, payload
+from viz.component import pack
+
+FOLLOWED: Field[int | None] = Field("token", None, optional(place("the token")), of="learn")
+"""The token that is followed through the model, by its place in the text."""
+
+_KEY = "learn walk"
 
 
-def draw(case: Case, at: str) -> None:  # noqa: ARG001
-    """The anatomy of the chosen layer, the visitor's place in it marked."""
-    found = case.anatomy
-    rows = [Strip(stage.name, stage.values[case.followed]) for stage in found.stages]
-    figures.show(strips(rows, dark=case.dark), "learn walk", "walk")
+def draw(case: Case, at: str) -> None:
+    """The anatomy of the chosen layer and head, the visitor's place ``at`` marked: the name of a stage, or one of
+    ``viz.anatomy.PLACES``. A click on a token follows it, one on a layer opens it.
+    """
+    anatomy = case.anatomy
+
+    def follow() -> None:
+        FOLLOWED.value = int(st.session_state[_KEY]["token"])
+
+    def open_layer() -> None:
+        LAYER.value = int(st.session_state[_KEY]["layer"]) + 1
+
+    component("anatomy", SOURCE)(
+        key=_KEY,
+        data=pack(
+            payload(
+                anatomy,
+                n_layers=len(anatomy.states) - 1,
+                n_heads=max(1, case.info.n_heads),
+                predictions=_guesses(case),
+                at=at,
+                position=case.followed,
+            )
+        ),
+        on_token_change=follow,
+        on_layer_change=open_layer,
+    )
+
+
+def _guesses(case: Case) -> MaskPrediction | None:
+    """What the model would put in the place of the followed token; None where it cannot say."""
+    try:
+        return case.guesses(case.followed)
+    except ModelZooError:
+        return None

@@ -14,7 +14,7 @@ from model_zoo.errors import InvalidInput
 from tests.pages.learn.sentences import SENTENCES
 from ui.learn.case import Case
 from ui.learn.lesson import Choice, Sketch
-from ui.learn.lessons import LESSONS
+from ui.learn.lessons import LESSONS, smaller
 
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 each = pytest.mark.parametrize("text", SENTENCES)
@@ -225,6 +225,60 @@ def test_subjects_are_the_shortcut(engine: Engine) -> None:
     assert first["p next"] == pytest.approx(
         engine.next_sentence("embedded/bert", first["A"], first["B"]).p_next, abs=1e-6
     )
+
+
+@each
+@of_models
+def test_each_fate_of_the_followed_token(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text)
+    place, vocabulary, encoding = case.followed, engine.vocabulary(model), engine.encode(model, text)
+    numbers = LESSONS["guessing"].steps[1].numbers(case).set_index("fate")
+    (masked,) = engine.fill_mask(model, text, masked=(place,))
+    assert masked.log_probability is not None
+    assert numbers.loc["masked", "loss"] == pytest.approx(-masked.log_probability, abs=1e-4)
+    (kept,) = engine.restore(model, text, encoding.ids, (place,))
+    assert kept.log_probability is not None
+    assert numbers.loc["kept", "probability"] == pytest.approx(np.exp(kept.log_probability), abs=1e-5)
+    assert numbers.loc["kept", "given"] == numbers.loc["kept", "right"] == encoding.tokens[place]
+    assert vocabulary.tokens.index(str(numbers.loc["random", "given"])) not in vocabulary.special_ids
+
+
+def test_what_following_counts_is_what_the_model_says(engine: Engine) -> None:
+    case = Case("embedded/bert", "She opened the window.", "Cold air came into the room.")
+    numbers = LESSONS["following"].steps[3].numbers(case)
+    sketch = drawn("following", 4, case)
+    for kind, share in zip(sketch.labels, sketch.truth, strict=True):
+        of_kind = numbers[numbers["kind"] == kind]
+        found = [
+            engine.next_sentence("embedded/bert", a, b).p_next for a, b in zip(of_kind["A"], of_kind["B"], strict=True)
+        ]
+        assert share == pytest.approx(np.mean(np.array(found) > 0.5))
+    true, swapped = (numbers[numbers["kind"] == kind] for kind in sketch.labels[:2])
+    assert list(zip(true["A"], true["B"], strict=True)) == list(zip(swapped["B"], swapped["A"], strict=True))
+    doubted = ((true["p next"] >= 0.1) & (true["p next"] < 0.9)).sum()
+    assert f"{doubted} get between 10% and 90%" in LESSONS["following"].steps[1].why(case)
+    p = engine.next_sentence("embedded/bert", case.text, str(case.pair)).p_next
+    assert right("following", 2, case) == ("90% or more" if p >= 0.9 else "50% to 90%")
+    models = LESSONS["following"].steps[4].numbers(case).set_index("model")
+    assert models.loc["BERT", "p"] == pytest.approx(p, abs=1e-6)
+    assert "published without its sentence-order" in models.loc["ALBERT base", "why none"]
+
+
+def test_sharing_saves_what_shapes_say() -> None:
+    """BERT-base and ALBERT-base hold as many matrices a layer; one layer of 768 and 3072 has 7,077,888 weights."""
+    why = LESSONS["smaller"].steps[1].why(Case("embedded/bert", SENTENCES[0]))
+    assert f"Sharing saves {11 * 7_077_888 / 1e6:.0f} million" in why
+    assert f"saves {(30_000 * 768 - 30_000 * 128 - 128 * 768) / 1e6:.0f} million" in why
+
+
+def test_local_layers_reach_as_far_as_they_were_built_to(engine: Engine) -> None:
+    with engine._memory.lease("embedded/modernbert") as loaded:
+        config = loaded.model.config
+        built = [kind == "sliding_attention" for kind in config.layer_types]
+        window = config.local_attention // 2
+    n, reaches = smaller._reaches()
+    assert [each < n - 1 for each in reaches] == built
+    assert {each for each, local in zip(reaches, built, strict=True) if local} == {window}
 
 
 @of_models

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ui import address
 from ui.learn import keeper
 from ui.learn.fields import ANSWERS, LESSON, STEP
 from ui.learn.lessons import LESSONS
@@ -114,3 +115,15 @@ def test_the_browser_is_told_what_to_keep(open_page: Open) -> None:
         if element.proto.component_name == "keeper"
     )
     assert told == kept("pieces.1.1", "pieces", 1) | {"taken": False}
+
+
+def test_back_takes_no_answer_away(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("pages/learn.py", lesson="pieces", step="1", answers="pieces.1.2")
+    with monkeypatch.context() as patch:
+        patch.setattr(address, "is_going_back", lambda: True)
+        app.query_params.pop(ANSWERS.name)  # as an older address has it
+        app.run()
+    assert app.session_state[ANSWERS.key] == ("pieces.1.2",)
+    app.button(key="step out").click().run()
+    app.button(key="forget").click().run()
+    assert app.session_state[ANSWERS.key] == ()

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from model_zoo import DEFAULT_MODEL, heldout, registry, sources
 from model_zoo.errors import InvalidInput
 from model_zoo.types import SentenceScore
-from ui import figures
+from ui import figures, token_line
 from ui.engine import engine
 from ui.learn import options
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
 from viz.bars import bars
 from viz.predictions import percent
+from viz.sentence_input import sentence_input
 
 _DEVLIN = Source("Devlin et al.", 2019, "BERT: Pre-training of Deep Bidirectional Transformers")
 _LIU = Source("Liu et al.", 2019, "RoBERTa: A Robustly Optimized BERT Pretraining Approach")
 _LAN = Source("Lan et al.", 2020, "ALBERT: A Lite BERT for Self-supervised Learning")
 
-_ASKED: Final = 20  # pairs of the built-in set
+_ASKED: Final = 30  # pairs of the built-in set, one a subject
 _ALIKE: Final = 0.05
 
 
@@ -43,8 +46,7 @@ def _said_of(case: Case) -> str:
 
 
 def _name(model: str) -> str:
-    spec = registry.find(model)
-    return as_text(model if spec is None else spec.name)
+    return as_text(name_of(model))
 
 
 def _pair(case: Case) -> tuple[str, str]:
@@ -92,15 +94,20 @@ def _seen_figure(case: Case) -> None:
 def _seen_reveal(case: Case) -> None:
     a, b = _pair(case)
     encoding = engine().encode(_model(case), a, b)
-    st.dataframe(
-        pd.DataFrame([encoding.tokens, encoding.segment_ids], index=["token", "segment"]).astype(str), hide_index=False
+    token_line.draw([sentence_input(encoding, dark=case.dark)], key="learn input")
+    st.caption("Under a token: the sentence it belongs to, and its position. There is a vector for each of the three.")
+
+
+def _seen_why(case: Case) -> str:
+    segments = len(set(engine().encode(_model(case), *_pair(case)).segment_ids))
+    told = (
+        "A [[segment]] vector is added to each token’s embedding, one for A and one for B"
+        if segments > 1
+        else "This model is not told by [[segments|segment]] which of the two a token belongs to"
     )
-
-
-def _seen_why(_case: Case) -> str:
     return (
-        "A [[segment]] vector is added to each token’s embedding, one for A and one for B, and a small head reads the "
-        "vector of [CLS] after the last layer: two numbers, “is next” and “is not”, made shares by [[softmax]]."
+        f"{told}, and a small head is given the vector of [CLS] after the last layer: it makes two numbers of it, “is "
+        "next” and “is not”, and [[softmax]] makes shares of these."
     )
 
 
@@ -122,16 +129,28 @@ def _answer_text(case: Case) -> str:
     )
 
 
+_RANGES: Final = (
+    (0.1, "Below 10%", "a clear no"),
+    (0.5, "10% to 50%", "a doubtful no"),
+    (0.9, "50% to 90%", "a doubtful yes"),
+    (float("inf"), "90% or more", "a clear yes"),
+)
+
+
 def _answer_ask(case: Case) -> Choice:
     p = _score(case, *_pair(case)).p_next
-    told = f"It says {percent(p)}."
+    right = next(place for place, (below, *_) in enumerate(_RANGES) if p < below)
+    told = f"It says {percent(p)}, {_RANGES[right][2]}."
+    other = f"{told} To the model the two fit {{}} than you took them to."
     return Choice(
         "How probable does the model find it that B follows A?",
-        options.steps(
-            p,
-            ((0.1, "Below 10%"), (0.5, "10% to 50%"), (0.9, "50% to 90%"), (float("inf"), "90% or more")),
-            told,
-            f"{told} Such models are seldom in doubt: half of their training pairs were easy to tell.",
+        tuple(
+            Option(
+                name,
+                told if place == right else other.format("better" if place < right else "less well"),
+                place == right,
+            )
+            for place, (_, name, _) in enumerate(_RANGES)
         ),
     )
 
@@ -152,11 +171,12 @@ def _answer_reveal(case: Case) -> None:
 
 
 def _answer_why(case: Case) -> str:
-    score = _score(case, *_pair(case))
+    score, found = _score(case, *_pair(case)), _measured(_model(case))
     yes, no = score.logits
     return (
-        f"The head gives two [[logits|logit]], {_signed(yes)} and {_signed(no)}; the difference of "
-        f"{_signed(yes - no)} alone makes the {percent(score.p_next)}."
+        f"The head gives two [[logits|logit]], {_signed(yes)} and {_signed(no)}, and their difference of "
+        f"{_signed(yes - no)} alone makes the {percent(score.p_next)}; of {found.n} pairs of ours that do follow, "
+        f"{found.doubted} get between 10% and 90%, so look at how sure it is, too."
     )
 
 
@@ -193,11 +213,27 @@ def _swap_ask(case: Case) -> Choice:
     return Choice(
         "What happens to the probability when the two are swapped?",
         (
-            Option("It falls by more than 5 points", told, change < -_ALIKE),
             Option(
-                "It stays within 5 points", f"{told} Order seems to play little part here.", -_ALIKE <= change <= _ALIKE
+                "It falls by more than 5 points",
+                f"{told} Here the order plays a part."
+                if change < -_ALIKE
+                else f"{told} So it would be if the order had been learned; the subject is the same either way.",
+                change < -_ALIKE,
             ),
-            Option("It rises by more than 5 points", told, change > _ALIKE),
+            Option(
+                "It stays within 5 points",
+                f"{told} The subject is the same either way."
+                if -_ALIKE <= change <= _ALIKE
+                else f"{told} The subject is the same either way, and still something told the two orders apart.",
+                -_ALIKE <= change <= _ALIKE,
+            ),
+            Option(
+                "It rises by more than 5 points",
+                f"{told} The model finds the wrong order the more probable one."
+                if change > _ALIKE
+                else f"{told} Then it would prefer the other order, and here it does not.",
+                change > _ALIKE,
+            ),
         ),
     )
 
@@ -212,12 +248,12 @@ def _swap_reveal(case: Case) -> None:
     )
 
 
-def _swap_why(_case: Case) -> str:
-    found = _measured()
+def _swap_why(case: Case) -> str:
+    found = _measured(_model(case))
     return (
         "In training the wrong sentence came from anywhere, never from the same place in the wrong order; on "
-        f"{found.n} pairs of ours, written for this app, the swapped ones still get more than 50% in {found.swapped} "
-        "cases."
+        f"{found.n} pairs written for this app, {found.true} get more than 50% in their order and {found.swapped} when "
+        "swapped."
     )
 
 
@@ -227,10 +263,11 @@ def _swap_why(_case: Case) -> str:
 @dataclass(frozen=True, slots=True)
 class _Found:
     """Of ``n`` built-in pairs, how many get more than 50%: the true ones, swapped ones, ones with a second sentence of
-    another pair on the same subject, and of another subject.
+    another pair on the same subject, and of another subject. ``doubted`` are the true ones between 10% and 90%.
     """
 
     n: int
+    doubted: int
     true: int
     swapped: int
     same_subject: int
@@ -254,76 +291,68 @@ def _sets() -> tuple[tuple[tuple[str, str], ...], ...]:
     return tuple(true), tuple((b, a) for a, b in true), tuple(same), tuple(other)
 
 
-def _measured() -> _Found:
-    """What the embedded BERT says of them; the engine remembers its answers."""
-    counts = [sum(score.p_next > 0.5 for score in engine().next_sentence(DEFAULT_MODEL, pairs)) for pairs in _sets()]
-    return _Found(_ASKED, *counts)
+def _measured(model: str) -> _Found:
+    """What a model says of them; the engine remembers its answers."""
+    asked = [pair for pairs in _sets() for pair in pairs]
+    found = np.array([score.p_next for score in engine().next_sentence(model, asked)]).reshape(-1, _ASKED)
+    doubted = int(((found[0] >= _RANGES[0][0]) & (found[0] < _RANGES[2][0])).sum())
+    return _Found(_ASKED, doubted, *(int(count) for count in (found > 0.5).sum(axis=1)))
 
 
-def _topic_text(_case: Case) -> str:
+_KINDS: Final = ("true next sentence", "the two swapped", "same subject", "another subject")
+
+
+def _shares(found: _Found) -> tuple[float, ...]:
+    return tuple(count / found.n for count in (found.true, found.swapped, found.same_subject, found.other_subject))
+
+
+def _topic_text(case: Case) -> str:
     return (
-        f"What does the model go by? We take {_ASKED} pairs written for this app and change the second sentence: the "
-        "true one; one from another pair on the **same subject**; one on **another subject**. None but the first "
-        "follows."
+        f"What does the model go by? We take {_ASKED} pairs written for this app: as they are; **swapped**; with the "
+        "second sentence of another pair on the **same subject**; with one on **another subject**. Only the first kind "
+        f"follows.{_said_of(case)}"
     )
 
 
-def _topic_ask(_case: Case) -> Sketch:
-    found = _measured()
-    names = ("true next sentence", "the two swapped", "same subject", "another subject")
-    truth = tuple(count / found.n for count in (found.true, found.swapped, found.same_subject, found.other_subject))
+def _topic_ask(case: Case) -> Sketch:
+    truth = _shares(_measured(_model(case)))
 
-    def reply(drawn: object) -> str:
-        heights = list(drawn)  # type: ignore[call-overload]
-        return (
-            f"You expected {heights[2]:.0%} for the same subject; it is {truth[2]:.0%}, against {truth[3]:.0%} for "
-            f"another subject and {truth[0]:.0%} for the true ones."
+    def reply(drawn: Sequence[float]) -> str:
+        off = [abs(guess - share) for guess, share in zip(drawn, truth, strict=True)]
+        worst = off.index(max(off))
+        said = (
+            "You are within 10 points everywhere."
+            if max(off) <= 0.1
+            else f"You are farthest off at “{_KINDS[worst]}”: you drew {drawn[worst]:.0%}, it is {truth[worst]:.0%}."
         )
+        return f"{said} A judge of order would have 100% at the first and 0% at all others."
 
-    return Sketch("Draw in how many of the pairs BERT says “is next”.", names, truth, reply, unit="%")
+    return Sketch("Draw how many of the pairs get more than 50%.", _KINDS, truth, reply, unit="%")
 
 
 def _topic_figure(_case: Case) -> None:
-    true, _, same, other = _sets()
-    st.table(
-        [
-            {"kind": name, "A": as_text(pairs[0][0]), "B": as_text(pairs[0][1])}
-            for name, pairs in (("true", true), ("same subject", same), ("another subject", other))
-        ]
-    )
+    st.table([{"kind": kind, "A": pairs[0][0], "B": pairs[0][1]} for kind, pairs in zip(_KINDS, _sets(), strict=True)])
 
 
 def _topic_reveal(case: Case) -> None:
-    found = _measured()
-    names = ("true next sentence", "the two swapped", "same subject", "another subject")
-    shares = [count / found.n for count in (found.true, found.swapped, found.same_subject, found.other_subject)]
-    figures.show(
-        bars(
-            names, [(f"share of {found.n} pairs that get more than 50%", shares)], top=1, written=".0%", dark=case.dark
-        ),
-        "learn next",
-        "topic",
-    )
+    found = _measured(_model(case))
+    what = f"share of {found.n} pairs that get more than 50%"
+    figures.show(bars(_KINDS, [(what, _shares(found))], top=1, written=".0%", dark=case.dark), "learn next", "shortcut")
 
 
-def _topic_why(_case: Case) -> str:
-    found = _measured()
+def _topic_why(case: Case) -> str:
+    found = _measured(_model(case))
     return (
-        "A random sentence is mostly about something else, so matching subjects is enough to do well in training: of "
-        f"our pairs on the same subject, of which none follows, BERT takes {found.same_subject} of {found.n} for "
-        f"next, of those on another subject {found.other_subject}."
+        "In training a random sentence is mostly about something else, so telling subjects apart does for most pairs: "
+        f"of ours on one subject, of which none follows, {found.same_subject} of {found.n} get more than 50%, of those "
+        f"on another subject {found.other_subject}, of the true ones {found.true}."
     )
 
 
-def _topic_numbers(_case: Case) -> pd.DataFrame:
-    kinds = ("true", "swapped", "same subject", "another subject")
-    return pd.DataFrame(
-        [
-            {"kind": kind, "A": a, "B": b, "p next": score.p_next}
-            for kind, pairs in zip(kinds, _sets(), strict=True)
-            for (a, b), score in zip(pairs, engine().next_sentence(DEFAULT_MODEL, pairs), strict=True)
-        ]
-    )
+def _topic_numbers(case: Case) -> pd.DataFrame:
+    asked = [(kind, a, b) for kind, pairs in zip(_KINDS, _sets(), strict=True) for a, b in pairs]
+    scores = engine().next_sentence(_model(case), [(a, b) for _, a, b in asked])
+    return pd.DataFrame(asked, columns=["kind", "A", "B"]).assign(**{"p next": [score.p_next for score in scores]})
 
 
 # ---- RoBERTa and ALBERT -----------------------------------------------------------------------------------------
@@ -339,7 +368,8 @@ def _later_text(_case: Case) -> str:
 def _later_ask(_case: Case) -> Choice:
     return Choice(
         "By which task did ALBERT replace next-sentence prediction?",
-        (
+        options.placed(
+            1,
             Option(
                 "Two sentences of one text: in their order, or swapped?",
                 "Sentence order (SOP): both are on one subject, so the subject gives nothing away.",
@@ -355,42 +385,45 @@ def _later_ask(_case: Case) -> Choice:
     )
 
 
-def _rows() -> list[dict[str, str]]:
-    """Of BERT, RoBERTa and ALBERT: whether they are here, and what they answer, or why they do not."""
+_NAMED: Final = ("google-bert/bert-base-uncased", "FacebookAI/roberta-base", "albert/albert-base-v2")
+
+
+def _rows(case: Case) -> pd.DataFrame:
+    """What each model on this machine that judges pairs says of this one; and of BERT, RoBERTa and ALBERT why they say
+    nothing, where they do not.
+    """
+    a, b = _pair(case)
     rows = []
-    for spec in registry.MODELS.values():
-        if spec.family not in ("bert", "roberta", "albert"):
-            continue
+    for model, spec in registry.MODELS.items():
         here = spec.hub_id is None or sources.downloaded(spec.hub_id) is not None
-        if not here:
-            answer = "not on this machine" if spec.nsp else "has no such head"
-        else:
-            answer = engine().why_not(spec.id, "nsp") or "answers"
-        rows.append(
-            {"model": as_text(spec.name), "trained on": spec.nsp or "—", "here": as_text(answer.split(". ")[0])}
-        )
-    return rows
+        if model not in _NAMED and not (here and spec.nsp):
+            continue
+        share, said = None, f"Not on this machine. {spec.note}"
+        if here:
+            said = engine().why_not(model, "nsp") or ""
+            share = engine().next_sentence(model, a, b).p_next if not said else None
+        rows.append({"model": name_of(model), "asked about": spec.nsp or "nothing", "p": share, "why none": said})
+    return pd.DataFrame(rows)
 
 
 def _later_reveal(case: Case) -> None:
-    st.dataframe(pd.DataFrame(_rows()), hide_index=True)
-    here = [
-        spec
-        for spec in registry.MODELS.values()
-        if spec.nsp and (spec.hub_id is None or sources.downloaded(spec.hub_id) is not None)
-    ]
-    if case.pair is not None and here:
-        shares = [engine().next_sentence(spec.id, case.text, case.pair).p_next for spec in here]
-        figures.show(
-            bars(
-                [f"{spec.name} ({spec.nsp})" for spec in here],
-                [("your pair", shares)],
-                top=1,
-                written=".1%",
-                dark=case.dark,
-            ),
-            "learn next",
-            "models",
+    rows = _rows(case)
+    here = rows[rows["p"].notna()]
+    figures.show(
+        bars(
+            [f"{row['model']} ({row['asked about']})" for _, row in here.iterrows()],
+            [("probability, for your pair", here["p"].tolist())],
+            top=1,
+            written=".1%",
+            dark=case.dark,
+        ),
+        "learn next",
+        "models",
+    )
+    others = rows[rows["p"].isna()]
+    if len(others):
+        st.table(
+            [{"model": as_text(row["model"]), "no answer": as_text(row["why none"])} for _, row in others.iterrows()]
         )
 
 
@@ -402,8 +435,8 @@ def _later_why(_case: Case) -> str:
     )
 
 
-def _later_numbers(_case: Case) -> pd.DataFrame:
-    return pd.DataFrame(_rows())
+def _later_numbers(case: Case) -> pd.DataFrame:
+    return _rows(case)
 
 
 LESSON = Lesson(

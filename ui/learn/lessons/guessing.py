@@ -1,5 +1,4 @@
-"""Lesson 9: how a model learns by guessing hidden words: what is hidden, what a guess costs, and one step of "
-"training."""
+"""Lesson 9: how a model learns by guessing hidden words: what is hidden, what a guess costs, one step of training."""
 
 from __future__ import annotations
 
@@ -10,9 +9,10 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from analysis.corruption import Corruption, Recipe, corrupt
+from analysis.corruption import Corruption, Kind, Recipe, corrupt, each_fate
 from analysis.cross_entropy import guess
-from model_zoo.types import TrainingStep
+from model_zoo.errors import InvalidInput
+from model_zoo.types import MaskPrediction, TrainingStep
 from ui import figures, token_line
 from ui.engine import engine
 from ui.learn import options
@@ -21,7 +21,9 @@ from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
 from viz.bars import bars
-from viz.corruption import corrupted, legend
+from viz.corruption import NAMES, corrupted, legend
+from viz.predictions import percent
+from viz.token_line import Cell, Item, Line
 
 _RATE: Final = 0.001
 _WORDS: Final = ("the", "cat", "sat", "on", "mat", "dog")
@@ -54,13 +56,14 @@ def _hidden_text(_case: Case) -> str:
 
 
 def _hidden_ask(case: Case) -> Choice:
-    special = case.encoding.special
-    content = sum(not one for one in special)
+    mask, encoding = engine().vocabulary(case.model).mask_id, case.encoding
+    pairs = zip(encoding.ids, encoding.special, strict=True)
+    content = sum(not special and token != mask for token, special in pairs)
     chosen = len(_draw(case).positions)
     return Choice(
         f"Your text has {content} tokens that can be chosen. How many are, at 15%?",
         options.numbers(
-            (chosen, f"15% of {content} is {0.15 * content:.2f}; rounded, and at least one."),
+            (chosen, f"15% of {content} is {0.15 * content:.2f}; rounded to a whole number, and at least one."),
             (0, "Then there would be nothing to learn from this text: at least one is chosen."),
             (content, "A text of nothing but gaps cannot be guessed from anything."),
             (
@@ -72,7 +75,7 @@ def _hidden_ask(case: Case) -> Choice:
 
 
 def _hidden_figure(case: Case) -> None:
-    st.markdown(" ".join(f"`{token}`" for token in case.encoding.tokens))
+    token_line.draw([Line(tuple(Item((Cell(token),)) for token in case.encoding.tokens))], key="learn tokens")
 
 
 def _hidden_reveal(case: Case) -> None:
@@ -113,42 +116,82 @@ def _fates_text(_case: Case) -> str:
     )
 
 
+def _fates(case: Case) -> dict[Kind, tuple[str, MaskPrediction]]:
+    """The followed token masked, replaced and kept: what the model is given there, and its answer."""
+    encoding, place, vocabulary = case.encoding, case.followed, engine().vocabulary(case.model)
+    if encoding.special[place] or encoding.ids[place] == vocabulary.mask_id:
+        raise InvalidInput("Nobody typed a word there, so there is none to guess. Follow another token.")
+    found: dict[Kind, tuple[str, MaskPrediction]] = {}
+    for kind, ids in each_fate(encoding, vocabulary, place).items():
+        (answer,) = engine().restore(case.model, case.text, ids, (place,), 10)
+        found[kind] = vocabulary.tokens[ids[place]], answer
+    return found
+
+
+def _probability(answer: MaskPrediction) -> float:
+    """Of the token that stands in the text."""
+    assert answer.log_probability is not None
+    return math.exp(answer.log_probability)
+
+
 def _fates_ask(_case: Case) -> Choice:
     return Choice(
         "Why does a tenth of the chosen tokens stay, and a tenth become random?",
         (
-            Option("To save work", "A forward pass costs the same, whatever stands at the place."),
             Option(
-                "So that the model cannot tell which tokens to trust, and must have a good vector for every one",
-                "In use there are no [MASK]s. A model that met guesses only at [MASK] could ignore all other places.",
+                "It saves work: fewer tokens have to be changed",
+                "A pass through the model costs the same, whatever stands there.",
+            ),
+            Option(
+                "The model cannot tell which tokens to trust",
+                "Any token may be a wrong one, so every vector has to say what its neighbours make likely. Asked at "
+                "[MASK] alone, a model could neglect all other places, and texts in use have no [MASK].",
                 True,
             ),
             Option(
-                "To teach it wrong words on purpose", "The random token is not the answer: the one that stood there is."
+                "The model should learn to write random words",
+                "The random token is never the answer: the one that stood there is.",
             ),
             Option(
-                "Because [MASK] is not in the vocabulary", "It is: it has a number and a vector like any other token."
+                "The vocabulary has too few [MASK] tokens",
+                "One is enough: it can stand in as many places as one likes.",
             ),
         ),
     )
 
 
-def _fates_reveal(_case: Case) -> None:
-    st.table(
-        [
-            {"share": "80%", "given to the model": "she drove her [MASK] home", "to guess": "car"},
-            {"share": "10%", "given to the model": "she drove her apple home", "to guess": "car"},
-            {"share": "10%", "given to the model": "she drove her car home", "to guess": "car"},
-        ]
-    )
+def _fates_reveal(case: Case) -> None:
+    found = _fates(case)
+    names = [f"{NAMES[kind]}: {given}" for kind, (given, _) in found.items()]
+    shares = [_probability(answer) for _, answer in found.values()]
+    what = f"probability of “{case.encoding.tokens[case.followed]}”, which is right"
+    figures.show(bars(names, [(what, shares)], top=1, written=".1%", dark=case.dark), "learn fates", "fates")
+    st.caption("The token that you follow, three times: masked, replaced by one drawn at random, and left as it is.")
 
 
 def _fates_why(case: Case) -> str:
-    n = len(_draw(case).positions)
-    one = n == 1
+    found = _fates(case)
+    masked, random, kept = (percent(_probability(answer)) for _, answer in found.values())
     return (
-        f"Any token may be a wrong one, so every vector has to carry what its neighbours make likely; on your text "
-        f"{n} {'token is' if one else 'tokens are'} guessed, and how the shares fall on so few is left to chance."
+        "Nothing tells a kept token from a random one, so each has to be checked against its neighbours: on your "
+        f"sentence the model gives {_token(case)} {kept} where it stands, {random} where "
+        f"{quoted(found['random'][0])} stands instead, and {masked} at the mask (shares from Devlin et al. 2019)."
+    )
+
+
+def _fates_numbers(case: Case) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "place": case.followed + 1,
+                "fate": kind,
+                "given": given,
+                "right": case.encoding.tokens[case.followed],
+                "probability": _probability(answer),
+                "loss": -(answer.log_probability or 0.0),
+            }
+            for kind, (given, answer) in _fates(case).items()
+        ]
     )
 
 
@@ -166,12 +209,14 @@ def _worked_text(_case: Case) -> str:
 def _worked_ask(_case: Case) -> Choice:
     found = guess(_LOGITS, _SAT)
     total = sum(map(math.exp, _LOGITS))
+    plain = _LOGITS[_SAT] / sum(_LOGITS)
     right = found.probabilities[_SAT]
     return Choice(
         "What is the probability of “sat”?",
         (
             Option(
-                "0.400", "4.0 of 10 would be a share of something; softmax takes e to the power of each logit first."
+                f"{plain:.3f}",
+                f"4.0 of {sum(_LOGITS):.1f}, the sum of the logits; but softmax takes e to the power of each first.",
             ),
             Option(
                 f"{right:.3f}",
@@ -184,7 +229,10 @@ def _worked_ask(_case: Case) -> Choice:
                 f"Some course notes say so, with a loss of 0.227. Add it up: 54.598 of {total:.3f} is {right:.3f}, and "
                 f"−ln of that is {found.loss:.3f}.",
             ),
-            Option("1.000", "It is the largest logit, and the others still get a share: softmax leaves nobody with 0."),
+            Option(
+                "1.000",
+                "That would leave 0 to the others. Softmax gives each of them a share, however small its logit.",
+            ),
         ),
     )
 
@@ -239,7 +287,8 @@ def _push_ask(case: Case) -> Choice:
     push = found.gradient[0]
     return Choice(
         f"By how much does the loss change for a small change of the logit of {_token(case)}, the right answer?",
-        (
+        options.placed(
+            2,
             Option(
                 "By the probability it has, minus 1",
                 f"{found.answer.probability:.3f} − 1 = {_signed(push)}: below 0, so a larger logit means a smaller "
@@ -405,7 +454,7 @@ LESSON = Lesson(
             ask=_fates_ask,
             reveal=_fates_reveal,
             why=_fates_why,
-            numbers=_hidden_numbers,
+            numbers=_fates_numbers,
             sources=(_DEVLIN,),
         ),
         Step(

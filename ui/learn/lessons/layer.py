@@ -165,7 +165,7 @@ def _norm_why(case: Case) -> str:
     place = _place_of_norms(case)
     given, gives = _length(_of(case, "input")), _length(_of(case, "output"))
     if place == "behind":
-        how = "normalized after every addition, vectors keep one size from layer to layer"
+        how = "each norm’s learned scale sets the length anew, so it cannot run away from layer to layer"
     else:
         how = (
             "with the norms beside the road, vectors may grow from layer to layer, and deep models are easier to train"
@@ -455,7 +455,7 @@ LESSON = Lesson(
             title="The whole model",
             at="layers",
             text=_whole_text,
-            figure=lambda case: walk.draw(case, "whole"),
+            figure=lambda case: walk.draw(case, ""),
             ask=_whole_ask,
             reveal=_whole_reveal,
             why=_whole_why,

@@ -11,12 +11,12 @@ import pandas as pd
 import streamlit as st
 
 from analysis.probing import TaskResult
-from model_zoo import DEFAULT_MODEL, registry
+from model_zoo import DEFAULT_MODEL
 from model_zoo.errors import InvalidInput
 from model_zoo.types import HiddenStates
 from ui import figures, precomputed
 from ui.engine import engine
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
@@ -198,7 +198,7 @@ def _first_why(case: Case) -> str:
 
 
 def _neighbour(case: Case) -> int:
-    """Another word of the first sentence, next to the shared one."""
+    """Another word of the first sentence, close to the shared one; one of grammar where there is no other."""
     encoding, (at, _) = case.encoding, _shared(case)
     places = [
         place
@@ -207,7 +207,7 @@ def _neighbour(case: Case) -> int:
     ]
     if not places:
         raise InvalidInput("The first sentence has one word only. Type more words, or take an example.")
-    return min(places, key=lambda place: (abs(place - at), place))
+    return min(places, key=lambda place: (case.written(place).lower() in _COMMON, abs(place - at), place))
 
 
 def _other(case: Case) -> npt.NDArray[np.float64]:
@@ -218,7 +218,7 @@ def _other(case: Case) -> npt.NDArray[np.float64]:
 def _versus_text(case: Case) -> str:
     return (
         f"Is that much or little? Compare with two different words of one sentence: {_word(case)} and "
-        f"{quoted(case.encoding.tokens[_neighbour(case)])}, which stand close together in the first one. They share a "
+        f"{quoted(case.encoding.tokens[_neighbour(case)])}, which stand in the first one. They share a "
         "context, the others share a word."
     )
 
@@ -278,8 +278,7 @@ def _results(case: Case) -> list[tuple[str, TaskResult]]:
 
 def _known_text(case: Case) -> str:
     model = _measured(case)
-    spec = registry.find(model)
-    whose = "" if model == case.model else f" (measured on {as_text(spec.name if spec else model)}, not on your model)"
+    whose = "" if model == case.model else f" (measured on {as_text(name_of(model))}, not on your model)"
     return (
         "What does a layer “know”? More exactly: what can a small classifier, a [[probe]], read off its vectors? For "
         f"some questions this was measured before the app was given out{whose}. Take the first one: "

@@ -14,7 +14,7 @@ from model_zoo.types import Encoding
 from ui import figures
 from ui.engine import engine
 from ui.learn import options
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Source, Step
 from ui.messages import as_text
@@ -115,7 +115,7 @@ def _plain(token: str) -> str:
 
 def _cut_text(case: Case) -> str:
     word, _ = _word(case)
-    whose = "from your text" if word in case.text else "which stands in no text of yours"
+    whose = "from your text" if word in case.text else "since no word of your text is cut"
     return (
         f"Take {quoted(word)}, {whose}. It is not in the vocabulary as a whole, or is it? BERT’s **WordPiece** takes "
         "the longest beginning that is in the list, then the longest beginning of what is left, and so on."
@@ -244,7 +244,7 @@ def _others(case: Case) -> list[tuple[str, Encoding]]:
         if spec.hub_id is None or sources.downloaded(spec.hub_id) is not None:
             vocabulary = engine().vocabulary(spec.id)
             if vocabulary.tokens not in found:
-                found[vocabulary.tokens] = spec.name, engine().encode(spec.id, case.text)
+                found[vocabulary.tokens] = name_of(spec.id), engine().encode(spec.id, case.text)
     return list(found.values())
 
 
@@ -291,9 +291,9 @@ def _lists_reveal(case: Case) -> None:
 
 def _lists_why(case: Case) -> str:
     sizes = [
-        f"{as_text(spec.name)} has {len(engine().vocabulary(spec.id).tokens):,}"
+        f"{as_text(name_of(spec.id))} has {len(engine().vocabulary(spec.id).tokens):,}"
         for spec in registry.MODELS.values()
-        if spec.name in [name for name, _ in _others(case)]
+        if name_of(spec.id) in [name for name, _ in _others(case)]
     ]
     return (
         f"Longer lists need fewer pieces a text and more rows in the table of embeddings: {', '.join(sizes)}; so "

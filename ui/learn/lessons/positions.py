@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -18,7 +17,8 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import MaskPrediction, PositionKind, Positions
 from ui import figures
 from ui.engine import engine
-from ui.learn.case import Case
+from ui.learn import options
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
@@ -209,13 +209,11 @@ def _wave_ask(_case: Case) -> Sketch:
     names = ["the same place" if apart == 0 else f"{apart} apart" for apart in _APART]
 
     def reply(drawn: Sequence[float]) -> str:
-        falls = all(one >= other - 0.03 for one, other in pairwise(drawn))
-        said = (
-            "You drew it falling with the distance; it falls at first and then wavers."
-            if falls
-            else "It is 1 for the same place, falls quickly, and then wavers."
+        off = float(np.mean(np.abs(np.array(drawn) - np.array(truth))))
+        return (
+            f"You are {off:.2f} off, on average. It falls slowly: {truth[1]:.2f} at 1 place apart, {truth[-1]:.2f} at "
+            f"{_APART[-1]} apart."
         )
-        return f"{said} At 1 place apart it is {truth[1]:.2f}, at {_APART[-1]} apart {truth[-1]:.2f}."
 
     return Sketch(
         "Draw how alike the vectors of two places are (dot product, 1 for the same place).",
@@ -288,7 +286,8 @@ def _turn_text(case: Case) -> str:
 def _turn_ask(_case: Case) -> Choice:
     return Choice(
         "Query and key both move three places to the right. What happens to their product?",
-        (
+        options.placed(
+            2,
             Option(
                 "It stays exactly the same",
                 "Both are turned further by the same angle, and the angle between them stays.",
@@ -354,7 +353,7 @@ def _shuffled(text: str, kept: int | None = None) -> str:
 def _surprises(case: Case) -> list[tuple[str, float, float]]:
     """Of each model that ships with the app: its name, and bits a token in order and shuffled."""
     return [
-        (spec.name, _bits(spec.id, case.text), _bits(spec.id, _shuffled(case.text)))
+        (name_of(spec.id), _bits(spec.id, case.text), _bits(spec.id, _shuffled(case.text)))
         for spec in registry.MODELS.values()
         if spec.hub_id is None and spec.mlm
     ]

@@ -15,7 +15,7 @@ from model_zoo.types import AttentionRun, FloatArray, MaskPrediction, ModelSpec
 from ui import figures
 from ui.engine import engine
 from ui.learn import options
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text, enumerated
@@ -121,14 +121,9 @@ def _later(case: Case) -> float:
 
 def _own_text(case: Case) -> str:
     return (
-        f"And this model, {as_text(_name(case.model))}? The picture will show the mean of all its heads on your text: "
-        "rows are the tokens that take, columns those that give."
+        f"And this model, {as_text(name_of(case.model))}? The picture will show the mean of all its heads on your "
+        "text: rows are the tokens that take, columns those that give."
     )
-
-
-def _name(model: str) -> str:
-    spec = registry.find(model)
-    return model if spec is None else spec.name
 
 
 def _own_ask(case: Case) -> Choice:
@@ -401,7 +396,8 @@ def _across_text(_case: Case) -> str:
 def _across_ask(_case: Case) -> Choice:
     return Choice(
         "In cross-attention, where do queries and keys come from?",
-        (
+        options.placed(
+            1,
             Option(
                 "Queries from the decoder, keys and values from the encoder",
                 "What is being written asks, what was read answers. So the picture need not be square.",
@@ -504,7 +500,7 @@ LESSON = Lesson(
             numbers=_own_numbers,
         ),
         Step(
-            title="BERT with a causal mask",
+            title="Under a causal mask",
             at="guess",
             text=_blind_text,
             figure=_blind_figure,

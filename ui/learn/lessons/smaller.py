@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from analysis.latency import ModelCost
+from analysis.cross_entropy import softened
+from analysis.focus import reach
+from analysis.latency import ModelCost, spread
 from analysis.operations import of_layer, of_lstm, outweighing
+from analysis.weights_by_part import weights_by_part
 from jobs.measurement import Measurement
-from model_zoo import DEFAULT_MODEL, registry
+from model_zoo import DEFAULT_MODEL, heldout, registry
 from model_zoo.errors import NotSupported
 from model_zoo.types import Anatomy
 from ui import figures
 from ui.background import desk, watch
 from ui.engine import engine
 from ui.learn import options
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
@@ -29,9 +31,11 @@ from viz.by_length import by_length
 
 _BASE: Final = "google-bert/bert-base-uncased"
 _ALBERT: Final = "albert/albert-base-v2"
+_TABLE: Final = 128  # numbers a token in ALBERT's table of embeddings, which a matrix then widens
 _MODERN: Final = "embedded/modernbert"
 _LSTM: Final = "embedded/bilstm"
 _LENGTHS: Final = (16, 64, 256, 1024, 4096)
+_NOISY: Final = 0.5  # of the median: where half of the passes lie further apart, something else was at work
 _SHARED: Final = 10  # best guesses that the softened shares are divided among
 
 _HINTON = Source("Hinton et al.", 2015, "Distilling the Knowledge in a Neural Network")
@@ -44,17 +48,10 @@ _VASWANI = Source("Vaswani et al.", 2017, "Attention Is All You Need")
 # ---- soft targets -----------------------------------------------------------------------------------------------
 
 
-def _guesses(case: Case) -> tuple[list[str], npt.NDArray[np.float64]]:
+def _guesses(case: Case) -> tuple[list[str], list[float]]:
     """The best guesses at the followed token and the logarithms of their probabilities."""
     best = case.guesses(case.followed, _SHARED).best
-    return [p.token for p in best], np.log([max(p.probability, 1e-30) for p in best])
-
-
-def _softened(logs: npt.NDArray[np.float64], temperature: float) -> npt.NDArray[np.float64]:
-    """Shares among the best guesses at a temperature: softmax of ln p / T, the same as that of the logits / T."""
-    powers = np.exp((logs - logs.max()) / temperature)
-    found: npt.NDArray[np.float64] = powers / powers.sum()
-    return found
+    return [p.token for p in best], [float(np.log(max(p.probability, 1e-30))) for p in best]
 
 
 def _soft_text(case: Case) -> str:
@@ -68,7 +65,7 @@ def _soft_text(case: Case) -> str:
 
 def _soft_ask(case: Case) -> Choice:
     _, logs = _guesses(case)
-    sharp, soft = float(_softened(logs, 1).max()), float(_softened(logs, 4).max())
+    sharp, soft = max(softened(logs, 1)), max(softened(logs, 4))
     told = f"It goes from {sharp:.1%} at T = 1 to {soft:.1%} at T = 4."
     return Choice(
         "At a temperature of 4, what happens to the share of the best guess?",
@@ -87,7 +84,7 @@ def _soft_ask(case: Case) -> Choice:
 def _soft_figure(case: Case) -> None:
     names, logs = _guesses(case)
     figures.show(
-        bars(names, [("share among these, T = 1", _softened(logs, 1).tolist())], top=1, written=".1%", dark=case.dark),
+        bars(names, [("share among these, T = 1", softened(logs, 1))], top=1, written=".1%", dark=case.dark),
         "learn soft",
         "soft-targets",
     )
@@ -95,7 +92,7 @@ def _soft_figure(case: Case) -> None:
 
 def _soft_reveal(case: Case) -> None:
     names, logs = _guesses(case)
-    series = [(f"T = {temperature}", _softened(logs, temperature)[:6].tolist()) for temperature in (1, 2, 4)]
+    series = [(f"T = {temperature}", softened(logs, temperature)[:6]) for temperature in (1, 2, 4)]
     figures.show(bars(names[:6], series, top=1, written=".1%", dark=case.dark), "learn soft", "soft-targets")
 
 
@@ -110,7 +107,7 @@ def _soft_why(case: Case) -> str:
 
 def _soft_numbers(case: Case) -> pd.DataFrame:
     names, logs = _guesses(case)
-    return pd.DataFrame({"token": names} | {f"T = {t}": _softened(logs, t) for t in (1, 2, 4)})
+    return pd.DataFrame({"token": names} | {f"T = {t}": softened(logs, t) for t in (1, 2, 4)})
 
 
 # ---- shared layers ----------------------------------------------------------------------------------------------
@@ -144,24 +141,40 @@ def _shared_ask(_case: Case) -> Choice:
     )
 
 
+def _unshared() -> float:
+    """Parameters of ALBERT if each of its layers had weights of its own: the matrices of all layers but one more."""
+    spec = registry.MODELS[_ALBERT]
+    parts = weights_by_part(vocabulary=0, positions=0, width=spec.width, inner=4 * spec.width, layers=spec.layers - 1)
+    return spec.parameters + sum(parts.values())
+
+
 def _shared_reveal(case: Case) -> None:
-    specs = [registry.MODELS[model] for model in (_BASE, _ALBERT)]
+    base, albert = registry.MODELS[_BASE], registry.MODELS[_ALBERT]
+    sizes = {
+        base.name: base.parameters,
+        f"{albert.name}, unshared": _unshared(),
+        albert.name: albert.parameters,
+    }
     figures.show(
         bars(
-            [spec.name for spec in specs],
-            [("million parameters", [spec.parameters / 1e6 for spec in specs])],
+            list(sizes),
+            [("million parameters", [size / 1e6 for size in sizes.values()])],
             written=".1f",
             dark=case.dark,
         ),
         "learn shared",
         "parameters",
     )
+    st.caption("In the middle: ALBERT if each layer had matrices of its own, computed from their shapes.")
 
 
 def _shared_why(_case: Case) -> str:
+    spec = registry.MODELS[_ALBERT]
+    table = spec.vocabulary * spec.width - (spec.vocabulary + spec.width) * _TABLE
     return (
-        "Sharing saves memory, not time: the text still passes through twelve layers, so ALBERT-base computes about "
-        "as much as BERT-base does (Lan et al. 2020)."
+        f"Sharing saves {(_unshared() - spec.parameters) / 1e6:.0f} million parameters, the table of {_TABLE} numbers "
+        f"a token instead of {spec.width} saves {table / 1e6:.0f} million; that is memory, not time: the text still "
+        f"passes through {spec.layers} layers (Lan et al. 2020)."
     )
 
 
@@ -186,8 +199,8 @@ def _sizes() -> pd.DataFrame:
 
 def _modern_text(_case: Case) -> str:
     return (
-        "Five years after BERT came ModernBERT: trained on far more text, longer inputs, and a layer rebuilt from "
-        "what was learned since. Both stand in this app in small, so the differences can be read off their weights."
+        "In 2024 came ModernBERT: trained on far more text, for longer inputs, with a layer rebuilt from what was "
+        "learned since BERT. Both stand in this app in small, so the differences can be read off their weights."
     )
 
 
@@ -229,7 +242,7 @@ def _differences() -> pd.DataFrame:
         )
         rows.append(
             {
-                "model": registry.MODELS[model].name,
+                "model": name_of(model),
                 "positions": engine().read_positions(model).kind,
                 "segments": "yes" if found.has("segment") else "no",
                 "norms": "in front" if found.has("normed between") else "behind",
@@ -241,15 +254,38 @@ def _differences() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _modern_reveal(_case: Case) -> None:
-    found = _differences().set_index("model").T
-    st.table(found)
+_PAIRS: Final = 6  # of the built-in ones, as a text that is longer than a local layer reaches
+
+
+def _reaches() -> tuple[int, tuple[int, ...]]:
+    """Tokens of a text of ours, and how far away the farthest token lies that gets weight in each layer."""
+    text = " ".join(f"{pair.first} {pair.second}" for pair in heldout.written_pairs()[:_PAIRS])
+    run = engine().attend(_MODERN, text)
+    return run.n_tokens, reach(run)
+
+
+def _modern_reveal(case: Case) -> None:
+    st.table(_differences().set_index("model").T)
+    n, reaches = _reaches()
+    figures.show(
+        bars(
+            [f"layer {layer}" for layer in range(1, len(reaches) + 1)],
+            [(f"tokens away that get any weight, on a text of {n} tokens", reaches)],
+            written=".0f",
+            dark=case.dark,
+        ),
+        "learn reach",
+        "reach",
+    )
 
 
 def _modern_why(_case: Case) -> str:
+    _, reaches = _reaches()
+    local = sum(each == min(reaches) for each in reaches)
     return (
-        "Most of its layers let a token take from near ones only and every third from all, so that long texts stay "
-        "affordable; the changes were each tried before, and put together here (Warner et al. 2024)."
+        f"In {local} of the {len(reaches)} layers here no token takes anything from farther away than {min(reaches)} "
+        "tokens, so long texts stay affordable; in the published model that holds for two layers of three, and all "
+        "these changes had been tried before, one by one (Warner et al. 2024)."
     )
 
 
@@ -267,8 +303,9 @@ def _shape(case: Case) -> tuple[int, int, bool]:
 def _long_text(case: Case) -> str:
     width, inner, _ = _shape(case)
     return (
-        "Every token is compared with every other: n tokens make n² pairs. The rest of a layer grows with n only. In "
-        f"this model ({width} numbers a token, {inner:,} in the feed-forward network), when do the pairs take over?"
+        "With full attention every token is compared with every other: n tokens make n² pairs. The rest of a layer "
+        f"grows with n only. In this model ({width} numbers a token, {inner:,} in the feed-forward network), when do "
+        "the pairs take over?"
     )
 
 
@@ -280,7 +317,7 @@ def _long_ask(case: Case) -> Choice:
         options.numbers(
             (right, "The pairs take 2 n² · width, the rest grows with n: they meet late."),
             (2, "For short texts the matrices are nearly all of the work."),
-            (width, "That is the width of a vector. The matrices are wider than that in sum."),
+            (width, "At so many tokens W_Q, W_K, W_V and W_O alone still take twice as much as the pairs."),
             (right * 4, "By then the pairs take four times as much as the rest."),
             unit=" tokens",
         ),
@@ -327,23 +364,22 @@ def _measured(case: Case) -> None:
         watch(job)
         return
     models = tuple(dict.fromkeys((case.model, _LSTM)))
+    if job is not None and job.models != models:  # of another model, or of the page Compare
+        job = None
     st.button(
         "Measure it here, beside an LSTM",
         key="learn measure",
         icon=":material/timer:",
         on_click=lambda: desk().start(Measurement(engine(), models, judged=False)),
     )
+    for failure in () if job is None else job.failures:
+        st.warning(as_text(failure.reason), icon=":material/error:")
     costs = [] if job is None else [cost for cost in job.costs if cost.curve]
     if costs:
-        names = {cost.subject.model: _name(cost.subject.model) for cost in costs}
+        names = {cost.subject.model: name_of(cost.subject.model) for cost in costs}
         curves = {cost.subject.model: cost.curve for cost in costs}
         figures.show(by_length(curves, "latency", names=names, dark=case.dark), "learn curves", "cost")
         st.caption(_told(costs))
-
-
-def _name(model: str) -> str:
-    spec = registry.find(model)
-    return model if spec is None else spec.name
 
 
 def _told(costs: Sequence[ModelCost]) -> str:
@@ -353,19 +389,22 @@ def _told(costs: Sequence[ModelCost]) -> str:
         first, last = cost.curve[0], cost.curve[-1]
         times, longer = last.median / first.median, last.n_tokens / first.n_tokens
         said.append(
-            f"{_name(cost.subject.model)}: {longer:.0f} times the tokens ({first.n_tokens} to {last.n_tokens}) took "
+            f"{name_of(cost.subject.model)}: {longer:.0f} times the tokens ({first.n_tokens} to {last.n_tokens}) took "
             f"{times:.1f} times as long."
         )
-    return as_text(" ".join(said) + " Measured on this machine just now; other work on it makes it slower.")
+    said.append("Measured on this machine; other work on it makes it slower.")
+    if spread([cost.curve for cost in costs]) > _NOISY:
+        said.append("Equal passes took very different times, so these numbers say little: measure again.")
+    return as_text(" ".join(said))
 
 
 def _long_why(case: Case) -> str:
     width, inner, gated = _shape(case)
     one, two = (sum(of_layer(n, width, inner, gated=gated).values()) for n in (1024, 4096))
     return (
-        f"From 1,024 to 4,096 tokens a layer of this model needs {two / one:.1f} times the multiplications, an LSTM "
-        f"of the same width {of_lstm(4096, width) / of_lstm(1024, width):.0f} times; but an LSTM must wait for each "
-        "word, and a transformer takes all of them at once (Vaswani et al. 2017)."
+        f"From 1,024 to 4,096 tokens such a layer of this model needs {two / one:.1f} times the multiplications, an "
+        f"LSTM of the same width {of_lstm(4096, width) / of_lstm(1024, width):.0f} times; but an LSTM must wait "
+        "for each word, and a transformer takes all of them at once (Vaswani et al. 2017)."
     )
 
 

@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from jobs.tuning import Arm, Tried
-from model_zoo import DEFAULT_MODEL, registry
+from analysis.before_after import turned
+from jobs.tuning import Arm, Run, Tried
+from model_zoo import DEFAULT_MODEL
 from model_zoo.tuned import is_id
+from model_zoo.types import FloatArray
 from training.finetuning.data import Labelled
 from training.finetuning.predict import Predict
 from training.finetuning.results import Classified, Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui import figures
+from ui import address, figures
 from ui.background import desk, watch
 from ui.engine import engine
 from ui.learn import options
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
 from viz.bars import bars
 from viz.predictions import percent
-from viz.training_curves import Curve, losses
+from viz.training_curves import Curve, scores
 
 _SET: Final = "sentiment"
-_SETTINGS: Final = Settings(learns="all", examples=160, epochs=3)
+_SETTINGS: Final = Settings(learns="all", examples=320, epochs=3)
+_AFTERWARDS: Final = (3, 4)  # steps whose questions are other ones once there is a tuned model
 
 _DEVLIN = Source("Devlin et al.", 2019, "BERT: Pre-training of Deep Bidirectional Transformers")
 _HOWARD = Source("Howard & Ruder", 2018, "Universal Language Model Fine-tuning for Text Classification")
@@ -47,8 +50,7 @@ def _base(case: Case) -> str:
 
 
 def _name(model: str) -> str:
-    spec = registry.find(model)
-    return as_text(model if spec is None else spec.name)
+    return as_text(name_of(model))
 
 
 def _job() -> Tried | None:
@@ -137,9 +139,9 @@ def _head_numbers(case: Case) -> pd.DataFrame:
 def _train_text(case: Case) -> str:
     epochs, examples = _SETTINGS.epochs, _SETTINGS.examples
     return (
-        f"Press Train: {examples} reviews, {epochs} times each, all weights of {_name(_base(case))} learn. It takes "
-        "some seconds, on this machine and for you alone; the page Train does the same with your own data and all "
-        "settings."
+        f"{examples} reviews, {epochs} times each. Two copies learn side by side: in one all weights of "
+        f"{_name(_base(case))} learn, in the other the **head alone**, and the model below stays as it was "
+        "(feature-based). Answer, then press Train."
     )
 
 
@@ -172,63 +174,95 @@ def _train_reveal(case: Case) -> None:
         st.button(
             "Train",
             key="learn train",
-            type="primary",
+            type="primary" if _tuned(case) is None else "secondary",
             icon=":material/play_arrow:",
             on_click=_begin,
             args=(_base(case),),
         )
-        if job is not None:
-            for run in job.runs:
-                if run.failed is not None:
-                    st.warning(as_text(run.failed), icon=":material/error:")
-    if job is not None and job.runs and job.runs[0].steps:
-        run = job.runs[0]
-        curve = Curve(
-            _name(run.arm.model),
-            [(step.epoch, step.seconds, step.loss) for step in run.steps],
-            [(one.epoch, 0.0, one.loss, one.score) for one in run.judged],
-        )
-        figures.show(losses([curve], dark=case.dark), "learn losses", "losses")
-    tuned = _tuned(case)
-    if tuned is not None:
-        score = tuned.scores[0]
+    if job is None or job.runs[0].arm.model != _base(case):
+        st.caption("It runs in the background: read on meanwhile, or stop it. A large model takes longer.")
+        return
+    if job.failure is not None:
+        st.warning(job.failure, icon=":material/error:")
+    for run in job.runs:
+        if run.failed is not None:
+            st.warning(as_text(run.failed), icon=":material/error:")
+    curves = [_curve(run) for run in job.runs if run.judged]
+    if curves:
+        figures.show(scores(curves, "accuracy", baseline=1 / _labels(), dark=case.dark), "learn scores", "accuracy")
+    if job.tuned:
         st.markdown(
-            f"On reviews it has not seen: **{score.value:.0%}** right ({score.low:.0%} to {score.high:.0%}, 95% "
-            f"interval), after {tuned.seconds:.1f} seconds of work."
+            f"On {len(job.tuned[0].data.test)} reviews that played no part so far, right are (with 95% intervals):"
         )
+    for found in job.tuned:
+        score = found.score()
+        st.markdown(
+            f"- {_WHO[found.settings.learns]}: **{score.value:.0%}** ({score.low:.0%} to {score.high:.0%}), in "
+            f"{found.seconds:.1f} seconds; {found.n_learning:,} numbers learned"
+        )
+
+
+_WHO: Final = {"all": "all weights", "head": "the head alone"}
+
+
+def _curve(run: Run) -> Curve:
+    return Curve(
+        _WHO[run.arm.settings.learns],
+        [(step.epoch, step.seconds, step.loss) for step in run.steps],
+        [(one.epoch, 0.0, one.loss, one.score) for one in run.judged],
+    )
 
 
 def _begin(model: str) -> None:
     """In a callback, before the page is drawn: the model is in memory already."""
+    from ui.learn import fields  # which knows all lessons
+
     data = SETS[_SET].build()
-    job = Tried(engine(), [Arm(f"{_name(model)} tuned in the lesson", model, data, _SETTINGS)])
+    name = f"{_name(model)} tuned in the lesson"
+    head = replace(_SETTINGS, learns="head")
+    job = Tried(
+        engine(), [Arm(name, model, data, _SETTINGS), Arm(f"{name}, the head alone", model, data, head, keep=False)]
+    )
     before = _job()
     if before is not None:
         job.take_over(before)
     desk().start(job)
+    given = fields.answers()
+    fields.keep({at: answer for at, answer in given.items() if at not in {("using", step) for step in _AFTERWARDS}})
 
 
 def _train_why(case: Case) -> str:
-    tuned = _tuned(case)
-    recommended = "2 to 5 epochs at a small learning rate (Devlin et al. 2019 took 2 to 4, at 2e-5 to 5e-5)"
-    if tuned is None:
-        return f"What was pretrained is changed only a little: {recommended}, or it would be unlearned."
+    found = _tuned(case)
+    recommended = "BERT’s authors took 2 to 4 epochs at 0.00002 to 0.00005 (Devlin et al. 2019)"
+    if found is None:
+        return (
+            f"With rates that are too high what was pretrained would be unlearned (Howard & Ruder 2018): {recommended}."
+        )
     return (
-        f"What was pretrained is changed only a little: here {tuned.steps[-1].step} steps at a rate of "
-        f"{tuned.rate:.0e}; usual are {recommended}."
+        f"Here {found.steps[-1].step} steps at a rate of at most {found.rate:g} were enough for what you see; with "
+        f"rates that are too high what was pretrained would be unlearned (Howard & Ruder 2018), and {recommended}."
     )
 
 
 def _train_numbers(case: Case) -> pd.DataFrame:
-    tuned = _tuned(case)
-    if tuned is None:
+    found = _tuned(case)
+    if found is None:
         return pd.DataFrame(
             {
                 "setting": ["examples", "epochs", "batch", "steps"],
                 "value": [_SETTINGS.examples, _SETTINGS.epochs, _SETTINGS.batch, _steps()],
             }
         )
-    return pd.DataFrame([{"step": step.step, "epoch": step.epoch, "loss": step.loss} for step in tuned.steps])
+    return pd.DataFrame(
+        [
+            {"part": "train", "step": step.step, "epoch": step.epoch, "loss": step.loss, "accuracy": None}
+            for step in found.steps
+        ]
+        + [
+            {"part": "development", "step": one.step, "epoch": one.epoch, "loss": one.loss, "accuracy": one.score}
+            for one in found.judged
+        ]
+    )
 
 
 # ---- try it -----------------------------------------------------------------------------------------------------
@@ -241,7 +275,7 @@ def _try_text(case: Case) -> str:
             "back; until then you can guess, and nothing answers."
         )
     return (
-        f"Now your sentence: {quoted(case.text)}. The tuned model has learned from reviews alone. What will it say, "
+        f"Now your sentence: {quoted(case.text)} All that the new head was ever shown are reviews. What will it say, "
         "and how sure will it be?"
     )
 
@@ -260,7 +294,8 @@ def _try_ask(case: Case) -> Choice:
     if found is None:
         return Choice(
             "A model that was trained on reviews reads a timetable. What will it answer?",
-            (
+            options.placed(
+                1,
                 Option(
                     "Positive or negative, with a probability",
                     "It has no third answer: softmax divides 100% among the labels it has.",
@@ -271,15 +306,22 @@ def _try_ask(case: Case) -> Choice:
         )
     sure = max(found.probabilities)
     told = f"It says {as_text(found.label)}, with {percent(sure)}."
+    right = next(place for place, (below, _) in enumerate(_SURE) if sure < below)
+    replies = [
+        f"{told} It is less sure than you thought: {_SETTINGS.examples} reviews are not many.",
+        f"{told} How sure it is does not say whether it is right.",
+        f"{told} It is surer than you thought, which does not make it right.",
+    ]
     return Choice(
         "How sure will it be of its answer?",
-        options.steps(
-            sure,
-            ((0.75, "Below 75%"), (0.95, "75% to 95%"), (np.inf, "95% or more")),
-            f"{told} Sure is not right: it was trained to be sure.",
-            told,
+        tuple(
+            Option(name, replies[1 + (right > place) - (right < place)], place == right)
+            for place, (_, name) in enumerate(_SURE)
         ),
     )
+
+
+_SURE: Final = ((0.75, "Below 75%"), (0.95, "75% to 95%"), (np.inf, "95% or more"))
 
 
 def _try_reveal(case: Case) -> None:
@@ -321,18 +363,18 @@ def _try_numbers(case: Case) -> pd.DataFrame:
 # ---- what changed inside ----------------------------------------------------------------------------------------
 
 
-def _moved(case: Case) -> npt.NDArray[np.float64] | None:
-    """1 − cosine of each token's vector before and after tuning, mean over the text, (layers + 1,)."""
-    tuned = _tuned(case)
-    if tuned is None:
+def _turned(case: Case) -> FloatArray | None:
+    """1 − cosine of each token's vector before and after tuning, (layers + 1, n); None where nothing was tuned."""
+    found = _tuned(case)
+    if found is None:
         return None
-    before = engine().encoded_states(tuned.base, case.text).states.astype(np.float64)
-    after = engine().encoded_states(tuned.id, case.text).states.astype(np.float64)
-    norms = np.linalg.norm(before, axis=2) * np.linalg.norm(after, axis=2)
-    found: npt.NDArray[np.float64] = np.clip(
-        1 - ((before * after).sum(axis=2) / np.maximum(norms, 1e-12)).mean(axis=1), 0, 2
-    )
-    return found
+    return turned(*(engine().encoded_states(model, case.text) for model in (found.base, found.id)))
+
+
+def _moved(case: Case) -> FloatArray | None:
+    """The mean over the tokens, (layers + 1,)."""
+    found = _turned(case)
+    return None if found is None else found.mean(axis=1)
 
 
 def _inside_text(case: Case) -> str:
@@ -348,13 +390,14 @@ def _inside_ask(case: Case) -> Choice | Sketch:
     if moved is None:
         return Choice(
             "Where did others find that fine-tuning changes most?",
-            (
+            options.placed(
+                1,
                 Option(
                     "In the top layers",
                     "There the vectors change most, in BERT-base on several tasks (Merchant et al. 2020).",
                     True,
                 ),
-                Option("In the embeddings", "They hardly change: most tokens are seen a few times only."),
+                Option("In the embeddings", "There they stayed close to what they were (Merchant et al. 2020)."),
                 Option("In all layers alike", "It would be simple; measured, it is uneven."),
             ),
         )
@@ -383,23 +426,39 @@ def _inside_reveal(case: Case) -> None:
         "learn moved",
         "moved",
     )
+    found = _tuned(case)
+    if found is not None:
+        both = address.link("compare", models=(found.base, found.id))
+        st.page_link("pages/compare.py", label="Before and after, on Compare", query_params=both)
 
 
 def _inside_why(case: Case) -> str:
-    moved = _moved(case)
-    others = "In BERT-base the top layers change most and attention often keeps its patterns (Kovaleva et al. 2019)"
-    if moved is None:
+    moved, apart = _moved(case), _turned(case)
+    others = (
+        "In BERT-base attention changed most in the last two layers (Kovaleva et al. 2019), vectors in the top ones "
+        "(Merchant et al. 2020)"
+    )
+    if moved is None or apart is None:
         return f"{others}; how it is here, you see when you have trained."
-    most = int(moved.argmax())
+    most, token = int(moved.argmax()), int(apart[-1].argmax())
     where = "the embeddings" if most == 0 else f"layer {most} of {len(moved) - 1}"
-    return f"{others}; here it is {where}, on this sentence."
+    return (
+        f"{others}; here it is {where}, on this sentence, and behind the last layer the token "
+        f"{quoted(case.encoding.tokens[token])} turned most."
+    )
 
 
 def _inside_numbers(case: Case) -> pd.DataFrame:
-    moved = _moved(case)
-    if moved is None:
+    apart = _turned(case)
+    if apart is None:
         return pd.DataFrame({"layer": ["not trained yet"]})
-    return pd.DataFrame({"layer": range(len(moved)), "1 - cosine": moved})
+    return pd.DataFrame(
+        [
+            {"layer": layer, "place": place + 1, "token": token, "1 - cosine": float(apart[layer, place])}
+            for layer in range(len(apart))
+            for place, token in enumerate(case.encoding.tokens)
+        ]
+    )
 
 
 LESSON = Lesson(
@@ -433,7 +492,7 @@ LESSON = Lesson(
             reveal=_train_reveal,
             why=_train_why,
             numbers=_train_numbers,
-            sources=(_DEVLIN,),
+            sources=(_DEVLIN, _HOWARD),
         ),
         Step(
             title="Try it",

@@ -87,7 +87,7 @@ class Sketch {
   }
 
   paint() {
-    const { drawn, truth, top, labels, most } = this.data;
+    const { drawn, truth, top, labels, most, done } = this.data;
     const compares = !this.drawing;
     const mine = this.drawing || drawn !== null || this.drawn;
     const own = mine ? this.levels.map((level) => level / most) : null;
@@ -106,7 +106,7 @@ class Sketch {
     });
     this.svg.querySelector(".you").setAttribute("d", path(own));
     this.svg.querySelector(".model").setAttribute("d", path(model));
-    this.button.textContent = this.drawing ? "Compare with the model" : mine ? "Draw again" : "Draw it yourself";
+    this.button.textContent = this.drawing ? done : mine ? "Draw again" : "Draw it yourself";
     this.button.disabled = this.drawing && !this.drawn;
     this.hint.textContent = this.drawing ? HINT : "Point at a label for its numbers.";
     this.hint.classList.toggle("off", this.named !== null); // and keeps its room: nothing moves under the pointer

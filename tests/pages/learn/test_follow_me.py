@@ -1,0 +1,233 @@
+"""A teacher and students in one process: what is shown in a room is what they see, and what they answer is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model_zoo.errors import InvalidInput
+from tests.pages.learn.sentences import SENTENCES
+from ui.learn import teaching
+from ui.learn.fields import ANSWERS, LESSON, ROOM, STEP, drawn
+from ui.learn.lesson import Sketch
+from ui.learn.lessons import LESSONS
+from ui.widgets import LAYER, TEXT
+
+Open = Callable[..., AppTest]
+PAGE = "pages/learn.py"
+CAT, BUT, SING = SENTENCES
+
+
+def labelled(app: AppTest, label: str) -> Any:
+    return next(button for button in app.button if button.label == label)
+
+
+def said(app: AppTest) -> str:
+    """All texts of the page."""
+    return "\n".join(each.value for kind in (app.markdown, app.caption, app.info, app.warning) for each in kind)
+
+
+def options(app: AppTest) -> list[Any]:
+    return [button for button in app.button if str(button.key).startswith("option ")]
+
+
+def is_open(app: AppTest) -> bool:
+    """Whether the page gives the answer away."""
+    return "**Why?**" in said(app) or any(each.icon for each in options(app))
+
+
+def chosen(app: AppTest) -> list[int]:
+    return [place for place, each in enumerate(options(app)) if each.proto.type == "primary"]
+
+
+@pytest.fixture
+def teacher(open_page: Open) -> AppTest:
+    app = open_page(PAGE, lesson="pieces", text=CAT, answers="pieces.1.1")
+    labelled(app, "Start a room").click().run()
+    assert not app.exception
+    return app
+
+
+@pytest.fixture
+def code(teacher: AppTest) -> str:
+    found: str = teacher.session_state[teaching._TAUGHT].code
+    return found
+
+
+@pytest.fixture
+def student(code: str, open_page: Open) -> AppTest:
+    return open_page(PAGE, room=code)
+
+
+def test_a_student_sees_what_the_teacher_shows(teacher: AppTest, student: AppTest, code: str) -> None:
+    assert f"You follow room **{code}**" in said(student)
+    assert "1. Words and pieces" in [each.value for each in student.header]
+    assert not student.text_area
+    assert not [each for each in student.button if each.key in ("step on", "step back", "show me")]
+    teacher.text_area[0].set_value(BUT).run()
+    teacher.button(key="step on").click().run()
+    student.run()
+    assert student.session_state[TEXT.key] == BUT
+    assert student.header[0].value.startswith("2. ")
+    assert student.query_params == {"room": code, "lesson": "pieces", "step": "2"} | {
+        name: value for name, value in student.query_params.items() if name in ("text", "model", "layer", "head")
+    }
+    teacher.button(key="map heads").click().run()
+    teacher.number_input(key=LAYER.key).set_value(3).run()
+    student.run()
+    assert student.session_state[LESSON.key] == "head"
+    assert student.session_state[LAYER.key] == 3
+    assert "layer 3" in said(student)
+    assert not student.exception
+    teacher.button(key="step out").click().run()
+    student.run()
+    assert not student.header
+    assert "No lesson is open" in said(student)
+
+
+def test_answers_are_counted_and_held_back(teacher: AppTest, student: AppTest, code: str, open_page: Open) -> None:
+    assert not is_open(teacher)  # what was answered before the room is put aside
+    other = open_page(PAGE, room=code)
+    options(student)[1].click().run()
+    options(other)[0].click().run()
+    options(other)[1].click().run()
+    assert "Counted." in said(student)
+    assert chosen(student) == [1]
+    assert not is_open(student)
+    assert ANSWERS.name not in student.query_params
+    teacher.run()
+    assert "2 answers from 2 students here." in said(teacher)
+    assert teaching.rooms().counts(code, "pieces", 1) == {"2": 2}
+    teacher.button(key="show me").click().run()
+    assert is_open(teacher)
+    student.run()
+    assert is_open(student)
+    assert chosen(student) == [1]
+    assert student.session_state[ANSWERS.key] == ("pieces.1.2",)
+    options(student)[0].click().run()  # to read what is said to it
+    assert chosen(student) == [0]
+    late = open_page(PAGE, room=code)
+    assert is_open(late)
+    assert teaching.rooms().counts(code, "pieces", 1) == {"2": 2}
+    teacher.button(key="ask again").click().run()
+    student.run()
+    assert not is_open(student)
+    assert chosen(student) == []
+    assert "0 answers from" in said(teacher)
+
+
+def test_another_sentence_is_another_question(teacher: AppTest, student: AppTest, code: str) -> None:
+    options(student)[0].click().run()
+    teacher.text_area[0].set_value(SING).run()
+    student.run()
+    assert chosen(student) == []
+    assert "Counted." not in said(student)
+    assert teaching.rooms().counts(code, "pieces", 1) == {}
+
+
+def test_drawings_are_counted_with_their_mean(
+    teacher: AppTest, code: str, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, place, question = next(
+        (lesson.name, place, found)
+        for lesson in LESSONS.values()
+        for place, step in enumerate(lesson.steps, start=1)
+        for found in [step.ask(teaching_case(lesson.name))]
+        if isinstance(found, Sketch)
+    )
+    monkeypatch.setattr(teaching.fields, "own_sentence", lambda: True)
+    teacher.session_state[LESSON.key], teacher.session_state[STEP.key] = name, place
+    teacher.run()
+    student = open_page(PAGE, room=code)
+    assert not student.exception
+    n = len(question.labels)
+    for visitor, height in (("one", 0.0), ("two", question.top)):
+        teaching.rooms().answer(code, visitor, name, place, drawn([height] * n, question.top))
+    teacher.run()
+    assert "2 answers from 1 student here." in said(teacher)
+    (figure,) = (each for each in teacher.get("plotly_chart") if "mean of the class" in each.proto.spec)
+    assert "drawn by the class" in figure.proto.id
+
+
+def teaching_case(lesson: str) -> Any:
+    from ui.learn.case import Case
+
+    text, pair = LESSONS[lesson].examples[0]
+    return Case("embedded/bert", text, pair or None)
+
+
+def test_who_leaves_goes_on_alone(teacher: AppTest, student: AppTest) -> None:
+    labelled(student, "Leave").click().run()
+    assert ROOM.name not in student.query_params
+    assert student.text_area[0].value == CAT
+    teacher.button(key="step on").click().run()
+    student.run()
+    assert student.header[0].value.startswith("1. ")
+    assert "You follow" not in said(student)
+
+
+def test_a_room_that_has_ended_lets_go(teacher: AppTest, student: AppTest, code: str) -> None:
+    assert teacher.session_state[ANSWERS.key] == ()
+    options(teacher)[0].click().run()
+    teacher.button(key="step on").click().run()
+    labelled(teacher, "End the room").click().run()
+    assert teacher.session_state[ANSWERS.key] == ("pieces.1.1",)
+    assert [each for each in teacher.button if each.label == "Start a room"]
+    student.run()
+    assert [f"There is no room “{code}”" in each.value for each in student.toast] == [True]
+    assert ROOM.name not in student.query_params
+    student.run()
+    assert not student.toast
+    assert student.text_area
+
+
+def test_a_room_that_was_forgotten_lets_its_teacher_go(teacher: AppTest, code: str) -> None:
+    mine = teacher.session_state[teaching._TAUGHT]
+    teaching.rooms().end(code, mine.key)
+    teacher.run()
+    assert [f"Your room {code} has ended" in each.value for each in teacher.toast] == [True]
+    assert teacher.session_state[ANSWERS.key] == ("pieces.1.1",)
+    assert not teacher.exception
+
+
+@pytest.mark.parametrize("given", ["AAAAA", "K7Q", "<b>", "aaaaa"])
+def test_a_wrong_code_is_a_sentence(given: str, open_page: Open) -> None:
+    app = open_page(PAGE, lesson="pieces", room=given)
+    assert not app.exception
+    assert len(app.toast) + len(app.warning) == 1
+    assert app.text_area
+    typed = open_page(PAGE)
+    typed.text_input[0].set_value(given).run()
+    assert len(typed.toast) == 1
+    assert typed.text_input[0].value == ""
+
+
+def test_a_code_is_typed(code: str, open_page: Open) -> None:
+    app = open_page(PAGE)
+    app.text_input[0].set_value(f" {code.lower()} ").run()
+    assert f"You follow room **{code}**" in said(app)
+    assert app.query_params[ROOM.name] == code
+
+
+def test_a_teacher_does_not_follow_the_own_room(teacher: AppTest, code: str) -> None:
+    teacher.session_state[ROOM.key] = code
+    teacher.run()
+    assert "You follow" not in said(teacher)
+    assert f"**{code}**" in said(teacher)
+
+
+def test_a_look_compares_one_number(teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    version, _ = teaching.rooms().state(code)
+    rerun: list[bool] = []
+    monkeypatch.setattr(teaching.st, "rerun", lambda: rerun.append(True))
+    monkeypatch.setattr(teaching, "_visitor", lambda: "one")
+    teaching._look(code, version)
+    assert not rerun
+    teaching._look(code, version - 1)
+    assert rerun
+    teaching.rooms().end(code, teacher.session_state[teaching._TAUGHT].key)
+    with pytest.raises(InvalidInput):  # which draws the page again: it lets go
+        teaching._look(code, version)

@@ -1,0 +1,113 @@
+"""The last lesson trains a model, tries it, and looks inside; other steps see what was trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from cost_view import measurement
+from gated import PATIENCE
+from streamlit.testing.v1 import AppTest
+
+from jobs import Desk
+from jobs.tuning import Tried
+from model_zoo import Engine
+from training.finetuning.predict import Predict
+from training.finetuning.results import Classified
+from ui.learn import fields
+from ui.learn.lessons import smaller, using
+
+Open = Callable[..., AppTest]
+TEXT = "The food was cold and the waiter was rude."
+
+
+@pytest.fixture
+def trained(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The lesson at its second step, with half a second of training behind it."""
+    monkeypatch.setattr(using, "_SETTINGS", replace(using._SETTINGS, examples=32, epochs=1))
+    app = open_page(
+        "pages/learn.py", lesson="using", step="2", model="embedded/tinybert", text=TEXT, answers="using.2.x"
+    )
+    app.button(key="learn train").click().run()
+    job = job_of(app)
+    assert job.wait(PATIENCE)
+    app.run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def job_of(app: AppTest) -> Tried:
+    desk: Desk = app.session_state["desk"]
+    found = desk.current(Tried)
+    assert found is not None
+    return found
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(one.value for one in (*app.markdown, *app.caption, *app.info)).replace("\\", "")
+
+
+def go(app: AppTest, step: int) -> AppTest:
+    app.query_params["step"] = str(step)
+    app.query_params["answers"] = f"using.{step}.x"
+    return app.run()
+
+
+def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine: Engine) -> None:
+    tuned, alone = job_of(trained).tuned
+    assert (tuned.settings.learns, alone.settings.learns) == ("all", "head")
+    for who, found in (("all weights", tuned), ("the head alone", alone)):
+        assert f"{who}: **{found.score().value:.0%}** (" in said(trained)
+    assert len(tuned.steps) == 2  # 32 reviews, 16 a step
+    tried = go(trained, 3)
+    (found,) = engine.ask(Predict(tuned.id, ((TEXT, None),)))
+    assert isinstance(found, Classified)
+    assert f"It says {found.label}" not in said(tried)  # the reply comes to who chose an answer
+    tried.button(key="option 1").click().run()
+    assert f"It says {found.label}" in said(tried)
+    inside = go(trained, 4)
+    assert "using.4.x" in inside.session_state[fields.ANSWERS.key]
+    before = engine.encoded_states("embedded/tinybert", TEXT).states
+    after = engine.encoded_states(tuned.id, TEXT).states
+    norms = np.linalg.norm(before, axis=2) * np.linalg.norm(after, axis=2)
+    turned = 1 - ((before * after).sum(axis=2) / norms).mean(axis=1)
+    most = int(turned.argmax())
+    assert not inside.exception
+    assert f"here it is {'the embeddings' if most == 0 else f'layer {most} of {len(turned) - 1}'}" in said(inside)
+
+
+def test_training_asks_anew_what_it_answers(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before training other questions stand there: their answers would be taken for answers to these."""
+    monkeypatch.setattr(using, "_SETTINGS", replace(using._SETTINGS, examples=32, epochs=1))
+    answers = "using.1.1,using.2.x,using.3.1,using.4.2"
+    app = open_page("pages/learn.py", lesson="using", step="2", model="embedded/tinybert", text=TEXT, answers=answers)
+    app.button(key="learn train").click().run()
+    assert app.session_state[fields.ANSWERS.key] == ("using.1.1", "using.2.x")
+    assert job_of(app).wait(PATIENCE)
+
+
+def test_before_training_the_lesson_says_what_to_do(open_page: Open) -> None:
+    for step in ("3", "4"):
+        app = open_page("pages/learn.py", lesson="using", step=step, text=TEXT, answers=f"using.{step}.x")
+        assert "no tuned model yet" in said(app)
+
+
+def test_a_model_that_cannot_be_tuned_so_makes_room_for_the_embedded_one(open_page: Open) -> None:
+    app = open_page("pages/learn.py", lesson="using", step="2", model="embedded/bilstm", text=TEXT)
+    assert "weights of BERT learn" in said(app)
+
+
+@pytest.mark.usefixtures("quick_timing")
+def test_time_is_measured_in_the_lesson_on_length(open_page: Open) -> None:
+    app = open_page("pages/learn.py", lesson="smaller", step="4", model="embedded/tinybert", answers="smaller.4.x")
+    app.button(key="learn measure").click().run()
+    job = measurement(app)
+    assert job.models == ("embedded/tinybert", smaller._LSTM)
+    assert job.wait(PATIENCE)
+    app.run()
+    assert not app.exception
+    assert "times the tokens" in said(app)
+    assert not [cost for cost in job.costs if cost.quality is not None]

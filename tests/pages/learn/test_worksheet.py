@@ -1,0 +1,253 @@
+"""Worksheets, read as a browser reads them: what is asked, what is answered and where, what visitors typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model_zoo.errors import InvalidInput
+from tests.pages.learn.sentences import SENTENCES, cases
+from ui.learn import worksheet
+from ui.learn.case import Case
+from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
+from ui.learn.lessons import LESSONS
+from ui.learn.plans import PLANS, Plan, Row
+from ui.learn.worksheet import Part, html, part
+
+CAT = SENTENCES[0]
+NASTY = "a <b>*bold*</b> [[word]] [x](javascript:alert(1)) <script>alert(1)</script> & `c` “q” it."
+VOID = {"meta", "link", "br", "line", "rect", "img"}
+pytestmark = pytest.mark.usefixtures("app")
+
+
+class Read(HTMLParser):
+    """A page's elements as (tag, attributes, classes around it, text); what is not closed is an error."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[tuple[str, dict[str, str]]] = []
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.texts: list[tuple[str, str]] = []  # the classes around it, and what is read
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = tag, {name: value or "" for name, value in attrs}
+        self.tags.append(found)
+        if tag not in VOID:
+            self.open.append(found)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop()[0] == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((" ".join(attributes.get("class", "") for _, attributes in self.open), data))
+
+    def said(self, of: str = "", *, but: str = "solutions") -> str:
+        """What is read in elements of a class, and in none of another."""
+        return " ".join(text for around, text in self.texts if of in around and (not but or but not in around.split()))
+
+
+def option(text: str, reply: str, right: bool = False) -> Option:
+    return Option(text, reply, right)
+
+
+def lesson_of(*steps: Step) -> Lesson:
+    return Lesson(name="pieces", title="Made up", question="Why?", steps=steps, examples=((CAT, ""),))
+
+
+def step(ask: Choice | Sketch | Exception, numbers: pd.DataFrame | None = None) -> Step:
+    def asked(_case: Case) -> Choice | Sketch:
+        if isinstance(ask, Exception):
+            raise ask
+        return ask
+
+    return Step(
+        title="A step",
+        at="text",
+        text=lambda case: f"A [[token]] of **{worksheet.quoted(case.text)}**.",
+        figure=lambda _: None,
+        ask=asked,
+        reveal=lambda _: None,
+        why=lambda _: "SECRET because.",
+        numbers=lambda _: pd.DataFrame({"secret": ["SECRET"]}) if numbers is None else numbers,
+        sources=(Source("Wu et al.", 2016, "A <title>"),),
+    )
+
+
+CHOICE = Choice("Which?", (option("one", "SECRET no"), option("two", "SECRET yes", True)))
+
+
+def sheet(*steps: Step, text: str = CAT) -> Read:
+    return Read(
+        html("A sheet", [Part(lesson_of(*steps), Case("embedded/bert", text), tuple(range(1, len(steps) + 1)))])
+    )
+
+
+def test_answers_stand_in_the_solutions_alone() -> None:
+    found = sheet(step(CHOICE), step(Sketch("Draw.", ("a", "b"), (0.25, 1.0), lambda _: "SECRET")))
+    asked, solved = found.said(), found.said("solutions", but="")
+    assert "SECRET" not in asked
+    assert "Wu et al." not in asked
+    assert re.search(r"one\s+two", asked)
+    assert "Lesson 1: Made up" in asked
+    assert f"“{CAT}”" in asked
+    assert "SECRET yes" in solved
+    assert "SECRET no" not in solved
+    assert "SECRET because." in solved
+    assert re.search(r"two\s+– SECRET yes", solved)
+    assert "Wu et al. 2016, “A <title>”" in solved
+    assert "revision " in solved
+    bars = [attributes for tag, attributes in found.tags if tag == "rect"]
+    assert [float(bar["height"]) for bar in bars] == [42.5, 170]  # of 170, in the solutions: none to draw over
+    assert len([tag for tag, _ in found.tags if tag == "svg"]) == 2
+    assert found.said("options").split() == ["one", "two"]
+
+
+def test_what_was_typed_is_shown_as_it_is() -> None:
+    found = sheet(step(CHOICE), text=NASTY)
+    assert f"“{NASTY}”" in found.said()
+    assert not {"script", "b", "a"} & {tag for tag, _ in found.tags}
+    strong = found.said("step")
+    assert "[[token]]" not in strong
+    assert "A token of" in strong
+
+
+def test_the_page_asks_nothing_of_a_network() -> None:
+    found = sheet(step(CHOICE))
+    assert ("meta", {"http-equiv": "Content-Security-Policy", "content": "default-src 'none'; style-src 'unsafe-inline'"}) in found.tags  # fmt: skip # noqa: E501
+    assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in found.tags}
+    assert not [attributes for _, attributes in found.tags if {"src", "href"} & set(attributes)]
+
+
+def test_what_cannot_be_worked_out_says_why() -> None:
+    found = sheet(step(InvalidInput("Type a *longer* sentence.")), step(CHOICE))
+    assert found.said("step").count("Type a *longer* sentence.") == 1
+    assert found.said("solution", but="").count("Type a *longer* sentence.") == 1
+    assert "SECRET yes" in found.said("solutions", but="")
+
+
+def test_numbers_are_rounded_and_cut() -> None:
+    many = pd.DataFrame({f"c{place}": np.arange(15) for place in range(10)})
+    solved = sheet(step(CHOICE, many)).said("solutions", but="")
+    assert "Left out: 3 more rows and 2 more columns" in solved
+    assert "c8" not in solved
+    assert "11" in solved
+    assert " 12 " not in solved
+    few = pd.DataFrame(
+        {
+            "share": [0.123456, -0.5, np.nan],
+            "place": [1, -2, 3],
+            "large": [12345.678, 1.0, 0.04],
+            "tiny": [1.234e-9, 0.0, 0.0],
+            "word": ["<i>", "w" * 60, None],
+            "flag": [True, False, True],
+        }
+    )
+    found = sheet(step(CHOICE, few))
+    cells = found.said("solutions", but="")
+    for written in ("0.1235", "−0.5000", "–", "−2", "12346", "1.23e−09", "<i>", "w" * 39 + "…", "True"):
+        assert written in cells, written
+    assert "Left out" not in cells
+
+
+@pytest.mark.parametrize("n", [1, 3, 40])
+def test_a_chart_has_a_place_for_every_label(n: int) -> None:
+    labels = tuple(f"label {place} <&>" for place in range(n))
+    found = sheet(step(Sketch("Draw.", labels, (0.5,) * n, lambda _: "", unit="%")))
+    written = found.said("step")
+    assert all(label in written for label in labels)
+    assert all(tick in written for tick in ("0%", "50%", "100%"))
+    assert all(
+        0 <= float(attributes["x1"]) <= 640 and 0 <= float(attributes["y2"]) <= 178
+        for tag, attributes in found.tags
+        if tag == "line"
+    )
+
+
+def test_a_lesson_takes_the_classs_sentence_or_its_own() -> None:
+    alone, paired = LESSONS["pieces"], LESSONS["following"]
+    case = Case("embedded/bert", "Mine.", token=2)
+    assert part(alone, case, own=True).case == case
+    assert part(alone, case, own=False).case == Case("embedded/bert", alone.examples[0][0])
+    text, pair = paired.examples[0]
+    assert part(paired, case, own=True).case == Case("embedded/bert", text, pair)
+    two = Case("embedded/bert", "Mine.", "Yours.")
+    assert part(paired, two, own=True).case == two
+    assert part(alone, two, own=True).case.pair is None
+    assert part(alone, case, own=True, steps=(2,)).steps == (2,)
+    assert part(alone, case, own=True).steps == tuple(range(1, len(alone.steps) + 1))
+
+
+def replies(lesson: Lesson, case: Case) -> Iterator[str]:
+    for each in lesson.steps:
+        question = each.ask(case)
+        if isinstance(question, Choice):
+            yield question.options[question.right].reply
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_on_paper(name: str) -> None:
+    lesson = LESSONS[name]
+    for case in cases(lesson):
+        found = Read(html(lesson.title, [part(lesson, case, own=True)]))
+        asked = found.said()
+        assert all(each.title in asked for each in lesson.steps)
+        assert "[[" not in found.said(but="")
+        assert "**" not in found.said(but="")
+    own = cases(lesson)[0]
+    found = Read(html(lesson.title, [part(lesson, own, own=True)]))
+    asked, solved = (re.sub(r"\s+", " ", text) for text in (found.said(), found.said("solutions", but="")))
+    assert "Why?" not in asked
+    for reply in replies(lesson, own):
+        plain = re.sub(r"\s+", " ", " ".join(text for _, text in Read(worksheet._block(reply)).texts)).strip()
+        assert plain in solved
+        assert plain not in asked
+
+
+def test_a_plan_stands_before_its_worksheet() -> None:
+    plan = Plan(
+        "x", "A <plan>", "About.", (Row(5, "Say **this**.", "Listens.", (("pieces", 1),)), Row(7, "Go.", "Goes."))
+    )
+    parts = [
+        part(LESSONS[name], Case("embedded/bert", CAT), own=True, steps=steps) for name, steps in plan.steps().items()
+    ]
+    found = Read(html(plan.title, parts, plan))
+    text = re.sub(r"\s+", " ", found.said())
+    assert text.index("A <plan>") < text.index("Lesson 1:")
+    assert "0–5 Say this . Listens. 1.1 Words and pieces 5–12 Go. Goes." in text
+    assert "1.2 " not in text
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=[plan.name for plan in PLANS])
+def test_a_plan_fills_its_time_with_steps_there_are(plan: Plan) -> None:
+    assert plan.minutes == int(plan.name)
+    assert plan.title.startswith(f"{plan.name} minutes")
+    for lesson, steps in plan.steps().items():
+        assert max(steps) <= len(LESSONS[lesson].steps)
+    order = [list(LESSONS).index(lesson) for lesson in plan.steps()]
+    assert order == sorted(order)
+    n_steps = sum(len(row.steps) for row in plan.rows)
+    assert plan.minutes / n_steps >= 2  # a step takes two minutes and more
+
+
+def test_paper_and_plans_are_on_the_page(open_page: Callable[..., AppTest]) -> None:
+    app = open_page("pages/learn.py", lesson="pieces")
+    assert "Worksheet (HTML)" in [button.label for button in app.get("download_button")]
+    app = open_page("pages/learn.py")
+    labels = [button.label for button in app.get("download_button")]
+    assert labels == ["Worksheets of all lessons (HTML)", *["Plan and worksheet (HTML)"] * len(PLANS)]
+    assert "each lesson’s own example" in " ".join(said.value for said in app.markdown)
+    app.button(key="plan 45 20 head 2").click().run()
+    assert app.header[0].value.startswith("2. ")
+    assert not app.exception
+    mine = open_page("pages/learn.py", text="Mine.")
+    assert "about your sentence" in " ".join(said.value for said in mine.markdown)
