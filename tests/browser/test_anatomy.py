@@ -79,9 +79,7 @@ def test_keys_lead_from_the_whole_to_one_number_and_back(mount: tuple[Page, Call
     value = anatomy.stage("query").values[4, 6]  # the second head's numbers begin at the fifth
     assert status(page) == f"Query, token “it”, dimension 7: {typed(value)} = input · W_Q[:, 7] + b."
     keys(page, "ArrowUp")
-    assert re.fullmatch(
-        r"Query, token “##able”, dimension 7: ≈ \S+\. Rounded; click it to follow this token exactly\.", status(page)
-    )
+    assert re.fullmatch(r"Query, token “##able”, dimension 7: ≈ \S+, rounded; exact are those of “it”\.", status(page))
     keys(page, "Escape")
     assert status(page).startswith("Query: ")
     keys(page, "Escape")

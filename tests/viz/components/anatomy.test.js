@@ -255,7 +255,7 @@ Deno.test("a number says what it is and what it is made of", () => {
   equal(said("token", 1, 0), "Token, token “cat”, dimension 1: 0.000, number 1 of row 1,001 of the token table.");
   equal(
     said("token", 0, 0),
-    "Token, token “[CLS]”, dimension 1: ≈ −2.000. Rounded; click it to follow this token exactly.",
+    "Token, token “[CLS]”, dimension 1: ≈ −2.000, rounded; exact are those of “cat”.",
   );
   equal(
     saidOfNumber(data, values, { kind: "matrix" }, { row: 1, column: 0 }),
@@ -270,11 +270,11 @@ Deno.test("cells that dimensions share say so", () => {
   const values = { at: () => ({ value: -0.5, exact: false, per: 3 }) };
   equal(
     saidOfNumber(data, values, { id: "token", kind: "strip", index: 0 }, { row: 0, column: 3 }),
-    "Token, token “[CLS]”, dimension 4: ≈ −0.500. Rounded; click it to follow this token exactly.",
+    "Token, token “[CLS]”, dimension 4: ≈ −0.500, rounded; exact are those of “cat”.",
   );
   ok(
     saidOfNumber(data, values, { id: "token", kind: "strip", index: 0 }, { row: 0, column: 1 })
-      .includes("dimensions 1 to 3, the one farthest from zero: ≈ −0.500."),
+      .includes("dimensions 1 to 3, the one farthest from zero: ≈ −0.500, rounded;"),
   );
 });
 
@@ -284,7 +284,7 @@ Deno.test("tokens and parts say what they are", () => {
   equal(saidOfToken(data, 0), "Token 1, “[CLS]”: piece number 1,000, added by the tokenizer.");
   equal(
     saidOfPart(data, { id: "inner", kind: "strip", index: 13 }),
-    "Inner: the wide inside of the feed-forward network; 3 tokens × 16 numbers.",
+    "Inner: the inside of the feed-forward network; 3 tokens × 16 numbers.",
   );
   equal(saidOfPart(data, { kind: "words" }), "Probabilities: the likeliest token at “cat” is “dog”, 25%.");
 });

@@ -2,9 +2,9 @@
 
 // Titles, each shorter than the one before, and what the part is, in a sentence.
 const PARTS = {
-  token: [["Token"], "a learned vector for the piece itself, looked up in a table"],
-  position: [["Position", "Pos."], "a learned vector for the place in the text"],
-  segment: [["Segment", "Seg."], "a learned vector for which of two texts the token belongs to"],
+  token: [["Token"], "a vector for the piece itself, looked up in a table"],
+  position: [["Position", "Pos."], "a vector for the place in the text"],
+  segment: [["Segment", "Seg."], "a vector for which of two texts the token belongs to"],
   sum: [["Sum"], "the embeddings added up, number by number"],
   projected: [["Projected", "Proj."], "the embedding, brought to the width of the layers"],
   input: [["Input", "In"], "what this layer is given"],
@@ -19,14 +19,13 @@ const PARTS = {
   "after attention": [["Add", "+"], "the layer's input and what attention found, added up"],
   "normed after attention": [["Norm"], "normalized after attention"],
   "normed between": [["Norm"], "normalized between attention and feed-forward"],
-  inner: [["Inner"], "the wide inside of the feed-forward network"],
+  inner: [["Inner"], "the inside of the feed-forward network"],
   gate: [["Gate"], "what the inner numbers are multiplied by"],
   active: [["Activation", "Active", "Act."], "the inner numbers after the activation function"],
   "feed-forward": [["Feed-forward output", "FFN out", "FFN"], "back to the width of the layers"],
   "after feed-forward": [["Add", "+"], "what went into the feed-forward network and what came out, added up"],
   output: [["Output", "Out"], "what this layer gives on"],
 };
-const NORMS = { embeddings: "the sum, normalized token by token" };
 
 // Matrices that a stage's source is multiplied by, where it is one.
 const MATRICES = {
@@ -55,8 +54,17 @@ const PLACES = {
   pieces: () => "The text, and the pieces that the tokenizer makes of it.",
   embeddings: () => "Embeddings: every piece becomes a vector, a list of numbers.",
   layers: ({ n_layers }) => `Layers: ${n_layers} of them, one after the other, each given what the one before gave on.`,
-  layer: ({ layer, n_layers }) => `Inside layer ${layer + 1} of ${n_layers}: attention, then a feed-forward network.`,
-  heads: (data) => `Heads: ${data.n_heads} beside each other; framed are the numbers of ${headOf(data)}.`,
+  layer: (data) => {
+    const [query, inner] = ["query", "inner"].map((name) =>
+      data.stages.find((stage) => stage.name === name)?.made_of[0]
+    );
+    const order = query && inner && query !== inner ? ": attention, then a feed-forward network" : "";
+    return `Inside layer ${data.layer + 1} of ${data.n_layers}${order}.`;
+  },
+  heads: (data) => {
+    const framed = data.stages.some((stage) => stage.part) ? "; framed are the numbers of" : "; drawn is";
+    return `Heads: ${data.n_heads} beside each other${framed} ${headOf(data)}.`;
+  },
 };
 
 export const saidOfPlace = (data, { id, kind }) => (kind ? "" : PLACES[id]?.(data) ?? "");
@@ -74,22 +82,27 @@ export function saidOfPart(data, part) {
     return `Pieces: ${many(n, "token")} of the model's vocabulary, each with its number there.`;
   }
   if (part.kind === "matrix") {
-    return `Attention weights, ${headOf(data)}: ${n} × ${n}. A row says how a token divides its attention among all.`;
+    return `Attention weights, ${headOf(data)}: ${n} × ${n}. A row says how a token divides its attention.`;
   }
   if (part.kind === "words") {
     const [best] = data.words;
     return `Probabilities: the likeliest token${at(data)} is ${quoted(best[0])}, ${percent(best[1])}.`;
   }
   if (part.kind === "card") {
-    const opened = part.layer === data.layer ? " It is opened below." : " Click to open it.";
-    return `Layer ${part.layer + 1} of ${data.n_layers}: what it gives on.${opened}`;
+    const opened = part.layer === data.layer ? "It is opened below." : `Opened below is layer ${data.layer + 1}.`;
+    return `Layer ${part.layer + 1} of ${data.n_layers}: what it gives on. ${opened}`;
   }
   if (part.kind !== "strip") return "";
-  const { size, group } = data.stages[part.index];
-  const is = part.id === "normed" ? NORMS.embeddings : PARTS[part.id]?.[1];
+  const { size, group, part: own, made_of: sources } = data.stages[part.index];
+  const is = part.id === "normed"
+    ? `${sources.includes("sum") ? "the sum" : "the vectors"}, normalized token by token`
+    : part.id === "active" && sources.length > 1
+    ? "the inner numbers and the gate, one through the activation function, multiplied"
+    : PARTS[part.id]?.[1];
+  const framed = own && own[1] - own[0] < size ? ` Framed: ${headOf(data)}.` : "";
   const [title] = titleOf(part);
   const of = group === "layer" ? "" : ["token", "position", "segment"].includes(part.id) ? " embedding" : "";
-  return `${title}${of}: ${is ? `${is}; ` : ""}${tokens} × ${many(size, "number")}.`;
+  return `${title}${of}: ${is ? `${is}; ` : ""}${tokens} × ${many(size, "number")}.${framed}`;
 }
 
 const at = ({ predicted, tokens }) => (predicted === null ? "" : ` at ${quoted(tokens[predicted])}`);
@@ -127,7 +140,7 @@ export function saidOfNumber(data, values, part, { row, column }) {
     : `dimensions ${start + 1} to ${to}, the one farthest from zero`;
   const made = exact
     ? madeOf(data, values, part, { row, column })
-    : ". Rounded; click it to follow this token exactly.";
+    : `, rounded; exact are those of ${quoted(tokens[data.position])}.`;
   return `${title}, token ${quoted(tokens[row])}, ${where}: ${sign}${number(value)}${made}`;
 }
 
