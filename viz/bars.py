@@ -12,7 +12,7 @@ from viz.palette import categorical, theme
 
 _BAR: Final = 26  # px, of one name with one number
 _SECOND: Final = 14  # px more, for two
-_LONGEST_LABEL: Final = 26
+_LONGEST_LABEL: Final = 30
 _LEGEND: Final = {
     "showlegend": True,
     "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},

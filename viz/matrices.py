@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
 from viz.layout import axis_style, base_layout, token_text
-from viz.palette import diverging, sequential, theme
+from viz.palette import diverging, sequential, square_root, theme
 
 _HEIGHT: Final = 330  # px
 _LONGEST_LABEL: Final = 8
@@ -24,16 +24,18 @@ def matrices(
     *,
     what: str,
     signed: bool = False,
+    root: bool = False,
     dark: bool = False,
 ) -> go.Figure:
     """Each matrix float32 (rows, columns) under its name. Colours run from 0 to the largest number, or ``signed`` from
-    minus the largest size to plus it. ``what`` names the numbers on hovering. Raises ValueError where labels do not
-    fit.
+    minus the largest size to plus it; with ``root`` they follow the square root, so that small shares can be told
+    apart. ``what`` names the numbers on hovering. Raises ValueError where labels do not fit.
     """
     if not named or any(values.shape != (len(rows), len(columns)) for _, values in named):
         raise ValueError(f"matrices of {len(rows)} rows and {len(columns)} columns are wanted")
     colours = theme(dark)
     end = max(float(np.nanmax(np.abs(values))) for _, values in named) or 1.0
+    scale = diverging(dark) if signed else square_root(sequential(dark)) if root else sequential(dark)
     style = axis_style(colours) | {"fixedrange": True}
     n, gap = len(named), 0.04
     width = (1 - gap * (n - 1)) / n
@@ -49,7 +51,7 @@ def matrices(
             yaxis=f"y{axis}",
             zmin=-end if signed else 0,
             zmax=end,
-            colorscale=diverging(dark) if signed else sequential(dark),
+            colorscale=scale,
             showscale=False,
             xgap=1 if len(columns) < 40 else 0,
             ygap=1 if len(rows) < 40 else 0,
@@ -83,6 +85,7 @@ def matrices(
             y=1,
             xref="paper",
             yref="paper",
+            xanchor="center",
             yanchor="bottom",
             showarrow=False,
             font={"size": 12, "color": colours.text},

@@ -72,6 +72,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "compare.cka": ((WEIGHTS, ("A", "B")), {}),
     "compare.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
     "by_length.by_length": (({"m": (LATENCY,)}, "latency"), {"names": {"m": "M"}}),
+    "curves.curves": ((["1", "2"], [("a", [0.5, 1.0])]), {"what": "cosine"}),
     "erasure.erasure_bars": (([Erasure(Unit("dog", 1, 2, 0, False), 0.5, 0.25, CAT)], "A title"), {}),
     "head_map.head_map": ((WEIGHTS, "share"), {}),
     "layer_attention.layer_attention": ((WEIGHTS, ["a", "b"]), {}),

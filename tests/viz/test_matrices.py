@@ -27,3 +27,10 @@ def test_signed_numbers_have_zero_in_the_middle() -> None:
 def test_labels_have_to_fit() -> None:
     with pytest.raises(ValueError, match="1 rows"):
         matrices([("a", ONE)], ["x"], ["p", "q"], what="share")
+
+
+def test_small_shares_can_be_told_apart_by_their_root() -> None:
+    (plain,) = matrices([("a", ONE)], ["x", "y"], ["p", "q"], what="share").data
+    (bent,) = matrices([("a", ONE)], ["x", "y"], ["p", "q"], what="share", root=True).data
+    assert bent.z.tolist() == plain.z.tolist()  # the numbers on hovering stay exact
+    assert [stop for stop, _ in bent.colorscale] == pytest.approx([stop**2 for stop, _ in plain.colorscale])

@@ -56,6 +56,7 @@ TERMS: Final[dict[str, str]] = {
     "vector": "A list of numbers of fixed length; also an arrow with a direction and a length.",
     "vocabulary": "The fixed list of pieces that a model has vectors for.",
     "width": "How many numbers a vector of the model has.",
+    "wordpiece": "BERT’s way to cut words: the longest beginning that is in the vocabulary, again and again.",
 }
 
 _TERM = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.wordpiece import cuts
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
 from tests.pages.learn.sentences import SENTENCES
@@ -37,27 +36,6 @@ def drawn(lesson: str, step: int, case: Case) -> Sketch:
 def right(lesson: str, step: int, case: Case) -> str:
     choice = asked(lesson, step, case)
     return choice.options[choice.right].text
-
-
-@each
-@of_models
-def test_pieces(model: str, text: str, engine: Engine) -> None:
-    case, encoding = Case(model, text), engine.encode(model, text)
-    assert right("pieces", 1, case) == f"{len(encoding):,}"
-    assert right("pieces", 3, case) == str(sum(encoding.special))
-    again = engine.encode(model, text.upper())
-    assert right("pieces", 5, case).startswith("No" if again.ids == encoding.ids else "Yes")
-
-
-@each
-def test_the_cut_word_is_cut_as_the_tokenizer_does(text: str, engine: Engine) -> None:
-    choice = asked("pieces", 2, Case("embedded/bert", text))
-    word = choice.question.removeprefix("How is “").removesuffix("” cut?")
-    found = cuts(word.lower(), set(engine.vocabulary("embedded/bert").tokens))
-    assert found is not None
-    assert choice.options[choice.right].text.replace("\\", "") == " + ".join(
-        one.piece.removeprefix("##") for one in found
-    )
 
 
 @each
@@ -132,25 +110,6 @@ def test_layer(model: str, text: str, engine: Engine) -> None:
     assert right("layer", 3, case) == f"{config.intermediate_size:,} numbers"
     norms = right("layer", 2, case)
     assert norms.startswith("In front" if "modernbert" in model else "Behind")
-
-
-@of_models
-def test_layers(model: str, engine: Engine) -> None:
-    text, pair = LESSONS["layers"].examples[0]
-    case = Case(model, text, pair)
-    one, other = engine.encoded_states(model, [text, pair])
-    bank = [next(at for at, token in enumerate(states.encoding.tokens) if "bank" in token) for states in (one, other)]
-    wanted = [
-        float(np.dot(a[bank[0]], b[bank[1]]) / (np.linalg.norm(a[bank[0]]) * np.linalg.norm(b[bank[1]])))
-        for a, b in zip(one.states, other.states, strict=True)
-    ]
-    assert drawn("layers", 1, case).truth == pytest.approx(np.maximum(wanted, 0), abs=1e-5)
-    assert right("layers", 2, case).startswith("Yes" if wanted[0] > 0.9999 else "No")
-
-
-def test_two_sentences_without_a_word_in_common_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="share no word"):
-        LESSONS["layers"].steps[0].ask(Case("embedded/bert", "Birds sing.", "Dogs run."))
 
 
 @each

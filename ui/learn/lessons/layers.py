@@ -6,26 +6,33 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-import streamlit as st
 
-from analysis.probing import TaskResult
+from analysis.probing import LayerResult, TaskResult
+from analysis.sentence_vectors import mean_of_pairs, pair_cosines
 from model_zoo import DEFAULT_MODEL
 from model_zoo.errors import InvalidInput
-from model_zoo.types import HiddenStates
-from ui import figures, precomputed
+from model_zoo.types import FloatArray, HiddenStates
+from ui import figures, precomputed, token_line
 from ui.engine import engine
+from ui.learn import options
 from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text
 from viz.bars import bars
+from viz.curves import curves
 from viz.layout import layer_names
+from viz.strips import Strip, strips
+from viz.token_line import Cell, Item, Line
 
 _MOST_LAYERS: Final = 13  # that one draws over, the embeddings among them
-_TASKS: Final = ("bigram_shift", "sentence_length", "word_content")
-_ALIKE: Final = 0.05
+_TASKS: Final = {  # what each asks, as short as a legend on a phone
+    "bigram_shift": "Were two neighbours swapped?",
+    "sentence_length": "How many words are there?",
+    "word_content": "Which of 20 animals is named?",
+}
+_AS_WELL: Final = 0.05  # of the accuracy, below which two are called alike: a test has 120 sentences
 _COMMON: Final = frozenset(
     {
         "an", "and", "are", "as", "at", "be", "but", "by", "do", "for", "from", "had", "has", "have", "he", "her",
@@ -36,6 +43,7 @@ _COMMON: Final = frozenset(
 
 _PETERS = Source("Peters et al.", 2018, "Deep contextualized word representations")
 _ETHAYARAJH = Source("Ethayarajh", 2019, "How Contextual are Contextualized Word Representations?")
+_CONNEAU = Source("Conneau et al.", 2018, "What you can cram into a single $&!#* vector")
 _JAWAHAR = Source("Jawahar et al.", 2019, "What Does BERT Learn about the Structure of Language?")
 _TENNEY = Source("Tenney et al.", 2019, "BERT Rediscovers the Classical NLP Pipeline")
 
@@ -65,23 +73,32 @@ def _shared(case: Case) -> tuple[int, int]:
     return at, there
 
 
+def _written(case: Case) -> str:
+    """The shared token as it is typed in the first sentence."""
+    return case.written(_shared(case)[0])
+
+
 def _word(case: Case) -> str:
-    one, _ = _both(case)
-    return quoted(one.encoding.tokens[_shared(case)[0]])
+    return quoted(_written(case))
 
 
-def _cosines(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """The cosine of two vectors after every layer, each (layers + 1, width)."""
-    one, other = first.astype(np.float64), second.astype(np.float64)
-    norms = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    found: npt.NDArray[np.float64] = (one * other).sum(axis=1) / np.maximum(norms, 1e-12)
-    return np.clip(found, -1, 1)
-
-
-def _drift(case: Case) -> npt.NDArray[np.float64]:
-    """How alike the shared word’s two vectors are after the embeddings and every layer."""
+def _drift(case: Case) -> FloatArray:
+    """How alike the shared word’s two vectors are after the embeddings and every layer, (layers + 1,)."""
     (one, other), (at, there) = _both(case), _shared(case)
-    return _cosines(one.states[:, at], other.states[:, there])
+    return pair_cosines(one.states[:, at], other.states[:, there])
+
+
+def _layers(case: Case) -> list[str]:
+    return layer_names(len(_drift(case)))
+
+
+def _sentences(case: Case) -> None:
+    (one, other), (at, there) = _both(case), _shared(case)
+    lines = [
+        Line(tuple(Item((Cell(token),), marked=where == place) for where, token in enumerate(states.encoding.tokens)))
+        for states, place in ((one, at), (other, there))
+    ]
+    token_line.draw(lines, "learn sentences")
 
 
 # ---- drifting apart ---------------------------------------------------------------------------------------------
@@ -89,8 +106,9 @@ def _drift(case: Case) -> npt.NDArray[np.float64]:
 
 def _drift_text(case: Case) -> str:
     return (
-        f"Both sentences have {_word(case)}. It enters with the same token vector; then every layer mixes in its "
-        "neighbours. A vector that depends on the sentence is called [[contextual]]. How alike do the two stay?"
+        f"Both sentences have {_word(case)}. It is looked up in the same row of the table; then every layer mixes in "
+        "something of its neighbours. A vector that depends on the sentence is called [[contextual]]. How "
+        "alike do the two stay?"
     )
 
 
@@ -100,61 +118,53 @@ def _chosen(case: Case) -> list[int]:
 
 
 def _drift_ask(case: Case) -> Sketch:
-    drift = _drift(case)
-    names = layer_names(len(drift))
-    chosen = _chosen(case)
+    drift, chosen = _drift(case), _chosen(case)
+    names = _layers(case)
     labels = [names[at] if at == 0 else f"layer {names[at]}" for at in chosen]
-    truth = [float(max(drift[at], 0.0)) for at in chosen]
+    truth = [min(float(max(drift[at], 0.0)), 1.0) for at in chosen]
 
     def reply(drawn: Sequence[float]) -> str:
-        off = float(np.mean(np.abs(np.array(drawn) - np.array(truth))))
-        lowest = labels[int(np.argmin(truth))]
-        return f"You are {off:.2f} off, on average. They are least alike after: {lowest}, {min(truth):.2f}."
+        gaps = np.array(drawn) - np.array(truth)
+        worst = int(np.argmax(np.abs(gaps)))
+        how = "too far apart" if gaps[worst] < 0 else "too much alike"
+        said = f"You are {np.abs(gaps).mean():.2f} off, on average"
+        furthest = f", furthest at {labels[worst]}, where you drew them {how}" if abs(gaps[worst]) > 0.1 else ""
+        return f"{said}{furthest}. They are least alike at {labels[int(np.argmin(truth))]}: {min(truth):.2f}."
 
     return Sketch(
-        f"Draw the [[cosine]] of the two vectors of {_word(case)} after each layer (1: same direction).",
+        f"Draw the [[cosine]] of the two vectors of {_word(case)}, from the embeddings up (1: same direction).",
         tuple(labels),
         tuple(truth),
         reply,
+        kind="curve",
     )
 
 
-def _sentences(case: Case) -> None:
-    (one, other), (at, there) = _both(case), _shared(case)
-    for states, place in ((one, at), (other, there)):
-        tokens = [
-            f":primary-background[**{as_text(token)}**]" if where == place else as_text(token)
-            for where, token in enumerate(states.encoding.tokens)
-        ]
-        st.markdown(" ".join(tokens))
-
-
 def _drift_reveal(case: Case) -> None:
-    drift = _drift(case)
-    names = layer_names(len(drift))
+    drift = _drift(case).tolist()
+    what = f"{_written(case)}, in two sentences"
     figures.show(
-        bars(
-            [name if at == 0 else f"layer {name}" for at, name in enumerate(names)],
-            [("cosine", [float(max(value, 0.0)) for value in drift])],
-            top=1,
-            dark=case.dark,
-        ),
-        "learn drift",
-        "drift",
+        curves(_layers(case), [(what, drift)], what="cosine", across="layer", dark=case.dark), "learn drift", "drift"
     )
 
 
 def _drift_why(case: Case) -> str:
     drift = _drift(case)
+    if drift.min() > 1 - 1e-4:
+        return "Neither places nor neighbours have anything that differs, so the two vectors stay the same all the way."
+    way = "with ups and downs" if (np.diff(drift) > 0).any() else "lower with every layer"
     return (
-        f"After the embeddings the cosine is {drift[0]:.2f}, after the last layer {drift[-1]:.2f}: what attention "
-        "added comes from other neighbours (Peters et al. 2018 showed such vectors to help in many tasks)."
-    ).replace(" -", " −")
+        f"The cosine goes from {_number(drift[0])} to {_number(drift[-1])}, {way}, since what is mixed in comes from "
+        "other neighbours; vectors that depend on the sentence help in many tasks (Peters et al. 2018)."
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _drift_numbers(case: Case) -> pd.DataFrame:
-    drift = _drift(case)
-    return pd.DataFrame({"layer": layer_names(len(drift)), "cosine": drift})
+    return pd.DataFrame({"layer": _layers(case), "cosine": _drift(case)})
 
 
 # ---- the first one ----------------------------------------------------------------------------------------------
@@ -163,101 +173,141 @@ def _drift_numbers(case: Case) -> pd.DataFrame:
 def _first_text(case: Case) -> str:
     at, there = _shared(case)
     return (
-        f"Look at the very beginning, before any layer. {_word(case)} is token {at + 1} of the first sentence and "
-        f"token {there + 1} of the second. Are the two vectors equal there?"
+        f"Go back to the very beginning, before any layer. {_word(case)} is token {at + 1} of the first sentence and "
+        f"token {there + 1} of the second. Nothing has been mixed in yet."
     )
 
 
 def _first_ask(case: Case) -> Choice:
     start = float(_drift(case)[0])
-    same = start > 1 - 1e-4
     at, there = _shared(case)
-    told = f"Their cosine is {start:.4f}."
-    places = "They stand at the same place." if at == there else "They stand at different places."
+    same = start > 1 - 1e-4
+    by_place = not same and at != there and engine().read_positions(case.model, 8).kind == "learned"
+    told = f"The cosine is {start:.4f}."
     return Choice(
         f"Before the first layer, are the two vectors of {_word(case)} the same?",
-        (
-            Option("Yes, exactly", f"{told} {places}", same),
-            Option("No, not quite", f"{told} {places} Which place it is enters some models’ embeddings.", not same),
+        options.placed(
+            1,
+            Option(
+                "Yes: it is the same token",
+                told
+                if same
+                else f"It is the same row of the table of tokens, but the table is not all that is added up. {told}",
+                same,
+            ),
+            Option(
+                "No: it stands at another place",
+                f"{told} A vector for the place was added to that of the token."
+                if by_place
+                else f"It stands at token {at + 1} both times. {told}"
+                if at == there
+                else f"This model tells places in another way, later on. {told}",
+                by_place,
+            ),
+            Option(
+                "No: its neighbours are others",
+                told
+                if not (same or by_place)
+                else f"Neighbours enter in the layers, and there was none so far. {told}",
+                not (same or by_place),
+            ),
         ),
     )
+
+
+def _first_reveal(case: Case) -> None:
+    """What was added up to make the two vectors: one row of the table of tokens, two of that of places."""
+    (one, other), (at, there) = _both(case), _shared(case)
+    token = one.encoding.tokens[at]
+    rows: list[Strip] = []
+    for sentence, text, place in (("first", case.text, at), ("second", other.encoding.text, there)):
+        parts = {stage.name: stage.values[place] for stage in engine().dissect(case.model, text).embeddings}
+        if "token" in parts:
+            rows.append(Strip(f"{sentence}: {token}", parts["token"]))
+        if "position" in parts:
+            rows.append(Strip(f"place {place + 1}", parts["position"], sign="+"))
+    _sentences(case)
+    if rows:
+        figures.show(strips(rows, dark=case.dark), "learn strips", "first-vectors")
 
 
 def _first_why(case: Case) -> str:
     at, there = _shared(case)
-    kind = engine().read_positions(case.model, 8).kind
-    if kind == "learned":
-        return (
-            f"This model adds a vector for the place to that of the token, {at + 1} in one sentence and {there + 1} "
-            "in the other; the token’s own part is the same."
-        )
-    return "This model adds no vector for the place, so before the first layer a token is the same wherever it stands."
+    if engine().read_positions(case.model, 8).kind != "learned":
+        return "This model adds no vector for the place, so before the first layer a token is the same everywhere."
+    if at == there:
+        return "This model adds a vector for the place to that of the token, and here the two places are the same."
+    return (
+        f"This model adds a vector for the place to that of the token: {at + 1} in one sentence and {there + 1} in the "
+        "other, while the token’s own part is one and the same row."
+    )
 
 
-# ---- against another word ---------------------------------------------------------------------------------------
+# ---- much or little? --------------------------------------------------------------------------------------------
 
 
-def _neighbour(case: Case) -> int:
-    """Another word of the first sentence, close to the shared one; one of grammar where there is no other."""
-    encoding, (at, _) = case.encoding, _shared(case)
-    places = [
-        place
-        for place, special in enumerate(encoding.special)
-        if not special and case.is_word(place) and encoding.ids[place] != encoding.ids[at]
-    ]
-    if not places:
-        raise InvalidInput("The first sentence has one word only. Type more words, or take an example.")
-    return min(places, key=lambda place: (case.written(place).lower() in _COMMON, abs(place - at), place))
-
-
-def _other(case: Case) -> npt.NDArray[np.float64]:
-    states, (at, _) = case.states, _shared(case)
-    return _cosines(states.states[:, at], states.states[:, _neighbour(case)])
+def _others(case: Case) -> list[float]:
+    """After every layer the mean cosine of different tokens of one sentence, over both sentences."""
+    found = []
+    for states in _both(case):
+        encoding = states.encoding
+        firsts = {id: at for at, id in reversed(list(enumerate(encoding.ids))) if not encoding.special[at]}
+        if len(firsts) > 1:
+            found.append([mean_of_pairs(layer[sorted(firsts.values())]) for layer in states.states])
+    if not found:
+        raise InvalidInput("Both sentences have one word only. Type more words, or take an example.")
+    return [float(mean) for mean in np.mean(found, axis=0)]
 
 
 def _versus_text(case: Case) -> str:
+    end = _number(float(_drift(case)[-1]))
     return (
-        f"Is that much or little? Compare with two different words of one sentence: {_word(case)} and "
-        f"{quoted(case.encoding.tokens[_neighbour(case)])}, which stand in the first one. They share a "
-        "context, the others share a word."
+        f"After the last layer the cosine of the two {_word(case)} is {end}. Is that much or little? A number needs "
+        "another beside it: take all pairs of different words within one sentence. (Two uses of one meaning part, "
+        "too: compare the last example.)"
     )
 
 
 def _versus_ask(case: Case) -> Choice:
-    same_word, same_sentence = float(_drift(case)[-1]), float(_other(case)[-1])
-    difference = same_word - same_sentence
-    told = f"The same word: {same_word:.2f}. The same sentence: {same_sentence:.2f}.".replace("-", "−")
+    mean = _others(case)[-1]
+    bins = (
+        (0.1, "Below 0.1", "Arrows that point anywhere have cosines near 0."),
+        (0.35, "From 0.1 to 0.35", "So it is where vectors share a little beside what is their own."),
+        (0.7, "From 0.35 to 0.7", "So it is where what all share is about as large as what is their own."),
+        (np.inf, "0.7 or more", "Then different words are as alike as one word often is in two sentences."),
+    )
+    right = next(place for place, (bound, _, _) in enumerate(bins) if mean < bound)
+
+    def reply(place: int, said: str) -> str:
+        if place == right:
+            return f"It is {_number(mean)}: that is what to compare with, and not 0."
+        return f"{said} These share {'more' if place < right else 'less'}: {_number(mean)}."
+
     return Choice(
-        "After the last layer, which two vectors are more alike?",
-        (
-            Option("The same word in two sentences", told, difference > _ALIKE),
-            Option("Two words of the same sentence", f"{told} Context has won over the word.", difference < -_ALIKE),
-            Option("Both about the same, within 0.05", told, -_ALIKE <= difference <= _ALIKE),
-        ),
+        "After the last layer, what is the mean cosine of two different words of a sentence?",
+        tuple(Option(text, reply(place, said), place == right) for place, (_, text, said) in enumerate(bins)),
     )
 
 
 def _versus_reveal(case: Case) -> None:
-    names = layer_names(len(_drift(case)))
     series = [
-        ("same word, two sentences", [float(max(value, 0.0)) for value in _drift(case)]),
-        ("two words, same sentence", [float(max(value, 0.0)) for value in _other(case)]),
+        (f"{_written(case)}, in two sentences", _drift(case).tolist()),
+        ("different words of one sentence, mean", _others(case)),
     ]
-    labels = [name if at == 0 else f"layer {name}" for at, name in enumerate(names)]
-    figures.show(bars(labels, series, top=1, dark=case.dark), "learn versus", "versus")
+    figure = curves(_layers(case), series, what="cosine", across="layer", dark=case.dark)
+    figures.show(figure, "learn drift", "versus")
 
 
 def _versus_why(case: Case) -> str:
-    start, end = float(_other(case)[0]), float(_other(case)[-1])
+    start, *_, end = _others(case)
     return (
-        f"Two different words of your sentence go from {start:.2f} to {end:.2f}; vectors of a layer often share a "
-        "common direction, so a cosine means little without another one beside it (Ethayarajh 2019)."
-    ).replace(" -", " −")
+        f"Different words go from {_number(start)} to {_number(end)}: the vectors of a layer often share a direction, "
+        "in some models so much that all cosines are high (Ethayarajh 2019), so a cosine alone says little."
+    )
 
 
 def _versus_numbers(case: Case) -> pd.DataFrame:
-    names = layer_names(len(_drift(case)))
-    return pd.DataFrame({"layer": names, "same word": _drift(case), "same sentence": _other(case)})
+    return pd.DataFrame({"layer": _layers(case), "same word": _drift(case), "different words": _others(case)})
 
 
 # ---- what can be read off each layer ----------------------------------------------------------------------------
@@ -268,62 +318,73 @@ def _measured(case: Case) -> str:
     return case.model if precomputed.probing(case.model) else DEFAULT_MODEL
 
 
-def _results(case: Case) -> list[tuple[str, TaskResult]]:
-    found = {key.task: done for key, done in precomputed.probing(_measured(case)).items()}
-    kept = [(found[task].title, found[task].result) for task in _TASKS if task in found]
-    if not kept:
-        raise InvalidInput("No results of probing came with this app. Run them on the page Layers.")
+def _results(case: Case) -> dict[str, TaskResult]:
+    """What was measured before the app was given out, by what each task asks."""
+    found = {key.task: done.result for key, done in precomputed.probing(_measured(case)).items()}
+    kept = {question: found[task] for task, question in _TASKS.items() if task in found}
+    if len(kept) < len(_TASKS):
+        raise InvalidInput("The results of probing did not come with this app. Run the tasks on the page Layers.")
     return kept
 
 
-def _known_text(case: Case) -> str:
+def _whose(case: Case) -> str:
     model = _measured(case)
-    whose = "" if model == case.model else f" (measured on {as_text(name_of(model))}, not on your model)"
+    return as_text(name_of(model)) + ("" if model == case.model else ", not on your model")
+
+
+def _gain(result: TaskResult) -> float:
+    """How much better the best layer is than the embeddings."""
+    return result.best.accuracy - result.layers[0].accuracy
+
+
+def _known_text(case: Case) -> str:
     return (
-        "What does a layer “know”? More exactly: what can a small classifier, a [[probe]], read off its vectors? For "
-        f"some questions this was measured before the app was given out{whose}. Take the first one: "
-        f"**{_results(case)[0][0]}**."
+        "What does a layer “know”? More exactly: what can a small classifier, a [[probe]], read off its vectors? Three "
+        "questions were asked of every layer, on sentences made for it, before this app was given out (of "
+        f"{_whose(case)})."
     )
 
 
 def _known_ask(case: Case) -> Choice:
-    title, result = _results(case)[0]
-    best, n = result.best.layer, len(result.layers) - 1
-    gain = result.best.accuracy - result.layers[0].accuracy
-    told = (
-        f"It is best after layer {best} of {n}: {result.best.accuracy:.0%}; on the embeddings "
-        f"{result.layers[0].accuracy:.0%}."
-    )
+    found = _results(case)
+    most = max(found, key=lambda question: _gain(found[question]))
+
+    def reply(question: str, result: TaskResult) -> str:
+        best = result.best
+        told = f"{result.layers[0].accuracy:.0%} on the embeddings, {best.accuracy:.0%} {_after(best)}."
+        if question == most:
+            return told
+        if _gain(result) <= 0 and best.layer > 0:
+            return f"The layers bring no gain there: {told}"
+        if best.layer == 0:
+            return f"It is read best off the embeddings, {best.accuracy:.0%}: the layers make it harder to read."
+        return f"It gains, too, but less: {told}"
+
     return Choice(
-        f"How much better is “{title}” read off the best layer than off the embeddings?",
-        (
-            Option("By less than 2 points", told, gain < 0.02),
-            Option("By 2 to 10 points", told, 0.02 <= gain < 0.10),
-            Option("By 10 points or more", told, gain >= 0.10),
-        ),
+        "Which question gains most from the layers, against the embeddings?",
+        tuple(Option(question, reply(question, result), question == most) for question, result in found.items()),
     )
+
+
+def _after(layer: LayerResult) -> str:
+    return "on the embeddings" if layer.layer == 0 else f"after layer {layer.layer}"
 
 
 def _known_reveal(case: Case) -> None:
     found = _results(case)
-    names = [title for title, _ in found]
-    series = [
-        ("embeddings", [result.layers[0].accuracy for _, result in found]),
-        ("best layer", [result.best.accuracy for _, result in found]),
-        ("last layer", [result.layers[-1].accuracy for _, result in found]),
-    ]
-    figures.show(bars(names, series, top=1, written=".0%", dark=case.dark), "learn probes", "probes")
+    names = layer_names(len(next(iter(found.values())).layers))
+    series = [(question, [layer.accuracy for layer in result.layers]) for question, result in found.items()]
+    figure = curves(names, series, what="right answers", across="layer", share=True, dark=case.dark)
+    figures.show(figure, "learn probes", "probes")
 
 
 def _known_why(case: Case) -> str:
-    said = [
-        f"“{title}” {'on the embeddings' if result.best.layer == 0 else f'after layer {result.best.layer}'}"
-        for title, result in _results(case)
-    ]
+    found = _results(case)
+    most = max(found.values(), key=_gain)
     return (
-        f"Best read: {', '.join(said)}; in BERT-base others found surface features low, syntax in the middle and "
-        "meaning high (Jawahar et al. 2019, Tenney et al. 2019), but what can be read off is not yet what the model "
-        "uses."
+        f"Which words there are stands in the embeddings already, their order has to be worked out: it is read best "
+        f"{_after(most.best)} of {len(most.layers) - 1}; in BERT-base others found surface features low, syntax in the "
+        "middle and meaning high (Jawahar et al. 2019, Tenney et al. 2019)."
     )
 
 
@@ -331,16 +392,75 @@ def _known_numbers(case: Case) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "task": title,
+                "question": question,
                 "layer": layer.layer,
                 "accuracy": layer.accuracy,
                 "low": layer.low,
                 "high": layer.high,
                 "random weights": layer.untrained_accuracy,
+                "always the same answer": result.majority,
             }
-            for title, result in _results(case)
+            for question, result in _results(case).items()
             for layer in result.layers
         ]
+    )
+
+
+# ---- a network that has learned nothing -------------------------------------------------------------------------
+
+
+def _against(case: Case) -> list[tuple[str, LayerResult, float]]:
+    """Of each task the question, its best layer, and the accuracy there with random weights."""
+    found = []
+    for question, result in _results(case).items():
+        assert result.best.untrained_accuracy is not None
+        found.append((question, result.best, result.best.untrained_accuracy))
+    return found
+
+
+def _nothing_text(case: Case) -> str:
+    return (
+        "Now a caution. Take the same network, but with weights drawn at random: it was never trained. Train the same "
+        f"probes on its vectors and ask the same three questions (again of {_whose(case)})."
+    )
+
+
+def _nothing_ask(case: Case) -> Choice:
+    found = _against(case)
+    alike = [question for question, best, random in found if random >= best.accuracy - _AS_WELL]
+    named = f"So it is with: {' '.join(alike)}" if alike else "So it is with none of the three."
+    said = (
+        "Random weights make something of every sentence, too: other sentences, other vectors.",
+        "Which words there are, and how many, both leave traces in any mixture.",
+        "Which words there are gets through random matrices, but more is lost than one thinks.",
+        "Then training would have brought nothing here.",
+    )
+    return Choice(
+        f"How many of the three are read off random weights as well (within {100 * _AS_WELL:.0f} points, or better)?",
+        tuple(
+            Option(name, named if n == len(alike) else f"{said[n]} {named}", n == len(alike))
+            for n, name in enumerate(("None of them", "One", "Two", "All three"))
+        ),
+    )
+
+
+def _nothing_reveal(case: Case) -> None:
+    found = _against(case)
+    series = [
+        ("trained, best layer", [best.accuracy for _, best, _ in found]),
+        ("random weights, same layer", [random for _, _, random in found]),
+    ]
+    names = [question for question, _, _ in _against(case)]
+    figures.show(bars(names, series, top=1, written=".0%", dark=case.dark), "learn random", "random-weights")
+
+
+def _nothing_why(case: Case) -> str:
+    lost = [question for question, best, random in _against(case) if random < best.accuracy - _AS_WELL]
+    which = f"“{'” and “'.join(lost)}”" if lost else "here nothing"
+    return (
+        "A random network keeps much of what went in, so finding it there is no sign of learning; only what random "
+        f"weights lack is one ({which}), and even that need not be what the model uses (untrained networks were "
+        "probed by Conneau et al. 2018, too)."
     )
 
 
@@ -350,8 +470,9 @@ LESSON = Lesson(
     question="What happens to a word on its way up?",
     examples=(
         ("They sat on the bank of the river.", "She took the money to the bank."),
-        ("He turned on the light.", "The bag was light and easy to carry."),
-        ("We saw a play at the theatre.", "The children play in the garden."),
+        ("He saw the duck on the lake.", "You have to duck under the branch."),
+        ("The match ended in a draw.", "She lit the fire with a match."),
+        ("The bank gave her a loan.", "She took the money to the bank."),
     ),
     paired=True,
     pages=("layers", "compare"),
@@ -373,7 +494,7 @@ LESSON = Lesson(
             text=_first_text,
             figure=_sentences,
             ask=_first_ask,
-            reveal=_drift_reveal,
+            reveal=_first_reveal,
             why=_first_why,
             numbers=_drift_numbers,
         ),
@@ -397,7 +518,18 @@ LESSON = Lesson(
             reveal=_known_reveal,
             why=_known_why,
             numbers=_known_numbers,
-            sources=(_JAWAHAR, _TENNEY),
+            sources=(_CONNEAU, _JAWAHAR, _TENNEY),
+        ),
+        Step(
+            title="A network that learned nothing",
+            at="layers",
+            text=_nothing_text,
+            figure=_known_reveal,
+            ask=_nothing_ask,
+            reveal=_nothing_reveal,
+            why=_nothing_why,
+            numbers=_known_numbers,
+            sources=(_CONNEAU,),
         ),
     ),
 )

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Final
 
 import pandas as pd
 import streamlit as st
 
-from analysis.wordpiece import CONTINUED, cuts
-from model_zoo import registry, sources
+from analysis.wordpiece import CONTINUED, Cut, cuts
+from model_zoo import registry
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding
-from ui import figures
+from ui import figures, token_line
 from ui.engine import engine
 from ui.learn import options
 from ui.learn.case import Case, name_of
 from ui.learn.glossary import quoted
 from ui.learn.lesson import Choice, Lesson, Option, Source, Step
-from ui.messages import as_text
+from ui.messages import as_text, enumerated
 from viz.bars import bars
+from viz.palette import theme
+from viz.token_line import Cell, Item, Line
 
 _SPARE: Final = "unbelievably"  # a word that is cut, for texts of which no word is
+_SIGN: Final = "😀"  # which few lists have
+_ACCENTS: Final = str.maketrans("aeiouAEIOU", "áéíóúÁÉÍÓÚ")
+_MOST_TRIED: Final = 3  # beginnings that are written out
 
 _SCHUSTER = Source("Schuster & Nakajima", 2012, "Japanese and Korean Voice Search")
 _WU = Source("Wu et al.", 2016, "Google’s Neural Machine Translation System")
@@ -33,8 +40,28 @@ def _own(encoding: Encoding) -> list[str]:
     return [token for token, special in zip(encoding.tokens, encoding.special, strict=True) if not special]
 
 
-def _boxes(tokens: list[str]) -> str:
-    return " ".join(f":primary-background[{as_text(token)}]" for token in tokens)
+def _added(encoding: Encoding) -> list[str]:
+    return [token for token, special in zip(encoding.tokens, encoding.special, strict=True) if special]
+
+
+def _line(case: Case, tokens: Sequence[str], label: str = "") -> Line:
+    fill = theme(case.dark).surface
+    return Line(tuple(Item((Cell(token, fill),)) for token in tokens), label)
+
+
+def _numbered(case: Case, encoding: Encoding) -> Line:
+    """Tokens over their numbers; those that nobody typed are marked."""
+    fill = theme(case.dark).surface
+    return Line(
+        tuple(
+            Item((Cell(token, fill), Cell(str(number), small=True)), f"{token}: number {number:,}", marked=special)
+            for token, number, special in zip(encoding.tokens, encoding.ids, encoding.special, strict=True)
+        )
+    )
+
+
+def _table(encoding: Encoding) -> pd.DataFrame:
+    return pd.DataFrame({"place": range(1, len(encoding) + 1), "token": encoding.tokens, "number": encoding.ids})
 
 
 # ---- how many ---------------------------------------------------------------------------------------------------
@@ -43,8 +70,8 @@ def _boxes(tokens: list[str]) -> str:
 def _count_text(_case: Case) -> str:
     return (
         "A model reads neither letters nor words. It reads [[tokens|token]]: pieces from a fixed list, its "
-        "[[vocabulary]]. Frequent words are one piece, rare ones are cut. The rest of the model sees only the numbers "
-        "of these pieces."
+        "[[vocabulary]]. What the list lacks is cut into pieces that it has. All that the rest of the model is given "
+        "are the numbers of these pieces."
     )
 
 
@@ -52,60 +79,44 @@ def _count_ask(case: Case) -> Choice:
     encoding = case.encoding
     n, own = len(encoding), len(_own(encoding))
     words, letters = len(case.text.split()), sum(sign.isalpha() for sign in case.text)
+    told = f"You typed {own} of them, and the model adds {n - own}."
     return Choice(
         f"Your text has {words} words between blanks. How many tokens does the model read?",
         options.numbers(
-            (n, f"{own} that you typed and {n - own} that the model adds."),
-            (
-                words,
-                "Signs such as a full stop are tokens of their own, rare words are cut, and some tokens are added.",
-            ),
-            (letters, "So many letters there are. Most tokens have several of them."),
-            (own, "These you typed. The model adds some that frame the text."),
-            (n + 3, "Count again in the picture: it is a few less."),
+            (n, told),
+            (words, f"Signs such as a full stop are tokens of their own, and a word may be several. {told}"),
+            (letters, f"So many letters there are. Most tokens have several. {told}"),
+            (own, f"These are the ones that you typed. The model adds {n - own}, which frame the text."),
         ),
     )
 
 
 def _count_figure(case: Case) -> None:
-    st.markdown(_boxes(case.text.split()))
+    token_line.draw([_line(case, case.text.split())], "learn pieces")
 
 
 def _count_reveal(case: Case) -> None:
-    st.markdown(_boxes(list(case.encoding.tokens)))
-    st.dataframe(_count_numbers(case), hide_index=True, height=280)
+    token_line.draw([_numbered(case, case.encoding)], "learn pieces")
+    st.caption("Under each token its number in the list. Those in a frame nobody typed.")
 
 
 def _count_why(case: Case) -> str:
-    n = len(engine().vocabulary(case.model).tokens)
+    encoding, vocabulary = case.encoding, engine().vocabulary(case.model)
+    found = zip(encoding.word_ids, encoding.ids, encoding.special, strict=True)
+    typed = [(word, number) for word, number, special in found if not special]
+    words = [[number for _, number in group] for _, group in groupby(typed, key=lambda one: one[0])]
+    whole = sum(len(numbers) == 1 and numbers[0] != vocabulary.unknown_id for numbers in words)
     return (
-        f"A list of all words would never be complete, and letters would make long rows; {n:,} pieces are in between, "
-        "and any text can be put together from them, or nearly any."
+        f"{whole} of your {len(words)} words and signs are in this model’s list of {len(vocabulary.tokens):,} as they "
+        "are, one token each: a list of all words could never be complete, and single letters would make long rows."
     )
 
 
 def _count_numbers(case: Case) -> pd.DataFrame:
-    encoding = case.encoding
-    return pd.DataFrame({"place": range(1, len(encoding) + 1), "token": encoding.tokens, "number": encoding.ids})
+    return _table(case.encoding)
 
 
 # ---- where a word is cut ----------------------------------------------------------------------------------------
-
-
-def _word(case: Case) -> tuple[str, list[str]]:
-    """The word that is cut into most pieces, as it is typed, and its pieces; one of ours where no word is cut."""
-    encoding = case.encoding
-    pieces: dict[int, list[int]] = {}
-    for place, word in enumerate(encoding.word_ids):
-        if word is not None and not encoding.special[place]:
-            pieces.setdefault(word, []).append(place)
-    places = max(pieces.values(), key=len, default=[])
-    if len(places) > 1:
-        start, end = encoding.offsets[places[0]][0], encoding.offsets[places[-1]][1]
-        written = case.text[start:end].strip()
-        if written.isalpha():
-            return written, [encoding.tokens[place] for place in places]
-    return _SPARE, _own(engine().encode(case.model, _SPARE))
 
 
 def _plain(token: str) -> str:
@@ -113,57 +124,98 @@ def _plain(token: str) -> str:
     return token.removeprefix(CONTINUED).lstrip("Ġ▁").removesuffix("</w>")
 
 
+def _word(case: Case) -> tuple[str, list[str]]:
+    """The word that is cut into most pieces, as it is typed, and its pieces; one of ours where no word is cut."""
+    encoding = case.encoding
+    places: dict[int, list[int]] = {}
+    for place, word in enumerate(encoding.word_ids):
+        if word is not None and not encoding.special[place]:
+            places.setdefault(word, []).append(place)
+    for of_word in sorted(places.values(), key=len, reverse=True):
+        written = case.text[encoding.offsets[of_word[0]][0] : encoding.offsets[of_word[-1]][1]].strip()
+        pieces = [encoding.tokens[place] for place in of_word]
+        # Pieces that are bytes do not read like the word.
+        if len(of_word) > 1 and written.isalpha() and len(written) == len("".join(map(_plain, pieces))):
+            return written, pieces
+    return _SPARE, _own(engine().encode(case.model, _SPARE))
+
+
+def _steps(case: Case) -> tuple[Cut, ...]:
+    """The longest beginnings, one after the other; nothing where this model cuts by another rule."""
+    _, pieces = _word(case)
+    found = cuts("".join(map(_plain, pieces)), set(engine().vocabulary(case.model).tokens))
+    return found if found is not None and [cut.piece for cut in found] == pieces else ()
+
+
 def _cut_text(case: Case) -> str:
     word, _ = _word(case)
     whose = "from your text" if word in case.text else "since no word of your text is cut"
-    return (
-        f"Take {quoted(word)}, {whose}. It is not in the vocabulary as a whole, or is it? BERT’s **WordPiece** takes "
-        "the longest beginning that is in the list, then the longest beginning of what is left, and so on."
-    )
+    if _steps(case):
+        rule = (
+            "[[WordPiece]] takes the longest beginning of the word that is in the vocabulary, then the longest "
+            "beginning of what is left, and so on."
+        )
+    else:
+        rule = (
+            "This model does not go by the longest beginning, as BERT does. Rules such as byte-pair encoding start "
+            "from single signs and join neighbours in the order in which they learned to."
+        )
+    return f"Take {quoted(word)}, {whose}. {rule}"
 
 
 def _cut_ask(case: Case) -> Choice:
     word, pieces = _word(case)
-    right = " + ".join(map(_plain, pieces))
-    third = max(1, len(word) // 3)
-    wrong = [
-        (word, "As a whole it is not in this vocabulary."),
-        (" + ".join(word), "Letters are the last resort: longer pieces are in the list, and they come first."),
-        (f"{word[:-third]} + {word[-third:]}", "A cut near the end would need this beginning in the list."),
-        (f"{word[:third]} + {word[third:]}", "It goes by the list, and not by where we would part the word."),
-    ]
-    if len(pieces) == 1:
-        wrong[0] = (f"{word[:2]} + {word[2:]}", "It need not be cut at all: the whole word is in the list.")
-    kept = [one for one in dict(wrong).items() if one[0].lower() != right.lower()][:3]
-    marks = " “##” marks a piece that goes on." if any(piece.startswith(CONTINUED) for piece in pieces) else ""
-    found = [
-        (right, f"The pieces are {' '.join(map(as_text, pieces))}.{marks}", True),
-        *[(*one, False) for one in kept],
-    ]
+    parts = list(map(_plain, pieces))
+    base, third = "".join(parts), max(1, len(word) // 3)
+    wrong = [[base], list(base), [base[:-third], base[-third:]], [base[:third], base[third:]], [base[:2], base[2:]]]
+    kept = [one for one in dict.fromkeys(map(tuple, wrong)) if list(one) != parts][:3]
+    goes_on = " “##” marks a piece that goes on." if any(piece.startswith(CONTINUED) for piece in pieces) else ""
+    right = f"{' · '.join(map(as_text, pieces))}.{goes_on}"
+    found = [(parts, right, True), *[(list(one), _not_so(case, list(one)), False) for one in kept]]
+    written = sorted((" + ".join(one), said, is_right) for one, said, is_right in found)
     return Choice(
         f"How is {quoted(word)} cut?",
-        tuple(Option(as_text(text), reply, is_right) for text, reply, is_right in sorted(found)),
+        tuple(Option(as_text(one), said, is_right) for one, said, is_right in written),
     )
 
 
+def _not_so(case: Case, guess: list[str]) -> str:
+    """What is wrong with a cut: at the first piece that is another one."""
+    steps, parts = _steps(case), list(map(_plain, _word(case)[1]))
+    at = next(place for place, (one, other) in enumerate(zip(guess, parts, strict=False)) if one != other)
+    mine, own = quoted(guess[at]), quoted(parts[at])
+    if not steps:
+        return f"By the rule of this model the pieces are {' · '.join(map(as_text, _word(case)[1]))}."
+    where = "" if at == 0 else " as a piece that goes on"
+    if len(guess[at]) > len(parts[at]):
+        return f"{mine} is not in the list{where}. The longest beginning that is in it is {own}."
+    return f"Whether {mine} is in the list or not: {own} is, and it is longer, so it is taken."
+
+
 def _cut_figure(case: Case) -> None:
-    word, _ = _word(case)
-    st.markdown(_boxes(list(word)))
+    token_line.draw([_line(case, list(_word(case)[0]))], "learn pieces")
 
 
 def _cut_reveal(case: Case) -> None:
-    st.markdown(_boxes(_word(case)[1]))
-    st.table(_cut_numbers(case))
+    word, pieces = _word(case)
+    token_line.draw([_line(case, pieces)], "learn pieces")
+    steps = _steps(case)
+    if steps:
+        st.table([{"left": cut.left, "not in the list": _misses(cut), "taken": cut.piece} for cut in steps])
+        return
+    default = Case(registry.DEFAULT_MODEL, word)
+    st.caption(f"{as_text(name_of(default.model))} has another list and another rule:")
+    token_line.draw([_line(case, _own(default.encoding))], "learn other pieces")
 
 
-def _steps(case: Case) -> list[tuple[str, str, int]]:
-    """What was left, the piece found, and how many were tried; nothing where this model cuts by another rule."""
-    _, pieces = _word(case)
-    vocabulary = set(engine().vocabulary(case.model).tokens)
-    found = cuts("".join(map(_plain, pieces)), vocabulary)
-    if found is None or [cut.piece for cut in found] != pieces:
-        return []
-    return [(cut.left, cut.piece, cut.tried) for cut in found]
+def _misses(cut: Cut) -> str:
+    """The beginnings that were tried before the one that is in the list, the longest first."""
+    tried = [cut.left[: len(cut.left) - less] for less in range(cut.tried - 1)]
+    if not tried:
+        return "–"
+    if len(tried) <= _MOST_TRIED:
+        return ", ".join(tried)
+    return f"{', '.join(tried[: _MOST_TRIED - 1])}, … {tried[-1]} ({len(tried)})"
 
 
 def _cut_why(case: Case) -> str:
@@ -171,141 +223,176 @@ def _cut_why(case: Case) -> str:
     steps = _steps(case)
     if not steps:
         return (
-            "This model cuts by another rule, byte-pair encoding: it begins with single signs and joins the pairs that "
-            "were most frequent when the vocabulary was made (Sennrich et al. 2016)."
+            "The list was made by joining what stands together often, not by grammar; byte-pair encoding is one way "
+            "to do so (Sennrich et al. 2016)."
         )
-    tried = sum(many for _, _, many in steps)
+    tried = sum(cut.tried for cut in steps)
     return (
-        f"The list was made so that it covers much text with few pieces, not by grammar: {quoted(word)} took {tried} "
-        f"look-ups and became {len(pieces)} {'piece' if len(pieces) == 1 else 'pieces'} (Schuster & Nakajima 2012)."
+        "The list was chosen so that much text needs few pieces, not by grammar (Schuster & Nakajima 2012, Wu et al. "
+        f"2016): {quoted(word)} took {tried} look-ups and became {len(pieces)} pieces."
     )
 
 
 def _cut_numbers(case: Case) -> pd.DataFrame:
     steps = _steps(case)
     if steps:
-        return pd.DataFrame(steps, columns=["left of the word", "longest piece in the list", "beginnings tried"])
+        rows = [(cut.left, cut.piece, cut.tried) for cut in steps]
+        return pd.DataFrame(rows, columns=["left of the word", "longest piece in the list", "beginnings tried"])
     return pd.DataFrame({"piece": _word(case)[1]})
 
 
-# ---- tokens nobody typed ----------------------------------------------------------------------------------------
+# ---- tokens nobody typed, and what is in no list ----------------------------------------------------------------
 
 
-def _frame_text(_case: Case) -> str:
+def _frame_text(case: Case) -> str:
+    added = list(dict.fromkeys(_added(case.encoding)))
+    said = f"this model adds {enumerated(list(map(as_text, added)))}" if added else "this model adds none"
+    roles = (
+        " \\[CLS\\] is read where one vector has to stand for the whole text, \\[SEP\\] ends a text."
+        if {"[CLS]", "[SEP]"} <= set(added)
+        else ""
+    )
     return (
-        "Some tokens nobody types. BERT puts **[CLS]** in front, whose last vector stands for the whole text in many "
-        "tasks, and **[SEP]** at the end of each text. Others exist, too: **[MASK]** hides a word, **[UNK]** stands "
-        "for what cannot be written with the list."
+        f"Some tokens nobody types: {said}.{roles} And some signs a list may lack. Type {_SIGN} behind your text: "
+        "what does the model read in its place?"
     )
 
 
 def _frame_ask(case: Case) -> Choice:
-    added = [token for token, special in zip(case.encoding.tokens, case.encoding.special, strict=True) if special]
-    named = ", ".join(map(as_text, added)) or "none"
+    encoding, unknown = engine().encode(case.model, _SIGN), engine().vocabulary(case.model).unknown_id
+    own = _own(encoding)
+    if unknown in encoding.ids:
+        right, told = 1, "The list lacks the sign, and bytes to spell it with; what it was is lost."
+    else:
+        right, told = (3, 0, 2)[min(len(own), 2)], f"Its tokens here: {' '.join(map(as_text, own)) or 'none'}."
+    wrong = (
+        ("One token that is its own", "So it would be if the list had the sign, as it has words."),
+        ("One token that means “unknown”", "A list that has all bytes needs no such token: it can spell any sign."),
+        ("Several tokens, parts of it", "So it is where a list has all bytes, from which any sign can be spelled."),
+        ("Nothing at all", "What is in no list is not just left out: something stands in its place."),
+    )
     return Choice(
-        "How many tokens does this model add to your text?",
-        options.numbers(
-            (len(added), f"It adds: {named}."),
-            (0, f"Models such as GPT-2 add none. This one adds {named}."),
-            (1, f"One would mark the beginning or the end. This one adds: {named}."),
-            (2, f"BERT adds two, one in front and one at the end. This one adds: {named}."),
-            (3, f"Three it would be for a pair of texts in BERT. This one adds, to one text: {named}."),
+        f"What does this model read for {_SIGN}?",
+        tuple(
+            Option(text, told if place == right else f"{said} {told}", place == right)
+            for place, (text, said) in enumerate(wrong)
         ),
     )
 
 
+def _with_sign(case: Case) -> Encoding:
+    return engine().encode(case.model, f"{case.text} {_SIGN}")
+
+
+def _frame_figure(case: Case) -> None:
+    token_line.draw([_line(case, [*case.text.split(), _SIGN])], "learn pieces")
+
+
 def _frame_reveal(case: Case) -> None:
-    encoding = case.encoding
-    st.markdown(
-        " ".join(
-            f":primary-background[**{as_text(token)}**]" if special else as_text(token)
-            for token, special in zip(encoding.tokens, encoding.special, strict=True)
-        )
-    )
+    token_line.draw([_numbered(case, _with_sign(case))], "learn pieces")
+    st.caption("Under each token its number in the list. Those in a frame are special: no word is written so.")
 
 
 def _frame_why(case: Case) -> str:
-    unknown = engine().vocabulary(case.model).unknown_id
-    lost = sum(id == unknown for id in case.encoding.ids)
-    said = "None of your signs was unknown" if lost == 0 else f"{lost} of your signs became the unknown token"
+    unknown, ids = engine().vocabulary(case.model).unknown_id, case.encoding.ids
+    n = sum(number == unknown for number in ids)
+    if unknown is None:
+        return "This list can spell any text, so it needs no token for what is unknown."
+    said = "none of your own signs is" if n == 0 else "1 of your own signs is" if n == 1 else f"{n} of your signs are"
     return (
-        f"A fixed frame gives every text the same places to be read from (Devlin et al. 2019). {said}: for a token "
-        "that stands for anything, the model can tell nothing of what it was."
+        "All that cannot be put together from the list becomes one and the same token, after which nobody can tell "
+        f"what it was; {said} unknown to this model."
     )
+
+
+def _frame_numbers(case: Case) -> pd.DataFrame:
+    return _table(_with_sign(case))
 
 
 # ---- other lists ------------------------------------------------------------------------------------------------
 
 
-def _others(case: Case) -> list[tuple[str, Encoding]]:
-    """What the models on this machine make of the text: each list once."""
-    found: dict[tuple[str, ...], tuple[str, Encoding]] = {}
-    for spec in registry.MODELS.values():
-        if spec.hub_id is None or sources.downloaded(spec.hub_id) is not None:
-            vocabulary = engine().vocabulary(spec.id)
-            if vocabulary.tokens not in found:
-                found[vocabulary.tokens] = name_of(spec.id), engine().encode(spec.id, case.text)
+def _others(case: Case) -> list[tuple[str, Encoding, int]]:
+    """What this model and those that come with the app make of the text, and how long their lists are: each list once,
+    by the name of the first model that has it.
+    """
+    shipped = [spec.id for spec in registry.MODELS.values() if spec.hub_id is None]
+    found: dict[tuple[str, ...], tuple[str, Encoding, int]] = {}
+    for model in dict.fromkeys([case.model, *shipped]):
+        tokens = engine().vocabulary(model).tokens
+        if tokens not in found:
+            found[tokens] = name_of(model), engine().encode(model, case.text), len(tokens)
     return list(found.values())
 
 
 def _lists_text(case: Case) -> str:
-    names = " and ".join(as_text(name) for name, _ in _others(case))
+    found = _others(case)
+    sizes = enumerated([f"{as_text(name)} ({n:,} pieces)" for name, _, n in found])
     return (
-        f"Every model comes with its own list, made from its own texts by its own rule. On this machine there are "
-        f"{len(_others(case))} of them: those of {names}. Do they cut your text alike?"
+        "A list belongs to its model: it was made from certain texts by a certain rule, and the model has learned a "
+        f"vector for each piece. Here are {len(found)} lists: {sizes}. Do they cut your text alike?"
     )
 
 
 def _lists_ask(case: Case) -> Choice:
-    found = [[_plain(token).lower() for token in _own(encoding)] for _, encoding in _others(case)]
-    if len(found) < 2:
-        raise InvalidInput("There is one list on this machine only. Download another model on the page Attention.")
-    alike = all(one == found[0] for one in found)
-    lengths = [len(one) for one in found]
-    told = f"They make {' and '.join(map(str, lengths))} tokens, those that frame the text not counted."
+    found = [(name, [_plain(token).lower() for token in _own(encoding)]) for name, encoding, _ in _others(case)]
+    lengths = {len(pieces) for _, pieces in found}
+    alike = all(pieces == found[0][1] for _, pieces in found)
+    told = enumerated([f"{as_text(name)} makes {len(pieces)}" for name, pieces in found])
     return Choice(
-        "What do the lists make of your text?",
+        "What do these lists make of your text?",
         (
-            Option("The same pieces, but for capitals", told, alike),
-            Option("As many pieces, cut in other places", told, not alike and len(set(lengths)) == 1),
-            Option("Different numbers of pieces", told, not alike and len(set(lengths)) > 1),
+            Option(
+                "The same pieces, but for capitals",
+                f"Frequent words are in every list. {told}."
+                if alike
+                else f"Frequent words are in every list, but here at least one word is cut in other places. {told}.",
+                alike,
+            ),
+            Option(
+                "As many pieces, cut in other places",
+                f"Not even their number is the same: {told}."
+                if len(lengths) > 1
+                else f"Their number is the same, and so are the pieces: {told}."
+                if alike
+                else f"{told}. That is chance: equal numbers do not mean equal pieces.",
+                not alike and len(lengths) == 1,
+            ),
+            Option(
+                "Different numbers of pieces",
+                f"{told}, those that frame the text not counted."
+                if len(lengths) > 1
+                else f"Often so, but on your text the numbers are equal: {told}.",
+                len(lengths) > 1,
+            ),
         ),
     )
+
+
+def _lists_figure(case: Case) -> None:
+    token_line.draw([_line(case, _own(case.encoding), name_of(case.model))], "learn pieces")
 
 
 def _lists_reveal(case: Case) -> None:
-    for name, encoding in _others(case):
-        st.markdown(f"{as_text(name)}: {_boxes(_own(encoding))}")
     found = _others(case)
-    figures.show(
-        bars(
-            [name for name, _ in found],
-            [("tokens", [float(len(_own(one))) for _, one in found])],
-            written=".0f",
-            dark=case.dark,
-        ),
-        "learn lists",
-        "vocabularies",
-    )
+    token_line.draw([_line(case, _own(encoding), name) for name, encoding, _ in found], "learn pieces")
+    names, lengths = [name for name, _, _ in found], [float(len(_own(encoding))) for _, encoding, _ in found]
+    figures.show(bars(names, [("tokens", lengths)], written=".0f", dark=case.dark), "learn lists", "vocabularies")
 
 
 def _lists_why(case: Case) -> str:
-    sizes = [
-        f"{as_text(name_of(spec.id))} has {len(engine().vocabulary(spec.id).tokens):,}"
-        for spec in registry.MODELS.values()
-        if name_of(spec.id) in [name for name, _ in _others(case)]
-    ]
+    most = max(_others(case), key=lambda one: one[2])
     return (
-        f"Longer lists need fewer pieces a text and more rows in the table of embeddings: {', '.join(sizes)}; so "
-        "numbers of tokens, and probabilities of tokens, cannot be compared between models as they are."
+        f"A longer list, here that of {as_text(most[0])}, tends to cut less and costs more rows in the table of "
+        "embeddings; since pieces differ, probabilities of tokens cannot be compared between such models as they are."
     )
 
 
 def _lists_numbers(case: Case) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"model": name, "tokens": len(_own(encoding)), "pieces": " ".join(_own(encoding))}
-            for name, encoding in _others(case)
+            {"model": name, "vocabulary": n, "tokens": len(_own(encoding)), "pieces": " ".join(_own(encoding))}
+            for name, encoding, n in _others(case)
         ]
     )
 
@@ -313,57 +400,116 @@ def _lists_numbers(case: Case) -> pd.DataFrame:
 # ---- what is lost -----------------------------------------------------------------------------------------------
 
 
-def _swapped(case: Case) -> str:
-    """The text in capitals; in small letters where it is in capitals already."""
-    return case.text.lower() if case.text == case.text.upper() else case.text.upper()
+def _changed(case: Case) -> dict[str, str]:
+    """The text written in other ways: in capitals (in small letters where it is in capitals), with an accent, with two
+    blanks between words. Raises InvalidInput for a text without a vowel.
+    """
+    text, encoding, mask = case.text, case.encoding, engine().vocabulary(case.model).mask_id
+    vowels = (
+        place
+        for (start, end), number, special in zip(encoding.offsets, encoding.ids, encoding.special, strict=True)
+        if not special and number != mask
+        for place in range(start, end)
+        if text[place].translate(_ACCENTS) != text[place]
+    )
+    at = next(vowels, None)
+    if at is None:
+        raise InvalidInput("There is no vowel in this text to put an accent on. Type an English word.")
+    capitals = text.upper() if text != text.upper() else text.lower()
+    return {
+        "capitals": capitals,
+        "an accent": f"{text[:at]}{text[at].translate(_ACCENTS)}{text[at + 1 :]}",
+        "two blanks": "  ".join(text.split()),
+    }
+
+
+def _same(case: Case) -> dict[str, bool]:
+    """Whether the model reads the very same tokens then."""
+    return {how: engine().encode(case.model, text).ids == case.encoding.ids for how, text in _changed(case).items()}
 
 
 def _lost_text(case: Case) -> str:
+    changed = _changed(case)
+    start = min(
+        (at for at, (one, other) in enumerate(zip(case.text, changed["an accent"], strict=True)) if one != other),
+        default=0,
+    )
+    word = (changed["an accent"][:start].split(" ")[-1] + changed["an accent"][start:].split(" ")[0]).strip()
     return (
-        f"What the cutting throws away, the model can never know. Write the text as {quoted(_swapped(case))}: to us "
-        "that is the same text, only louder. And to this model?"
+        "What is thrown away here, no later layer can know. Write your text in capitals, or with an accent: "
+        f"{quoted(word)}. To us it stays nearly the same text. Does this model read other tokens then?"
     )
 
 
 def _lost_ask(case: Case) -> Choice:
-    changed = engine().encode(case.model, _swapped(case))
-    same = changed.ids == case.encoding.ids
-    told = f"{len(case.encoding)} tokens before, {len(changed)} after."
+    same = _same(case)
+    capitals, accent = same["capitals"], same["an accent"]
+    told = f"Capitals: {_tokens(capitals)}. An accent: {_tokens(accent)}."
     return Choice(
-        "Does the model read other tokens now?",
+        "Which of the two gives this model other tokens?",
         (
             Option(
-                "No, exactly the same", f"This model’s list is without capitals, or your text has none. {told}", same
+                "Neither of them",
+                f"{told} Letters are made small and bare before they are looked up."
+                if capitals and accent
+                else f"So it is for “uncased” models such as BERT-base-uncased. Here: {told}",
+                capitals and accent,
             ),
             Option(
-                "Yes, some or all are others",
-                f"This model’s list has capitals, and they are other pieces. {told}",
-                not same,
+                "Only the capitals",
+                told if accent and not capitals else f"That would be a list with capitals and without accents. {told}",
+                accent and not capitals,
+            ),
+            Option(
+                "Only the accent",
+                told if capitals and not accent else f"That would be a list without capitals, with accents. {told}",
+                capitals and not accent,
+            ),
+            Option(
+                "Both of them",
+                f"{told} To this model another letter is another piece."
+                if not (capitals or accent)
+                else f"So it is where a list has all signs. Here: {told}",
+                not (capitals or accent),
             ),
         ),
     )
 
 
+def _tokens(same: bool) -> str:
+    return "the same tokens" if same else "other tokens"
+
+
+def _lost_figure(case: Case) -> None:
+    token_line.draw([_line(case, _own(case.encoding), "as typed")], "learn pieces")
+
+
 def _lost_reveal(case: Case) -> None:
-    st.markdown(_boxes(list(case.encoding.tokens)))
-    st.markdown(_boxes(list(engine().encode(case.model, _swapped(case)).tokens)))
+    same = _same(case)
+    lines = [_line(case, _own(case.encoding), "as typed")]
+    for how, text in _changed(case).items():
+        lines.append(_line(case, _own(engine().encode(case.model, text)), f"{how}: {_tokens(same[how])}"))
+    token_line.draw(lines, "learn pieces")
 
 
 def _lost_why(case: Case) -> str:
-    same = engine().encode(case.model, _swapped(case)).ids == case.encoding.ids
-    if same:
-        return "Nothing that follows can tell the two apart: every number in the model will be the same for both."
-    return "To the model these are different texts, and what it learned of words in one form holds for them alone."
+    lost = [how for how, same in _same(case).items() if same]
+    if not lost:
+        return "Nothing of this is lost: to the model these are different texts, and each form has vectors of its own."
+    return (
+        f"Equal numbers go in, so every layer computes the same with and without {enumerated(lost)}: what is lost "
+        "makes the list shorter, and some words harder to tell apart, such as “US” and “us”."
+        if "capitals" in lost
+        else f"Equal numbers go in, so every layer computes the same with and without {enumerated(lost)}."
+    )
 
 
 def _lost_numbers(case: Case) -> pd.DataFrame:
-    changed = engine().encode(case.model, _swapped(case))
-    rows = max(len(case.encoding), len(changed))
-
-    def filled(tokens: tuple[str, ...]) -> list[str]:
-        return [*tokens, *[""] * (rows - len(tokens))]
-
-    return pd.DataFrame({"as typed": filled(case.encoding.tokens), "other letters": filled(changed.tokens)})
+    same = _same(case)
+    rows = [("as typed", case.text, " ".join(case.encoding.tokens), True)]
+    for how, text in _changed(case).items():
+        rows.append((how, text, " ".join(engine().encode(case.model, text).tokens), same[how]))
+    return pd.DataFrame(rows, columns=["written", "text", "tokens", "same tokens"])
 
 
 LESSON = Lesson(
@@ -372,7 +518,7 @@ LESSON = Lesson(
     question="What does a model read of a text?",
     examples=(
         ("That was unbelievably good, she whispered.", ""),
-        ("The cat sat on the mat because it was tired.", ""),
+        ("The photographer overslept and misplaced her earrings.", ""),
         ("Xylophonists rarely play the theremin 😀", ""),
     ),
     pages=("compare",),
@@ -399,32 +545,31 @@ LESSON = Lesson(
             sources=(_SCHUSTER, _WU, _SENNRICH),
         ),
         Step(
-            title="Tokens nobody typed",
+            title="Neither word nor piece",
             at="pieces",
             text=_frame_text,
-            figure=_count_figure,
+            figure=_frame_figure,
             ask=_frame_ask,
             reveal=_frame_reveal,
             why=_frame_why,
-            numbers=_count_numbers,
+            numbers=_frame_numbers,
             sources=(_DEVLIN,),
         ),
         Step(
             title="Other lists",
             at="pieces",
             text=_lists_text,
-            figure=_frame_reveal,
+            figure=_lists_figure,
             ask=_lists_ask,
             reveal=_lists_reveal,
             why=_lists_why,
             numbers=_lists_numbers,
-            sources=(_SENNRICH,),
         ),
         Step(
             title="What is lost",
             at="text",
             text=_lost_text,
-            figure=_count_reveal,
+            figure=_lost_figure,
             ask=_lost_ask,
             reveal=_lost_reveal,
             why=_lost_why,

@@ -1,0 +1,127 @@
+"""Lesson 6: cosines of one word in two sentences, and what probes measured, against arithmetic of its own."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from model_zoo import Engine
+from model_zoo.errors import InvalidInput
+from ui import precomputed
+from ui.learn.case import Case
+from ui.learn.lesson import Choice, Option, Sketch
+from ui.learn.lessons import LESSONS
+
+LESSON = LESSONS["layers"]
+MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert", "embedded/bilstm")
+of_models = pytest.mark.parametrize("model", MODELS)
+each_example = pytest.mark.parametrize("pair", LESSON.examples, ids=[two[0][:12] for two in LESSON.examples])
+pytestmark = pytest.mark.usefixtures("app")
+Vector = npt.NDArray[np.floating]
+
+
+def right(step: int, case: Case) -> Option:
+    choice = LESSON.steps[step - 1].ask(case)
+    assert isinstance(choice, Choice)
+    return choice.options[choice.right]
+
+
+def cosine(a: Vector, b: Vector) -> float:
+    return float(np.dot(a, b) / (np.linalg.norm(a) * np.linalg.norm(b)))
+
+
+def cosines(engine: Engine, model: str, pair: tuple[str, str], word: str) -> list[float]:
+    one, other = engine.encoded_states(model, list(pair))
+    at, there = (
+        next(at for at, token in enumerate(states.encoding.tokens) if token.lstrip("Ġ") == word)
+        for states in (one, other)
+    )
+    return [cosine(a[at], b[there]) for a, b in zip(one.states, other.states, strict=True)]
+
+
+@of_models
+@pytest.mark.parametrize(("place", "word"), [(0, "bank"), (1, "duck"), (3, "bank")])
+def test_the_word_drifts_as_its_cosines_say(model: str, place: int, word: str, engine: Engine) -> None:
+    pair = LESSON.examples[place]
+    wanted = cosines(engine, model, pair, word)
+    sketch = LESSON.steps[0].ask(Case(model, *pair))
+    assert isinstance(sketch, Sketch)
+    assert sketch.truth == pytest.approx(np.clip(wanted, 0, 1), abs=1e-5)
+    assert "0.00 off" in sketch.reply(sketch.truth)
+    assert wanted[-1] < 0.999  # the text says that two uses of one meaning part, too
+
+
+@of_models
+@each_example
+def test_only_a_place_parts_two_embeddings(model: str, pair: tuple[str, str], engine: Engine) -> None:
+    case = Case(model, *pair)
+    most = len(engine.encode(model, pair[0]))
+    numbers = LESSON.steps[1].numbers(case)["cosine"]
+    places = LESSON.steps[1].text(case)
+    same_place = any(f"token {at} of the first sentence and token {at} of" in places for at in range(1, most + 1))
+    learned = model in ("embedded/bert", "embedded/tinybert")
+    assert (numbers[0] > 0.9999) == (same_place or not learned)
+    assert right(2, case).text.startswith("Yes" if same_place or not learned else "No: it stands at another place")
+
+
+@of_models
+@each_example
+def test_different_words_are_all_pairs_of_one_sentence(model: str, pair: tuple[str, str], engine: Engine) -> None:
+    means = []
+    for states in engine.encoded_states(model, list(pair)):
+        encoding = states.encoding
+        last = {encoding.ids[at]: states.states[-1, at] for at in range(len(encoding)) if not encoding.special[at]}
+        firsts = {encoding.ids[at]: states.states[-1, at] for at in reversed(range(len(encoding)))}
+        vectors = [firsts[id] for id in last]
+        means.append(np.mean([cosine(a, b) for a, b in combinations(vectors, 2)]))
+    wanted = float(np.mean(means))
+    case = Case(model, *pair)
+    assert LESSON.steps[2].numbers(case)["different words"].iloc[-1] == pytest.approx(wanted, abs=1e-5)
+    name = {0.1: "Below 0.1", 0.35: "From 0.1 to 0.35", 0.7: "From 0.35 to 0.7", np.inf: "0.7 or more"}
+    assert right(3, case).text == next(text for bound, text in name.items() if wanted < bound)
+
+
+@of_models
+def test_order_gains_most_and_words_are_there_at_once(model: str) -> None:
+    """What the lesson says of all models that were measured; no other answer comes near."""
+    found = {key.task: done.result for key, done in precomputed.probing(model).items()}
+    gains = {task: result.best.accuracy - result.layers[0].accuracy for task, result in found.items()}
+    order, *others = sorted(gains, key=lambda task: -gains[task])
+    assert order == "bigram_shift"
+    assert gains[order] > gains[others[0]] + 0.03
+    assert found["word_content"].best.layer == 0
+    case = Case(model, *LESSON.examples[0])
+    assert right(4, case).text == "Were two neighbours swapped?"
+    alike = [
+        result.best.untrained_accuracy is not None and result.best.untrained_accuracy >= result.best.accuracy - 0.05
+        for result in found.values()
+    ]
+    assert right(5, case).text == ("None of them", "One", "Two", "All three")[sum(alike)]
+    assert found["word_content"].best.untrained_accuracy == pytest.approx(found["word_content"].best.accuracy, abs=0.05)
+
+
+def test_results_of_another_model_are_not_taken_for_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case("embedded/bert", *LESSON.examples[0])
+    real = precomputed.probing
+    monkeypatch.setattr(precomputed, "EMBEDDED", ("embedded/tinybert",))
+    assert not real("embedded/bert")
+    with pytest.raises(InvalidInput, match="did not come with this app"):
+        LESSON.steps[3].ask(case)
+    monkeypatch.setattr(precomputed, "EMBEDDED", ("embedded/bert",))
+    assert "BERT, not on your model" in LESSON.steps[3].text(Case("embedded/tinybert", *LESSON.examples[0]))
+
+
+def test_two_sentences_without_a_word_in_common_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="share no word"):
+        LESSON.steps[0].ask(Case("embedded/bert", "Birds sing.", "Dogs run."))
+    with pytest.raises(InvalidInput, match="compares two sentences"):
+        LESSON.steps[0].ask(Case("embedded/bert", "Birds sing."))
+
+
+def test_the_same_sentence_twice_does_not_drift() -> None:
+    case = Case("embedded/bert", "The old bank is near.", "The old bank is near.")
+    assert "stay the same all the way" in LESSON.steps[0].why(case)
+    assert right(2, case).text.startswith("Yes")

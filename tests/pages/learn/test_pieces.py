@@ -1,0 +1,114 @@
+"""Lesson 1: what it says of tokens is what tokenizers do."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.wordpiece import cuts
+from model_zoo import Engine
+from model_zoo.errors import InvalidInput
+from tests.pages.learn.sentences import SENTENCES
+from ui.learn.case import Case
+from ui.learn.glossary import quoted
+from ui.learn.lesson import Choice, Option
+from ui.learn.lessons import LESSONS
+
+STEPS = LESSONS["pieces"].steps
+BERT, MODERN = "embedded/bert", "embedded/modernbert"
+each = pytest.mark.parametrize("text", [*SENTENCES, LESSONS["pieces"].examples[0][0]])
+of_models = pytest.mark.parametrize("model", [BERT, "embedded/tinybert", MODERN, "embedded/bilstm"])
+pytestmark = pytest.mark.usefixtures("app")
+
+
+def asked(step: int, case: Case) -> Choice:
+    found = STEPS[step - 1].ask(case)
+    assert isinstance(found, Choice)
+    return found
+
+
+def right(step: int, case: Case) -> Option:
+    choice = asked(step, case)
+    return choice.options[choice.right]
+
+
+@each
+@of_models
+def test_tokens_are_counted(model: str, text: str, engine: Engine) -> None:
+    encoding = engine.encode(model, text)
+    assert right(1, Case(model, text)).text == str(len(encoding))
+    assert STEPS[0].numbers(Case(model, text))["number"].tolist() == list(encoding.ids)
+
+
+def test_words_that_are_whole_are_counted() -> None:
+    """That | was | un ##bel ##ie ##va ##bly | good | , | she | whispered | ."""
+    assert STEPS[0].why(Case(BERT, "That was unbelievably good, she whispered.")).startswith("7 of your 8 words")
+
+
+@each
+def test_a_word_is_cut_as_the_tokenizer_does(text: str, engine: Engine) -> None:
+    choice = asked(2, Case(BERT, text))
+    word = choice.question.removeprefix("How is “").removesuffix("” cut?")
+    found = cuts(word.lower(), set(engine.vocabulary(BERT).tokens))
+    assert found is not None
+    assert choice.options[choice.right].text.replace("\\", "") == " + ".join(
+        one.piece.removeprefix("##") for one in found
+    )
+    assert STEPS[1].numbers(Case(BERT, text))["beginnings tried"].sum() == sum(one.tried for one in found)
+
+
+def test_what_is_said_of_a_wrong_cut_is_so(engine: Engine) -> None:
+    vocabulary = set(engine.vocabulary(BERT).tokens)
+    said = {option.text.replace("\\", ""): option.reply for option in asked(2, Case(BERT, "Birds sing.")).options}
+    assert "un" in vocabulary
+    assert not {"unbelievably", "unbeliev"} & vocabulary
+    assert said["unbelievably"].startswith("“unbelievably” is not in the list.")
+    assert said["unbeliev + ably"].startswith("“unbeliev” is not in the list.")
+    assert "“un” is, and it is longer" in said["u + n + b + e + l + i + e + v + a + b + l + y"]
+
+
+def test_another_rule_is_not_called_wordpiece() -> None:
+    case = Case(MODERN, "That was unbelievably good, she whispered.")
+    assert "WordPiece" not in STEPS[1].text(case)
+    assert right(2, case).text.replace("\\", "") == "un + be + lie + v + ably"
+
+
+@pytest.mark.parametrize(
+    ("model", "wanted"), [(BERT, "One token that means “unknown”"), (MODERN, "Several tokens, parts of it")]
+)
+def test_a_sign_that_no_list_has(model: str, wanted: str, engine: Engine) -> None:
+    case = Case(model, SENTENCES[0])
+    assert right(3, case).text == wanted
+    unknown = engine.vocabulary(model).unknown_id
+    assert (unknown in STEPS[2].numbers(case)["number"].tolist()) == (model == BERT)
+
+
+@each
+def test_lists_are_compared(text: str, engine: Engine) -> None:
+    own, other = (
+        [token.removeprefix("##").lstrip("Ġ").lower() for token in encoding.tokens[1:-1]]
+        for encoding in (engine.encode(BERT, text), engine.encode(MODERN, text))
+    )
+    wanted = "The same" if own == other else "As many" if len(own) == len(other) else "Different"
+    assert right(4, Case(BERT, text)).text.startswith(wanted)
+    assert STEPS[3].numbers(Case(BERT, text))["tokens"].tolist() == [len(own), len(other)]
+
+
+@each
+@of_models
+def test_what_is_lost_is_what_the_tokenizer_throws_away(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text)
+    numbers = STEPS[4].numbers(case)
+    for row in numbers.itertuples():
+        assert row[4] == (engine.encode(model, row.text).ids == engine.encode(model, text).ids)
+    assert numbers["text"][1] == text.upper()
+    assert sum(one != other for one, other in zip(numbers["text"][2], text, strict=True)) == 1
+    wanted = {(True, True): "Neither of them", (False, False): "Both of them"}
+    same = numbers["same tokens"]
+    assert right(5, case).text == wanted[bool(same[1]), bool(same[2])]
+
+
+def test_a_text_without_a_vowel_gets_no_accent() -> None:
+    with pytest.raises(InvalidInput, match="no vowel"):
+        asked(5, Case(BERT, "Hmm, 12!"))
+    assert "[MÁSK]" not in STEPS[4].text(Case(BERT, "[MASK] sat."))
+    assert quoted("sát.") in STEPS[4].text(Case(BERT, "[MASK] sat."))
