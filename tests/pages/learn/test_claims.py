@@ -114,25 +114,6 @@ def test_layer(model: str, text: str, engine: Engine) -> None:
 
 @each
 @of_models
-def test_sight(model: str, text: str, engine: Engine) -> None:
-    case = Case(model, text)
-    assert right("sight", 1, case) == str(case.followed + 1)
-    run = engine.attend(model, text)
-    later = np.mean([np.triu(run.layer(layer).mean(axis=0), 1).sum() / run.n_tokens for layer in range(run.n_layers)])
-    wanted = "None" if later == 0 else "Some" if later <= 2 / 3 else "More"
-    assert right("sight", 2, case).startswith(wanted)
-    (usual,) = engine.fill_mask(model, text, masked=(case.followed,))
-    (blind,) = engine.fill_without(model, text, (case.followed,), without="future")
-    assert usual.original is not None
-    assert blind.original is not None
-    reply = asked("sight", 3, case)
-    assert (
-        f"from {usual.original.probability:.1%} to {blind.original.probability:.1%}" in reply.options[reply.right].reply
-    )
-
-
-@each
-@of_models
 def test_positions(model: str, text: str) -> None:
     case = Case(model, text)
     wanted = "Queries and keys are turned" if "modernbert" in model else "A learned vector"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import streamlit as st
 
 from model_zoo import registry, sources
 from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun, FloatArray, MaskPrediction, ModelSpec
+from model_zoo.types import AttentionRun, FloatArray, MaskPrediction
 from ui import figures
 from ui.engine import engine
 from ui.learn import options
@@ -21,9 +22,11 @@ from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
 from ui.messages import as_text, enumerated
 from viz.bars import bars
 from viz.matrices import matrices
+from viz.predictions import percent, predictions
 
 _MOST_WORDS: Final = 12  # that one draws over, and whose guesses are computed
 _SHOWN: Final = 24  # tokens in a picture of a mask
+_BEST: Final = 6  # guesses shown
 
 _VASWANI = Source("Vaswani et al.", 2017, "Attention Is All You Need")
 _DEVLIN = Source("Devlin et al.", 2019, "BERT: Pre-training of Deep Bidirectional Transformers")
@@ -37,6 +40,21 @@ def _token(case: Case) -> str:
 
 def _tokens(case: Case) -> list[str]:
     return list(case.encoding.tokens[:_SHOWN])
+
+
+def _known(kind: Literal["causal", "cross"]) -> list[str]:
+    """Models that look back only, or across."""
+    return [spec.id for spec in registry.MODELS.values() if (spec.causal if kind == "causal" else spec.cross_attention)]
+
+
+def _here(kind: Literal["causal", "cross"]) -> list[str]:
+    """Those of them that are on this machine."""
+    hub_ids = {model: registry.MODELS[model].hub_id for model in _known(kind)}
+    return [model for model, hub_id in hub_ids.items() if hub_id is None or sources.downloaded(hub_id) is not None]
+
+
+def _names(kind: Literal["causal", "cross"]) -> str:
+    return enumerated([name_of(model) for model in _known(kind)])
 
 
 # ---- the shapes of masks ----------------------------------------------------------------------------------------
@@ -103,19 +121,15 @@ def _shapes_numbers(case: Case) -> pd.DataFrame:
 # ---- this model's own -------------------------------------------------------------------------------------------
 
 
-def _mean(case: Case) -> FloatArray:
-    """Attention of all heads of all layers, on average, (n, n)."""
-    return _mean_of(case.run)
-
-
 def _mean_of(run: AttentionRun) -> FloatArray:
+    """Attention of all heads of all layers, on average, (n, m)."""
     found: FloatArray = np.stack([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)]).mean(axis=0)
     return found
 
 
 def _later(case: Case) -> float:
     """The share of attention that goes to later tokens."""
-    mean = _mean(case).astype(np.float64)
+    mean = _mean_of(case.run).astype(np.float64)
     return float(np.triu(mean, 1).sum() / mean.sum())
 
 
@@ -128,30 +142,55 @@ def _own_text(case: Case) -> str:
 
 def _own_ask(case: Case) -> Choice:
     later = _later(case)
-    told = f"{later:.0%} of all its attention goes to later tokens."
     even = float(np.triu(np.ones((len(case.encoding),) * 2), 1).mean())
+    told = f"{percent(later)} of all its attention goes to later tokens; spread evenly it would be {percent(even)}."
     return Choice(
         "How much of this model’s attention goes to tokens that come later in the text?",
         (
             Option(
                 "None: it may look back only",
-                f"{told} So it was trained to guess the next token." if later == 0 else told,
+                f"{told} So it was trained to guess the next token."
+                if later == 0
+                else f"So it is in models that guess the next token. This one may look ahead: {told}",
                 later == 0,
             ),
-            Option("Some, up to two thirds", f"{told} Spread evenly, it would be {even:.0%}.", 0 < later <= 2 / 3),
-            Option("More than two thirds", f"{told} Spread evenly, it would be {even:.0%}.", later > 2 / 3),
+            Option(
+                "Some, up to two thirds",
+                told if 0 < later <= 2 / 3 else f"More than that, or nothing: {told}",
+                0 < later <= 2 / 3,
+            ),
+            Option(
+                "More than two thirds",
+                told if later > 2 / 3 else f"Nothing draws it ahead so much: {told}",
+                later > 2 / 3,
+            ),
         ),
     )
 
 
 def _own_reveal(case: Case) -> None:
-    tokens = _tokens(case)
-    mean = _mean(case)[: len(tokens), : len(tokens)]
-    figures.show(
-        matrices([("mean of all heads", np.sqrt(mean))], tokens, tokens, what="√ of the share", dark=case.dark),
-        "learn masks",
-        "mean-attention",
-    )
+    """The mean of all heads, and beside it that of a model that looks back only, where one is on this machine."""
+    other = next((model for model in _here("causal") if model != case.model), None)
+    if other is None:
+        _show_mean(case.run, case, "learn masks")
+        if _later(case) > 0:
+            st.caption(
+                f"{_names('causal')} would leave all above the diagonal empty. It is not on this machine: choose it as "
+                "the model to download it."
+            )
+        return
+    own, back = st.tabs([name_of(case.model), name_of(other)])
+    with own:
+        _show_mean(case.run, case, "learn masks")
+    with back:
+        _show_mean(engine().attend(other, case.text), case, "learn causal mask")
+
+
+def _show_mean(run: AttentionRun, case: Case, key: str) -> None:
+    """The mean of all heads of a run, of its first tokens."""
+    mean, rows, columns = _mean_of(run), run.encoding.tokens[:_SHOWN], run.key_encoding.tokens[:_SHOWN]
+    named = [("mean of all heads of all layers", mean[: len(rows), : len(columns)])]
+    figures.show(matrices(named, rows, columns, what="share", root=True, dark=case.dark), key, "mean-attention")
 
 
 def _own_why(case: Case) -> str:
@@ -164,7 +203,7 @@ def _own_why(case: Case) -> str:
 
 
 def _own_numbers(case: Case) -> pd.DataFrame:
-    mean = _mean(case)
+    mean = _mean_of(case.run)
     return pd.DataFrame(
         {
             "place": np.arange(1, len(mean) + 1),
@@ -181,12 +220,13 @@ def _own_numbers(case: Case) -> pd.DataFrame:
 
 def _both(case: Case) -> tuple[MaskPrediction, MaskPrediction]:
     """The guess at the followed token as ever, and when no token may take from later ones."""
-    (blind,) = (
-        answer
-        for answer in engine().fill_without(case.model, case.text, (case.followed,), without="future")
-        if answer.position == case.followed
-    )
-    return case.guesses(case.followed), blind
+    return case.guesses(case.followed, _BEST), _unseeing(case, case.followed)
+
+
+def _unseeing(case: Case, place: int) -> MaskPrediction:
+    """The guess at a hidden token when no token may take from later ones."""
+    found = engine().fill_without(case.model, case.text, (place,), without="future", top_k=_BEST)
+    return next(answer for answer in found if answer.position == place)
 
 
 def _right(answer: MaskPrediction) -> float:
@@ -205,62 +245,51 @@ def _blind_text(case: Case) -> str:
 def _blind_ask(case: Case) -> Choice:
     usual, blind = map(_right, _both(case))
     ratio = blind / max(usual, 1e-12)
-    told = f"It goes from {usual:.1%} to {blind:.1%}."
+    told = f"It goes from {percent(usual)} to {percent(blind)}."
+    bins = (
+        (0.1, "Less than a tenth of that"),
+        (0.5, "A tenth to half of that"),
+        (1.0, "Half of that up to nearly as much"),
+        (np.inf, "As much or more"),
+    )
+    right = next(place for place, (bound, _) in enumerate(bins) if ratio < bound)
+
+    def reply(place: int) -> str:
+        if place == right == len(bins) - 1:
+            return f"{told} Here what stands on the right was no help."
+        if place == right:
+            return f"{told} So much of it came from the right."
+        more = "The left side alone is worth more" if place < right else "More of it came from the right side"
+        return f"{more} than you thought. {told}"
+
     return Choice(
-        f"Both ways, {_token(case)} has a probability of {usual:.1%}. And under the causal mask?",
-        options.steps(
-            ratio,
-            (
-                (0.1, "Less than a tenth of that"),
-                (0.5, "A tenth to half of that"),
-                (1.0, "Half of that up to nearly the same"),
-                (np.inf, "As much or more"),
-            ),
-            f"{told} One word more or less on the right can be all that mattered.",
-            told,
-        ),
+        f"Both ways, {_token(case)} has a probability of {percent(usual)}. And under the causal mask?",
+        tuple(Option(text, reply(place), place == right) for place, (_, text) in enumerate(bins)),
     )
 
 
 def _blind_figure(case: Case) -> None:
     usual, _ = _both(case)
-    best = usual.best[:6]
-    figures.show(
-        bars(
-            [p.token for p in best],
-            [("probability", [p.probability for p in best])],
-            top=1,
-            written=".1%",
-            dark=case.dark,
-        ),
-        "learn guesses",
-        "both-ways",
-    )
+    figures.show(predictions(usual, "Both ways", dark=case.dark), "learn guesses", "both-ways")
 
 
 def _blind_reveal(case: Case) -> None:
-    usual, blind = _both(case)
-    ids = list(dict.fromkeys([p.id for p in usual.best[:5]] + [p.id for p in blind.best[:4]]))
-    names = {p.id: p.token for answer in (usual, blind) for p in answer.best}
-    series = [
-        (name, [_probability(answer, id) for id in ids]) for name, answer in (("both ways", usual), ("causal", blind))
-    ]
-    figures.show(
-        bars([names[id] for id in ids], series, top=1, written=".1%", dark=case.dark), "learn guesses", "masks"
-    )
-
-
-def _probability(answer: MaskPrediction, id: int) -> float:
-    """That of a token among the best, 0 for one that is not among them: it is below the last of these."""
-    return next((p.probability for p in answer.best if p.id == id), 0.0)
+    both = _both(case)
+    highest = max(answer.best[0].probability for answer in both)
+    masks = zip(st.columns(2), ("Both ways", "Causal mask"), both, strict=True)
+    for place, (column, name, answer) in enumerate(masks):
+        figure = predictions(answer, name, dark=case.dark, highest=highest)
+        with column:
+            figures.show(figure, f"learn guesses {place}", name.lower().replace(" ", "-"))
 
 
 def _blind_why(case: Case) -> str:
     usual, blind = _both(case)
+    first, second = quoted(usual.best[0].token), quoted(blind.best[0].token)
+    change = f"stays {first}" if first == second else f"goes from {first} to {second}"
     return (
-        f"With the right side hidden the best guess goes from {quoted(usual.best[0].token)} to "
-        f"{quoted(blind.best[0].token)}; that is no fair test of causal models, which are trained with the mask from "
-        "the start."
+        f"With the right side hidden the best guess {change}; that is no fair test of causal models, which are trained "
+        "with the mask from the start (Radford et al. 2019)."
     )
 
 
@@ -287,21 +316,13 @@ def _words(case: Case) -> list[int]:
 
 def _each(case: Case) -> list[tuple[int, float, float]]:
     """For each of the words its place, and the probability of the right one both ways and under a causal mask."""
-    found = []
-    for at in _words(case):
-        (blind,) = (
-            answer
-            for answer in engine().fill_without(case.model, case.text, (at,), without="future")
-            if answer.position == at
-        )
-        found.append((at, _right(case.guesses(at)), _right(blind)))
-    return found
+    return [(at, _right(case.guesses(at, _BEST)), _right(_unseeing(case, at))) for at in _words(case)]
 
 
 def _each_text(_case: Case) -> str:
     return (
-        "Now every word in turn: hidden, and guessed under the causal mask. The first words have nothing on their "
-        "left, the last ones nearly all of the sentence."
+        "Now every word in turn, the first dozen of them: hidden, and guessed under the causal mask. For the first "
+        "word hardly anything is left to “see”, for the last one nearly all of the sentence."
     )
 
 
@@ -312,16 +333,24 @@ def _each_ask(case: Case) -> Sketch:
 
     def reply(drawn: Sequence[float]) -> str:
         best, guessed = names[int(np.argmax(truth))], names[int(np.argmax(drawn))]
+        off = float(np.abs(np.array(drawn) - np.array(truth)).mean())
         said = "You found the one" if best == guessed else f"You drew {quoted(guessed)} highest"
-        return f"{said}: {quoted(best)} keeps most, {max(truth):.0%}. The mean is {np.mean(truth):.0%}."
+        most = f"{quoted(best)} is most probable, {percent(max(truth))}"
+        return f"{said}: {most}. You are {percent(off)} off, on average."
 
     return Sketch(
-        "Draw how probable each word is to the model when it sees only what stands before.",
+        "Draw how probable each word is to the model when it sees only what stands before it.",
         tuple(names),
         tuple(truth),
         reply,
+        top=_top(case),
         unit="%",
     )
+
+
+def _top(case: Case) -> float:
+    """Where the scale ends: at the next ten percent."""
+    return math.ceil(10 * max(max(usual, blind) for _, usual, blind in _each(case)) + 1e-9) / 10
 
 
 def _each_figure(case: Case) -> None:
@@ -331,7 +360,7 @@ def _each_figure(case: Case) -> None:
         bars(
             names,
             [("probability of the right word, both ways", [usual for _, usual, _ in found])],
-            top=1,
+            top=_top(case),
             written=".0%",
             dark=case.dark,
         ),
@@ -344,16 +373,18 @@ def _each_reveal(case: Case) -> None:
     found = _each(case)
     names = [f"{at + 1} · {case.encoding.tokens[at]}" for at, _, _ in found]
     series = [("both ways", [one for _, one, _ in found]), ("causal", [other for _, _, other in found])]
-    figures.show(bars(names, series, top=1, written=".0%", dark=case.dark), "learn words", "masks-by-word")
+    figures.show(bars(names, series, top=_top(case), written=".0%", dark=case.dark), "learn words", "masks-by-word")
 
 
 def _each_why(case: Case) -> str:
     found = _each(case)
     lost = sum(blind < usual for _, usual, blind in found)
-    return (
-        f"{lost} of {len(found)} words become less probable: what stands on the right helps to guess, and a model "
-        "that was never trained without it does not make up for its loss."
+    said = (
+        "what stands on the right helps to guess, and a model that was never trained without it cannot make up for it"
+        if 2 * lost > len(found)
+        else "on this text most of what helps stands on the left"
     )
+    return f"{lost} of {len(found)} words become less probable when the right side is hidden: {said}."
 
 
 def _each_numbers(case: Case) -> pd.DataFrame:
@@ -368,27 +399,10 @@ def _each_numbers(case: Case) -> pd.DataFrame:
 # ---- across: cross-attention ------------------------------------------------------------------------------------
 
 
-def _here(keep: str) -> list[ModelSpec]:
-    """Models that are on this machine and look across, or back only."""
-    return [
-        spec
-        for spec in registry.MODELS.values()
-        if (spec.cross_attention if keep == "cross" else spec.causal)
-        and (spec.hub_id is None or sources.downloaded(spec.hub_id) is not None)
-    ]
-
-
-def _all_names(keep: str) -> str:
-    found = [
-        spec.name for spec in registry.MODELS.values() if (spec.cross_attention if keep == "cross" else spec.causal)
-    ]
-    return enumerated(found)
-
-
 def _across_text(_case: Case) -> str:
     return (
         f"Some models have two stacks: an encoder that reads one text both ways, and a decoder that writes another, "
-        f"token by token ({_all_names('cross')}). In its [[cross-attention]] the decoder takes from the encoder’s "
+        f"token by token ({_names('cross')}). In its [[cross-attention]] the decoder takes from the encoder’s "
         "tokens."
     )
 
@@ -400,7 +414,7 @@ def _across_ask(_case: Case) -> Choice:
             1,
             Option(
                 "Queries from the decoder, keys and values from the encoder",
-                "What is being written asks, what was read answers. So the picture need not be square.",
+                "Each token that is written is compared with each that was read, so the picture need not be square.",
                 True,
             ),
             Option(
@@ -436,16 +450,13 @@ def _across_reveal(case: Case) -> None:
     if not found:
         _across_figure(case)
         st.caption(
-            f"No model with a decoder is on this machine yet. {_all_names('cross')} can be downloaded on the page "
+            f"No model with a decoder is on this machine yet. {_names('cross')} can be downloaded on the page "
             "Attention, which shows all three parts of them."
         )
         return
-    run = engine().attend(found[0].id, case.text, part="cross")
-    weights: FloatArray = _mean_of(run)
-    rows, columns = run.encoding.tokens[:_SHOWN], run.key_encoding.tokens[:_SHOWN]
-    shown = np.sqrt(weights[: len(rows), : len(columns)])
-    named = [(f"{found[0].name}: across, mean of all heads", shown)]
-    figures.show(matrices(named, rows, columns, what="√ of the share", dark=case.dark), "learn masks", "cross")
+    model = found[0]
+    st.caption(f"{as_text(name_of(model))}: the decoder writes your text again (rows) from what was read (columns).")
+    _show_mean(engine().attend(model, case.text, case.text, part="cross"), case, "learn masks")
 
 
 def _across_why(_case: Case) -> str:
@@ -472,8 +483,9 @@ LESSON = Lesson(
     title="Who may look at whom",
     question="What may a token see of the text?",
     examples=(
-        ("The dogs near the house are hungry.", ""),
-        ("The cat sat on the mat because it was tired.", ""),
+        ("Since she was ill, the girl stayed at home.", ""),
+        ("After they had eaten, the children went to bed.", ""),
+        ("She opened the door with her key.", ""),
     ),
     controls=("token",),
     pages=("attention", "masked_words"),
@@ -508,6 +520,7 @@ LESSON = Lesson(
             reveal=_blind_reveal,
             why=_blind_why,
             numbers=_blind_numbers,
+            sources=(_RADFORD,),
         ),
         Step(
             title="Word by word",

@@ -1,0 +1,143 @@
+"""Lesson 7: masks, and what a model guesses under one that it was not trained with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compare_page import matrices
+from streamlit.testing.v1 import AppTest
+
+from model_zoo import Engine
+from model_zoo.errors import InvalidInput, NotSupported
+from tests.pages.learn.sentences import SENTENCES
+from ui.learn.case import Case
+from ui.learn.lesson import Choice, Option, Sketch
+from ui.learn.lessons import LESSONS, sight
+
+LESSON = LESSONS["sight"]
+MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
+each = pytest.mark.parametrize("text", [*SENTENCES, *(text for text, _ in LESSON.examples)])
+of_models = pytest.mark.parametrize("model", MODELS)
+pytestmark = pytest.mark.usefixtures("app")
+Open = Callable[..., AppTest]
+
+
+def right(step: int, case: Case) -> Option:
+    choice = LESSON.steps[step - 1].ask(case)
+    assert isinstance(choice, Choice)
+    return choice.options[choice.right]
+
+
+@each
+def test_a_causal_mask_leaves_those_before_and_itself(text: str) -> None:
+    case = Case("embedded/bert", text)
+    n = len(case.encoding)
+    assert right(1, case).text == str(case.followed + 1)
+    numbers = LESSON.steps[0].numbers(case)
+    assert numbers["both ways"].sum() == n * n
+    assert numbers["causal"].sum() == np.tril(np.ones((n, n))).sum()
+
+
+@each
+@of_models
+def test_attention_to_later_tokens(model: str, text: str, engine: Engine) -> None:
+    case, run = Case(model, text), engine.attend(model, text)
+    later = np.mean([np.triu(run.layer(layer).mean(axis=0), 1).sum() / run.n_tokens for layer in range(run.n_layers)])
+    assert right(2, case).text.startswith("None" if later == 0 else "Some" if later <= 2 / 3 else "More")
+    numbers = LESSON.steps[1].numbers(case)
+    assert numbers["to later"].mean() == pytest.approx(later, abs=1e-5)
+    assert numbers[["to earlier", "to itself", "to later"]].sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-4)
+
+
+def test_a_causal_model_looks_back_only(checkpoint: Callable[[str], Path]) -> None:
+    case = Case(str(checkpoint("gpt2")), SENTENCES[0])
+    assert right(2, case).text.startswith("None")
+    assert "Above the diagonal everything is 0" in LESSON.steps[1].why(case)
+    with pytest.raises(NotSupported):  # it fills no masks
+        LESSON.steps[2].ask(case)
+
+
+@each
+@of_models
+def test_the_guess_under_a_causal_mask(model: str, text: str, engine: Engine) -> None:
+    case = Case(model, text)
+    (usual,) = engine.fill_mask(model, text, masked=(case.followed,))
+    (blind,) = engine.fill_without(model, text, (case.followed,), without="future")
+    assert usual.log_probability is not None
+    assert blind.log_probability is not None
+    ratio = np.exp(blind.log_probability - usual.log_probability)
+    names = {0.1: "Less than a tenth", 0.5: "A tenth to half", 1.0: "Half of that", np.inf: "As much or more"}
+    assert right(3, case).text.startswith(next(name for bound, name in names.items() if ratio < bound))
+
+
+def test_the_example_falls_apart_and_another_gets_better() -> None:
+    first, _, last = (Case("embedded/bert", text) for text, _ in LESSON.examples)
+    assert right(3, first).text.startswith("Less than a tenth")
+    assert right(3, last).text.startswith("As much or more")
+
+
+@each
+@of_models
+def test_every_word_under_a_causal_mask(model: str, text: str, engine: Engine) -> None:
+    sketch = LESSON.steps[3].ask(Case(model, text))
+    assert isinstance(sketch, Sketch)
+    places = [int(label.split(" · ")[0]) - 1 for label in sketch.labels]
+    found = [engine.fill_without(model, text, (place,), without="future")[0] for place in places[:3]]
+    wanted = [np.exp(one.log_probability or 0) for one in found]
+    assert sketch.truth[: len(wanted)] == pytest.approx(wanted, rel=1e-4, abs=1e-7)
+    numbers = LESSON.steps[3].numbers(Case(model, text))
+    assert f"{(numbers['causal'] < numbers['both ways']).sum()} of {len(numbers)} words" in LESSON.steps[3].why(
+        Case(model, text)
+    )
+    assert "You found the one" in sketch.reply(sketch.truth)
+
+
+def test_a_typed_mask_has_no_right_word() -> None:
+    case = Case("embedded/bert", "The cat sat on the [MASK].", token=6)
+    with pytest.raises(InvalidInput, match="nothing tells which word is right"):
+        LESSON.steps[2].ask(case)
+
+
+def test_a_causal_model_on_this_machine_stands_beside(
+    open_page: Callable[..., AppTest],
+    checkpoint: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    engine: Engine,
+) -> None:
+    model = str(checkpoint("gpt2"))
+    monkeypatch.setattr(sight, "_here", lambda _: [model])
+    app = open_page("pages/learn.py", lesson="sight", step="2", text=SENTENCES[0], answers="sight.2.x")
+    assert not app.error
+    own, back = matrices(app)
+    assert np.triu(own, 1).sum() > 0
+    assert back.shape == (engine.attend(model, SENTENCES[0]).n_tokens,) * 2
+    assert np.triu(back, 1).sum() == 0
+
+
+def test_cross_attention_of_a_model_on_this_machine(
+    open_page: Callable[..., AppTest],
+    checkpoint: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    engine: Engine,
+) -> None:
+    model = str(checkpoint("bart"))
+    monkeypatch.setattr(sight, "_here", lambda kind: [model] if kind == "cross" else [])
+    app = open_page("pages/learn.py", lesson="sight", step="5", text=SENTENCES[0], answers="sight.5.x")
+    assert not app.error
+    (shown,) = matrices(app)
+    run = engine.attend(model, SENTENCES[0], SENTENCES[0], part="cross")
+    wanted = np.mean([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)], axis=0)
+    assert shown == pytest.approx(wanted, abs=1e-6)
+
+
+def test_without_such_a_model_the_shapes_are_shown(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sight, "_here", lambda _: [])
+    app = open_page("pages/learn.py", lesson="sight", step="5", text=SENTENCES[2], answers="sight.5.x")
+    both, causal, across = matrices(app)
+    assert both.all()
+    assert across.all()
+    assert causal.tolist() == np.tril(np.ones(causal.shape)).tolist()
+    assert any("BART base" in caption.value for caption in app.caption)
