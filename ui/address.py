@@ -89,12 +89,12 @@ def _entered() -> Entered:
 def restore() -> list[str]:
     """Set fields from the address where it was opened or changed from outside; returns what could not be used.
 
-    Back and forward bring the whole state of an address, so what it does not name gets its default; other addresses
-    change what they name.
+    Back and forward bring the whole state of an address but for fields that stay, so what it does not name gets its
+    default; other addresses change what they name.
     """
     page = _entered()
     address = st.query_params.to_dict()
-    going_back = is_going_back()
+    going_back = _is_history_navigation()
     if address in page.known and not going_back:
         return []
     page.known.append(address)
@@ -102,6 +102,8 @@ def restore() -> list[str]:
     complaints: list[str] = []
     named = translated(page.page, address)
     for field in page.fields:
+        if going_back and field.stays:
+            continue
         text = named.get(field.name)
         if text is None:
             if going_back and len(field.written) <= LONGEST_VALUE:
@@ -195,7 +197,7 @@ def _restores(address: Mapping[str, str], wanted: Mapping[str, str], fields: Seq
     )
 
 
-def is_going_back() -> bool:
+def _is_history_navigation() -> bool:
     """Whether the browser's Back or Forward caused this run."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation

@@ -46,7 +46,8 @@ class Field(Generic[T]):
     ``name`` is its parameter in the address of a page, where no two fields share one. ``of`` is the page that owns it,
     "" for fields that pages share. ``clean`` brings what was typed into order before its widget is drawn. ``always``
     writes it to the address at its default too, so that a link still means the same when the default changes; the rest
-    would only make addresses long. ``step`` makes another value another step in the browser's history.
+    would only make addresses long. ``step`` makes another value another step in the browser's history. One that
+    ``stays`` is left as it is by Back and Forward.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Field(Generic[T]):
     of: str = ""
     always: bool = False
     step: bool = False
+    stays: bool = False
     clean: Callable[[T], T] | None = None
 
     @property

@@ -18,7 +18,7 @@ from typing import Final, Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from model_zoo.types import Anatomy, FloatArray, MaskPrediction, Stage
+from model_zoo.types import Anatomy, FloatArray, MaskPrediction, Stage, softmax
 from viz import component
 from viz.layout import visible_text
 from viz.palette import diverging, sequential
@@ -29,6 +29,7 @@ MOST_TOKENS: Final = 24  # beyond, rows are too low to tell apart, and those aro
 MOST_CELLS: Final = 384  # a strip; a wider vector's dimensions share cells
 STATE_CELLS: Final = 64  # a strip of a folded layer
 MOST_WORDS: Final = 6  # of the output
+MASKED: Final = -1e4  # scores below are of tokens that may not be attended to
 EQUAL: Final = 0.01  # of a stage's largest number; what a half-precision sum may be beside the sum
 
 # Where a visitor can be beside the stages. "output" is the model's where predictions are drawn, else the layer's, which
@@ -77,9 +78,9 @@ class Payload(TypedDict):
     head: int
     n_layers: int
     n_heads: int
-    scores: bool
+    scores: bool  # whether attention is their softmax
     biases: list[str]  # which of query, key and value have one
-    scaling: float | None  # of q · k
+    scaling: float | None  # of q · k, where that is all of a score
     why_not: str
     words: list[tuple[str, float]]  # the likeliest at ``predicted``, and their probabilities
     predicted: int | None  # place among the tokens shown, None where it is not
@@ -145,8 +146,11 @@ def payload(
         )
     states = [quantize(binned(state[shown], STATE_CELLS)[0]) for state in anatomy.states]
     exact.append(anatomy.attention[position, shown])
-    if anatomy.scores is not None:
-        exact.append(np.maximum(anatomy.scores[position, shown], np.finfo(np.float32).min))  # -∞ where it is masked
+    scores = anatomy.scores
+    if scores is not None and not _close(softmax(scores), anatomy.attention):
+        scores = None
+    if scores is not None:
+        exact.append(np.maximum(scores[position, shown], np.finfo(np.float32).min))  # -∞ where it is masked
     levels = np.rint(255 * np.sqrt(np.clip(anatomy.attention[shown, shown], 0, 1))).astype(np.uint8)
     weights = anatomy.weights
     predicted = predictions.position - first if predictions is not None else -1
@@ -173,11 +177,11 @@ def payload(
         head=anatomy.head,
         n_layers=n_layers,
         n_heads=n_heads,
-        scores=anatomy.scores is not None,
+        scores=scores is not None,
         biases=[
             name for name in ("query", "key", "value") if weights is not None and getattr(weights, f"{name}_bias").any()
         ],
-        scaling=None if weights is None else weights.scaling,
+        scaling=_scaling(anatomy),
         why_not=anatomy.why_not or "",
         words=[]
         if predictions is None
@@ -217,13 +221,26 @@ def quantize(values: FloatArray) -> tuple[npt.NDArray[np.int8], float]:
 
 def _how(anatomy: Anatomy, stage: Stage) -> How:
     if not stage.made_of:
-        return "looked up" if any(stage is one for one in anatomy.embeddings) else "other"
+        return "looked up" if stage.name in ("token", "position", "segment") else "other"
     sources = [anatomy.stage(name).values for name in stage.made_of if anatomy.has(name)]
-    if len(sources) == len(stage.made_of) and all(source.shape == stage.values.shape for source in sources):
-        missed = np.abs(sum(sources[1:], sources[0]) - stage.values).max(initial=0.0)
-        if missed <= EQUAL * np.abs(stage.values).max(initial=0.0):
-            return "same" if len(sources) == 1 else "sum"
-    return "other"
+    if len(sources) < len(stage.made_of) or any(source.shape != stage.values.shape for source in sources):
+        return "other"
+    if not _close(sum(sources[1:], sources[0]), stage.values):
+        return "other"
+    return "same" if len(sources) == 1 else "sum"
+
+
+def _scaling(anatomy: Anatomy) -> float | None:
+    query, key, scores, weights = anatomy.query, anatomy.key, anatomy.scores, anatomy.weights
+    if query is None or key is None or scores is None or weights is None or query.shape != key.shape:
+        return None
+    seen = scores > MASKED
+    product = query @ key.T * np.float32(weights.scaling)
+    return weights.scaling if _close(product[seen], scores[seen]) else None
+
+
+def _close(found: FloatArray, values: FloatArray) -> bool:
+    return bool(np.abs(found - values).max(initial=0.0) <= EQUAL * np.abs(values).max(initial=0.0))
 
 
 def _part(anatomy: Anatomy, stage: Stage, n_heads: int) -> tuple[int, int] | None:

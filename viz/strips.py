@@ -21,7 +21,7 @@ _LEAST: Final = 0.25  # of the width that a short vector gets: cells that one ca
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A vector float32 (d,) and what it is called; ``said`` says of some of its numbers where they come from.
+    """A vector float32 (d,) and what it is called; ``said`` says of its numbers, in lines, where they come from.
 
     ``sign`` stands before the name: "+" or "=" where strips are added up. ``ends`` are the places in front of which a
     line parts the strip, as between the heads of a layer.
@@ -122,7 +122,8 @@ def _hovers(row: Strip, what: str) -> list[str]:
     name = token_text(row.name)
     said = list(row.said) or [""] * len(row.values)
     return [
-        f"{name}, {what} {place}: <b>{value:.6g}</b>".replace("<b>-", "<b>−") + (f"<br>{more}" if more else "")
+        f"{name}, {what} {place}: <b>{value:.6g}</b>".replace("<b>-", "<b>−")
+        + "".join(f"<br>{token_text(line)}" for line in more.splitlines())
         for place, (value, more) in enumerate(zip(row.values.tolist(), said, strict=True), start=1)
     ]
 

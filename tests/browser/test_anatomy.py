@@ -79,9 +79,7 @@ def test_keys_lead_from_the_whole_to_one_number_and_back(mount: tuple[Page, Call
     value = anatomy.stage("query").values[4, 6]  # the second head's numbers begin at the fifth
     assert status(page) == f"Query, token “it”, dimension 7: {typed(value)} = input · W_Q[:, 7] + b."
     keys(page, "ArrowUp")
-    assert re.fullmatch(
-        r"Query, token “##able”, dimension 7: ≈ \S+\. Rounded; click it to follow this token exactly\.", status(page)
-    )
+    assert re.fullmatch(r"Query, token “##able”, dimension 7: ≈ \S+, rounded; exact are those of “it”\.", status(page))
     keys(page, "Escape")
     assert status(page).startswith("Query: ")
     keys(page, "Escape")
@@ -171,6 +169,28 @@ def test_clicks_open_a_part_a_number_a_layer_and_a_token(mount: tuple[Page, Call
     canvas.click(position={"x": 130, "y": 60})
     assert page.evaluate("told.at(-1)") == ["token", 0]
     assert status(page) == "Token 1, “[CLS]”: piece number 0, added by the tokenizer."
+
+
+def test_pointing_says_what_a_part_is(mount: tuple[Page, Callable[[Any], None]]) -> None:
+    page, run = mount
+    run(sent(anatomies.bert()))
+    canvas = page.locator("canvas")
+    canvas.hover(position={"x": 120, "y": 56})
+    expect(page.get_by_role("status")).to_have_text("Token 1, “[CLS]”: piece number 0, added by the tokenizer.")
+    page.mouse.move(1, 700)
+    expect(page.get_by_role("status")).to_have_text(re.compile("^From characters to probabilities"))
+
+
+def test_buttons_walk_from_part_to_part(mount: tuple[Page, Callable[[Any], None]]) -> None:
+    page, run = mount
+    run(sent(anatomies.bert()))
+    forward, back = (page.get_by_role("button", name=f"{which} part") for which in ("Next", "Previous"))
+    for _ in range(4):
+        forward.click()
+    back.click()
+    expect(page.locator(".anatomy")).to_have_attribute("data-into", "token")
+    stages = ["pieces", "pieces", "token", "position", "token"]
+    assert page.evaluate("told") == [["stage", name] for name in stages]
 
 
 def test_a_followed_token_has_its_numbers_exactly_when_they_come(mount: tuple[Page, Callable[[Any], None]]) -> None:

@@ -193,7 +193,7 @@ def test_answers_outlast_the_visit_until_they_are_forgotten(visit: Callable[...,
         expect(page.get_by_role("button", name="Forget my answers")).to_have_count(0)
     wait_for(page, f"{KEPT} === null && !location.search.includes('answers')")
     here.open(f"{app_url}/learn")
-    expect(page.locator(".st-key-course")).to_be_visible()
+    expect(page.locator(".st-key-answer-course")).to_be_visible()
     expect(page.locator(".st-key-go-on")).to_have_count(0)
 
 

@@ -26,7 +26,9 @@ def test_one_text_with_other_words_hidden_is_filled_in_one_batch(
     asked = [FillMask("embedded/bert", TEXT, 1, {2, place}, [1996]) for place in range(3, 6)]
     encoded: list[int] = []
     real = answers.states_of
-    monkeypatch.setattr(answers, "states_of", lambda loaded, some: encoded.append(len(some)) or real(loaded, some))
+    monkeypatch.setattr(
+        answers, "states_of", lambda loaded, some, *more: encoded.append(len(some)) or real(loaded, some, *more)
+    )
     found = dict(fresh.stream_all(asked))
     assert encoded == [3]
     for place, question in enumerate(asked):

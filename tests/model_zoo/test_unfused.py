@@ -126,7 +126,7 @@ def test_threads_catch_their_own_texts(name: str, checkpoint: Callable[[str], Pa
     for text, run in zip(texts, runs, strict=True):
         expected = single.attend(folder, text)
         np.testing.assert_allclose(run.value(1, 2), expected.value(1, 2), atol=1e-4)
-        np.testing.assert_allclose(run.layer(2), expected.layer(2), atol=2e-5)
+        np.testing.assert_allclose(run.layer(2), expected.layer(2), atol=1e-4)  # another text's differ by 0.1 and more
 
 
 def test_memory_grows_with_n_where_positions_are_cheap(engine: Engine, checkpoint: Callable[[str], Path]) -> None:

@@ -9,7 +9,7 @@ import anatomies
 import numpy as np
 import pytest
 
-from model_zoo.types import Anatomy, MaskPrediction, Prediction
+from model_zoo.types import Anatomy, MaskPrediction, Prediction, softmax
 from viz.anatomy import MOST_CELLS, MOST_TOKENS, Payload, binned, payload, quantize
 from viz.component import pack
 
@@ -80,10 +80,23 @@ def test_scores_of_what_is_hidden_stay_numbers() -> None:
     assert anatomy.scores is not None
     hidden = anatomy.scores.copy()
     hidden[1, 3] = -np.inf
-    scores = sent(of(replace(anatomy, scores=hidden), position=1))[-1]
+    data = of(replace(anatomy, scores=hidden, attention=softmax(hidden)), position=1)
+    assert data["scaling"] == pytest.approx(0.5)
+    scores = sent(data)[-1]
     assert scores is not None
     assert scores[3] == np.finfo(np.float32).min
     np.testing.assert_array_equal(np.delete(scores, 3), np.delete(anatomy.scores[1], 3))
+
+
+def test_attention_is_called_a_softmax_of_scores_and_those_a_product_only_where_they_are() -> None:
+    anatomy = anatomies.bert()
+    assert anatomy.scores is not None
+    data = of(anatomy)
+    assert (data["scores"], data["scaling"]) == (True, pytest.approx(0.5))
+    shifted = anatomy.scores + np.arange(6, dtype=np.float32)  # positions take part, too
+    data = of(replace(anatomy, scores=shifted, attention=softmax(shifted)))
+    assert (data["scores"], data["scaling"]) == (True, None)
+    assert not of(replace(anatomy, scores=shifted))["scores"]
 
 
 def test_how_a_stage_is_made_is_found_in_its_numbers() -> None:

@@ -184,7 +184,7 @@ class Walk:
             return
         self.visitor.back()
         self._sound("Back")
-        self._same(self._states[-2], state_of(self.visitor), "After Back")
+        self._same(*_that_go(self._states[-2], state_of(self.visitor)), "After Back")
         self.visitor.forward()
         self._sound("Forward")
         self._same(here, state_of(self.visitor), "After Back and Forward")
@@ -207,6 +207,20 @@ class Walk:
         self.visitor.detour(next(page for page in (HOME.path, PAGES[0].path) if page != self.visitor.address.page))
         self._sound("a look at another page")
         self._same(before, _written(self.visitor), "After a look at another page")
+
+
+def _that_go(before: State, after: State) -> tuple[State, State]:
+    """Of two states what Back brings again: all but the fields that stay as they are, and where these differ, but the
+    pictures, which may hang on them.
+    """
+    stay = {field.name for field in address.declared() if field.stays}
+    changed = any(before.get(name) != after.get(name) for name in stay)
+
+    def goes(name: str) -> bool:
+        return name not in stay and not (changed and name.startswith("picture "))
+
+    one, other = ({name: value for name, value in state.items() if goes(name)} for state in (before, after))
+    return one, other
 
 
 def _written(visitor: Visitor) -> State:

@@ -26,9 +26,8 @@ def draw() -> None:
         if place is not None:
             _progress(*place, sum(done.values()))
         teaching.draw()
-        if not teaching.teaches():
-            teaching.join()
-    with st.container(key="course"):
+        teaching.join()
+    with st.container(key="answer course"):
         for number, lesson in enumerate(LESSONS.values(), start=1):
             _card(number, lesson, done[lesson.name])
     with st.expander("For teachers: plans and worksheets", icon=":material/event_note:"), failures_as_messages():

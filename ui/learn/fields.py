@@ -23,6 +23,7 @@ ANSWERS: Field[tuple[str, ...]] = Field(
     (),
     names(r"[a-z]+\.[1-9]\.(?:[1-9]|x|d[0-9a-z]{1,64})", "is not an answer to a step of a lesson."),
     of="learn",
+    stays=True,
 )
 ROOM: Field[str] = Field("room", "", pattern("[A-Z2-9]{4,8}", "is not the code of a room.", empty=True), of="learn")
 

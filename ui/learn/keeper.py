@@ -16,15 +16,11 @@ from ui.widgets import PAIR, TEXT
 _PLACE = "lesson and step that were open last"
 _NAMED = "the address that opened the lessons named a sentence"
 _TAKEN = "what the browser had kept was taken"
-_GIVEN = "answers given in this visit"
 
 
 def begin() -> None:
     """Once a run, before anything is drawn or the address is written."""
     st.session_state.setdefault(_NAMED, bool({TEXT.name, PAIR.name} & set(st.query_params)))
-    if address.is_going_back():  # to an address with fewer answers, which takes none of them away
-        fields.keep(st.session_state.get(_GIVEN, {}) | fields.answers())
-    st.session_state[_GIVEN] = fields.answers()
     if LESSON.value:
         st.session_state[_PLACE] = LESSON.value, min(STEP.value, len(LESSONS[LESSON.value].steps))
 
@@ -50,7 +46,6 @@ def forget() -> None:
     """No answers, and no place to go on from."""
     fields.keep({})
     st.session_state.pop(_PLACE, None)
-    st.session_state.pop(_GIVEN, None)
 
 
 def _take(kept: object) -> None:

@@ -28,6 +28,8 @@ from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 _STYLE = (Path(__file__).parent / "learn.css").read_text(encoding="utf-8")
 _SLIDES = (Path(__file__).parent / "slides.css").read_text(encoding="utf-8")
 
+_OPENED = "lesson that was opened last"
+
 
 def draw() -> None:
     """The course, or one step of the lesson that is chosen."""
@@ -115,7 +117,10 @@ def _tuned() -> Tuned | None:
 
 
 def _open_with_an_example(lesson: Lesson) -> None:
-    """Who has typed nothing yet finds the lesson's own sentences."""
+    """Who has typed nothing yet finds the lesson's own sentences, when the lesson is opened and not again."""
+    if st.session_state.get(_OPENED) == lesson.name:
+        return
+    st.session_state[_OPENED] = lesson.name
     typed = fields.own_sentence() or {TEXT.name, PAIR.name} & set(st.query_params)
     if not typed and (TEXT.value, PAIR.value) not in lesson.examples:
         text, pair = lesson.examples[0]

@@ -47,6 +47,8 @@ def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
             on_click=teaching.ask_again,
             args=(lesson, step),
         )
+    if isinstance(question, Sketch) and teaching.teaches():
+        teaching.live(_drawings)(lesson, step, question)
 
 
 def _choice(lesson: str, step: int, question: Choice, given: str | None, revealed: bool) -> None:
@@ -93,8 +95,9 @@ def _counted(lesson: str, step: int, question: Choice, given: str | None) -> Non
     for place, n in enumerate(found):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"counted {place + 1}"):
             _option(lesson, step, question, place, given, given is not None)
-            width = 3 * n / max(sum(found), 1)
-            st.html(f'<div class="count"><i style="width: {width:.2f}rem"></i><b>{n}</b></div>', width=88)
+            width, said = 3 * n / max(sum(found), 1), f"{n} of {counted(sum(found), 'answer')}"
+            bar = f'<i style="width: {width:.2f}rem"></i><b>{n}</b>'
+            st.html(f'<div class="count" role="img" aria-label="{said}" title="{said}">{bar}</div>', width=88)
     _n_answers(sum(found))
 
 
@@ -121,8 +124,6 @@ def _sketch(lesson: str, step: int, question: Sketch, given: str | None, reveale
     )
     if revealed and heights is not None:
         _reply(question.reply(heights))
-    if teaching.teaches():
-        teaching.live(_drawings)(lesson, step, question)
 
 
 def _heights(question: Sketch, given: str | None) -> tuple[float, ...] | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from model_zoo.errors import ModelZooError
+from model_zoo.errors import ModelZooError, NotSupported
 from model_zoo.types import MaskPrediction
 from ui.component import component
 from ui.field import Field, optional, place
-from ui.learn.case import Case
+from ui.learn.case import Case, name_of
 from ui.widgets import LAYER
 from viz.anatomy import SOURCE, payload
 from viz.component import pack
@@ -24,6 +24,8 @@ def draw(case: Case, at: str) -> None:
     ``viz.anatomy.PLACES``. A click on a token follows it, one on a layer opens it.
     """
     anatomy = case.anatomy
+    if not anatomy.attention.size:
+        raise NotSupported(f"{name_of(case.model)} has no attention, so it has no such picture. Choose another model.")
 
     def follow() -> None:
         FOLLOWED.value = int(st.session_state[_KEY]["token"])
@@ -37,7 +39,7 @@ def draw(case: Case, at: str) -> None:
             payload(
                 anatomy,
                 n_layers=len(anatomy.states) - 1,
-                n_heads=max(1, case.info.n_heads),
+                n_heads=case.info.n_heads,
                 predictions=_guesses(case),
                 at=at,
                 position=case.followed,

@@ -95,6 +95,21 @@ def test_a_step_stands_any_text(lesson: Lesson, place: int, text: str, open_page
     assert not any("<b>" in said.value for said in app.markdown)
 
 
+@pytest.mark.parametrize("model", ["embedded/bilstm", "embedded/modernbert"])
+@pytest.mark.parametrize(
+    ("lesson", "place"),
+    [step for step in STEPS if step[0].steps[step[1]].wide],
+    ids=[f"{one.name}-{at + 1}" for one, at in STEPS if one.steps[at].wide],
+)
+def test_the_picture_is_drawn_of_any_model_or_says_why_not(
+    lesson: Lesson, place: int, model: str, open_page: Open
+) -> None:
+    app = open_page("pages/learn.py", lesson=lesson.name, step=str(place + 1), model=model)
+    assert not app.exception
+    assert not [error.value for error in app.error if "went wrong" in error.value]
+    assert bool(app.error or app.warning) == (model == "embedded/bilstm")
+
+
 def test_every_term_of_the_glossary_is_one_of_a_lesson(app: None) -> None:  # noqa: ARG001
     used = set()
     for lesson in LESSONS.values():

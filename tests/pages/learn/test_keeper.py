@@ -120,7 +120,7 @@ def test_the_browser_is_told_what_to_keep(open_page: Open) -> None:
 def test_back_takes_no_answer_away(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("pages/learn.py", lesson="pieces", step="1", answers="pieces.1.2")
     with monkeypatch.context() as patch:
-        patch.setattr(address, "is_going_back", lambda: True)
+        patch.setattr(address, "_is_history_navigation", lambda: True)
         app.query_params.pop(ANSWERS.name)  # as an older address has it
         app.run()
     assert app.session_state[ANSWERS.key] == ("pieces.1.2",)

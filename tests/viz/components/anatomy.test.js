@@ -16,7 +16,14 @@ import {
 import { placed, placeOf } from "../../../viz/components/anatomy/places.js";
 import { moved, next, reported } from "../../../viz/components/anatomy/steps.js";
 import { dequantized, shadeOf, shadesOfStrips, Values } from "../../../viz/components/anatomy/values.js";
-import { leftOut, number, saidOfNumber, saidOfPart, saidOfToken } from "../../../viz/components/anatomy/words.js";
+import {
+  leftOut,
+  number,
+  saidOfNumber,
+  saidOfPart,
+  saidOfToken,
+  written,
+} from "../../../viz/components/anatomy/words.js";
 
 const stage = (name, size, made_of = [], more = {}) => ({
   name,
@@ -89,7 +96,7 @@ const overlap = (a, b) =>
   Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x) > 0.01 &&
   Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y) > 0.01;
 
-for (const width of [360, 400, 719, 720, 1000, 1280, 1800]) {
+for (const width of [360, 400, 799, 800, 1000, 1280, 1800]) {
   for (const shape of [{}, { n: 24 }, { n_layers: 24, n: 16, width: 1024 }, { n_layers: 1, n: 1 }]) {
     Deno.test(`at ${width} px parts of ${JSON.stringify(shape)} stand apart, within the picture`, () => {
       const { parts, height } = placed(bert(shape), width, { measured });
@@ -248,7 +255,7 @@ Deno.test("a number says what it is and what it is made of", () => {
   equal(said("token", 1, 0), "Token, token “cat”, dimension 1: 0.000, number 1 of row 1,001 of the token table.");
   equal(
     said("token", 0, 0),
-    "Token, token “[CLS]”, dimension 1: ≈ −2.000. Rounded; click it to follow this token exactly.",
+    "Token, token “[CLS]”, dimension 1: ≈ −2.000, rounded; exact are those of “cat”.",
   );
   equal(
     saidOfNumber(data, values, { kind: "matrix" }, { row: 1, column: 0 }),
@@ -263,11 +270,11 @@ Deno.test("cells that dimensions share say so", () => {
   const values = { at: () => ({ value: -0.5, exact: false, per: 3 }) };
   equal(
     saidOfNumber(data, values, { id: "token", kind: "strip", index: 0 }, { row: 0, column: 3 }),
-    "Token, token “[CLS]”, dimension 4: ≈ −0.500. Rounded; click it to follow this token exactly.",
+    "Token, token “[CLS]”, dimension 4: ≈ −0.500, rounded; exact are those of “cat”.",
   );
   ok(
     saidOfNumber(data, values, { id: "token", kind: "strip", index: 0 }, { row: 0, column: 1 })
-      .includes("dimensions 1 to 3, the one farthest from zero: ≈ −0.500."),
+      .includes("dimensions 1 to 3, the one farthest from zero: ≈ −0.500, rounded;"),
   );
 });
 
@@ -277,7 +284,7 @@ Deno.test("tokens and parts say what they are", () => {
   equal(saidOfToken(data, 0), "Token 1, “[CLS]”: piece number 1,000, added by the tokenizer.");
   equal(
     saidOfPart(data, { id: "inner", kind: "strip", index: 13 }),
-    "Inner: the wide inside of the feed-forward network; 3 tokens × 16 numbers.",
+    "Inner: the inside of the feed-forward network; 3 tokens × 16 numbers.",
   );
   equal(saidOfPart(data, { kind: "words" }), "Probabilities: the likeliest token at “cat” is “dog”, 25%.");
 });
@@ -294,6 +301,14 @@ Deno.test("what is left out is said", () => {
 
 Deno.test("numbers have a typographic minus and as many places as are of use", () => {
   deepEqual([-0.4823, 12.345, 123.45, 0, 0.00012].map(number), ["−0.482", "12.35", "123.5", "0.000", "0.000120"]);
+});
+
+Deno.test("numbers in cells are short, and rounded ones shorter", () => {
+  deepEqual(
+    [[0.0002, true], [-0.4823, true], [-0.4823, false], [-0.004, false], [123.45, false]]
+      .map(([value, exact]) => written({ value, exact })),
+    ["0.000", "−0.482", "−0.48", "0.00", "123"],
+  );
 });
 
 Deno.test("keys go along the walk and between its bands, and from number to number", () => {

@@ -127,8 +127,8 @@ def _said(given: FloatArray, matrix: FloatArray, bias: FloatArray, name: str) ->
         parts = [f"{_signed(given[row], 3)} · {_signed(matrix[row, column], 3)}" for row in largest]
         rest = products[:, column].sum() - products[largest, column].sum()
         said.append(
-            f"= {' + '.join(f'({part})' for part in parts)}<br>+ {_signed(rest, 3)} from {len(given) - len(parts)} more"
-            f" + bias {_signed(bias[column], 3)}<br>column {column + 1} of {name}"
+            f"= {' + '.join(f'({part})' for part in parts)}\n+ {_signed(rest, 3)} from {len(given) - len(parts)} more"
+            f" + bias {_signed(bias[column], 3)}\ncolumn {column + 1} of {name}"
         )
     return said
 

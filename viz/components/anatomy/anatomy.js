@@ -291,6 +291,7 @@ class Anatomy {
     on(this.tools, "click", (event) => {
       const button = event.target.closest("button");
       if (button?.dataset.kind) this.save(button);
+      else if (button?.dataset.step) this.walk(button.dataset.step);
       else if (button) this.zoomBy(button.dataset.zoom);
     });
     on(this.root, "transitionend", (event) => event.target === this.root && this.layout());
@@ -474,6 +475,14 @@ class Anatomy {
     this.say();
     this.ask();
     return true;
+  }
+
+  // To the next part along the walk, or the one before, and into it.
+  walk(key) {
+    const part = next(key, this.order(), this.partOf(this.into ?? this.focus ?? ""));
+    this.focus = part.id;
+    this.goTo(part);
+    this.report("stage", reported(part));
   }
 
   save(button) {

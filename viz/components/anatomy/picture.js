@@ -13,6 +13,7 @@ const SIZE = 12; // of text
 const SMALLEST = 8.5; // of a token's label
 const LETTER = 9; // width of a character's box
 const MOST_LETTERS = 12; // of a token
+const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}]/u;
 const NUMBER = { w: 46, h: 14 }; // of a cell that has its number written in
 const DOMINANT = 0.45; // of the width: a part that takes so much is what is looked at
 const ATTENTION = ["query", "turned query", "key", "turned key", "value", "context", "attention"];
@@ -60,7 +61,8 @@ export class Picture {
   fitting(text, size, room) {
     if (this.measure(text, size) <= room) return text;
     const letters = graphemes(text);
-    const count = Math.floor((letters.length * room) / this.measure(text, size)) - 1;
+    let count = Math.floor((letters.length * room) / this.measure(text, size));
+    while (count > 0 && this.measure(`${letters.slice(0, count).join("")}…`, size) > room) count--;
     return count < 1 ? "" : `${letters.slice(0, count).join("")}…`;
   }
 
@@ -161,19 +163,21 @@ export class Picture {
       this.write(this.pen, `Layer ${data.layer + 1} of ${data.n_layers}, opened`, x + 8, y + 14 * scale, SIZE, how);
       return;
     }
-    this.write(this.pen, `Layer ${data.layer + 1}`, x + 9, y + 15 * scale, SIZE, how);
-    this.write(this.pen, `of ${data.n_layers}, opened`, x + 9, y + 28 * scale, 10, how);
+    this.write(this.pen, `Layer ${data.layer + 1}`, x + 9, y + 18 * scale, SIZE, how);
+    this.write(this.pen, `of ${data.n_layers}, opened`, x + 9, y + 31 * scale, 10, how);
     const attention = first(ATTENTION) ?? at.get("matrix");
     const name = `Attention, head ${data.head + 1} of ${data.n_heads}`;
     this.bracket(name, attention, last(ATTENTION) ?? at.get("matrix"));
-    if (last(FEED_FORWARD)) this.bracket("Feed-forward network", first(FEED_FORWARD), last(FEED_FORWARD));
+    if (last(FEED_FORWARD)) this.bracket("Feed-forward network|Feed-forward", first(FEED_FORWARD), last(FEED_FORWARD));
   }
 
-  // A name over several parts of a band.
+  // A name over several parts of a band, and a shorter one behind "|".
   bracket(text, one, other, lower = 0) {
     const [from, to] = [one, other].map((part) => onScreen(this.camera, part));
     const [left, right, y] = [from.x, Math.max(to.x + to.w, from.x + from.w), from.y - 29 * this.scale + lower];
-    const shown = this.fitting(text, SIZE, right - left + 8);
+    const [long, short = long] = text.split("|");
+    const room = right - left + 20 * this.scale;
+    const shown = this.measure(long, SIZE) <= room ? long : this.fitting(short, SIZE, room);
     const width = this.measure(shown, SIZE);
     this.pen.ink(this.theme.muted, 0.6 * this.farness);
     this.pen.setWidth(1);
@@ -253,17 +257,18 @@ export class Picture {
 
   drawTitle(part, at, marks) {
     if (part.kind === "card") {
-      const room = at.w + 3;
       const text = String(part.layer + 1);
       const opened = part.layer === this.data.layer;
-      if (!opened && this.measure(text, 10) > room) return;
+      const every = Math.ceil((this.measure(String(this.data.n_layers), 10) + 2) / (at.w + 3));
+      const near = Math.abs(part.layer - this.data.layer) < every;
+      if (!opened && every > 1 && (near || (part.layer + 1) % every)) return;
       const colour = opened ? this.theme.primary : this.theme.muted;
       this.write(this.pen, text, at.x + at.w / 2, at.y + at.h + 12 * this.scale, 10, { colour, align: "center" });
       return;
     }
-    const [long, short] = titleOf(part);
+    const titles = titleOf(part);
     const room = at.w + 15 * this.scale;
-    const text = [long, short].find((title) => this.measure(title, 11) <= room) ?? this.fitting(short, 11, room);
+    const text = titles.find((title) => this.measure(title, 11) <= room) ?? this.fitting(titles.at(-1), 11, room);
     const colour = marks.here === part.id ? this.theme.primary : this.theme.text;
     const size = this.data.stages[part.index]?.size;
     if (part.kind === "words") return;
@@ -440,7 +445,8 @@ export class Picture {
         return;
       }
       const most = Math.floor(at.w / box);
-      const shown = letters.length > most ? [...letters.slice(0, most - 1), "…"] : letters;
+      const shown = letters.length > most ? [...letters.slice(0, most - 1), "…"] : [...letters];
+      if (RIGHT_TO_LEFT.test(letters.join(""))) shown.reverse();
       shown.forEach((letter, index) => {
         pen.ink(theme.surface, 1);
         pen.box(at.x + index * box, y + 0.5, box - 1, down - 1);
@@ -584,6 +590,7 @@ export class Picture {
       const name = column + 1;
       if (name !== 1 && name % step) continue;
       const x = at.x + (column + 0.5) * across;
+      if (x < left + 4) continue; // the name of the axis stands there
       if (name === 1 && step > 1 && step * across < 60) continue;
       this.write(pen, name.toLocaleString("en"), x, y, 10, { align: "center", colour: theme.muted });
     }

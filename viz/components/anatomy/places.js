@@ -6,14 +6,14 @@
 
 import { clamp } from "../shared/numbers.js";
 
-export const WIDE_FROM = 720; // CSS px
+export const WIDE_FROM = 800; // CSS px
 const MARGIN = 14;
 const HIGHEST = { wide: 424, rows: 36, strips: 72 };
 const MANY = { tokens: 16, more: 12 }; // so much higher is a wide picture for each further one
 const WIDEST_STRIP = 64; // of the longest of a model's own width
 const ABOVE = 40; // a band's title and those of its parts
 const BELOW = { upper: 18, lower: 22 }; // numbers of layers; lines that lead past parts
-const BETWEEN = 14; // the bands
+const BETWEEN = 20; // the bands
 const READ = 11.5; // height of a row in which a token is read
 
 // Bands of narrow pictures: parts that stand in one row if the model has them.
@@ -109,7 +109,7 @@ function wide(data, width, { measured, scale }) {
     x += w + gap;
   }
   const height = second + n * low + past + 8;
-  const panel = { id: "layer", x: MARGIN - 6, y: second - above + 2, w: room + 12, h: height - second + above - 6 };
+  const panel = { id: "layer", x: MARGIN - 6, y: second - above - 5, w: room + 12, h: height - second + above + 1 };
   const frames = [
     { id: "embeddings", ...framed, y: top, h: n * high },
     { id: "layers", ...stack, y: top, h: n * high },

@@ -1,32 +1,31 @@
 // What the parts are called, and what a place of the picture says in plain words.
 
-// A title, a short one for narrow parts, and what the part is, in a sentence.
+// Titles, each shorter than the one before, and what the part is, in a sentence.
 const PARTS = {
-  token: ["Token", "Token", "a learned vector for the piece itself, looked up in a table"],
-  position: ["Position", "Pos.", "a learned vector for the place in the text"],
-  segment: ["Segment", "Seg.", "a learned vector for which of two texts the token belongs to"],
-  sum: ["Sum", "Sum", "the embeddings added up, number by number"],
-  projected: ["Projected", "Proj.", "the embedding, brought to the width of the layers"],
-  input: ["Input", "Input", "what this layer is given"],
-  "normed before": ["Norm", "Norm", "the input, normalized before attention"],
-  query: ["Query", "Query", "what each token compares with the keys of all tokens"],
-  key: ["Key", "Key", "what each token is compared by"],
-  value: ["Value", "Value", "what each token hands over to those that attend to it"],
-  "turned query": ["Turned query", "q, turned", "the query, turned by the token's place"],
-  "turned key": ["Turned key", "k, turned", "the key, turned by the token's place"],
-  context: ["Context", "Context", "the values, mixed by the attention weights"],
-  attention: ["Attention output", "Attn. out", "the contexts of all heads, mixed by one matrix"],
-  "after attention": ["Add", "Add", "the layer's input and what attention found, added up"],
-  "normed after attention": ["Norm", "Norm", "normalized after attention"],
-  "normed between": ["Norm", "Norm", "normalized between attention and feed-forward"],
-  inner: ["Inner", "Inner", "the wide inside of the feed-forward network"],
-  gate: ["Gate", "Gate", "what the inner numbers are multiplied by"],
-  active: ["Activation", "Active", "the inner numbers after the activation function"],
-  "feed-forward": ["Feed-forward output", "FFN out", "back to the width of the layers"],
-  "after feed-forward": ["Add", "Add", "what went into the feed-forward network and what came out, added up"],
-  output: ["Output", "Output", "what this layer gives on"],
+  token: [["Token"], "a vector for the piece itself, looked up in a table"],
+  position: [["Position", "Pos."], "a vector for the place in the text"],
+  segment: [["Segment", "Seg."], "a vector for which of two texts the token belongs to"],
+  sum: [["Sum"], "the embeddings added up, number by number"],
+  projected: [["Projected", "Proj."], "the embedding, brought to the width of the layers"],
+  input: [["Input", "In"], "what this layer is given"],
+  "normed before": [["Norm"], "the input, normalized before attention"],
+  query: [["Query", "Q"], "what each token compares with the keys of all tokens"],
+  key: [["Key", "K"], "what each token is compared by"],
+  value: [["Value", "V"], "what each token hands over to those that attend to it"],
+  "turned query": [["Turned query", "Q turned", "Q′"], "the query, turned by the token's place"],
+  "turned key": [["Turned key", "K turned", "K′"], "the key, turned by the token's place"],
+  context: [["Context", "Ctx"], "the values, mixed by the attention weights"],
+  attention: [["Attention output", "Attn. out", "Out"], "the contexts of all heads, mixed by one matrix"],
+  "after attention": [["Add", "+"], "the layer's input and what attention found, added up"],
+  "normed after attention": [["Norm"], "normalized after attention"],
+  "normed between": [["Norm"], "normalized between attention and feed-forward"],
+  inner: [["Inner"], "the inside of the feed-forward network"],
+  gate: [["Gate"], "what the inner numbers are multiplied by"],
+  active: [["Activation", "Active", "Act."], "the inner numbers after the activation function"],
+  "feed-forward": [["Feed-forward output", "FFN out", "FFN"], "back to the width of the layers"],
+  "after feed-forward": [["Add", "+"], "what went into the feed-forward network and what came out, added up"],
+  output: [["Output", "Out"], "what this layer gives on"],
 };
-const NORMS = { embeddings: "the sum, normalized token by token" };
 
 // Matrices that a stage's source is multiplied by, where it is one.
 const MATRICES = {
@@ -44,11 +43,10 @@ export function titleOf(part) {
   if (part.kind === "matrix") return ["Attention weights", "Attention"];
   if (part.kind === "words") return ["Probabilities", "Output"];
   if (part.kind === "characters") return ["Characters", "Text"];
-  if (part.kind === "pieces") return ["Pieces", "Pieces"];
+  if (part.kind === "pieces") return ["Pieces"];
   if (part.kind === "card") return [`Layer ${part.layer + 1}`, String(part.layer + 1)];
-  if (part.id === "normed") return ["Norm", "Norm"];
-  const capital = part.id[0].toUpperCase() + part.id.slice(1);
-  return PARTS[part.id]?.slice(0, 2) ?? [capital, capital];
+  if (part.id === "normed") return ["Norm"];
+  return PARTS[part.id]?.[0] ?? [part.id[0].toUpperCase() + part.id.slice(1)];
 }
 
 // Places of the walk that hold several parts.
@@ -56,8 +54,17 @@ const PLACES = {
   pieces: () => "The text, and the pieces that the tokenizer makes of it.",
   embeddings: () => "Embeddings: every piece becomes a vector, a list of numbers.",
   layers: ({ n_layers }) => `Layers: ${n_layers} of them, one after the other, each given what the one before gave on.`,
-  layer: ({ layer, n_layers }) => `Inside layer ${layer + 1} of ${n_layers}: attention, then a feed-forward network.`,
-  heads: (data) => `Heads: ${data.n_heads} beside each other; framed are the numbers of ${headOf(data)}.`,
+  layer: (data) => {
+    const [query, inner] = ["query", "inner"].map((name) =>
+      data.stages.find((stage) => stage.name === name)?.made_of[0]
+    );
+    const order = query && inner && query !== inner ? ": attention, then a feed-forward network" : "";
+    return `Inside layer ${data.layer + 1} of ${data.n_layers}${order}.`;
+  },
+  heads: (data) => {
+    const framed = data.stages.some((stage) => stage.part) ? "; framed are the numbers of" : "; drawn is";
+    return `Heads: ${data.n_heads} beside each other${framed} ${headOf(data)}.`;
+  },
 };
 
 export const saidOfPlace = (data, { id, kind }) => (kind ? "" : PLACES[id]?.(data) ?? "");
@@ -75,22 +82,27 @@ export function saidOfPart(data, part) {
     return `Pieces: ${many(n, "token")} of the model's vocabulary, each with its number there.`;
   }
   if (part.kind === "matrix") {
-    return `Attention weights, ${headOf(data)}: ${n} × ${n}. A row says how a token divides its attention among all.`;
+    return `Attention weights, ${headOf(data)}: ${n} × ${n}. A row says how a token divides its attention.`;
   }
   if (part.kind === "words") {
     const [best] = data.words;
     return `Probabilities: the likeliest token${at(data)} is ${quoted(best[0])}, ${percent(best[1])}.`;
   }
   if (part.kind === "card") {
-    const opened = part.layer === data.layer ? " It is opened below." : " Click to open it.";
-    return `Layer ${part.layer + 1} of ${data.n_layers}: what it gives on.${opened}`;
+    const opened = part.layer === data.layer ? "It is opened below." : `Opened below is layer ${data.layer + 1}.`;
+    return `Layer ${part.layer + 1} of ${data.n_layers}: what it gives on. ${opened}`;
   }
   if (part.kind !== "strip") return "";
-  const { size, group } = data.stages[part.index];
-  const is = part.id === "normed" ? NORMS.embeddings : PARTS[part.id]?.[2];
+  const { size, group, part: own, made_of: sources } = data.stages[part.index];
+  const is = part.id === "normed"
+    ? `${sources.includes("sum") ? "the sum" : "the vectors"}, normalized token by token`
+    : part.id === "active" && sources.length > 1
+    ? "the inner numbers and the gate, one through the activation function, multiplied"
+    : PARTS[part.id]?.[1];
+  const framed = own && own[1] - own[0] < size ? ` Framed: ${headOf(data)}.` : "";
   const [title] = titleOf(part);
   const of = group === "layer" ? "" : ["token", "position", "segment"].includes(part.id) ? " embedding" : "";
-  return `${title}${of}: ${is ? `${is}; ` : ""}${tokens} × ${many(size, "number")}.`;
+  return `${title}${of}: ${is ? `${is}; ` : ""}${tokens} × ${many(size, "number")}.${framed}`;
 }
 
 const at = ({ predicted, tokens }) => (predicted === null ? "" : ` at ${quoted(tokens[predicted])}`);
@@ -128,7 +140,7 @@ export function saidOfNumber(data, values, part, { row, column }) {
     : `dimensions ${start + 1} to ${to}, the one farthest from zero`;
   const made = exact
     ? madeOf(data, values, part, { row, column })
-    : ". Rounded; click it to follow this token exactly.";
+    : `, rounded; exact are those of ${quoted(tokens[data.position])}.`;
   return `${title}, token ${quoted(tokens[row])}, ${where}: ${sign}${number(value)}${made}`;
 }
 
@@ -182,7 +194,7 @@ export function number(value) {
 // As it stands in a cell: with at most three places, rounded ones with a place less.
 export function written({ value, exact }) {
   const text = Math.abs(value) < 0.001 ? "0.000" : number(value);
-  return exact ? text : text.replace(/\.?\d$/, "");
+  return exact ? text : text.replace(/\.?\d$/, "").replace(/^−(0\.00)$/, "$1");
 }
 
 export const percent = (probability) =>
