@@ -10,7 +10,7 @@ from journeys import enter
 from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
-from ui.widgets import TEXT
+from ui.learn.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
 
@@ -34,7 +34,7 @@ def test_students_follow_and_are_counted(visit: Callable[..., Any], app_url: str
     student, other = (seat.open(f"{app_url}/learn?room={code}") for seat in seats)
     for page in (student, other):
         expect(page.get_by_text(f"You follow room {code}.")).to_be_visible()
-        expect(page.locator(".st-key-followed")).to_contain_text(f"“{TEXT.default}”")
+        expect(page.locator(".st-key-followed")).to_contain_text(f"“{LESSONS['pieces'].examples[0][0]}”")
         expect(page.get_by_role("heading", name="1. Words and pieces")).to_be_visible()
         expect(page.get_by_label("Text", exact=True)).to_have_count(0)
     expect(teacher.get_by_text("2 students here", exact=True)).to_be_visible()

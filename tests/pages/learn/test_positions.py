@@ -134,6 +134,11 @@ def test_without_positions_order_is_lost(model: str, text: str) -> None:
     assert usual != pytest.approx(ordered, abs=1e-3)
 
 
+def test_a_typed_mask_is_one_too_many() -> None:
+    with pytest.raises(InvalidInput, match="a mask in this text already"):
+        LESSON.steps[4].ask(Case("embedded/bert", "The dog ran into the [MASK] at night.", token=2))
+
+
 def test_a_model_that_keeps_its_order_says_so() -> None:
     with pytest.raises(NotSupported, match="cannot be kept from seeing"):
         LESSON.steps[4].ask(Case("embedded/bilstm", EXAMPLE))

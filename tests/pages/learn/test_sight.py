@@ -99,6 +99,9 @@ def test_a_typed_mask_has_no_right_word() -> None:
     case = Case("embedded/bert", "The cat sat on the [MASK].", token=6)
     with pytest.raises(InvalidInput, match="nothing tells which word is right"):
         LESSON.steps[2].ask(case)
+    sketch = LESSON.steps[3].ask(case)  # hides the other words, beside the typed mask
+    assert isinstance(sketch, Sketch)
+    assert [label.split(" · ")[1] for label in sketch.labels] == ["the", "cat", "sat", "on", "the"]
 
 
 def test_a_causal_model_on_this_machine_stands_beside(

@@ -467,6 +467,8 @@ def _blind(case: Case) -> list[tuple[str, MaskPrediction]]:
     at = len(case.text[:start].split()) - (0 if not case.text[:start] or case.text[start - 1].isspace() else 1)
     if not written or not 0 <= at < len(words) or written not in words[at]:
         raise InvalidInput("The followed token stands in no word. Follow another one.")
+    if engine().vocabulary(case.model).mask_id in case.encoding.ids:
+        raise InvalidInput("There is a mask in this text already, and here one word is hidden. Take the mask away.")
     hidden = words.copy()
     hidden[at] = words[at].replace(written, "[MASK]", 1)
     # With a blank before the first word, so that every word is written alike wherever it stands.

@@ -308,7 +308,12 @@ def _blind_numbers(case: Case) -> pd.DataFrame:
 
 def _words(case: Case) -> list[int]:
     """Places of words to hide in turn, the first few."""
-    places = [at for at, special in enumerate(case.encoding.special) if not special and case.is_word(at)]
+    encoding, mask = case.encoding, engine().vocabulary(case.model).mask_id
+    places = [
+        at
+        for at, (number, special) in enumerate(zip(encoding.ids, encoding.special, strict=True))
+        if not special and number != mask and case.is_word(at)
+    ]
     if not places:
         raise InvalidInput("There is no word to hide in this text. Type a sentence.")
     return places[:_MOST_WORDS]
