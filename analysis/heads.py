@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import betainc, xlogy
 
 from analysis.head_measures import MEASURE_NAMES, SHARES, Measured, Measures, Totals, counted_keys, mean_measures
 from model_zoo.errors import InvalidInput
@@ -277,6 +276,8 @@ def _share_chance(share: Measured, expected: Measured, n: Measured) -> Measured:
     Shuffled among the keys, the weights that fall on a rule's keys are independent from query to query, between 0 and
     1, and on average what a uniform head gives; the bound asks nothing else of them.
     """
+    from scipy.special import xlogy  # 13 MB, which a page that measures no heads does not need
+
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = xlogy(share, share / expected) + xlogy(1 - share, (1 - share) / (1 - expected))
         bound: Measured = np.exp(-n * divergence)
@@ -285,6 +286,8 @@ def _share_chance(share: Measured, expected: Measured, n: Measured) -> Measured:
 
 def _spread_chance(spread: Measured, mean: Measured, variance: Measured) -> Measured:
     """The probability that a mean spread reaches ``spread``, by the beta distribution of this mean and variance."""
+    from scipy.special import betainc
+
     size = mean * (1 - mean) / variance - 1
     # The far side of the distribution is the near side of the mirrored one.
     return np.asarray(betainc((1 - mean) * size, mean * size, 1 - np.clip(spread, 0, 1)), dtype=np.float64)

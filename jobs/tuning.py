@@ -8,7 +8,8 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
 from jobs.job import Job
-from model_zoo import Engine, tuned
+from model_zoo import tuned
+from model_zoo.asking import Asking
 from model_zoo.errors import ModelZooError, OutOfMemory
 from training.finetuning.data import Data
 from training.finetuning.finetune import Finetune
@@ -90,7 +91,7 @@ class Tuning(Job):
 
     doing = "training"
 
-    def __init__(self, engine: Engine, arms: Sequence[Arm]) -> None:
+    def __init__(self, engine: Asking, arms: Sequence[Arm]) -> None:
         super().__init__()
         self.runs = tuple(Run(arm) for arm in arms)
         self.earlier: list[Run] = []
@@ -136,8 +137,7 @@ class Tuning(Job):
         """Keep the models of a job that this one follows, the last few of them."""
         every = [*other.earlier, *(run for run in other.runs if run.tuned is not None)]
         other.earlier, other.runs = [], tuple(run for run in other.runs if run.tuned is None)
-        for run in every[:-MOST_KEPT]:
-            tuned.forget(run.id)
+        self._engine.forget_tuned([run.id for run in every[:-MOST_KEPT]])
         self.earlier = every[-MOST_KEPT:]
 
     @property
@@ -147,8 +147,7 @@ class Tuning(Job):
 
     def forget(self) -> None:
         """Remove the files of all its models."""
-        for run in (*self.earlier, *self.runs):
-            tuned.forget(run.id)
+        self._engine.forget_tuned([run.id for run in (*self.earlier, *self.runs)])
 
     def leave(self) -> None:
         self._left = True

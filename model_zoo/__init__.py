@@ -1,9 +1,22 @@
 """Which models there are, loading them, keeping them in memory, running them.
 
-``from model_zoo import Engine`` imports no torch; the engine does, when it first runs a model.
+``from model_zoo import Engine`` imports no torch; the engine does, when it first runs a model. It is imported when
+somebody asks for it: where models run elsewhere, nobody does.
 """
 
-from model_zoo.engine import Engine
+from typing import TYPE_CHECKING, Any
+
 from model_zoo.registry import DEFAULT_MODEL
 
+if TYPE_CHECKING:
+    from model_zoo.engine import Engine
+
 __all__ = ["DEFAULT_MODEL", "Engine"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Engine":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from model_zoo.engine import Engine
+
+    return Engine

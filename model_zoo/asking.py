@@ -6,11 +6,12 @@ Whatever answers these, here or in another process, is asked in the same words.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeVar, overload
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar, overload
 
 from model_zoo import text as texts_
-from model_zoo.errors import InvalidInput
+from model_zoo.errors import InvalidInput, ModelZooError
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.questions.attend import Attend
 from model_zoo.questions.compare_masks import CompareMasks
@@ -45,11 +46,14 @@ from model_zoo.types import (
     CostEvent,
     CostSubject,
     Encoding,
+    EngineState,
     FloatArray,
+    HeldModel,
     HiddenStates,
     MaskLens,
     MaskPrediction,
     ModelInfo,
+    ModelStatus,
     Neighbour,
     Part,
     Positions,
@@ -65,6 +69,24 @@ from model_zoo.types import (
 
 Result = TypeVar("Result")
 One = TypeVar("One")
+
+
+class Download(Protocol):
+    """A download under way or ended: ``done`` of ``n_bytes`` have come; ``error`` says why it failed.
+
+    ``n_bytes`` is 0 until the hub has said how much it is, and where there is nothing to fetch.
+    """
+
+    model: str
+    n_bytes: int
+    done: int
+    error: ModelZooError | None
+
+    @property
+    def running(self) -> bool: ...
+
+    def wait(self) -> None:
+        """Return when the model is here; raises what went wrong."""
 
 
 class Asking(ABC):
@@ -92,6 +114,74 @@ class Asking(ABC):
 
         Without ``remember`` nothing is looked up or kept: for lists that would push everything else out of memory.
         """
+
+    @abstractmethod
+    def derived(self, key: Hashable, compute: Callable[[], Result]) -> Result:
+        """What is computed from answers, remembered as they are: within the same budget, and once however many ask.
+
+        ``key`` says what it is and what it is computed from, models with their revisions. ``compute`` may ask further
+        questions. Raises what ``compute`` does.
+        """
+
+    @abstractmethod
+    def models(self) -> list[ModelStatus]:
+        """Every known model, and whether it can be used here and now (or why not)."""
+
+    @abstractmethod
+    def has(self, model: str) -> bool:
+        """Whether a model's files are where models run: embedded, or downloaded. Asks no hub."""
+
+    @abstractmethod
+    def revision(self, model: str) -> str:
+        """Which weights a model's name stands for, without loading them. Raises what finding it raises."""
+
+    @abstractmethod
+    def download(self, model: str) -> Download:
+        """Begin to fetch a model from the hub, or join a download of it under way; returns at once.
+
+        Nothing is fetched where the model is there already. What goes wrong is the download's ``error``, and raised by
+        its ``wait``: what ``model_zoo.sources`` raises for models that cannot be had, OutOfMemory and DiskFull for
+        those too large.
+        """
+
+    @abstractmethod
+    def downloading(self, model: str) -> Download | None:
+        """The download of a model that is under way, or the last one if it failed."""
+
+    @abstractmethod
+    def tuned_folder(self, model: str) -> Path:
+        """Where the files of a tuned model lie on this machine. Raises UnknownModel where they do no more."""
+
+    @abstractmethod
+    def forget_tuned(self, models: Iterable[str]) -> None:
+        """Remove the files of tuned models, and what was kept of their training."""
+
+    @property
+    @abstractmethod
+    def started(self) -> bool:
+        """Whether models have been run yet: torch is loaded, and the device known."""
+
+    @property
+    @abstractmethod
+    def device(self) -> str:
+        """Where models run: "cuda", "mps" or "cpu"."""
+
+    @property
+    @abstractmethod
+    def model_budget(self) -> int:
+        """Bytes the models may take together."""
+
+    @abstractmethod
+    def held(self) -> list[HeldModel]:
+        """The models in memory, most recently used first; empty before the first one is loaded."""
+
+    @abstractmethod
+    def state(self) -> EngineState:
+        """What it is doing now. Loads neither torch nor a model."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Forget all results and every model that is not in use. It can be asked again."""
 
     @overload
     def attend(  # type: ignore[overload-overlap]  # a str is a sequence of str, too

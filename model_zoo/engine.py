@@ -5,15 +5,17 @@ Importing this module imports no torch; the first model that runs does. What can
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from model_zoo import registry, sources
+from model_zoo import registry, sources, tracing, tuned
 from model_zoo.answering import SECONDS_A_TURN, Answering, answers, together
 from model_zoo.asking import Asking
 from model_zoo.downloading import Download, Downloads
@@ -23,13 +25,15 @@ from model_zoo.machine import resident
 from model_zoo.memory import ModelMemory
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.results import Results
-from model_zoo.types import DTYPES, DType, EngineState, HeldModel, ModelStatus
+from model_zoo.types import DTYPES, DType, EngineState, HeldModel, ModelStatus, megabytes
 
 if TYPE_CHECKING:
     import torch
 
     from model_zoo.loading import LoadedModel
     from model_zoo.sources import Source
+
+_log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 Part = TypeVar("Part")
@@ -152,7 +156,7 @@ class Engine(Asking):
         source = self._source(model)
         if source.folder is None and self._asks:
             raise NotDownloaded(
-                f"{model} is not on this machine: {sources.megabytes(source.download_bytes)} to download from the hub "
+                f"{model} is not on this machine: {megabytes(source.download_bytes)} to download from the hub "
                 f"(free disk: {sources.free_disk() / 1e9:,.1f} GB). Download it, or choose another model.",
                 model,
                 source.download_bytes,
@@ -160,21 +164,27 @@ class Engine(Asking):
         return source
 
     def download(self, model: str) -> Download:
-        """Begin to fetch a model from the hub, or join a download of it under way; returns at once.
-
-        Nothing is fetched where the model is on this machine already. What goes wrong is the download's ``error``,
-        and raised by its ``wait``: what ``model_zoo.sources`` raises for models that cannot be had, OutOfMemory and
-        DiskFull for those too large.
-        """
         return self._downloads.start(model)
 
     def downloading(self, model: str) -> Download | None:
-        """The download of a model that is under way, or the last one if it failed."""
         return self._downloads.of(model)
 
     def models(self) -> list[ModelStatus]:
-        """Every known model, and whether it can be used here and now (or why not)."""
         return [_status(spec) for spec in registry.MODELS.values()]
+
+    def has(self, model: str) -> bool:
+        spec = registry.find(model)
+        return (spec is not None and spec.hub_id is None) or sources.downloaded(model) is not None
+
+    def revision(self, model: str) -> str:
+        return sources.find(model, listed_only=self._listed_only).revision
+
+    def tuned_folder(self, model: str) -> Path:
+        return tuned.folder(model)
+
+    def forget_tuned(self, models: Iterable[str]) -> None:
+        for model in models:
+            tuned.forget(model)
 
     def _device_of(self, model: str, device: torch.device) -> torch.device:
         """Where a model is loaded: on the CPU if the GPU had no memory to run it."""
@@ -187,8 +197,8 @@ class Engine(Asking):
 
     def _ask(self, question: Question[Result]) -> Result:
         with self._memory.lease(question.model) as loaded:
-            if not question.remembered:
-                return self._answering.answer(question, loaded)
+            if not question.remembered or question.of_loaded:
+                return self._answered(question, loaded)
             found: Result = self._results.of(
                 _key(question, loaded), lambda: self._computed(self._answered(question, loaded))
             )
@@ -196,9 +206,15 @@ class Engine(Asking):
 
     def _answered(self, question: Question[Result], loaded: LoadedModel) -> Result:
         """An answer, with memory set aside for what it takes beyond the model's own."""
-        extra = question.extra_bytes(loaded)
+        began, extra = time.perf_counter(), question.extra_bytes(loaded)
         with self._memory.reserved(question.model, extra) if extra else nullcontext():
-            return self._answering.answer(question, loaded)
+            answer = self._answering.answer(question, loaded)
+        self._note("answered by the model", question, began)
+        return answer
+
+    @staticmethod
+    def _note(what: str, question: Question[Any], began: float) -> None:
+        tracing.note(_log, what, question, question.model, time.perf_counter() - began)
 
     def ask_all(self, questions: Sequence[Question[Result]]) -> list[Result]:
         found: dict[Question[Result], Result] = {}
@@ -225,10 +241,12 @@ class Engine(Asking):
         asked = {key: question for question, key in keys.items()}
 
         def compute(missing: Sequence[Hashable]) -> Iterator[tuple[int, Result]]:
+            began = time.perf_counter()
             found = answers(questions, [asked[key] for key in missing], loaded)
-            return map(self._computed, self._answering.in_turns(found, long=False))
+            yield from map(self._computed, self._answering.in_turns(found, long=False))
+            self._note(f"answered by the model, {len(missing)} together", group[0], began)
 
-        if group[0].remembered:
+        if group[0].remembered and not group[0].of_loaded:
             return self._results.all_of(list(asked), compute)
         every = list(asked)
         return {every[place]: answer for place, answer in compute(every)}
@@ -284,6 +302,7 @@ class Engine(Asking):
         if isinstance(question, Comparison):
             yield from self._in_turns(", ".join(question.models), question.parts(self._memory.lease), 0)
             return
+        began = time.perf_counter()
         with self._memory.lease(question.model) as loaded:
             key = _key(question, loaded)
             known = self._results.get(key, _NOTHING) if question.remembered else _NOTHING
@@ -302,6 +321,7 @@ class Engine(Asking):
                     yield part
             if question.remembered:
                 self._results.keep(key, question.whole(parts))
+            self._note("answered part by part", question, began)
 
     def stream_all(
         self, questions: Sequence[Question[Result]], *, remember: bool = True
@@ -345,22 +365,15 @@ class Engine(Asking):
             raise shortage.too_little(model) from error
 
     def derived(self, key: Hashable, compute: Callable[[], Result]) -> Result:
-        """What is computed from answers, remembered as they are: within the same budget, and once however many ask.
-
-        ``key`` says what it is and what it is computed from, models with their revisions. ``compute`` may ask further
-        questions. Raises what ``compute`` does.
-        """
         found: Result = self._results.of(("derived", key), compute)
         return found
 
     def held(self) -> list[HeldModel]:
-        """The models in memory, most recently used first; empty before the first one is loaded."""
         if not self.started:
             return []
         return [HeldModel(h.model.info, h.n_bytes, h.idle_seconds, h.in_use) for h in self._memory.held()]
 
     def state(self) -> EngineState:
-        """What it is doing now. Loads neither torch nor a model."""
         held = self.held()
         return EngineState(
             running=self._answering.line.running,
@@ -376,7 +389,6 @@ class Engine(Asking):
         )
 
     def close(self) -> None:
-        """Forget all results and every model that is not in use. The engine can be used again."""
         self._results.clear()
         if self.started:
             self._memory.clear()

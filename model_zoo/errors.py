@@ -55,3 +55,15 @@ class OutOfMemory(ModelZooError):
 
 class NotSupported(ModelZooError):
     """The model works, but cannot give what was asked for (no masked-word head, no attention ...)."""
+
+
+class Unreachable(ModelZooError):
+    """The models stand on a cluster that does not answer now, or has broken off an answer."""
+
+
+class Busy(ModelZooError):
+    """More questions wait than the cluster takes in; this one was not taken."""
+
+
+class OtherVersion(ModelZooError):
+    """The cluster runs another version of this app, or does not know its token."""

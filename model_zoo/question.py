@@ -42,6 +42,10 @@ class Question(Generic[Result]):
 
     remembered: ClassVar[bool] = True
     """Whether the engine keeps the answer. A question that says False says why."""
+    of_loaded: ClassVar[bool] = False
+    """Whether the loaded model holds the answer: the engine that has the model need not keep it, who asks from
+    elsewhere does.
+    """
     runs_model: ClassVar[bool] = True
     """Whether answering passes a text through the network, so that it waits for its turn."""
     head: ClassVar[Literal["mlm", "lm", "nsp"] | None] = None

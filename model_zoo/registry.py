@@ -16,6 +16,9 @@ from model_zoo.types import ModelSpec
 
 DEFAULT_MODEL = "embedded/bert"
 
+# Before the id of a model it means a network of the same shape with random weights, always the same ones.
+UNTRAINED = "untrained:"
+
 
 def _on_the_hub(hub_id: str, **facts: Any) -> ModelSpec:
     """An entry whose id is its Hugging Face id."""

@@ -32,11 +32,10 @@ from huggingface_hub.utils import filter_repo_objects, tqdm, validate_repo_id
 
 from model_zoo import checkpoint, machine, registry, tuned
 from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, OutOfMemory, UnknownModel
+from model_zoo.registry import UNTRAINED
+from model_zoo.types import megabytes
 
 WEIGHTS = Path(__file__).parent / "weights"
-
-# Before the id of a model it means a network of the same shape with random weights, always the same ones.
-UNTRAINED = "untrained:"
 
 _HUB_SECONDS = 10.0
 # Never taken by a download: the app itself, its logs and everybody else on this machine write to the same disk.
@@ -221,11 +220,6 @@ def free_disk() -> int:
     """Bytes that are free where the hub's files are kept."""
     folder = Path(constants.HF_HUB_CACHE)
     return shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
-
-
-def megabytes(n_bytes: int) -> str:
-    """A size in words: "438 MB", "0.4 MB"."""
-    return f"{n_bytes / 1e6:,.0f} MB" if n_bytes >= 10e6 else f"{n_bytes / 1e6:.1f} MB"
 
 
 def _counter(report: Callable[[int], None] | None) -> type[tqdm]:

@@ -37,8 +37,22 @@ def is_id(model: str) -> bool:
     return _ID.fullmatch(model) is not None
 
 
-@cache
+_shared: Path | None = None
+
+
+def share(folder: Path) -> None:
+    """Keep tuned models in a folder that other processes share, which stays when this one ends. Called at the start."""
+    global _shared
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _shared = folder
+
+
 def _root() -> Path:
+    return _shared or _own_root()
+
+
+@cache
+def _own_root() -> Path:
     root = Path(tempfile.mkdtemp(prefix="look-inside-bert-"))
     atexit.register(shutil.rmtree, root, ignore_errors=True)
     return root

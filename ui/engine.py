@@ -1,4 +1,4 @@
-"""The one engine of the process, shared by every visitor."""
+"""The one engine of the process, shared by every visitor: its own, or the way to a cluster that holds the models."""
 
 from __future__ import annotations
 
@@ -7,18 +7,28 @@ from contextlib import suppress
 
 import streamlit as st
 
-from model_zoo import DEFAULT_MODEL, Engine
+import model_zoo
+from model_zoo import DEFAULT_MODEL
+from model_zoo.asking import Asking
 from model_zoo.errors import ModelZooError
+from serving.remote import RemoteEngine
 from ui import garbage
 from ui.nodelay import nodelay
-from ui.settings import settings
+from ui.settings import LOCAL, Settings, settings
 
 
-@st.cache_resource(on_release=Engine.close, show_spinner=False)
-def engine() -> Engine:
+@st.cache_resource(on_release=lambda found: found.close(), show_spinner=False)
+def engine() -> Asking:
     """The engine; models and results are cached inside it. Nothing is downloaded before a visitor agrees."""
     limits = settings()
-    return Engine(
+    if limits.engine == LOCAL:
+        return _own(limits)
+    return RemoteEngine(limits.engine, limits.engine_token, result_bytes=limits.result_memory_mb * 2**20)
+
+
+def _own(limits: Settings) -> Asking:
+    """An engine in this process."""
+    return model_zoo.Engine(
         model_bytes=None if limits.model_memory_mb is None else limits.model_memory_mb * 2**20,
         result_bytes=limits.result_memory_mb * 2**20,
         process_bytes=limits.process_memory_mb * 2**20,
@@ -30,6 +40,12 @@ def engine() -> Engine:
         listed_only=not limits.any_model,
         download_bytes=None if limits.download_mb is None else limits.download_mb * 10**6,
     )
+
+
+def cluster() -> RemoteEngine | None:
+    """The way to the cluster, where models are on one."""
+    found = engine()
+    return found if isinstance(found, RemoteEngine) else None
 
 
 @st.cache_resource(show_spinner=False)

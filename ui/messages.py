@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,10 +18,11 @@ from typing import Any
 import streamlit as st
 from streamlit.errors import StreamlitDuplicateElementKey
 
-from model_zoo import sources
-from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
+from model_zoo import tracing
+from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded, Unreachable
+from model_zoo.types import megabytes
 from ui import address
-from ui.engine import engine
+from ui.engine import cluster, engine
 from ui.frames import frames, place
 from ui.settings import settings
 from ui.turns import turn
@@ -28,6 +30,9 @@ from ui.turns import turn
 _log = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_LOOKS = 1.0
+_LONGEST_PAUSE = 60.0
+_SECONDS_UNTIL_ANEW = 120.0
+_TRIES = "how often a page went on by itself, and when"
 
 
 @contextmanager
@@ -39,10 +44,34 @@ def failures_as_messages() -> Iterator[None]:
         st.warning(as_text(str(error)), icon=":material/edit:")
     except NotDownloaded as error:
         offer_download(error)
+    except Unreachable as error:
+        st.error(as_text(str(error)), icon=":material/cloud_off:")
+        _go_on_by_itself()
     except ModelZooError as error:
         st.error(as_text(str(error)), icon=":material/error:")
     except Exception as error:
         _unforeseen(error)
+
+
+def _go_on_by_itself() -> None:
+    """Draw the page again when the cluster that holds the models answers again. Where that does not help, because it is
+    this page's question that it does not survive, wait longer every time.
+    """
+    tries, last = st.session_state.get(_TRIES, (0, 0.0))
+    if time.monotonic() - last > _SECONDS_UNTIL_ANEW:
+        tries = 0
+    pause = min(_LONGEST_PAUSE, _SECONDS_BETWEEN_LOOKS * 2 ** (tries + 1))
+
+    def look() -> None:
+        if time.monotonic() < begun + pause:
+            return
+        found = cluster()
+        if found is not None and found.look():
+            st.session_state[_TRIES] = tries + 1, time.monotonic()
+            st.rerun()
+
+    begun = time.monotonic()
+    fragment(look, run_every=pause)()
 
 
 class _Counter:
@@ -69,7 +98,13 @@ def _unforeseen(error: Exception, way_on: str = "Try another text or model, or r
         kind,
         page,
         ", ".join(steps) or "opening it",
-        extra={"exception": kind, "page": page, "steps": steps, "frames": frames(error)},
+        extra={
+            "exception": kind,
+            "page": page,
+            "steps": steps,
+            "frames": frames(error),
+            "question": tracing.question_id.get(),
+        },
     )
     details = f" ({', '.join(filter(None, (kind, place(error))))})" if settings().error_details else ""
     st.error(
@@ -118,10 +153,10 @@ def _offer(model: str, message: str) -> None:
 
     download = engine().downloading(model)
     if download is not None and download.running:
-        done, total = (sources.megabytes(n) for n in (download.done, download.n_bytes))
+        done, total = (megabytes(n) for n in (download.done, download.n_bytes))
         st.progress(download.done / max(download.n_bytes, 1), as_text(f"Downloading {model}: {done} of {total}"))
         return
-    if sources.downloaded(model) is not None:
+    if engine().has(model):
         st.rerun()
     if download is not None:
         st.error(as_text(str(download.error)), icon=":material/error:")

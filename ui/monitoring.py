@@ -14,7 +14,7 @@ from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY, GaugeStat
 from jobs import WORKER
 from model_zoo import registry
 from model_zoo.types import EngineState, HeldModel
-from ui.engine import engine
+from ui.engine import cluster, engine
 from ui.messages import unforeseen
 from ui.settings import settings
 from ui.turns import PAGES
@@ -67,6 +67,36 @@ class Figures:
     cpu_seconds: float
     n_cpus: int
     n_errors: int
+    cluster: Cluster | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The way to a cluster that holds the models, None where they are in this process. ``n_replicas`` have answered of
+    late; of the questions ``asked``, so many had to be asked ``again``, and the last two counts went without an answer.
+    """
+
+    reachable: bool
+    n_replicas: int
+    asked: int
+    again: int
+    unanswered: int
+    refused: int
+
+
+def _cluster() -> Cluster | None:
+    found = cluster()
+    if found is None:
+        return None
+    counts = found.counts
+    return Cluster(
+        reachable=found.reachable,
+        n_replicas=found.n_replicas,
+        asked=counts.asked,
+        again=counts.again,
+        unanswered=counts.unreachable,
+        refused=counts.busy,
+    )
 
 
 def look(pages: Queue = PAGES, jobs: Queue = WORKER) -> Figures:
@@ -88,6 +118,7 @@ def look(pages: Queue = PAGES, jobs: Queue = WORKER) -> Figures:
             cpu_seconds=cpu.user + cpu.system,
             n_cpus=os.cpu_count() or 1,
             n_errors=unforeseen().n,
+            cluster=_cluster(),
         )
 
 

@@ -28,6 +28,7 @@ from pydantic_settings import (
 from model_zoo.machine import memory_limit
 
 PREFIX = "INSIDE_BERT_"
+LOCAL = "local"
 TABLE = "inside_bert"
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -71,6 +72,15 @@ class Settings(BaseSettings):
         "on Community Cloud",
         description="The profile for strangers: only listed models, no local folders, smaller limits, no details of "
         "errors.",
+    )
+    engine: str = Field(
+        default=LOCAL,
+        pattern=r"^(local|https?://[^\s/]+(/[^\s?#]*)?)$",
+        description="Where models run: `local`, in this process; or the address of a cluster, such as "
+        "`http://127.0.0.1:8000` (see hosting.md).",
+    )
+    engine_token: str = Field(
+        default="", repr=False, description="What the cluster has to be told to answer: the same on both sides."
     )
     any_model: bool = Field(
         default=True, description="Whether visitors may name any model of the hub or a folder, or only listed ones."
@@ -119,6 +129,9 @@ class Settings(BaseSettings):
         default=8, gt=0, description="Waiting questions of one kind and model that are run together at most."
     )
     page_runs: int = Field(default=2, gt=0, description="Pages that are drawn at a time; others wait.")
+    log_questions: bool = Field(
+        default=False, description="Whether every question is logged: its id, kind, model and time, not its text."
+    )
     log_format: Literal["text", "json"] = Field(default="text", description="How a line of the log is written.")
     embedded_by: str = Field(
         default="",

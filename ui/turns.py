@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model_zoo import tracing
 from model_zoo.line import Line, Told, told
 from ui.appearance import is_dark
 from ui.settings import settings
@@ -32,12 +33,13 @@ def turn() -> Iterator[None]:
     if PAGES.mine:  # a fragment that is drawn with its page
         yield
         return
-    token = told.set(_teller(note))
+    token, number = told.set(_teller(note)), tracing.question_id.set(tracing.new_id())
     try:
         with PAGES.turn():
             yield
     finally:
         told.reset(token)
+        tracing.question_id.reset(number)
     note.empty()
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import log_softmax
 
 from analysis.probing.data import IntArray
 from analysis.probing.features import Vectors
@@ -96,6 +95,8 @@ class LinearProbe:
     scale: FloatArray = field(repr=False)
 
     def log_probabilities(self, vectors: Vectors, rows: IntArray) -> FloatArray:
+        from scipy.special import log_softmax
+
         # (x - mean) / scale · w = x · (w / scale) - mean · (w / scale)
         weights = (self.weights / self.scale).T
         intercept = self.intercept - self.mean @ weights
@@ -210,6 +211,7 @@ def _fit_blocks(
 ) -> tuple[FloatArray, FloatArray]:
     """The same minimum as scikit-learn's, with loss and gradient summed over blocks of rows."""
     from scipy.optimize import minimize
+    from scipy.special import log_softmax
 
     n_vectors = 1 if n_classes == 2 else n_classes
     width = vectors.width

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DescribeModel(Question[ModelInfo]):
-    """See ``Asking.info``. Not remembered: the loaded model holds it."""
+    """See ``Asking.info``."""
 
-    remembered = False
+    of_loaded = True
     runs_model = False
 
     model: str

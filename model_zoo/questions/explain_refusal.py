@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExplainRefusal(Question[str | None]):
-    """See ``Asking.why_not``. Not remembered: it is read off the loaded model."""
+    """See ``Asking.why_not``."""
 
-    remembered = False
+    of_loaded = True
     runs_model = False
 
     model: str

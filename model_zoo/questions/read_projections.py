@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadProjections(Question[tuple[FloatArray | None, ...]]):
-    """Of one ``part``; see ``Asking.output_projections``. Not remembered: the loaded model holds them."""
+    """Of one ``part``; see ``Asking.output_projections``."""
 
-    remembered = False
+    of_loaded = True
 
     model: str
     part: Part = "encoder"

@@ -21,7 +21,7 @@ from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, Toke
 from model_zoo.types.sentences import SentenceScore
 from model_zoo.types.state import EngineState
 from model_zoo.types.states import HiddenStates
-from model_zoo.types.wording import counted
+from model_zoo.types.wording import counted, megabytes
 
 __all__ = [
     "COST_LENGTHS",
@@ -69,6 +69,7 @@ __all__ = [
     "Vocabulary",
     "Without",
     "counted",
+    "megabytes",
     "read_only",
     "softmax",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,10 @@ class LayerAttention(Protocol):
         """Attention of one head (queries, keys), or of a slice of heads (heads, queries, keys); of some queries only,
         without computing the others, where a slice of them is given.
         """
+        ...
+
+    def whole(self) -> QueryKeyLayer | MapsLayer:
+        """The layer with all its arrays, where they are held elsewhere."""
         ...
 
 
@@ -93,6 +97,26 @@ class QueryKeyLayer(ReadOnly):
     def weights(self, head: int | slice, queries: slice = ALL) -> FloatArray:
         return softmax(self.scores(head, queries))
 
+    def whole(self) -> QueryKeyLayer:
+        return self
+
+    def of_head(self, head: int | None, *, values: bool) -> QueryKeyLayer:
+        """The same layer with one head only, or with all; without ``values`` they have no entries (heads, m, 0)."""
+        value = self.value if values else self.value[:, :, :0]
+        if head is None:
+            return replace(self, value=value)
+        group = head // (self.n_heads // len(self.key))
+        mask: npt.NDArray[Any] | None = self.mask
+        if mask is not None and mask.ndim > 2:  # a mask of one sentence may have an axis of heads
+            mask = np.broadcast_to(mask, (self.n_heads, *mask.shape[-2:]))[head : head + 1]
+        return replace(
+            self,
+            query=self.query[head : head + 1],
+            key=self.key[group : group + 1],
+            value=value[group : group + 1],
+            mask=mask,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class MapsLayer(ReadOnly):
@@ -116,3 +140,10 @@ class MapsLayer(ReadOnly):
 
     def weights(self, head: int | slice, queries: slice = ALL) -> FloatArray:
         return self.maps[head][..., queries, :]
+
+    def whole(self) -> MapsLayer:
+        return self
+
+    def of_head(self, head: int | None, *, values: bool) -> MapsLayer:  # noqa: ARG002 (there are none)
+        """The same layer with one head only, or with all."""
+        return self if head is None else replace(self, maps=self.maps[head : head + 1])

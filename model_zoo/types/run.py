@@ -127,7 +127,7 @@ class AttentionRun(ReadOnly):
         return read_only(self._layer(layer).weights(ALL, queries))
 
     def _query_key_layer(self, layer: int, head: int) -> QueryKeyLayer:
-        found = self._head(layer, head)
+        found = self._head(layer, head).whole()
         if not isinstance(found, QueryKeyLayer):
             raise NotSupported(
                 f"{self.model.id} ({self.model.family}) gives finished attention maps only, "

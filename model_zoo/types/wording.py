@@ -1,4 +1,4 @@
-"""Words for the one line in which a result shows itself."""
+"""Words for numbers and texts: in the one line in which a result shows itself, and in messages."""
 
 from __future__ import annotations
 
@@ -13,3 +13,8 @@ def counted(count: int, noun: str) -> str:
 def quoted(text: str) -> str:
     """A text between quotation marks, cut where it is long."""
     return repr(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")
+
+
+def megabytes(n_bytes: int) -> str:
+    """A size in words: "438 MB", "0.4 MB"."""
+    return f"{n_bytes / 1e6:,.0f} MB" if n_bytes >= 10e6 else f"{n_bytes / 1e6:.1f} MB"

@@ -152,6 +152,8 @@ def test_finished_maps() -> None:
     np.testing.assert_array_equal(run.head(0, 1), np.eye(2))
     np.testing.assert_array_equal(run.layer(0), maps)
     assert (run.n_layers, run.n_heads, run.n_tokens, run.n_bytes) == (1, 2, 2, 32)
+    np.testing.assert_array_equal(MapsLayer(maps).of_head(1, values=False).maps, maps[1:])
+    assert MapsLayer(maps).of_head(None, values=True).maps.shape == maps.shape
     for ask in (run.query_key, run.value):
         with pytest.raises(NotSupported, match="gives finished attention maps only"):
             ask(0, 0)

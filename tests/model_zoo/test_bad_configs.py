@@ -17,7 +17,7 @@ from transformers import BertConfig, EncoderDecoderConfig
 
 from model_zoo import Engine, loading, plausible, sources
 from model_zoo.errors import BadCheckpoint, ModelZooError
-from model_zoo.sources import UNTRAINED
+from model_zoo.registry import UNTRAINED
 
 CPU = torch.device("cpu")
 

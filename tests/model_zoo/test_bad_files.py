@@ -23,7 +23,7 @@ from transformers import BertForPreTraining
 from model_zoo import Engine, loading, machine, sources, trial
 from model_zoo import checkpoint as checkpoint_files
 from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError, OutOfMemory, UnknownModel
-from model_zoo.sources import UNTRAINED
+from model_zoo.registry import UNTRAINED
 
 CPU = torch.device("cpu")
 

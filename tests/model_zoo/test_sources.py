@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from model_zoo import checkpoint as checkpoint_files
 from model_zoo import loading, registry, sources
 from model_zoo.errors import BadCheckpoint, UnknownModel
+from model_zoo.types import megabytes
 
 
 # Embedded and folders
@@ -194,7 +195,7 @@ def test_a_folder_above_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_sizes_in_words() -> None:
-    assert [sources.megabytes(n) for n in (440_000_000, 10_000_000, 9_940_000, 300_000, 0)] == [
+    assert [megabytes(n) for n in (440_000_000, 10_000_000, 9_940_000, 300_000, 0)] == [
         "440 MB", "10 MB", "9.9 MB", "0.3 MB", "0.0 MB"
     ]  # fmt: skip
 

@@ -9,6 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+import model_zoo
 import ui.engine
 from model_zoo import DEFAULT_MODEL
 from ui.settings import settings
@@ -70,7 +71,7 @@ def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
     st.cache_resource.clear()
-    monkeypatch.setattr(ui.engine, "Engine", Told)
+    monkeypatch.setattr(model_zoo, "Engine", Told)
     ui.engine.engine()
     assert given["listed_only"]
     assert given["download_bytes"] == 2_000 * 10**6

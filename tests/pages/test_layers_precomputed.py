@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from layers_page import PAGE, VIEWS, last_run, nothing_yet, results_of, run, said, written
@@ -20,7 +21,11 @@ from ui import precomputed
 def other_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models whose weights are not those that were measured before the app was given out."""
     find = sources.find
-    monkeypatch.setattr(sources, "find", lambda *known: replace(find(*known), revision="sha256:000000000000"))
+
+    def find_other(*known: Any, **limits: Any) -> sources.Source:
+        return replace(find(*known, **limits), revision="sha256:000000000000")
+
+    monkeypatch.setattr(sources, "find", find_other)
 
 
 @pytest.mark.parametrize("model", precomputed.EMBEDDED)

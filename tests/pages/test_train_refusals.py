@@ -12,7 +12,7 @@ from on_screen import button
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, begin, charts, job, look, said, sound, train, tuned
 
-import ui.engine
+import model_zoo
 from jobs.tuning import Run, Training
 from model_zoo import Engine
 from training.finetuning.results import Event, Stepped
@@ -95,7 +95,7 @@ def test_a_model_that_cannot_be_had_is_said(open_page: Open) -> None:
 def test_a_model_that_does_not_fit_is_refused(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is room to load it, and none to tune it."""
     small = Engine("cpu", model_bytes=30_000_000)
-    monkeypatch.setattr(ui.engine, "Engine", lambda **_settings: small)
+    monkeypatch.setattr(model_zoo, "Engine", lambda **_settings: small)
     app = train(open_page(PAGE, **TINY))
     assert tuple(job(app, Training).tuned) == ()
     assert "memory" in said(app)

@@ -16,7 +16,7 @@ from transformers import AutoModelForSequenceClassification, Trainer, TrainingAr
 
 from model_zoo import Engine, tuned
 from model_zoo.errors import InvalidInput, NotSupported, OutOfMemory
-from model_zoo.sources import UNTRAINED
+from model_zoo.registry import UNTRAINED
 from training.finetuning import loop, lora, network, schedule
 from training.finetuning.batching import batches
 from training.finetuning.data import KINDS, Kind, Part

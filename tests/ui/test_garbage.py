@@ -15,6 +15,7 @@ from pathlib import Path
 import checkpoints
 import pytest
 
+import model_zoo
 import ui.engine
 from model_zoo import DEFAULT_MODEL, Engine
 from ui import garbage
@@ -139,7 +140,7 @@ def test_a_lull_is_a_second_after_the_last_script(monkeypatch: pytest.MonkeyPatc
 
 def test_the_app_collects_thoroughly_when_models_come_and_go(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, object] = {}
-    monkeypatch.setattr(ui.engine, "Engine", lambda **settings: given.update(settings))
+    monkeypatch.setattr(model_zoo, "Engine", lambda **settings: given.update(settings))
     ui.engine.engine.__wrapped__()
     assert given["on_change"] is garbage.settle
 

@@ -115,7 +115,9 @@ def test_a_task_of_other_sentences_has_no_result(monkeypatch: pytest.MonkeyPatch
 
 def test_other_weights_have_no_results(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
     find, info = sources.find, engine.info("embedded/tinybert")
-    monkeypatch.setattr(sources, "find", lambda *known: replace(find(*known), revision="sha256:000000000000"))
+    monkeypatch.setattr(
+        sources, "find", lambda *known, **limits: replace(find(*known, **limits), revision="sha256:000000000000")
+    )
     assert precomputed.probing("embedded/bert") == {}
     assert precomputed.quality(info) is not None
     assert precomputed.quality(replace(info, revision="sha256:000000000000")) is None

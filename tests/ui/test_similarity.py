@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest
 from train_page import chart, numbers
 
-import ui.engine
+import model_zoo
 from model_zoo import Engine
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
@@ -32,7 +32,7 @@ LINES = ["The cat slept.", "A cat was asleep.", "Interest rates are falling.", "
 def one_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The session's, as all visitors of the app share one."""
     st.cache_resource.clear()
-    monkeypatch.setattr(ui.engine, "Engine", lambda **_settings: engine)
+    monkeypatch.setattr(model_zoo, "Engine", lambda **_settings: engine)
     yield
     st.cache_resource.clear()
 

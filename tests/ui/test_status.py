@@ -10,7 +10,7 @@ import pytest
 from figures_of_a_process import FIGURES, held
 
 from ui import monitoring
-from ui.monitoring import Figures, Turns
+from ui.monitoring import Cluster, Figures, Turns
 from ui.status import emptying, words
 
 CODE = "sesame 12"
@@ -168,3 +168,19 @@ def test_guessing_is_slowed_down() -> None:
     now += 61
     assert guard.refusal(CODE, CODE) is None
     assert guard.refusal("wrong", CODE) == "That is not the code. Try again in 2 s."
+
+
+CLUSTER = Cluster(reachable=True, n_replicas=2, asked=1200, again=3, unanswered=1, refused=0)
+
+
+def test_a_cluster_is_told_of_and_one_that_is_gone_is_trouble() -> None:
+    assert words.cluster(FIGURES) == ""
+    told = words.cluster(replace(FIGURES, cluster=CLUSTER))
+    assert told == (
+        "The models run on a cluster, of which 2 replicas answered in the last minute; figures of models are as "
+        "replicas last told them. 1,200 questions sent, 3 of them twice, 1 without an answer."
+    )
+    gone = replace(FIGURES, cluster=replace(CLUSTER, reachable=False, n_replicas=0))
+    assert "of which no replica answered" in words.cluster(gone)
+    assert words.verdict(gone).level == "trouble"
+    assert "does not answer" in words.verdict(gone).text

@@ -19,7 +19,7 @@ from model_zoo import capture
 from model_zoo.errors import NotSupported
 from model_zoo.loading import LoadedModel
 from model_zoo.network import TUNED
-from model_zoo.sources import UNTRAINED
+from model_zoo.registry import UNTRAINED
 from training.finetuning import lora
 from training.finetuning.data import Data
 from training.finetuning.settings import Learns, Settings

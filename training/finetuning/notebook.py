@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from model_zoo import DEFAULT_MODEL, Engine, tuned
+import model_zoo
+from model_zoo import DEFAULT_MODEL, tuned
+from model_zoo.asking import Asking
 from model_zoo.errors import InvalidInput
 from training.finetuning import folder
 from training.finetuning.data import Data
@@ -19,7 +21,7 @@ from training.finetuning.settings import Settings
 class TunedModel:
     """A tuned model and the engine that holds it. ``outcome`` has all that was measured."""
 
-    def __init__(self, engine: Engine, outcome: Tuned) -> None:
+    def __init__(self, engine: Asking, outcome: Tuned) -> None:
         self.engine, self.outcome = engine, outcome
 
     @property
@@ -53,11 +55,11 @@ class TunedModel:
 
     def save(self, target: str | Path) -> Path:
         """Write the model's folder, with its card; it must be new or empty. Raises InvalidInput."""
-        return folder.copy(tuned.folder(self.id), Path(target).expanduser())
+        return folder.copy(self.engine.tuned_folder(self.id), Path(target).expanduser())
 
 
 def finetune(
-    data: str | Data, model: str = DEFAULT_MODEL, *, engine: Engine | None = None, seed: int = 0, **settings: object
+    data: str | Data, model: str = DEFAULT_MODEL, *, engine: Asking | None = None, seed: int = 0, **settings: object
 ) -> TunedModel:
     """Tune a model on a built-in set, by its name, or on other data; ``settings`` are those of ``Settings``.
 
@@ -67,7 +69,7 @@ def finetune(
         if data not in SETS:
             raise InvalidInput(f"There is no set “{data}” here. Choose one of {', '.join(SETS)}.")
         data = SETS[data].build()
-    engine = engine or Engine()
+    engine = engine or model_zoo.Engine()
     question = Finetune(model, data, Settings(seed=seed, **settings), tuned.new_id())  # type: ignore[arg-type]
     *_, outcome = engine.stream(question)
     assert isinstance(outcome, Tuned)

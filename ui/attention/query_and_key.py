@@ -33,7 +33,7 @@ def draw(scene: Scene) -> None:
         with widgets.popover("Save", ":material/download:"):
             saving = st.container()
     query, keys, scores = run.query_key(layer, head)
-    captured = run.layers[layer]
+    captured = run.layers[layer].whole()
     assert isinstance(captured, QueryKeyLayer)
     at = position - 1
     numbers = query_numbers(query[at], keys, scores[at], captured.scaling)

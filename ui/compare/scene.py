@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.alignment import Alignment, align
 from model_zoo import text as texts
-from model_zoo.errors import InvalidInput, NotDownloaded, NotSupported, OutOfMemory
+from model_zoo.errors import Busy, InvalidInput, NotDownloaded, NotSupported, OutOfMemory, Unreachable
 from model_zoo.types import Encoding, ModelInfo
 from ui import appearance, widgets
 from ui.compare import choice
@@ -28,6 +28,7 @@ Result = TypeVar("Result")
 _FAILED = "models to compare that could not be loaded"
 _QUICK = 0.3  # seconds in which models that are in memory answer; nothing is announced before
 _BETWEEN_LOOKS = 0.5
+_ANEW = (NotDownloaded, Unreachable, Busy)
 COLUMNS = 2  # pictures beside each other; more would be too small to read
 
 
@@ -100,10 +101,10 @@ def load(models: Sequence[str]) -> tuple[dict[str, ModelInfo], dict[str, Excepti
     """Load models beside each other, each with a line that says how far it is; what failed is kept with its reason.
 
     A failure stays until another try is asked for: otherwise every click would wait for the hub again. Only a
-    download that waits for consent is looked at anew.
+    download that waits for consent is looked at anew, and a cluster that did not answer.
     """
     kept: dict[str, Exception] = st.session_state.get(_FAILED, {})
-    failed = {model: error for model, error in kept.items() if model in models and not isinstance(error, NotDownloaded)}
+    failed = {model: error for model, error in kept.items() if model in models and not isinstance(error, _ANEW)}
     infos: dict[str, ModelInfo] = {}
     found = gather([model for model in models if model not in failed], engine().info, "loading")
     for model, outcome in found.items():

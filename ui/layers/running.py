@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.probing import LayerResult, StructuralTask
 from jobs.study import Finished, FoundTrees, Key, Results, Study
-from model_zoo import registry, sources
+from model_zoo import registry
 from model_zoo.errors import NotDownloaded
 from ui import precomputed
 from ui.background import desk, watch
@@ -126,7 +126,7 @@ def draw(choice: Choice) -> None:
             study = Study(
                 info,
                 functools.partial(engine().iter_hidden_states, choice.model),
-                functools.partial(engine().iter_hidden_states, f"{sources.UNTRAINED}{choice.model}"),
+                functools.partial(engine().iter_hidden_states, f"{registry.UNTRAINED}{choice.model}"),
                 choice.tasks,
                 choice.titles,
                 choice.settings,
@@ -160,7 +160,7 @@ def _must_be_run(choice: Choice, missing: Sequence[Key]) -> str:
             a_layer = _SECONDS_A_TREE + _SECONDS_A_TREE_AND_ENTRY * entries
             seconds += sentences / len(missing) * (spec.layers + 1) * a_layer
         takes = f"running {task} takes {_in_words(seconds)} on two processor cores"
-        if spec.hub_id is not None and sources.downloaded(spec.hub_id) is None:
+        if not engine().has(choice.model):
             takes += ", once the model is downloaded"
     return f"There are no results yet for {_titles(choice, missing)} with this model and these settings; {takes}."
 

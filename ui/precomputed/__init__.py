@@ -18,9 +18,10 @@ import streamlit as st
 
 from analysis.probing import TASKS, Baseline, Dataset, LayerResult, Settings, TaskMap, TaskResult, WrongExample
 from jobs.study import Finished, Key
-from model_zoo import heldout, registry, sources
+from model_zoo import heldout, registry
 from model_zoo.errors import ModelZooError
 from model_zoo.types import ModelInfo, Quality
+from ui.engine import engine
 
 FOLDER = Path(__file__).parent
 EMBEDDED: Final = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)
@@ -110,7 +111,7 @@ def _stored(model: str) -> dict[str, Any] | None:
 def _probing(model: str) -> Mapping[Key, Finished]:
     stored = _stored(model)
     try:
-        revision = sources.find(model).revision
+        revision = engine().revision(model)
     except ModelZooError:
         return {}  # running the tasks says what is wrong with the model
     if stored is None or stored["model"]["revision"] != revision:

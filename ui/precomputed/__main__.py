@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from analysis.probing import TASKS, Failed, Settings, TaskMap, TaskResult, run
 from model_zoo import Engine
-from model_zoo.sources import UNTRAINED
+from model_zoo.registry import UNTRAINED
 from training.measure_quality import MeasureQuality
 from ui.layers import fields
 from ui.precomputed import EMBEDDED, PARTS, file_of, heldout_fingerprint, packed

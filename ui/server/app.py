@@ -30,7 +30,7 @@ def routes() -> list[BaseRoute]:
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """From the first moment to the last: what is logged, the default model, and the jobs."""
-    logs.configure(settings().log_format)
+    logs.configure(settings().log_format, questions=settings().log_questions)
     keep_less()
     warm_up()
     yield

@@ -9,27 +9,20 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from model_zoo import DEFAULT_MODEL, Engine
-from model_zoo.questions.fill_mask import FillMask
+from model_zoo import DEFAULT_MODEL
+from model_zoo.asking import Asking
+from model_zoo.questions.probe_health import ProbeHealth
 
 _log = logging.getLogger(__name__)
 
 # Seconds an answer may take, waiting in line included; how long one is good for.
 PATIENCE = 20.0
 FRESH = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Probe(FillMask):
-    """A word to guess. Not remembered: the model has to run."""
-
-    remembered: ClassVar[bool] = False
 
 
 @dataclass(slots=True)
@@ -45,7 +38,7 @@ class Health:
     first one may have to load torch; it serves all who ask while it lasts and for a few seconds after.
     """
 
-    def __init__(self, engine: Callable[[], Engine], patience: float = PATIENCE, fresh: float = FRESH) -> None:
+    def __init__(self, engine: Callable[[], Asking], patience: float = PATIENCE, fresh: float = FRESH) -> None:
         self._engine = engine
         self._patience, self._fresh = patience, fresh
         self._check: _Check | None = None
@@ -81,7 +74,7 @@ class Health:
     def _ask(self, check: _Check) -> None:
         wrong = ""
         try:
-            self._engine().ask(Probe.example(DEFAULT_MODEL))
+            self._engine().ask(ProbeHealth.example(DEFAULT_MODEL))
         except Exception as error:
             wrong = f"{DEFAULT_MODEL} could not answer: {type(error).__name__}."
             _log.error("the check of the app's health failed", exc_info=error)

@@ -16,7 +16,10 @@ from ui.frames import frames
 _make_record = logging.LogRecord
 
 # What a record of ``ui.messages`` or an exception has beside its message.
-_FIELDS = ("exception", "page", "steps", "frames")
+_FIELDS = ("exception", "page", "steps", "frames", "question")
+
+# Who logs that a question was asked or answered.
+_QUESTIONS = ("model_zoo.engine", "serving.remote")
 
 # Streamlit logs with all its words what it then hands to ``on_script_error``, which logs it without.
 _TWICE = "streamlit.error_util"
@@ -62,16 +65,20 @@ def without_words(*args: Any, **kwargs: Any) -> logging.LogRecord:
     return record
 
 
-def configure(form: Literal["text", "json"]) -> None:
-    """Make all loggers there are write in this form to stderr, and no logger ever an exception's words."""
+def configure(form: Literal["text", "json"], *, questions: bool = False) -> None:
+    """Make all loggers there are write in this form to stderr, and no logger ever an exception's words. Warnings and
+    worse are written; of ``questions`` also that they were asked and answered.
+    """
     logging.setLogRecordFactory(without_words)
     logging.getLogger(_TWICE).addFilter(_is_not_a_repetition)
     for logger in list(logging.root.manager.loggerDict.values()):
         if isinstance(logger, logging.Logger):
             logger.handlers.clear()
             logger.propagate = True
+    for name in _QUESTIONS:
+        logging.getLogger(name).setLevel(logging.INFO if questions else logging.WARNING)
     handler = logging.StreamHandler()
-    handler.setLevel(logging.WARNING)
+    handler.addFilter(lambda record: record.levelno >= logging.WARNING or record.name in _QUESTIONS)
     handler.setFormatter(Formatter(form))
     logging.root.handlers[:] = [handler]
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import platform
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -75,7 +76,23 @@ class _Reading(Collector):
         ):
             yield CounterMetricFamily(PREFIX + name, meaning, value)
         yield from self._models()
+        yield from self._cluster()
         yield InfoMetricFamily(PREFIX + "build", "Versions of the app and of what it runs on.", _versions())
+
+    def _cluster(self) -> Iterator[Metric]:
+        """The way to the cluster, where models are on one."""
+        found = self._figures.cluster
+        if found is None:
+            return
+        yield GaugeMetricFamily(PREFIX + "cluster_reachable", "Whether it answered the last question.", found.reachable)
+        yield GaugeMetricFamily(PREFIX + "replicas", "Replicas that have answered of late.", found.n_replicas)
+        for name, value, meaning in (
+            ("cluster_questions", found.asked, "Questions sent to the cluster."),
+            ("cluster_questions_again", found.again, "Of them those that had to be sent twice."),
+            ("cluster_questions_unanswered", found.unanswered, "Of them those that nobody answered."),
+            ("cluster_questions_refused", found.refused, "Of them those for which too many others waited."),
+        ):
+            yield CounterMetricFamily(PREFIX + name, meaning, value)
 
     def _models(self) -> Iterator[Metric]:
         """One line a listed model; all others are one line together, because their names may be paths."""
@@ -98,5 +115,8 @@ class _Reading(Collector):
 def _versions() -> dict[str, str]:
     """Read from the files of the packages: none is imported for it."""
     project = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]
-    packages = {name: version(name) for name in ("streamlit", "torch", "transformers")}
+    packages = {}
+    for name in ("streamlit", "torch", "transformers"):
+        with suppress(PackageNotFoundError):  # where models run on a cluster, the last two need not be here
+            packages[name] = version(name)
     return {"version": project["version"], "python": platform.python_version(), **packages}

@@ -53,7 +53,7 @@ def _figures() -> None:
     turns.markdown(words.turns(now))
     if now.models:
         models.markdown(words.models(now))
-    st.caption(words.history(now, _zone()))
+    st.caption(" ".join(filter(None, (words.cluster(now), words.history(now, _zone())))))
 
 
 def _zone() -> tzinfo:

@@ -49,6 +49,12 @@ def waiting(now: Figures) -> int:
 def verdict(now: Figures) -> Verdict:
     """The worst that can be said, first."""
     full, n_waiting = now.memory / now.memory_limit, waiting(now)
+    if now.cluster is not None and not now.cluster.reachable:
+        return Verdict(
+            "trouble",
+            "The cluster that holds the models does not answer. What is on the screen stays, and pages go on by "
+            "themselves when it is back.",
+        )
     if full >= 1:
         return Verdict(
             "trouble",
@@ -144,6 +150,19 @@ def kept(now: Figures) -> str:
     return (
         f"{counted(len(now.models), 'model')} in memory: {megabytes(now.engine.model_bytes)} of the "
         f"{megabytes(now.engine.model_budget)} they may take. {found}"
+    )
+
+
+def cluster(now: Figures) -> str:
+    """What is known of the cluster that holds the models; "" where they are in this process."""
+    found = now.cluster
+    if found is None:
+        return ""
+    told = f"{found.asked:,} questions sent, {found.again:,} of them twice, {found.unanswered:,} without an answer"
+    heard = counted(found.n_replicas, "replica") if found.n_replicas else "no replica"
+    return (
+        f"The models run on a cluster, of which {heard} answered in the last minute; figures of models are as replicas "
+        f"last told them. {told}."
     )
 
 

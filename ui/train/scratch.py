@@ -9,7 +9,7 @@ import streamlit as st
 
 from jobs.tuning import Arm, Run, Tuning
 from model_zoo import tuned
-from model_zoo.sources import UNTRAINED
+from model_zoo.registry import UNTRAINED
 from training.finetuning.scores import MEASURES
 from ui import figures, widgets
 from ui.background import desk

@@ -11,7 +11,7 @@ import streamlit as st
 from jobs.tuning import Arm, Run, Tuning
 from model_zoo import registry
 from model_zoo.errors import ModelZooError, NotDownloaded
-from model_zoo.sources import UNTRAINED
+from model_zoo.registry import UNTRAINED
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
 from ui import figures, save, tuned

@@ -14,6 +14,7 @@ from model_zoo.errors import ModelZooError
 from training.finetuning.folder import copy, learnt, zipped
 from training.finetuning.scores import MEASURES
 from ui import address, figures, save
+from ui.engine import engine
 from ui.messages import as_text
 from ui.page import View
 from ui.settings import settings
@@ -84,7 +85,7 @@ def _to_take_away(run: Run) -> None:
             name = re.sub(r"[^\w.-]+", "-", f"{found.data.title.lower()}-{os.path.basename(found.base)}").lstrip(".-")
             save.file(
                 "Save the model (zip)",
-                lambda: zipped(tuned.folder(run.id), name),
+                lambda: zipped(engine().tuned_folder(run.id), name),
                 name,
                 "zip",
                 "A folder with safetensors, tokenizer and a card. Unpack it, and transformers loads it; here, type its "
@@ -104,7 +105,7 @@ def _save(run: Run, name: str) -> None:
     def write() -> None:
         target = Path(os.path.expanduser(st.session_state[typed].strip() or place))
         try:
-            st.session_state[came] = copy(tuned.folder(run.id), target)
+            st.session_state[came] = copy(engine().tuned_folder(run.id), target)
         except ModelZooError as error:
             st.session_state[came] = str(error)
 

@@ -15,7 +15,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from model_zoo import DEFAULT_MODEL, Engine
-from ui.server.health import Health, Probe
+from model_zoo.questions.probe_health import ProbeHealth
+from ui.server.health import Health
 
 
 class Asked:
@@ -44,7 +45,7 @@ def test_it_asks_the_default_model_and_is_good_for_a_while() -> None:
     assert {answer.status_code for answer in answers} == {200}
     assert answers[0].json()["healthy"] is True
     assert answers[0].headers["cache-control"] == "no-store"
-    assert [(type(question), question.model) for question in asked.questions] == [(Probe, DEFAULT_MODEL)]
+    assert [(type(question), question.model) for question in asked.questions] == [(ProbeHealth, DEFAULT_MODEL)]
 
 
 def test_an_answer_that_is_no_longer_fresh_is_asked_for_again() -> None:
@@ -102,5 +103,5 @@ def test_only_reading_is_allowed() -> None:
 def test_the_model_runs_for_every_check(engine: Engine) -> None:
     """A remembered answer would say nothing of the model."""
     engine._results.clear()
-    assert engine.ask(Probe.example(DEFAULT_MODEL))
+    assert engine.ask(ProbeHealth.example(DEFAULT_MODEL))
     assert engine._results.values() == []

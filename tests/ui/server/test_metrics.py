@@ -9,7 +9,7 @@ from figures_of_a_process import FIGURES, MB, held
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.requests import Request
 
-from ui.monitoring import Figures
+from ui.monitoring import Cluster, Figures
 from ui.server.metrics import PREFIX, metrics, text
 
 REQUEST = Request({"type": "http", "method": "GET", "path": "/metrics", "headers": []})
@@ -84,3 +84,15 @@ def test_the_answer_to_a_request_is_what_prometheus_expects() -> None:
     labels = found[f"{PREFIX}build_info"].samples[0].labels
     assert set(labels) == {"version", "python", "streamlit", "torch", "transformers"}
     assert all(labels.values())
+
+
+def test_the_way_to_a_cluster_is_counted_where_there_is_one() -> None:
+    assert not any("cluster" in name for name in read(FIGURES))
+    cluster = Cluster(reachable=True, n_replicas=2, asked=1200, again=3, unanswered=1, refused=4)
+    found = read(replace(FIGURES, cluster=cluster))
+    assert found["cluster_reachable"] == 1
+    assert found["replicas"] == 2
+    assert found["cluster_questions_total"] == 1200
+    assert found["cluster_questions_again_total"] == 3
+    assert found["cluster_questions_unanswered_total"] == 1
+    assert found["cluster_questions_refused_total"] == 4

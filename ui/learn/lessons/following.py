@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model_zoo import DEFAULT_MODEL, heldout, registry, sources
+from model_zoo import DEFAULT_MODEL, heldout, registry
 from model_zoo.errors import InvalidInput
 from model_zoo.types import SentenceScore
 from ui import figures, token_line
@@ -395,7 +395,7 @@ def _rows(case: Case) -> pd.DataFrame:
     a, b = _pair(case)
     rows = []
     for model, spec in registry.MODELS.items():
-        here = spec.hub_id is None or sources.downloaded(spec.hub_id) is not None
+        here = engine().has(model)
         if model not in _NAMED and not (here and spec.nsp):
             continue
         share, said = None, f"Not on this machine. {spec.note}"

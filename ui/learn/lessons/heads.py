@@ -13,6 +13,7 @@ from analysis.heads import MIXED, HeadTable, head_table
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FloatArray
 from ui import figures
+from ui.engine import engine
 from ui.learn import options, walk
 from ui.learn.case import Case
 from ui.learn.glossary import quoted
@@ -37,10 +38,10 @@ def _added(case: Case) -> tuple[FloatArray, FloatArray]:
 
     Raises NotSupported where the layer is not known part by part.
     """
-    found, run = case.anatomy, case.run
+    found = case.anatomy
     if found.weights is None:
         raise NotSupported(found.why_not or f"The layers of {case.model} are not known part by part here.")
-    projection = run.output_projections[case.layer]
+    projection = engine().output_projections(case.model)[case.layer]
     if projection is None:
         raise NotSupported(f"The output projection of {case.model} is not known here. Choose another model.")
     size = projection.shape[1]

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model_zoo import registry, sources
+from model_zoo import registry
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, FloatArray, MaskPrediction
 from ui import figures
@@ -49,8 +49,7 @@ def _known(kind: Literal["causal", "cross"]) -> list[str]:
 
 def _here(kind: Literal["causal", "cross"]) -> list[str]:
     """Those of them that are on this machine."""
-    hub_ids = {model: registry.MODELS[model].hub_id for model in _known(kind)}
-    return [model for model, hub_id in hub_ids.items() if hub_id is None or sources.downloaded(hub_id) is not None]
+    return [model for model in _known(kind) if engine().has(model)]
 
 
 def _names(kind: Literal["causal", "cross"]) -> str:

@@ -1,0 +1,15 @@
+"""Whether questions are answered at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from model_zoo.questions.fill_mask import FillMask
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeHealth(FillMask):
+    """A word to guess. Not remembered: the model has to run."""
+
+    remembered: ClassVar[bool] = False
