@@ -4,9 +4,12 @@ FROM python:3.11-slim
 # Torch without CUDA, 200 MB instead of some gigabytes; for a GPU build with --build-arg TORCH_INDEX=https://pypi.org/simple
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
+# requirements-serve.txt for the machines of a cluster that holds the models.
+ARG REQUIREMENTS=requirements.txt
+
 WORKDIR /app
-COPY requirements.txt .
-RUN pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" -r requirements.txt
+COPY requirements.txt requirements-serve.txt ./
+RUN pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" -r "$REQUIREMENTS"
 COPY . .
 RUN python -m compileall -q . && mkdir /models && chown 10001:10001 /models
 

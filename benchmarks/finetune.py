@@ -31,7 +31,7 @@ from transformers import DataCollatorWithPadding, PrinterCallback, Trainer, Trai
 
 from benchmarks.measure import emit
 from model_zoo import DEFAULT_MODEL, Engine, tuned
-from model_zoo.sources import UNTRAINED
+from model_zoo.registry import UNTRAINED
 from training.finetuning import network
 from training.finetuning.data import Data, Labelled
 from training.finetuning.finetune import Finetune

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from analysis.probing import TASKS, Failed, Settings, TaskResult, run
 from model_zoo import DEFAULT_MODEL, Engine
-from model_zoo.sources import UNTRAINED
+from model_zoo.registry import UNTRAINED
 from model_zoo.types import HiddenStates
 
 

@@ -1,18 +1,35 @@
-"""A Streamlit app served for a benchmark, in a process of its own."""
+"""A Streamlit app, or a cluster that holds the models, served for a benchmark in processes of their own."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 ROOT = Path(__file__).parents[1]
+
+
+TOKEN = "a token for this machine"
+_SECONDS_TO_START = 180
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 @contextmanager
@@ -23,9 +40,7 @@ def app(
 
     ``streamlit`` is the module whose command line serves, ``environment`` what is added to this process' own.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", streamlit, "run", str(script), "--server.headless=true"]
     process = subprocess.Popen(
@@ -53,3 +68,84 @@ def app(
         except subprocess.TimeoutExpired:  # it is still answering somebody
             process.kill()
             process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A running cluster: where it is asked, where it tells its figures, and the process whose children it all is."""
+
+    address: str
+    metrics: str
+    process: psutil.Process
+
+    def replicas(self) -> list[psutil.Process]:
+        """The processes that answer. They call themselves what they do, once they do it."""
+        found = []
+        for child in self.process.children(recursive=True):
+            try:
+                if "".join(child.cmdline()[:1]).startswith("ray::ServeReplica:models"):
+                    found.append(child)
+            except psutil.NoSuchProcess:
+                continue
+        return found
+
+    def ports(self) -> dict[int, str]:
+        """Every port that one of its processes listens at, and on which address."""
+        found: dict[int, str] = {}
+        for each in [self.process, *self.process.children(recursive=True)]:
+            try:
+                found |= {one.laddr.port: one.laddr.ip for one in each.net_connections("tcp") if one.status == "LISTEN"}
+            except psutil.NoSuchProcess:
+                continue
+        return found
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What an app has to be told to ask it."""
+        return {"INSIDE_BERT_ENGINE": self.address, "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
+
+
+@contextmanager
+def cluster(*settings: str) -> Iterator[Cluster]:
+    """``python -m serving`` with these settings, ready; ends with the block. Its home is a folder of its own."""
+    home = Path(tempfile.mkdtemp(prefix="inside-bert-cluster-"))
+    port, metrics = free_port(), free_port()
+    command = [sys.executable, "-m", "serving", "--port", str(port), "--metrics-port", str(metrics), "--cpus", "4"]
+    own = {"HOME": str(home), "HF_HOME": str(home), "HF_HUB_OFFLINE": "1", "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
+    started = subprocess.Popen(
+        [*command, f"tuned_folder={home / 'tuned'}", *settings],
+        cwd=ROOT,
+        env=os.environ | own,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    watchdog = threading.Timer(_SECONDS_TO_START, started.kill)
+    watchdog.start()
+    assert started.stdout is not None
+    said = []
+    for line in started.stdout:
+        said.append(line)
+        if line.startswith("Ready"):
+            break
+    watchdog.cancel()
+    if not said or not said[-1].startswith("Ready"):
+        raise RuntimeError(f"the cluster did not start: {''.join(said)}")
+    reader = threading.Thread(target=started.stdout.read, daemon=True)  # so that it never waits for one
+    reader.start()
+    process = psutil.Process(started.pid)
+    try:
+        yield Cluster(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{metrics}", process)
+    finally:
+        children = process.children(recursive=True) if process.is_running() else []
+        started.send_signal(signal.SIGTERM)
+        try:
+            started.wait(60)
+        except subprocess.TimeoutExpired:
+            started.kill()
+            started.wait()
+        for child in psutil.wait_procs(children, timeout=10)[1]:
+            child.kill()
+        reader.join(10)
+        started.stdout.close()
+        shutil.rmtree(home, ignore_errors=True)

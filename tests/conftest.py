@@ -26,7 +26,7 @@ from walks.visitor import Address, Visitor
 from walks.walk import STEPS
 from xdist.scheduler import LoadScopeScheduling
 
-import ui.engine
+import model_zoo
 from model_zoo import Engine, registry
 from model_zoo.families.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
 from model_zoo.memory import ModelMemory
@@ -53,17 +53,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
 
 
-class OneBrowser(LoadScopeScheduling):
-    """With ``-n`` all browser tests go to one process, because two browsers disturb each other; all others go to
-    whichever is free. (xdist's own groups have no effect with pytest 9.2, which keeps names of tests elsewhere.)
+class OneOfEach(LoadScopeScheduling):
+    """With ``-n`` all browser tests go to one process, because two browsers disturb each other, and all that ask a
+    cluster to one, because there is one cluster; all others go to whichever is free. (xdist's own groups have no effect
+    with pytest 9.2, which keeps names of tests elsewhere.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return "browser" if nodeid.startswith("tests/browser/") else nodeid
+        if nodeid.startswith("tests/browser/"):
+            return "browser"
+        return "cluster" if nodeid.startswith("tests/serving/") and "cluster" in nodeid else nodeid
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneBrowser:
-    return OneBrowser(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneOfEach:
+    return OneOfEach(config, log)
 
 
 @pytest.fixture
@@ -160,7 +163,7 @@ def just_started(engine: Engine, quick_runs: None, monkeypatch: pytest.MonkeyPat
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ModelMemory, "clear", lambda _: None)
         st.cache_resource.clear()
-    monkeypatch.setattr(ui.engine, "Engine", lambda **_settings: engine)
+    monkeypatch.setattr(model_zoo, "Engine", lambda **_settings: engine)
 
 
 @pytest.fixture

@@ -1,0 +1,373 @@
+"""``python -m benchmarks.serve [--visitors N] [--seconds N] [--only PART]``: the engine on Ray Serve, beside the same
+engine in this process.
+
+Parts, each a line or a few: ``questions`` (one question direct and through Serve: ``overhead_ms``), ``clicks`` (what a
+click on a head carries: ``heatmap_bytes``, beside the whole run and beside other ways to carry it), ``formats`` (a
+layer as msgpack, pickle, safetensors and Arrow), ``light`` (the web process: seconds to its start, memory), ``killed``
+(a replica killed in the middle of 200 questions: ``lost``, ``wrong``), ``visitors`` (many visitors before one process
+with an engine of its own, and before two that ask a cluster of two replicas, in turns), and ``simulation`` (visitors
+that replicas can hold, from the service times of ``visitors``). Lines with ``figure`` are the figures to reach.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import heapq
+import os
+import pickle
+import random
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import psutil
+
+from benchmarks.crowd import KINDS, WORDS, Crowd, Owner, Side, crowd
+from benchmarks.load import PAUSE, at_least, at_most, figure, warm_up
+from benchmarks.measure import emit, medians
+from benchmarks.server import TOKEN, Cluster, app, cluster
+from model_zoo import DEFAULT_MODEL, Engine
+from model_zoo.types import AttentionRun, QueryKeyLayer
+from serving import wire
+from serving.remote import RemoteEngine
+
+SENTENCE = "The cat sat on the mat because it was tired"
+# Texts of so many tokens, with the two special ones.
+LENGTHS = {16: f"{SENTENCE} and so on.", 128: " ".join([SENTENCE] * 12) + " again and again and again."}
+
+ROUNDS = 2
+QUESTIONS = 200
+REPLICAS = (1, 2, 4, 8, 16, 32, 64)
+_LATE = 1.0
+"""Seconds: the 95th percentile of an action should stay below."""
+
+
+def questions(asked: RemoteEngine, local: Engine) -> None:
+    """One visitor asks for attention to texts that nobody has asked for, here and there in turns."""
+    numbers = iter(range(10**6))
+    for n_tokens, text in LENGTHS.items():
+
+        def attend(engine: Any, text: str = text) -> Callable[[], object]:
+            return lambda: engine.attend(DEFAULT_MODEL, f"{next(numbers)} {text}")
+
+        def look(engine: Any, text: str = text) -> Callable[[], object]:
+            return lambda: engine.attend(DEFAULT_MODEL, f"{next(numbers)} {text}").head(2, 3)
+
+        tasks = {"direct": attend(local), "serve": attend(asked), "direct look": look(local), "look": look(asked)}
+        found = medians(tasks, 40, warm_up=5)
+        overhead = found["serve"] - found["direct"]
+        emit(
+            part="questions",
+            tokens=local.attend(DEFAULT_MODEL, f"1 {text}").n_tokens,
+            direct_ms=found["direct"],
+            serve_ms=found["serve"],
+            overhead_ms=overhead,
+            with_a_head_direct_ms=found["direct look"],
+            with_a_head_serve_ms=found["look"],
+        )
+        figure(f"question of {n_tokens} tokens, ms through Serve more than direct", overhead, 20, at_most)
+
+
+def clicks(asked: RemoteEngine, local: Engine) -> None:
+    """What travels for one head that was not looked at before, for models of different depth."""
+    for text in LENGTHS.values():
+        carried = {}
+        for model in (DEFAULT_MODEL, "embedded/tinybert"):
+            run, whole = asked.attend(model, text), local.attend(model, text)
+            before = asked.counts.received_bytes
+            run.head(0, 1)
+            carried[model] = asked.counts.received_bytes - before
+            emit(
+                part="clicks",
+                model=model,
+                layers=run.n_layers,
+                tokens=run.n_tokens,
+                heatmap_bytes=carried[model],
+                as_matrix_bytes=whole.head(0, 1).nbytes,
+                whole_run_bytes=len(wire.pack(list(whole.layers))),
+            )
+        width = {model: local.info(model).width // local.info(model).n_heads for model in carried}
+        a_number = {model: n_bytes / width[model] for model, n_bytes in carried.items()}
+        figure(
+            "heatmap's bytes by the width of a head, six layers over two",
+            a_number[DEFAULT_MODEL] / a_number["embedded/tinybert"],
+            1.2,
+            at_most,
+        )
+        figure("heatmap, kB", carried[DEFAULT_MODEL] / 1000, 100, at_most)
+
+
+def formats(local: Engine) -> None:
+    """A layer of 128 tokens, written and read: the arrays alone for those formats that have no other values."""
+    import pyarrow
+    from safetensors.numpy import load, save
+
+    run: AttentionRun = local.attend(DEFAULT_MODEL, LENGTHS[128])
+    layer = run.layers[2]
+    assert isinstance(layer, QueryKeyLayer)
+    arrays = {"query": layer.query, "key": layer.key, "value": layer.value}
+
+    def by_arrow() -> int:
+        batch = pyarrow.record_batch([pyarrow.array(one.reshape(-1)) for one in arrays.values()], names=list(arrays))
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        data = sink.getvalue()
+        read = pyarrow.ipc.open_stream(data).read_next_batch()
+        assert np.array_equal(read.column(0).to_numpy(), layer.query.reshape(-1))
+        return len(data)
+
+    def round_trip(write: Callable[[Any], bytes], read: Callable[[bytes], Any], value: Any) -> Callable[[], int]:
+        def both() -> int:
+            data = write(value)
+            read(data)
+            return len(data)
+
+        return both
+
+    contiguous = {name: np.ascontiguousarray(one) for name, one in arrays.items()}
+    ways = {
+        "msgpack": round_trip(wire.pack, wire.unpack, layer),
+        "pickle": round_trip(lambda value: pickle.dumps(value, protocol=5), pickle.loads, layer),
+        "safetensors": round_trip(save, load, contiguous),
+        "arrow": by_arrow,
+    }
+    found = medians(ways, 50)
+    for name, milliseconds in found.items():
+        emit(
+            part="formats",
+            format=name,
+            ms=milliseconds,
+            bytes=ways[name](),
+            over_msgpack=milliseconds / found["msgpack"],
+        )
+    encoding = run.encoding
+    found = medians(
+        {
+            "msgpack": round_trip(wire.pack, wire.unpack, encoding),
+            "pickle": round_trip(pickle.dumps, pickle.loads, encoding),
+        },
+        50,
+    )
+    emit(part="formats", what="128 tokens", msgpack_ms=found["msgpack"], pickle_ms=found["pickle"])
+
+
+def light(of: Cluster) -> None:
+    """A web process that asks a cluster, beside one with an engine: until its health is told, and after its pages."""
+
+    async def look(side: Side) -> None:
+        await warm_up(side)
+
+    without_docstrings = of.environment | {"PYTHONOPTIMIZE": "2", "PYTHONDONTWRITEBYTECODE": ""}
+    for name, environment in (
+        ("asks a cluster", of.environment),
+        ("asks a cluster, without docstrings", without_docstrings),
+        ("has an engine", {}),
+    ):
+        seconds, memory = [], []
+        with app("app.py", environment=environment):  # writes its bytecode, where that is not there
+            pass
+        for _ in range(3):
+            begun = time.perf_counter()
+            with app("app.py", environment=environment) as (url, process):
+                seconds.append(time.perf_counter() - begun)
+                side = Side(name, url, process, _owners(2))
+                start = side.memory_mb
+                asyncio.run(look(side))
+                memory.append((start, side.memory_mb))
+        started, after = (statistics.median(each) for each in zip(*memory, strict=True))
+        emit(
+            part="light",
+            web_process=name,
+            start_s=statistics.median(seconds),
+            memory_mb=started,
+            memory_after_eight_views_mb=after,
+        )
+        if environment is without_docstrings:
+            figure("light web process, s to its start", statistics.median(seconds), 1.5, at_most)
+            figure("light web process, MB after eight views", after, 200, at_most)
+
+
+def killed(of: Cluster, asked: RemoteEngine, local: Engine) -> None:
+    """Eight threads ask; after a quarter of the answers one of two replicas is killed."""
+    texts = [f"The cat number {number} sat on the [MASK]." for number in range(QUESTIONS)]
+    found: dict[str, Any] = {}
+    again = asked.counts.again
+
+    def ask(text: str) -> None:
+        found[text] = asked.fill_mask(DEFAULT_MODEL, text, 3)
+
+    with ThreadPoolExecutor(8) as threads:
+        waiting = [threads.submit(ask, text) for text in texts]
+        while len(found) < QUESTIONS // 4:
+            time.sleep(0.001)
+        at = len(found)
+        of.replicas()[0].kill()
+        lost = sum(one.exception() is not None for one in waiting)
+
+    def best(answer: Any) -> list[str]:
+        return [one.token for mask in answer for one in mask.best]
+
+    wrong = sum(best(found[text]) != best(local.fill_mask(DEFAULT_MODEL, text, 3)) for text in found)
+    emit(
+        part="killed",
+        questions=QUESTIONS,
+        killed_after=at,
+        lost=lost,
+        wrong=wrong,
+        asked_again=asked.counts.again - again,
+    )
+    figure("a replica killed, questions lost", lost, 0, at_most)
+    figure("a replica killed, answers wrong", wrong, 0, at_most)
+
+
+def _owners(n: int) -> list[Owner]:
+    return [Owner(words) for words in zip(WORDS[::2], WORDS[1::2], strict=True)][:n]
+
+
+def _seconds(processes: Sequence[psutil.Process]) -> float:
+    return sum(times.user + times.system for times in (one.cpu_times() for one in processes))
+
+
+async def _visitors(own: Side, light_ones: Sequence[Side], of: Cluster, n: int, seconds: float) -> tuple[float, float]:
+    """Seconds of processor that an action takes of a light web process, and of a replica."""
+    for side in (own, *light_ones):
+        await warm_up(side)
+    alone, together = Crowd(), [Crowd() for _ in light_ones]
+    replicas_s = 0.0
+    for _ in range(ROUNDS):
+        await crowd(own, n, seconds / ROUNDS, alone)
+        before = _seconds(of.replicas())
+        await asyncio.gather(
+            *(
+                crowd(side, n // len(light_ones), seconds / ROUNDS, into)
+                for side, into in zip(light_ones, together, strict=True)
+            )
+        )
+        replicas_s += _seconds(of.replicas()) - before
+    alone.emit(f"{n} visitors, an engine of its own", own)
+    for side, into in zip(light_ones, together, strict=True):
+        into.emit(f"{n // len(light_ones)} visitors, on a cluster", side)
+    n_actions = sum(len(into.actions) for into in together)
+    throughput = sum(into.throughput for into in together)
+    web_s = sum(into.server_cpu for into in together) / n_actions
+    emit(
+        part="visitors",
+        own_per_second=alone.throughput,
+        cluster_per_second=throughput,
+        web_cpu_s_of_action=web_s,
+        replica_cpu_s_of_action=replicas_s / n_actions,
+    )
+    figure(
+        "two web processes with two replicas over one with its own, actions a second",
+        throughput / alone.throughput,
+        0.8,
+        at_least,
+    )
+    figure("on a cluster, errors", sum(len(into.faults()) for into in together), 0, at_most)
+    figure("on a cluster, mix-ups", sum(into.mix_ups() for into in together), 0, at_most)
+    return web_s, replicas_s / n_actions
+
+
+def visitors(of: Cluster, n: int, seconds: float) -> tuple[float, float]:
+    owners = _owners(n)
+    half = n // 2
+    with (
+        app("app.py") as (own_url, own),
+        app("app.py", environment=of.environment) as (a_url, a),
+        app("app.py", environment=of.environment) as (b_url, b),
+    ):
+        light_ones = [Side("cluster A", a_url, a, owners[:half]), Side("cluster B", b_url, b, owners[half:])]
+        return asyncio.run(_visitors(Side("own engine", own_url, own, owners), light_ones, of, n, seconds))
+
+
+def p95(n_visitors: int, webs: int, replicas: int, web_s: float, model_s: float, seconds: float = 300.0) -> float:
+    """The 95th percentile of an action's seconds where visitors look at each answer for ``PAUSE`` seconds on average.
+
+    A closed queueing network, by events: each visitor stays with one web process, which works on one action at a time
+    (as one interpreter does), and then asks the less crowded of two replicas; a replica is one processor. Times of
+    service and of looking are exponential.
+    """
+    chance = random.Random(0)
+    free = {"web": [0.0] * webs, "model": [0.0] * replicas}
+    events = [(chance.expovariate(1 / PAUSE), visitor, 0, 0.0) for visitor in range(n_visitors)]
+    heapq.heapify(events)
+    taken = []
+    while events:
+        now, visitor, step, begun = heapq.heappop(events)
+        if now > seconds:
+            break
+        if step == 0:
+            place = visitor % webs
+            free["web"][place] = max(now, free["web"][place]) + chance.expovariate(1 / web_s)
+            heapq.heappush(events, (free["web"][place], visitor, 1, now))
+        elif step == 1:
+            place = min(chance.choices(range(replicas), k=2), key=lambda each: free["model"][each])
+            free["model"][place] = max(now, free["model"][place]) + chance.expovariate(1 / model_s)
+            heapq.heappush(events, (free["model"][place], visitor, 2, begun))
+        else:
+            if now > seconds / 5:  # the queues have filled by then
+                taken.append(now - begun)
+            heapq.heappush(events, (now + chance.expovariate(1 / PAUSE), visitor, 0, 0.0))
+    taken.sort()
+    return taken[int(0.95 * len(taken))] if taken else float("inf")
+
+
+def simulation(web_s: float, model_s: float) -> None:
+    """The most visitors with p95 under a second, for so many replicas, with as many web processes as hold them."""
+    for replicas in REPLICAS:
+        webs = max(1, round(replicas * web_s / model_s + 0.5))
+        low, high = 1, 2
+        while p95(high, webs, replicas, web_s, model_s) < _LATE:
+            low, high = high, 2 * high
+        while high - low > max(1, low // 50):
+            middle = (low + high) // 2
+            low, high = (middle, high) if p95(middle, webs, replicas, web_s, model_s) < _LATE else (low, middle)
+        emit(part="simulation", replicas=replicas, web_processes=webs, visitors=low, web_s=web_s, model_s=model_s)
+
+
+PARTS = ("questions", "clicks", "formats", "light", "killed", "visitors", "simulation")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--visitors", type=int, default=30, help="who come at the same time")
+    parser.add_argument("--seconds", type=float, default=40, help="that they stay, before each server")
+    parser.add_argument("--only", choices=PARTS, action="append", help="of the parts; all by default")
+    chosen = parser.parse_args()
+    parts = chosen.only or PARTS
+    if not 2 <= chosen.visitors <= len(WORDS) // 2:
+        parser.error(f"--visitors must be 2 to {len(WORDS) // 2}: each has two words of his own")
+    emit(part="machine", cores=os.cpu_count(), load_before=os.getloadavg()[0], kinds=len(KINDS))
+    local = Engine(threads=1)
+    with cluster("cpus=0.5", "min_replicas=2") as of:
+        emit(part="machine", idle_mb=_idle_mb(of), replicas=len(of.replicas()))
+        asked = RemoteEngine(of.address, TOKEN)
+        asked.info(DEFAULT_MODEL)
+        if "questions" in parts:
+            questions(asked, local)
+        if "clicks" in parts:
+            clicks(asked, local)
+        if "formats" in parts:
+            formats(local)
+        if "light" in parts:
+            light(of)
+        times = visitors(of, chosen.visitors, chosen.seconds) if {"visitors", "simulation"} & set(parts) else None
+        if "killed" in parts:
+            killed(of, asked, local)
+    if times is not None and "simulation" in parts:
+        simulation(*times)
+
+
+def _idle_mb(of: Cluster) -> float:
+    """Memory of all processes of an idle cluster, pages that they share counted once for each (USS)."""
+    every = [of.process, *of.process.children(recursive=True)]
+    return sum(one.memory_full_info().uss for one in every) / 2**20
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""``python -m serving``: the engine on Ray Serve on this machine alone, every port on the loopback."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import signal
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+
+# Read when Ray is imported. With the first, Ray's own ports are on the loopback, too: by default they listen on every
+# network this machine is in.
+os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+# Ray reads pickles from who knows its token: without one, from everybody.
+os.environ.setdefault("RAY_AUTH_MODE", "token")
+
+LOOPBACK = "127.0.0.1"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser("python -m serving", description="Hold the models on this machine, for the app.")
+    parser.add_argument("--host", default=LOOPBACK, help="where questions are taken (default: this machine alone)")
+    parser.add_argument("--port", type=int, default=8000, help="the port (default: 8000)")
+    parser.add_argument("--cpus", type=int, default=None, help="processors Ray may count on (default: all)")
+    parser.add_argument("--object-store-mb", type=int, default=100, help="memory of Ray's object store, MB")
+    parser.add_argument("--metrics-port", type=int, default=None, help="where Prometheus reads what replicas do")
+    parser.add_argument("--update", action="store_true", help="change the settings, or the code, of the one that runs")
+    parser.add_argument("--dashboard", action="store_true", help="show Ray's dashboard, on this machine alone")
+    parser.add_argument("settings", nargs="*", metavar="name=value", help="of serving.app.Arguments: max_replicas=2")
+    found = parser.parse_args(arguments)
+
+    import ray
+    from pydantic import ValidationError
+    from ray import serve
+
+    from serving.app import TOKEN, Arguments, app
+
+    try:
+        chosen = Arguments(**dict(each.split("=", 1) for each in found.settings))
+    except (ValidationError, ValueError) as error:
+        parser.error(str(error))
+    if found.update:
+        ray.init(address="auto", namespace="serve", log_to_driver=False, logging_level="ERROR")
+        serve.run(app(chosen), name="models")
+        return
+    if not os.environ.get(TOKEN):
+        os.environ[TOKEN] = secrets.token_urlsafe(24)
+        print(f"The app needs to know this token: export {TOKEN}={os.environ[TOKEN]}")
+    metrics = {} if found.metrics_port is None else {"_metrics_export_port": found.metrics_port}
+    ray.init(
+        address="local",
+        namespace="serve",
+        num_cpus=found.cpus,
+        object_store_memory=found.object_store_mb * 2**20,
+        include_dashboard=found.dashboard,
+        dashboard_host=LOOPBACK,
+        log_to_driver=False,
+        logging_level="ERROR",
+        _node_ip_address=LOOPBACK,
+        **metrics,
+    )
+    serve.start(proxy_location="HeadOnly", http_options={"host": found.host, "port": found.port})
+    serve.run(app(chosen), name="models")
+    print(f"Ready: INSIDE_BERT_ENGINE=http://{found.host}:{found.port} streamlit run app.py", flush=True)
+    stopped = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    with suppress(KeyboardInterrupt):
+        stopped.wait()
+    serve.shutdown()
+    ray.shutdown()
+
+
+if __name__ == "__main__":
+    main()

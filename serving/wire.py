@@ -1,0 +1,227 @@
+"""What travels between web process and cluster, as bytes: msgpack, with the project's own types by name and raw arrays.
+
+Reading runs no code of the sender's: a name stands for one of the dataclasses and errors listed here, or the message is
+refused. Questions check their fields where they are read, as they do where they are made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib
+import pkgutil
+import struct
+import threading
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgpack
+import numpy as np
+
+from model_zoo import errors
+from model_zoo.errors import ModelZooError
+
+# The type of a message's content, and the headers that say which version asks, under which id, and for which text.
+# The last two are names that Ray Serve knows.
+MESSAGE: Final = "application/msgpack"
+VERSION: Final = "X-Inside-Bert-Version"
+ID: Final = "X-Request-ID"
+TEXT: Final = "X-Session-ID"
+
+# Where the types that travel are defined: every public dataclass of these, and of the modules inside packages.
+_PLACES: Final = (
+    "model_zoo.types",
+    "model_zoo.questions",
+    "serving.messages",
+    "training.measure_quality",
+    "training.finetuning.data",
+    "training.finetuning.finetune",
+    "training.finetuning.predict",
+    "training.finetuning.results",
+    "training.finetuning.settings",
+)
+
+_TUPLE, _SET, _ARRAY, _OBJECT, _ERROR = range(5)
+
+# Kinds of numpy's types that are numbers: bool, whole, float. Never objects.
+_NUMBERS = "biuf"
+
+_DEEPEST: Final = 40
+
+
+class _Inside(threading.local):
+    """How many messages inside messages this thread reads."""
+
+    depth = 0
+
+
+_inside = _Inside()
+
+_LENGTH: Final = struct.Struct(">I")
+
+_PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+
+
+class BadMessage(ValueError):
+    """Bytes that are none of this file's messages."""
+
+
+@cache
+def _types() -> dict[str, type[Any]]:
+    """The dataclasses and named tuples that travel, by "module:name"."""
+    found: dict[str, type[Any]] = {}
+    for place in _PLACES:
+        package = importlib.import_module(place)
+        inside = pkgutil.iter_modules(package.__path__, f"{place}.") if hasattr(package, "__path__") else ()
+        for module in [package, *(importlib.import_module(each.name) for each in inside)]:
+            for name, kind in vars(module).items():
+                if isinstance(kind, type) and _names(kind) is not None and kind.__module__ == module.__name__:
+                    found[f"{kind.__module__}:{name}"] = kind
+    return found
+
+
+@cache
+def _errors() -> dict[str, type[ModelZooError]]:
+    return {
+        name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, ModelZooError)
+    }
+
+
+@cache
+def version() -> str:
+    """What both sides have to agree in: the project's version, and a fingerprint of every type that travels."""
+    shapes = [
+        f"{name}({', '.join(f'{field}: {kind.__annotations__.get(field)}' for field in _names(kind) or ())})"
+        for name, kind in sorted(_types().items())
+    ]
+    fingerprint = hashlib.sha256("\n".join([*shapes, *sorted(_errors())]).encode()).hexdigest()
+    project = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]["version"]
+    return f"{project}-{fingerprint[:12]}"
+
+
+def pack(value: object) -> bytes:
+    """A value as bytes. Raises TypeError for what is not listed to travel."""
+    packed: bytes = msgpack.packb(value, default=_packed, strict_types=True)
+    return packed
+
+
+def unpack(data: bytes) -> Any:
+    """The value again; its arrays lie in ``data`` and are read-only.
+
+    Raises BadMessage, and what a question raises that refuses its fields.
+    """
+    if _inside.depth >= _DEEPEST:  # each level is one on the machine's own stack, which ends the process where it ends
+        raise BadMessage("nested too deep for a message of this app")
+    _inside.depth += 1
+    try:
+        return msgpack.unpackb(data, ext_hook=_unpacked, strict_map_key=False)
+    except (ModelZooError, BadMessage):
+        raise
+    except Exception as error:  # broken bytes, unknown fields
+        raise BadMessage(f"no message of this app ({type(error).__name__})") from error
+    finally:
+        _inside.depth -= 1
+
+
+def _packed(value: Any) -> msgpack.ExtType:
+    kind = type(value)
+    if kind is tuple:
+        return _extension(_TUPLE, list(value))
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.asarray(value)
+        if array.dtype.kind not in _NUMBERS:
+            raise TypeError(f"an array of {array.dtype} does not travel")
+        return _extension(_ARRAY, [array.dtype.str, list(array.shape), array.tobytes()])
+    if kind in (set, frozenset):
+        return _extension(_SET, list(value))
+    if isinstance(value, ModelZooError):
+        return _extension(_ERROR, [kind.__name__, list(value.__reduce__()[1]), dict(vars(value))])
+    name = f"{kind.__module__}:{kind.__name__}"
+    if _types().get(name) is not kind:
+        raise TypeError(f"{name} is not listed to travel")
+    return _extension(_OBJECT, [name, *(getattr(value, field) for field in _names(kind) or ())])
+
+
+def _extension(code: int, content: list[Any]) -> msgpack.ExtType:
+    return msgpack.ExtType(code, pack(content))
+
+
+def _names(kind: type[Any]) -> tuple[str, ...] | None:
+    """The fields that a value is made from; None for a type that is neither a dataclass nor a named tuple."""
+    if kind not in _known_names:
+        _known_names[kind] = _found_names(kind)
+    return _known_names[kind]
+
+
+_known_names: dict[type[Any], tuple[str, ...] | None] = {}
+
+
+def _found_names(kind: type[Any]) -> tuple[str, ...] | None:
+    if dataclasses.is_dataclass(kind):
+        return tuple(field.name for field in dataclasses.fields(kind) if field.init)
+    return getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
+
+
+def _unpacked(code: int, data: bytes) -> Any:
+    if code not in _READERS:
+        raise BadMessage(f"no kind of value has the number {code}")
+    return _READERS[code](unpack(data))
+
+
+def _array(content: list[Any]) -> Any:
+    written, shape, data = content
+    dtype = np.dtype(written)
+    if dtype.kind not in _NUMBERS:
+        raise BadMessage(f"arrays of {written} do not travel")
+    array = np.frombuffer(data, dtype).reshape(shape)
+    return array if shape else array[()]
+
+
+def _object(content: list[Any]) -> Any:
+    name, *values = content
+    kind = _types().get(name)
+    if kind is None:
+        raise BadMessage(f"{str(name)[:80]} is not listed to travel")
+    return kind(**dict(zip(_names(kind) or (), values, strict=True)))
+
+
+def _error(content: list[Any]) -> ModelZooError:
+    name, arguments, more = content
+    kind = _errors().get(name)
+    if kind is None:
+        raise BadMessage(f"{str(name)[:80]} is no error of this app")
+    error = kind(*arguments)
+    vars(error).update(more)
+    return error
+
+
+_READERS: Final[dict[int, Callable[[Any], Any]]] = {
+    _TUPLE: tuple,
+    _SET: frozenset,
+    _ARRAY: _array,
+    _OBJECT: _object,
+    _ERROR: _error,
+}
+
+
+def framed(value: object) -> bytes:
+    """A value of a stream: its length in four bytes, and its bytes."""
+    data = pack(value)
+    return _LENGTH.pack(len(data)) + data
+
+
+def frames(chunks: Iterator[bytes]) -> Iterator[Any]:
+    """The values of a stream that comes in pieces of any size. Bytes of a value that never came whole are left out."""
+    waiting = bytearray()
+    for chunk in chunks:
+        waiting += chunk
+        while len(waiting) >= _LENGTH.size:
+            (n_bytes,) = _LENGTH.unpack_from(waiting)
+            end = _LENGTH.size + n_bytes
+            if len(waiting) < end:
+                break
+            yield unpack(bytes(waiting[_LENGTH.size : end]))
+            del waiting[:end]

@@ -1,0 +1,55 @@
+"""Engines to ask over HTTP: behind a plain server in this process, and on a real Ray cluster of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from over_http import PlainServer
+
+from benchmarks.server import TOKEN, Cluster
+from benchmarks.server import cluster as started_cluster
+from model_zoo import Engine
+from serving.remote import RemoteEngine
+from serving.service import Service
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Torch adds up in another order where it has more threads: results are equal bit for bit on as many only."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session")
+def service(engine: Engine) -> Service:
+    return Service(engine, TOKEN)
+
+
+@pytest.fixture
+def plain_server(service: Service) -> Iterator[PlainServer]:
+    server = PlainServer(service)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def plain(plain_server: PlainServer) -> RemoteEngine:
+    """What asks the session's engine by way of a plain server."""
+    return RemoteEngine(plain_server.address, TOKEN)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """Two replicas of half a core each, as ``python -m serving`` starts them."""
+    with started_cluster("cpus=0.5", "min_replicas=2", "training_cpus=0.5", "listed_only=false") as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def clustered(cluster: Cluster) -> RemoteEngine:
+    """What asks the cluster."""
+    return RemoteEngine(cluster.address, TOKEN)

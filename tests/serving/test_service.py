@@ -1,0 +1,381 @@
+"""The way there and back, without a cluster: who is refused, what happens when nobody answers, what is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urllib3
+from equal import same
+from over_http import PlainServer
+from starlette.applications import Starlette
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from benchmarks.server import ROOT, TOKEN
+from model_zoo import DEFAULT_MODEL, Engine, tracing, tuned
+from model_zoo.errors import Busy, InvalidInput, OtherVersion, UnknownModel, Unreachable
+from model_zoo.questions.attend import Attend
+from model_zoo.questions.measure_cost import MeasureCost
+from model_zoo.questions.probe_health import ProbeHealth
+from serving import remote, service, wire
+from serving.messages import ReadLayers
+from serving.remote import RemoteEngine, Unforeseen
+from serving.service import Service
+
+TEXT = "The cat sat on the mat."
+HEALTH = ProbeHealth.example(DEFAULT_MODEL)
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "_SECONDS_BEFORE_AGAIN", 0.0)
+    monkeypatch.setattr(remote, "SECONDS_BETWEEN_LOOKS", 0.0)
+
+
+def post(address: str, data: bytes, **headers: str) -> urllib3.BaseHTTPResponse:
+    known = {"Authorization": f"Bearer {TOKEN}", wire.VERSION: wire.version()}
+    return urllib3.request("POST", address, body=data, headers=known | headers, retries=False, timeout=20)
+
+
+@pytest.mark.parametrize("token", ["", "another", f"{TOKEN}x", "ключ"])
+def test_who_does_not_know_the_token_gets_nothing(plain_server: PlainServer, token: str) -> None:
+    with pytest.raises(OtherVersion, match="does not accept this app's token"):
+        RemoteEngine(plain_server.address, token).ask(HEALTH)
+
+
+def test_another_version_is_refused_with_a_sentence(plain_server: PlainServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = RemoteEngine(plain_server.address, TOKEN)
+    other._headers[wire.VERSION] = "0.0.9-abc"
+    with pytest.raises(
+        OtherVersion,
+        match=re.escape(f"This app is version 0.0.9-abc, the cluster that holds the models {wire.version()}."),
+    ):
+        other.ask(HEALTH)
+    with pytest.raises(OtherVersion):
+        list(other.fill_all(DEFAULT_MODEL, "The [MASK]."))
+    monkeypatch.setattr(wire, "version", lambda: "later")
+    with pytest.raises(OtherVersion, match="the cluster that holds the models later"):
+        RemoteEngine.ask(plain_before(plain_server), HEALTH)
+
+
+def plain_before(server: PlainServer) -> RemoteEngine:
+    found = RemoteEngine(server.address, TOKEN)
+    found._headers[wire.VERSION] = "earlier"
+    return found
+
+
+@pytest.mark.parametrize("data", [b"", b"\x80\x04.", b"no message", wire.pack([1, 2]), wire.pack("a string")])
+@pytest.mark.parametrize("name", ["ask", "ask_all", "read"])
+def test_what_is_no_question_is_refused_and_harms_nobody(plain_server: PlainServer, name: str, data: bytes) -> None:
+    answer = post(f"{plain_server.address}/{name}", data)
+    assert answer.status == 400 or b"Failed" in answer.data
+    RemoteEngine(plain_server.address, TOKEN).ask(HEALTH)
+
+
+def test_other_addresses_and_methods_are_nothing(plain_server: PlainServer) -> None:
+    assert post(f"{plain_server.address}/nothing", b"").status == 404
+    assert post(f"{plain_server.address}/__class__", b"").status == 404
+    assert urllib3.request("GET", f"{plain_server.address}/ask", retries=False).status == 200  # refused in words
+    assert urllib3.request("GET", f"{plain_server.address}/ready", retries=False).data == b"ready"
+
+
+def test_too_much_at_once_is_refused(plain: RemoteEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "LARGEST_REQUEST", 1000)
+    with pytest.raises(InvalidInput, match="more than the cluster reads at once"):
+        plain.attend(DEFAULT_MODEL, "word " * 1000)
+
+
+def test_only_a_tuned_models_files_are_removed(plain: RemoteEngine, engine: Engine) -> None:
+    plain._forget(["../../etc", DEFAULT_MODEL, "tuned/../../x"])
+    assert engine.has(DEFAULT_MODEL)
+
+
+def test_a_failure_nobody_foresaw_has_an_id_and_no_words(
+    plain: RemoteEngine, engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(Engine, "ask", lambda *_: [][1])
+    token = tracing.question_id.set("0123456789abcdef")
+    with pytest.raises(Unforeseen, match=r"^IndexError on the cluster, in question 0123456789abcdef$"):
+        plain.ask(HEALTH)
+    tracing.question_id.reset(token)
+    assert "unforeseen failure of question 0123456789abcdef: IndexError" in caplog.text
+    assert "list index out of range" not in caplog.text
+    assert engine is not None
+
+
+def test_one_id_from_the_question_to_the_model(plain: RemoteEngine, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("serving.remote", "model_zoo.engine"):
+        caplog.set_level(logging.INFO, logger=name)
+    token = tracing.question_id.set("feedfeedfeedfeed")
+    plain.ask(HEALTH)
+    tracing.question_id.reset(token)
+    said = [record.getMessage() for record in caplog.records if "feedfeedfeedfeed" in record.getMessage()]
+    assert len(said) == 2
+    assert "goes to the cluster" in said[0]
+    assert re.search(r"answered by the model: ProbeHealth of embedded/bert, [\d.]+ ms", said[1])
+    assert not any(HEALTH.text in line for line in said)
+
+
+def test_a_cluster_that_is_gone_is_said_and_one_that_is_back_is_used(
+    plain: RemoteEngine, plain_server: PlainServer
+) -> None:
+    run = plain.attend(DEFAULT_MODEL, TEXT)
+    seen = run.head(0, 0)
+    plain_server.stop()
+    with pytest.raises(Unreachable, match="does not answer"):
+        plain.ask(HEALTH)
+    assert not plain.reachable
+    assert not plain.look()
+    assert same(plain.attend(DEFAULT_MODEL, TEXT).head(0, 0), seen)  # what was seen is still there
+    with pytest.raises(Unreachable):
+        run.head(0, 1)
+    plain_server.start()
+    assert plain.look()
+    assert plain.reachable
+    assert plain.ask(HEALTH)
+
+
+def test_a_stream_that_breaks_off_says_after_how_much(plain: RemoteEngine, plain_server: PlainServer) -> None:
+    events = plain.stream(MeasureCost((DEFAULT_MODEL,), (8,), 1000))
+    next(events)
+    plain_server.stop()
+    with pytest.raises(Unreachable, match=r"broke off after \d[\d,]* of its parts"):
+        for _ in events:
+            pass
+    plain_server.start()
+
+
+def flaky(first: list[Callable[[], Response]], then: Service) -> Starlette:
+    """A service that gives other answers first, as a proxy does before replicas that die or are full."""
+
+    class Flaky:
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            app: Any = first.pop(0)() if first else then
+            await app(scope, receive, send)
+
+    return Starlette(routes=[Route("/{name}", Flaky(), methods=["POST"])])
+
+
+def died() -> Response:
+    return Response("Internal Server Error", 500)
+
+
+def full() -> Response:
+    return Response("Request dropped due to backpressure", 503)
+
+
+def torn() -> Response:
+    """A connection that ends in the middle of an answer."""
+
+    async def pieces() -> Any:
+        yield b"\x00"
+        raise ConnectionResetError
+
+    return StreamingResponse(pieces(), media_type=wire.MESSAGE, headers={"Content-Length": "100"})
+
+
+@pytest.mark.parametrize("once", [died, full])
+def test_a_replica_that_dies_or_is_full_for_a_moment_costs_nobody_an_answer(
+    service: Service, once: Callable[[], Response]
+) -> None:
+    server = PlainServer(flaky([once], service))
+    asked = RemoteEngine(server.address, TOKEN)
+    assert asked.ask(HEALTH)
+    assert asked.counts.again == 1
+    server.stop()
+
+
+def test_asked_once_more_and_not_for_ever(service: Service) -> None:
+    server = PlainServer(flaky([died, died, full, full], service))
+    asked = RemoteEngine(server.address, TOKEN)
+    with pytest.raises(Unreachable):
+        asked.ask(HEALTH)
+    with pytest.raises(Busy, match="more questions waiting than it takes in"):
+        asked.ask(HEALTH)
+    assert asked.ask(HEALTH)
+    server.stop()
+
+
+def test_an_answer_torn_in_the_middle_is_asked_for_again(service: Service) -> None:
+    server = PlainServer(flaky([torn], service))
+    asked = RemoteEngine(server.address, TOKEN)
+    assert asked.ask(HEALTH)
+    server.stop()
+
+
+def test_a_download_is_followed(
+    plain: RemoteEngine, engine: Engine, hub: Any, checkpoint: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_asks", True)
+    hub.models["someone/tiny"] = checkpoint("bert")
+    from model_zoo.errors import NotDownloaded
+
+    with pytest.raises(NotDownloaded) as found:
+        plain.attend("someone/tiny", "a b")
+    assert (found.value.model, found.value.n_bytes > 0) == ("someone/tiny", True)
+    assert not plain.has("someone/tiny")
+    download = plain.download("someone/tiny")
+    download.wait()
+    assert download.done == download.n_bytes > 0
+    assert plain.downloading("someone/tiny") is None
+    assert plain.has("someone/tiny")
+    assert plain.attend("someone/tiny", "a b").n_tokens > 2
+
+
+def test_a_download_that_fails_says_why(plain: RemoteEngine, no_hub: None) -> None:  # noqa: ARG001
+    from model_zoo.errors import HubUnreachable
+
+    download = plain.download("nobody/nothing")
+    with pytest.raises(HubUnreachable):
+        download.wait()
+    found = plain.downloading("nobody/nothing")
+    assert found is not None
+    assert isinstance(found.error, HubUnreachable)
+
+
+def test_what_a_click_needs_travels_and_no_more(plain: RemoteEngine) -> None:
+    """A head of a run of 128 tokens: as many bytes as its queries and keys, whatever the model's layers are."""
+    run = plain.attend(DEFAULT_MODEL, TEXT * 18)
+    before = plain.counts.received_bytes
+    run.head(3, 3)
+    wanted = 2 * run.n_tokens * (run.model.width // run.n_heads) * 4
+    told = 1500 + 500 * len(plain.held())  # names, shapes, and what the replica says of itself and each of its models
+    assert wanted < plain.counts.received_bytes - before < wanted + told
+
+
+def test_changed_weights_are_other_answers(plain: RemoteEngine) -> None:
+    plain.attend(DEFAULT_MODEL, TEXT)
+    question = Attend(DEFAULT_MODEL, TEXT)
+    before = plain._key(question, DEFAULT_MODEL)
+    plain._revisions[DEFAULT_MODEL] = "another"
+    assert plain._key(question, DEFAULT_MODEL) != before
+    assert plain._key(ReadLayers(question, 0), DEFAULT_MODEL) != (ReadLayers(question, 0), "")
+
+
+def test_state_of_a_replica_that_says_no_more_is_forgotten(
+    plain: RemoteEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not plain.started
+    assert plain.held() == []
+    plain.ask(HEALTH)
+    assert plain.started
+    assert DEFAULT_MODEL in [held.info.id for held in plain.held()]
+    assert plain.device == "cpu"
+    monkeypatch.setattr(remote, "_SECONDS_A_STATE_IS_GOOD", -1.0)
+    assert plain.held() == []
+    assert plain.device == "cluster"
+
+
+def test_a_crowded_replica_is_not_asked_by_name(plain: RemoteEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain.ask(HEALTH)
+    assert not plain._crowded(DEFAULT_MODEL)
+    monkeypatch.setattr(remote, "_FEW_WAIT", -1)
+    assert plain._crowded(DEFAULT_MODEL)
+    assert not plain._crowded("embedded/modernbert-that-nobody-has")
+
+
+def test_thirty_threads(plain: RemoteEngine, engine: Engine) -> None:
+    texts = [f"Number {n} sat on the mat." for n in range(30)]
+    found: dict[str, Any] = {}
+
+    def ask(text: str) -> None:
+        found[text] = plain.fill_mask(DEFAULT_MODEL, f"{text} [MASK].", 1)
+
+    threads = [threading.Thread(target=ask, args=(text,)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    for text in texts:
+        assert [m.best[0].token for m in found[text]] == [
+            m.best[0].token for m in engine.fill_mask(DEFAULT_MODEL, f"{text} [MASK].", 1)
+        ]
+
+
+_LIGHT = """
+import sys
+import ui.engine, ui.server.app, pages
+from pages import PAGES
+from streamlit.testing.v1 import AppTest
+for page in PAGES:
+    found = AppTest.from_file("app.py", default_timeout=60)
+    found.switch_page(page.path)
+    found.run()
+    assert not found.exception, found.exception
+    assert not found.error, [one.value for one in found.error]
+heavy = {"torch", "transformers", "ray", "huggingface_hub", "tokenizers", "safetensors"} & set(sys.modules)
+assert not heavy, heavy
+print("light")
+"""
+
+
+def test_a_web_process_without_models_imports_no_torch(plain_server: PlainServer) -> None:
+    """Every page drawn once, in a process that asks a cluster."""
+    from os import environ
+
+    own = {"INSIDE_BERT_ENGINE": plain_server.address, "INSIDE_BERT_ENGINE_TOKEN": TOKEN}
+    drawn = subprocess.run(
+        [sys.executable, "-c", _LIGHT], cwd=ROOT, env=environ | own, capture_output=True, text=True, timeout=300
+    )
+    assert drawn.stdout.strip().endswith("light"), drawn.stderr[-3000:]
+
+
+def test_half_a_tuned_model_is_none(plain: RemoteEngine, engine: Engine, tmp_path: Path, monkeypatch: Any) -> None:
+    """A stream that breaks off while files are fetched leaves nothing that could be taken for a model."""
+    model = tuned.new_id()
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / name).write_bytes(b"x" * 10)
+    monkeypatch.setattr(engine, "tuned_folder", lambda _: tmp_path)
+    whole = RemoteEngine._streamed
+
+    def broken(self: RemoteEngine, *asked: Any) -> Any:
+        for n, piece in enumerate(whole(self, *asked)):
+            if n == 2:
+                raise Unreachable("broke off")
+            yield piece
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RemoteEngine, "_streamed", broken)
+        with pytest.raises(Unreachable):
+            plain.tuned_folder(model)
+    with pytest.raises(UnknownModel):
+        tuned.folder(model)
+    found = plain.tuned_folder(model)
+    assert {file.name: file.read_bytes() for file in found.iterdir()} == {
+        "config.json": b"x" * 10,
+        "model.safetensors": b"x" * 10,
+    }
+    plain._forget([model])
+    with pytest.raises(UnknownModel):
+        tuned.folder(model)
+
+
+def test_a_cluster_that_takes_too_long_is_asked_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = threading.Event()
+
+    def slow() -> Response:
+        async def pieces() -> Any:
+            asked.set()
+            await asyncio.sleep(1)
+            yield b""
+
+        return StreamingResponse(pieces(), media_type=wire.MESSAGE)
+
+    monkeypatch.setattr(remote, "_SECONDS", 0.2)
+    server = PlainServer(flaky([slow], service))
+    impatient = RemoteEngine(server.address, TOKEN)
+    with pytest.raises(Unreachable):
+        impatient.ask(HEALTH)
+    assert asked.is_set()
+    assert impatient.counts.again == 0
+    server.stop()

@@ -1,0 +1,191 @@
+"""What travels: every question and every result arrives as it was sent, and nothing else is read."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import pkgutil
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+from equal import same
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_zoo import DEFAULT_MODEL, Engine, errors, questions
+from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
+from model_zoo.question import Comparison, Question, Streamed
+from model_zoo.questions.attend import Attend
+from model_zoo.questions.fill_mask import FillMask
+from model_zoo.types import AttentionRun, MapsLayer, QueryKeyLayer
+from serving import wire
+from serving.wire import BadMessage, pack, unpack
+from training.finetuning.finetune import Finetune
+from training.finetuning.predict import Predict, SoftScores
+from training.finetuning.sets import SETS
+from training.measure_quality import MeasureQuality
+
+QUESTIONS: list[type[Any]] = [
+    one
+    for module in sorted(each.name for each in pkgutil.iter_modules(questions.__path__))
+    for one in vars(importlib.import_module(f"model_zoo.questions.{module}")).values()
+    if isinstance(one, type) and issubclass(one, Question | Comparison) and one.__module__.endswith(f".{module}")
+]
+
+ERRORS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, ModelZooError)]
+
+
+@pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
+def test_every_question_and_its_result_arrive_as_they_were(kind: type[Any], engine: Engine) -> None:
+    if issubclass(kind, Comparison):
+        comparison = kind.example(DEFAULT_MODEL)
+        assert same(unpack(pack(comparison)), comparison)
+        for part in engine.stream(comparison):
+            assert same(unpack(pack(part)), part)
+        return
+    question = kind.example(DEFAULT_MODEL)
+    arrived = unpack(pack(question))
+    assert type(arrived) is kind
+    assert arrived == question
+    assert hash(arrived) == hash(question)
+    if question.head == "lm":  # no embedded model has it
+        return
+    result = engine.ask(question)
+    if isinstance(result, AttentionRun):  # it stays where it is, but for what is looked at
+        for layer in result.layers:
+            assert isinstance(layer, QueryKeyLayer | MapsLayer)
+            assert same(unpack(pack(layer)), layer)
+        return
+    assert same(unpack(pack(result)), result)
+
+
+def test_a_training_arrives_with_its_data() -> None:
+    for each in SETS.values():
+        question = Finetune("embedded/bert", each.build(), Finetune.example("m").settings, "tuned/0123456789abcdef")
+        arrived = unpack(pack(question))
+        assert arrived == question
+        assert arrived.data.train == question.data.train
+    for other in (Predict.example("m"), SoftScores.example("m"), MeasureQuality.example("m")):
+        assert unpack(pack(other)) == other
+
+
+def test_arrays_arrive_bit_for_bit_and_read_only() -> None:
+    for array in (
+        np.arange(6, dtype=np.float32).reshape(2, 3).T,
+        np.array([np.nan, -0.0, np.inf], dtype=np.float64),
+        np.zeros((0, 4), dtype=np.int64),
+        np.array([[True, False]]),
+    ):
+        found = unpack(pack(array))
+        assert same(found, np.ascontiguousarray(array))
+        assert not found.flags.writeable
+    assert unpack(pack(np.float32(0.5))) == np.float32(0.5)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats() | st.text() | st.binary(),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.lists(inner, max_size=4).map(tuple)
+            | st.dictionaries(st.text(), inner, max_size=4)
+        ),
+        max_leaves=20,
+    )
+)
+def test_plain_data_arrives_as_it_was(value: Any) -> None:
+    assert same(unpack(pack(value)), value)
+
+
+@pytest.mark.parametrize("kind", ERRORS, ids=lambda kind: kind.__name__)
+def test_every_error_arrives_as_it_was(kind: type[ModelZooError]) -> None:
+    sent = NotDownloaded("Not here.", "a/b", 12) if kind is NotDownloaded else kind("What happened. What to do.")
+    found = unpack(pack(sent))
+    assert type(found) is kind
+    assert str(found) == str(sent)
+    assert vars(found) == vars(sent)
+
+
+def test_an_error_keeps_which_of_several_it_is_about() -> None:
+    found = unpack(pack(InvalidInput("Text 3: no.", 2)))
+    assert (found.which, str(found)) == (2, "Text 3: no.")
+
+
+@given(st.binary(max_size=200))
+def test_other_bytes_are_refused_or_plain(data: bytes) -> None:
+    try:
+        unpack(data)
+    except (BadMessage, ModelZooError):
+        return
+
+
+class Opens:
+    """What a pickle would run where it is read."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (pytest.fail, ("this ran",))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pickle.dumps(Opens()),
+        msgpack.packb(msgpack.ExtType(3, msgpack.packb(["subprocess:Popen", "true"]))),
+        msgpack.packb(msgpack.ExtType(3, msgpack.packb(["model_zoo.types.run:_made", 1, {}]))),
+        msgpack.packb(msgpack.ExtType(4, msgpack.packb(["SystemExit", [], {}]))),
+        msgpack.packb(msgpack.ExtType(2, msgpack.packb(["|O", [1], b"01234567"]))),
+        msgpack.packb(msgpack.ExtType(2, msgpack.packb(["<f4", [1000000], b"0123"]))),
+        msgpack.packb(msgpack.ExtType(9, b"")),
+        msgpack.packb(msgpack.ExtType(3, msgpack.packb(["model_zoo.questions.attend:Attend", "m"]))),
+    ],
+    ids=["pickle", "another class", "a function", "another error", "objects", "too short", "no such kind", "fields"],
+)
+def test_what_is_not_listed_is_refused(data: bytes) -> None:
+    with pytest.raises(BadMessage):
+        unpack(data)
+
+
+def test_nesting_without_end_is_refused() -> None:
+    data = b"\xc0"
+    for _ in range(2000):
+        data = msgpack.packb(msgpack.ExtType(0, b"\x91" + data))
+    with pytest.raises(BadMessage):
+        unpack(data)
+
+
+def test_a_question_checks_its_fields_where_it_is_read() -> None:
+    content = ["model_zoo.questions.fill_mask:FillMask", "m", "text", 10**6, (), ()]
+    data = msgpack.packb(msgpack.ExtType(3, msgpack.packb(content)))
+    with pytest.raises(InvalidInput, match="cannot be shown"):
+        unpack(data)
+
+
+def test_what_is_not_listed_is_not_sent() -> None:
+    for value in (Opens(), object(), np.array([object()]), Streamed):
+        with pytest.raises(TypeError):
+            pack(value)
+
+
+def test_another_shape_is_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = wire.version()
+    known = dict(wire._types())
+    del known["model_zoo.questions.attend:Attend"]
+    monkeypatch.setattr(wire, "_types", lambda: known)
+    assert wire.version.__wrapped__() != before
+
+
+@given(st.lists(st.text(max_size=300) | st.integers(0, 9), max_size=8), st.integers(1, 50), st.integers(0, 20))
+def test_a_stream_arrives_in_pieces_of_any_size(values: list[Any], size: int, missing: int) -> None:
+    whole = b"".join(wire.framed(value) for value in values)
+    data = whole[: max(0, len(whole) - missing)]
+    found = list(wire.frames(data[at : at + size] for at in range(0, len(data), size)))
+    assert found == values[: len(found)]
+    assert len(found) == len(values) or missing
+
+
+def test_texts_of_a_run_and_masks_have_the_size_that_is_expected() -> None:
+    question = Attend(DEFAULT_MODEL, "The cat sat.")
+    assert len(pack(question)) < 120
+    assert len(pack(FillMask(DEFAULT_MODEL, "The [MASK] sat."))) < 120
