@@ -8,10 +8,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar, overload
+from typing import Any, Literal, TypeVar, overload
 
 from model_zoo import text as texts_
-from model_zoo.errors import InvalidInput, ModelZooError
+from model_zoo.download import Download
+from model_zoo.errors import InvalidInput
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.questions.attend import Attend
 from model_zoo.questions.compare_masks import CompareMasks
@@ -69,24 +70,6 @@ from model_zoo.types import (
 
 Result = TypeVar("Result")
 One = TypeVar("One")
-
-
-class Download(Protocol):
-    """A download under way or ended: ``done`` of ``n_bytes`` have come; ``error`` says why it failed.
-
-    ``n_bytes`` is 0 until the hub has said how much it is, and where there is nothing to fetch.
-    """
-
-    model: str
-    n_bytes: int
-    done: int
-    error: ModelZooError | None
-
-    @property
-    def running(self) -> bool: ...
-
-    def wait(self) -> None:
-        """Return when the model is here; raises what went wrong."""
 
 
 class Asking(ABC):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from model_zoo import sources
+from model_zoo.download import Download
 from model_zoo.errors import HubUnreachable, ModelZooError
 from model_zoo.sources import Source
 
@@ -15,30 +15,6 @@ _log = logging.getLogger(__name__)
 
 # Failures are kept to be shown; beyond these the oldest are forgotten, since anybody can name models without end.
 _MOST_FAILED = 50
-
-
-@dataclass(eq=False)
-class Download:
-    """A download under way or ended: ``done`` of ``n_bytes`` have come; ``error`` says why it failed.
-
-    ``n_bytes`` is 0 until the hub has said how much it is, and where there is nothing to fetch.
-    """
-
-    model: str
-    n_bytes: int = 0
-    done: int = 0
-    error: ModelZooError | None = None
-    _ended: threading.Event = field(default_factory=threading.Event)
-
-    @property
-    def running(self) -> bool:
-        return not self._ended.is_set()
-
-    def wait(self) -> None:
-        """Return when the model is here; raises what went wrong."""
-        self._ended.wait()
-        if self.error is not None:
-            raise self.error
 
 
 class Downloads:
@@ -87,7 +63,7 @@ class Downloads:
             del self._downloads[download.model]
             if download.error is not None:
                 self._downloads[download.model] = download  # the latest failure last
-            download._ended.set()
+            download.end()
             failed = [model for model, one in self._downloads.items() if not one.running]
             for model in failed[:-_MOST_FAILED]:
                 del self._downloads[model]

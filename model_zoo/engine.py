@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from model_zoo import registry, sources, tracing, tuned
 from model_zoo.answering import SECONDS_A_TURN, Answering, answers, together
 from model_zoo.asking import Asking
-from model_zoo.downloading import Download, Downloads
+from model_zoo.download import Download
+from model_zoo.downloading import Downloads
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
 from model_zoo.line import give_way
 from model_zoo.machine import resident

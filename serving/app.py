@@ -139,16 +139,16 @@ class Models:
 
     async def _ready(self, model: str) -> None:
         """Before a question: its model in memory, and registered. Raises what loading it raises."""
-        self._loop = asyncio.get_running_loop()
         await self._service.beside(lambda: self._engine.info(model))
-        await self.registered(DEFAULT_MODEL)
         await self.registered(model)
 
     async def check_health(self) -> None:
-        """Asked by Serve now and then; the first time is before the first question, so that the default model is
-        registered by then.
+        """Asked by Serve now and then: that this is reached says enough. The first time is before the first question,
+        and the default model, which was loaded for it, is registered; later it would push others out of the memory.
         """
-        await self._ready(DEFAULT_MODEL)
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            await self._ready(DEFAULT_MODEL)
 
     async def __call__(self, request: Request) -> Response:
         return await self._service.respond(request, self._ready)

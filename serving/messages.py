@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from model_zoo.questions.attend import Attend
@@ -77,11 +77,9 @@ class ReadNorms:
 
 
 @dataclass(frozen=True, slots=True)
-class Download:
-    """How far a download on the cluster is; ``error`` is a sentence's error where it failed."""
+class Progress:
+    """How far a download on the cluster is; ``error`` says why it failed."""
 
-    model: str
     n_bytes: int
     done: int
-    over: bool
-    error: Any = field(default=None)
+    error: Any

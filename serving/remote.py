@@ -20,6 +20,7 @@ from cachetools import LRUCache
 
 from model_zoo import registry, tracing, tuned
 from model_zoo.asking import Asking
+from model_zoo.download import Download
 from model_zoo.errors import Busy, ModelZooError, UnknownModel, Unreachable
 from model_zoo.line import away
 from model_zoo.question import Comparison, Question, Streamed
@@ -35,7 +36,7 @@ from model_zoo.types import (
     QueryKeyLayer,
 )
 from serving import wire
-from serving.messages import Download, Failed, ReadLayers, ReadNorms, ReplicaState, Reply, RunSketch
+from serving.messages import Failed, Progress, ReadLayers, ReadNorms, ReplicaState, Reply, RunSketch
 
 _log = logging.getLogger(__name__)
 
@@ -83,24 +84,6 @@ class Counts:
     received_bytes: int = 0
 
 
-@dataclass(eq=False)
-class Fetching:
-    """A download that the cluster makes, as ``model_zoo.downloading.Download``."""
-
-    model: str
-    n_bytes: int = 0
-    done: int = 0
-    error: ModelZooError | None = None
-    running: bool = True
-    _over: threading.Event = field(default_factory=threading.Event)
-
-    def wait(self) -> None:
-        """Return when the model is there; raises what went wrong."""
-        self._over.wait()
-        if self.error is not None:
-            raise self.error
-
-
 class RemoteEngine(Asking):
     """Asks a cluster at ``address`` ("http://127.0.0.1:8000") that runs ``serving.app``, with its ``token``.
 
@@ -123,7 +106,7 @@ class RemoteEngine(Asking):
         self._lock = threading.Lock()
         self._states: dict[str, tuple[ReplicaState, float]] = {}
         self._revisions: LRUCache[str, str] = LRUCache(1000)
-        self._fetching: LRUCache[str, Fetching] = LRUCache(50)
+        self._downloads: LRUCache[str, Download] = LRUCache(50)
         self.counts = Counts()
         self._reachable = True
         self._opening = threading.Lock()
@@ -230,32 +213,32 @@ class RemoteEngine(Asking):
         found: str = self._results.of(("revision", model), lambda: self._post("revision", model))
         return found
 
-    def download(self, model: str) -> Fetching:
+    def download(self, model: str) -> Download:
         with self._lock:
-            fetching = self._fetching.get(model)
-            if fetching is None or not fetching.running:
-                fetching = self._fetching[model] = Fetching(model)
-                threading.Thread(target=self._fetch, args=(fetching,), name="download", daemon=True).start()
-            return fetching
+            download = self._downloads.get(model)
+            if download is None or not download.running:
+                download = self._downloads[model] = Download(model)
+                threading.Thread(target=self._follow, args=(download,), name="download", daemon=True).start()
+            return download
 
-    def downloading(self, model: str) -> Fetching | None:
+    def downloading(self, model: str) -> Download | None:
         with self._lock:
-            return self._fetching.get(model)
+            return self._downloads.get(model)
 
-    def _fetch(self, fetching: Fetching) -> None:
+    def _follow(self, download: Download) -> None:
+        """Note how far the cluster is with a download, until it is over."""
         try:
-            for step in self._streamed("download", fetching.model, fetching.model):
-                assert isinstance(step, Download)
-                fetching.n_bytes, fetching.done, fetching.error = step.n_bytes, step.done, step.error
+            for now in self._streamed("download", download.model, download.model):
+                assert isinstance(now, Progress)
+                download.n_bytes, download.done, download.error = now.n_bytes, now.done, now.error
         except ModelZooError as error:
-            fetching.error = error
+            download.error = error
         except Unforeseen:
-            fetching.error = Unreachable("The download broke off on the cluster, whose log says more. Try again.")
+            download.error = Unreachable("The download broke off on the cluster, whose log says more. Try again.")
         with self._lock:
-            fetching.running = False
-            if fetching.error is None:
-                self._fetching.pop(fetching.model, None)
-        fetching._over.set()
+            if download.error is None:
+                self._downloads.pop(download.model, None)
+            download.end()
 
     def forget_tuned(self, models: Iterable[str]) -> None:
         # In a thread: this is called when a visitor leaves, also where the cluster is gone.

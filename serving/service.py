@@ -31,7 +31,7 @@ from model_zoo.questions.attend import Attend
 from model_zoo.tracing import question_id
 from model_zoo.types import AttentionRun
 from serving import wire
-from serving.messages import Download, Failed, ReadLayers, ReadNorms, ReplicaState, Reply, RunSketch
+from serving.messages import Failed, Progress, ReadLayers, ReadNorms, ReplicaState, Reply, RunSketch
 from training.finetuning.finetune import Finetune
 
 Result = TypeVar("Result")
@@ -203,7 +203,7 @@ class Service:
         download = self.engine.download(str(model))
         while True:
             over = not download.running
-            yield Download(download.model, download.n_bytes, download.done, over, download.error)
+            yield Progress(download.n_bytes, download.done, download.error)
             if over:
                 return
             time.sleep(_SECONDS_BETWEEN_LOOKS)

@@ -78,7 +78,7 @@ def _types() -> dict[str, type[Any]]:
         inside = pkgutil.iter_modules(package.__path__, f"{place}.") if hasattr(package, "__path__") else ()
         for module in [package, *(importlib.import_module(each.name) for each in inside)]:
             for name, kind in vars(module).items():
-                if isinstance(kind, type) and _names(kind) is not None and kind.__module__ == module.__name__:
+                if isinstance(kind, type) and _fields(kind) is not None and kind.__module__ == module.__name__:
                     found[f"{kind.__module__}:{name}"] = kind
     return found
 
@@ -94,7 +94,7 @@ def _errors() -> dict[str, type[ModelZooError]]:
 def version() -> str:
     """What both sides have to agree in: the project's version, and a fingerprint of every type that travels."""
     shapes = [
-        f"{name}({', '.join(f'{field}: {kind.__annotations__.get(field)}' for field in _names(kind) or ())})"
+        f"{name}({', '.join(f'{field}: {kind.__annotations__.get(field)}' for field in _fields(kind) or ())})"
         for name, kind in sorted(_types().items())
     ]
     fingerprint = hashlib.sha256("\n".join([*shapes, *sorted(_errors())]).encode()).hexdigest()
@@ -142,24 +142,21 @@ def _packed(value: Any) -> msgpack.ExtType:
     name = f"{kind.__module__}:{kind.__name__}"
     if _types().get(name) is not kind:
         raise TypeError(f"{name} is not listed to travel")
-    return _extension(_OBJECT, [name, *(getattr(value, field) for field in _names(kind) or ())])
+    return _extension(_OBJECT, [name, *(getattr(value, field) for field in _names()[kind])])
 
 
 def _extension(code: int, content: list[Any]) -> msgpack.ExtType:
     return msgpack.ExtType(code, pack(content))
 
 
-def _names(kind: type[Any]) -> tuple[str, ...] | None:
-    """The fields that a value is made from; None for a type that is neither a dataclass nor a named tuple."""
-    if kind not in _known_names:
-        _known_names[kind] = _found_names(kind)
-    return _known_names[kind]
+@cache
+def _names() -> dict[type[Any], tuple[str, ...]]:
+    """The fields that a value of each type is made from."""
+    return {kind: _fields(kind) or () for kind in _types().values()}
 
 
-_known_names: dict[type[Any], tuple[str, ...] | None] = {}
-
-
-def _found_names(kind: type[Any]) -> tuple[str, ...] | None:
+def _fields(kind: type[Any]) -> tuple[str, ...] | None:
+    """None for a type that is neither a dataclass nor a named tuple."""
     if dataclasses.is_dataclass(kind):
         return tuple(field.name for field in dataclasses.fields(kind) if field.init)
     return getattr(kind, "_fields", None) if issubclass(kind, tuple) else None
@@ -185,7 +182,7 @@ def _object(content: list[Any]) -> Any:
     kind = _types().get(name)
     if kind is None:
         raise BadMessage(f"{str(name)[:80]} is not listed to travel")
-    return kind(**dict(zip(_names(kind) or (), values, strict=True)))
+    return kind(**dict(zip(_names()[kind], values, strict=True)))
 
 
 def _error(content: list[Any]) -> ModelZooError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ui.learn.case import Case
-from ui.learn.lesson import Lesson
+from ui.learn.lesson import Choice, Lesson, Option
 
 SENTENCES = (
     "The cat sat on the mat because it was tired.",
@@ -17,3 +17,10 @@ def cases(lesson: Lesson, model: str = "embedded/bert") -> list[Case]:
     own, other = lesson.examples[0]
     texts = [(own, other), *((text, "Then they slept." if lesson.paired else "") for text in SENTENCES)]
     return [Case(model, text, pair or None, layer=1, head=2) for text, pair in texts]
+
+
+def right(lesson: Lesson, step: int, case: Case) -> Option:
+    """The one right answer to the question of a step, from 1, which is one to choose from."""
+    choice = lesson.steps[step - 1].ask(case)
+    assert isinstance(choice, Choice)
+    return choice.options[choice.right]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -10,23 +11,19 @@ import pytest
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
+from tests.pages.learn import sentences
 from ui import precomputed
 from ui.learn.case import Case
-from ui.learn.lesson import Choice, Option, Sketch
+from ui.learn.lesson import Sketch
 from ui.learn.lessons import LESSONS
 
 LESSON = LESSONS["layers"]
+right = partial(sentences.right, LESSON)
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert", "embedded/bilstm")
 of_models = pytest.mark.parametrize("model", MODELS)
 each_example = pytest.mark.parametrize("pair", LESSON.examples, ids=[two[0][:12] for two in LESSON.examples])
 pytestmark = pytest.mark.usefixtures("app")
 Vector = npt.NDArray[np.floating]
-
-
-def right(step: int, case: Case) -> Option:
-    choice = LESSON.steps[step - 1].ask(case)
-    assert isinstance(choice, Choice)
-    return choice.options[choice.right]
 
 
 def cosine(a: Vector, b: Vector) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,24 +14,20 @@ from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
+from tests.pages.learn import sentences
 from tests.pages.learn.sentences import SENTENCES
 from ui.learn.case import Case
-from ui.learn.lesson import Choice, Option, Sketch
+from ui.learn.lesson import Sketch
 from ui.learn.lessons import LESSONS
 from ui.learn.lessons.positions import _product
 
 LESSON = LESSONS["positions"]
+right = partial(sentences.right, LESSON)
 EXAMPLE = LESSON.examples[0][0]
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 of_models = pytest.mark.parametrize("model", MODELS)
 pytestmark = pytest.mark.usefixtures("app")
 Open = Callable[..., AppTest]
-
-
-def right(step: int, case: Case) -> Option:
-    choice = LESSON.steps[step - 1].ask(case)
-    assert isinstance(choice, Choice)
-    return choice.options[choice.right]
 
 
 @pytest.mark.parametrize(
