@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis.filters import layer_weights
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.types import AttentionRun, FloatArray
+from model_zoo.types import AttentionRun, FloatArray, rolled_out
 
 
 def rollout(run: AttentionRun, first: int = 0, last: int | None = None, *, value_weighted: bool = False) -> FloatArray:
@@ -29,12 +29,10 @@ def rollout(run: AttentionRun, first: int = 0, last: int | None = None, *, value
             f"Rollout cannot go from layer {first + 1} to layer {last + 1}: "
             f"{run.model.id} has layers 1 to {run.n_layers}. Choose a first layer that is not above the last."
         )
-    identity = np.eye(run.n_tokens)
-    reached = identity
-    for layer in range(first, last + 1):
-        attention = _rows_to_one(layer_weights(run, layer, value_weighted).mean(axis=0, dtype=np.float64))
-        reached = _rows_to_one(0.5 * attention + 0.5 * identity) @ reached
-    return reached.astype(np.float32)
+    maps = (
+        layer_weights(run, layer, value_weighted).mean(axis=0, dtype=np.float64) for layer in range(first, last + 1)
+    )
+    return rolled_out(maps).astype(np.float32)
 
 
 def check_one_text(run: AttentionRun) -> None:
@@ -44,9 +42,3 @@ def check_one_text(run: AttentionRun) -> None:
             "Rollout follows one text from layer to layer. Cross-attention leads from the encoder's text "
             "to the decoder's, and the next layer does not go on from there. Choose the encoder or the decoder."
         )
-
-
-def _rows_to_one(matrix: np.ndarray) -> np.ndarray:
-    """Rows scaled to sum 1; a row of zeros (a query that may look nowhere) stays zero."""
-    totals = matrix.sum(axis=-1, keepdims=True)
-    return np.divide(matrix, totals, out=np.zeros_like(matrix), where=totals > 0)

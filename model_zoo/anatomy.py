@@ -49,14 +49,14 @@ def dissect(loaded: LoadedModel, text: str, text_pair: str | None, layer: int, h
     )
     if parts is None:
         return found
-    attention = _Attention(loaded, parts, run, layer)
+    attention = OneLayer(loaded, parts, run, layer)
     stages = attention.stages(states[layer].astype(np.float64))
     of_head = slice(head * attention.size, (head + 1) * attention.size)
     by_name = {stage.name: stage.values for stage in stages}
     query, key = (by_name.get(f"turned {name}", by_name[name])[:, of_head] for name in ("query", "key"))
     return replace(
         found,
-        embeddings=tuple(_embeddings(loaded, parts, run.encoding)),
+        embeddings=tuple(embeddings(loaded, parts, run.encoding)),
         stages=tuple(stages),
         attention=attention.weights[head].astype(np.float32),
         weights=attention.of_head(of_head),
@@ -109,7 +109,8 @@ def _no_layer(loaded: LoadedModel, n_layers: int, layer: int) -> str:
     return f"{loaded.info.id} has {counted(n_layers, 'layer')}, 0 to {n_layers - 1}, and no layer {layer}."
 
 
-def _found(module: Any, path: str) -> Any:
+def inside(module: Any, path: str) -> Any:
+    """A part of a module, by its path."""
     return attrgetter(path)(module)
 
 
@@ -118,7 +119,7 @@ def _array(tensor: torch.Tensor) -> Array:
     return found
 
 
-def _matrix(module: Any) -> tuple[Array, Array]:
+def matrix(module: Any) -> tuple[Array, Array]:
     """Weight (in, out) and bias (out,) of a linear module; GPT-2's holds its weight the other way round."""
     weight = _array(module.weight)
     if isinstance(module, torch.nn.Linear):
@@ -146,12 +147,12 @@ def _stage(name: str, values: Array, *made_of: str) -> Stage:
     return Stage(name, values.astype(np.float32), made_of)
 
 
-def _embeddings(loaded: LoadedModel, parts: Parts, encoding: Encoding) -> list[Stage]:
+def embeddings(loaded: LoadedModel, parts: Parts, encoding: Encoding) -> list[Stage]:
     """From the tokens to what the first layer is given."""
     encoder = loaded.encoder
     looked_up: dict[str, Array] = {}
     for name, path in parts.embeddings:
-        table = _found(encoder, path)
+        table = inside(encoder, path)
         looked_up[name] = _array(table.weight)[_rows(loaded, table, name, encoding)]
     stages = [_stage(name, values) for name, values in looked_up.items()]
     now, total = "token", np.sum(list(looked_up.values()), axis=0)
@@ -159,11 +160,11 @@ def _embeddings(loaded: LoadedModel, parts: Parts, encoding: Encoding) -> list[S
         now = "sum"
         stages.append(_stage(now, total, *looked_up))
     if parts.embedding_norm is not None:
-        total = _normed(_found(encoder, parts.embedding_norm), total)
+        total = _normed(inside(encoder, parts.embedding_norm), total)
         stages.append(_stage("normed", total, now))
         now = "normed"
     if parts.embedding_projection is not None and looked_up["token"].shape[1] != loaded.info.width:
-        weight, bias = _matrix(_found(encoder, parts.embedding_projection))
+        weight, bias = matrix(inside(encoder, parts.embedding_projection))
         stages.append(_stage("projected", total @ weight + bias, now))
     return stages
 
@@ -183,18 +184,18 @@ def _rows(loaded: LoadedModel, table: Any, name: str, encoding: Encoding) -> npt
     return found
 
 
-class _Attention:
+class OneLayer:
     """One layer of a model whose parts are known, its attention hidden where the model's own run hid it."""
 
     def __init__(self, loaded: LoadedModel, parts: Parts, run: AttentionRun, layer: int) -> None:
         self.loaded, self.parts, self.run, self.layer = loaded, parts, run, layer
-        self.module = _found(loaded.encoder, parts.layer.format(layer))
-        matrices = [_matrix(_found(self.module, path)) for path in parts.query_key_value]
+        self.module = inside(loaded.encoder, parts.layer.format(layer))
+        matrices = [matrix(inside(self.module, path)) for path in parts.query_key_value]
         if len(matrices) == 1:  # all three as one
             ((weight, bias),) = matrices
             matrices = list(zip(np.split(weight, 3, axis=1), np.split(bias, 3), strict=True))
         self.projections = matrices
-        self.output, self.output_bias = _matrix(_found(self.module, parts.output))
+        self.output, self.output_bias = matrix(inside(self.module, parts.output))
         self.heads = run.layers[layer].n_heads
         self.size = self.output.shape[0] // self.heads
         captured = run.layers[layer]
@@ -215,7 +216,7 @@ class _Attention:
         """From what the layer is given, (n, width), to what it gives."""
         parts, found = self.parts, [_stage("input", given)]
         entered, source = given, "input"
-        norm = _found(self.module, parts.attention_norm)
+        norm = inside(self.module, parts.attention_norm)
         if parts.pre_norm and not isinstance(norm, torch.nn.Identity):  # which stands for the norm of the embeddings
             entered, source = _normed(norm, given), "normed before"
             found.append(_stage(source, entered, "input"))
@@ -244,22 +245,22 @@ class _Attention:
         """From behind attention to the end; ``source`` is the name of the stage that ``main`` is."""
         parts, found = self.parts, []
         entered, at = main, source
-        norm = _found(self.module, parts.feed_forward_norm)
+        norm = inside(self.module, parts.feed_forward_norm)
         if parts.pre_norm:
             entered, at = _normed(norm, main), "normed between"
             found.append(_stage(at, entered, source))
-        weight, bias = _matrix(_found(self.module, parts.inner))
+        weight, bias = matrix(inside(self.module, parts.inner))
         inner = entered @ weight + bias
         gate = None
         if parts.gated:
             inner, gate = np.split(inner, 2, axis=-1)
         found.append(_stage("inner", inner, at))
-        active = _array(_found(self.module, parts.activation)(torch.from_numpy(inner)))
+        active = _array(inside(self.module, parts.activation)(torch.from_numpy(inner)))
         if gate is not None:
             found.append(_stage("gate", gate, at))
             active = active * gate
         found.append(_stage("active", active, "inner", *(["gate"] if gate is not None else [])))
-        weight, bias = _matrix(_found(self.module, parts.outer))
+        weight, bias = matrix(inside(self.module, parts.outer))
         forward = active @ weight + bias
         found.append(_stage("feed-forward", forward, "active"))
         after = main + forward
@@ -284,7 +285,7 @@ class _Attention:
         """θ of each pair of dimensions (d/2,), where queries and keys are turned by their positions; None elsewhere."""
         if self.parts.rotary is None:
             return None
-        rotary = _found(self.loaded.encoder, self.parts.rotary)
+        rotary = inside(self.loaded.encoder, self.parts.rotary)
         return _array(getattr(rotary, f"{self.module.attention_type}_inv_freq"))
 
     def _turned(self, values: Array, frequencies: Array) -> Array:

@@ -22,7 +22,7 @@ from model_zoo.text import check
 from model_zoo.types import Encoding, MaskLens, MaskPrediction, Prediction, Target
 
 # Numbers in one piece of the head's output: 16 MB of float32, of which a few are held at a time.
-_HEAD_NUMBERS = 2**22
+HEAD_NUMBERS = 2**22
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +49,45 @@ class Answer:
     log_total: float
 
 
-class _Output(tuple[torch.Tensor, ...]):
+class Output(tuple[torch.Tensor | None, ...]):
     """A network's output with everything but the vectors left out: other attributes are None."""
 
     @property
-    def last_hidden_state(self) -> torch.Tensor:
+    def last_hidden_state(self) -> torch.Tensor | None:
         return self[0]
 
     def __getattr__(self, name: str) -> None:
         return None
 
 
-class _Given(torch.nn.Module):
-    """Stands where the encoder was and hands out the vectors it is given instead of computing them."""
+class Given(torch.nn.Module):
+    """Stands where the encoder was and hands out the vectors it is given instead of computing them: in the place of
+    tokens, or as an ``output`` of its own.
+    """
 
-    def __init__(self, encoder: Any) -> None:
+    def __init__(self, encoder: Any, output: Output | None = None) -> None:
         super().__init__()
+        self._output = output
         object.__setattr__(self, "_encoder", encoder)  # not as a submodule: this is a reference, no part
 
-    def forward(self, input_ids: torch.Tensor, *_: Any, **__: Any) -> _Output:
-        return _Output((input_ids, input_ids[:, 0]))  # vectors, and what a sentence head would read
+    def forward(self, input_ids: torch.Tensor, *_: Any, **__: Any) -> Output:
+        if self._output is not None:
+            return self._output
+        return Output((input_ids, input_ids[:, 0]))  # vectors, and what a sentence head would read
 
     def __getattr__(self, name: str) -> Any:
         return getattr(object.__getattribute__(self, "_encoder"), name)
 
 
-def _head(model: Any) -> Any:
+def head_of(model: Any) -> Any:
     """The model's own head as a function of vectors (batch, n, width), whatever the family calls its parts."""
     head = copy.copy(model)
-    head._modules = {**model._modules, model.base_model_prefix: _Given(model.base_model)}
+    head._modules = {**model._modules, model.base_model_prefix: Given(model.base_model)}
     return head
 
 
-def _scores(output: Any) -> torch.Tensor:
+def scores_of(output: Any) -> torch.Tensor:
+    """The scores over the vocabulary in what a head gives."""
     found = getattr(output, "prediction_logits", None)
     return output.logits if found is None else found
 
@@ -96,10 +102,10 @@ def states_of(
 
 def logits_of(loaded: LoadedModel, states: torch.Tensor) -> Iterator[torch.Tensor]:
     """The head's output for rows of states (rows, width), in pieces (some rows, vocabulary), float32."""
-    head = _head(loaded.model)
-    rows_a_piece = max(1, _HEAD_NUMBERS // len(loaded.tokenizer))
+    head = head_of(loaded.model)
+    rows_a_piece = max(1, HEAD_NUMBERS // len(loaded.tokenizer))
     for piece in states.split(rows_a_piece):
-        yield _scores(head(piece[None]))[0].float()
+        yield scores_of(head(piece[None]))[0].float()
 
 
 def answers_of(
@@ -152,10 +158,32 @@ def predictions(
         with torch.inference_mode():
             states = states_of(loaded, [encodings[index] for index in batch], changed)
             rows = states[[place for place, _ in asked], [slot.row for _, slot in asked]]
-            targets = [[slot.original, *(id for _, id in slot.targets)] for _, slot in asked]
-            answers = iter(answers_of(loaded, rows, targets, top_k))
+            answers = iter(answers_of(loaded, rows, [_followed(slot) for _, slot in asked], top_k))
         for index in batch:
             yield index, tuple(_prediction(loaded, slot, next(answers)) for slot in slots[index])
+
+
+def predictions_of(
+    loaded: LoadedModel, states: torch.Tensor, slots: Sequence[Slot], top_k: int
+) -> tuple[MaskPrediction, ...]:
+    """The answers to a text's slots, given the vectors that the head reads (1, n, width)."""
+    with torch.inference_mode():
+        answers = answers_of(loaded, states[0, [slot.row for slot in slots]], list(map(_followed, slots)), top_k)
+    return tuple(_prediction(loaded, slot, answer) for slot, answer in zip(slots, answers, strict=True))
+
+
+def slot_at(
+    loaded: LoadedModel, encoding: Encoding, position: int, row: int, targets: Sequence[str | int] = ()
+) -> Slot:
+    """What stands at a position, or behind the text, with the words that are asked for there."""
+    wanted = tuple(target_id(loaded, encoding, position, target) for target in targets)
+    known = encoding.ids[position] if position < len(encoding) else None
+    return Slot(position, row, None if known == loaded.tokenizer.mask_token_id else known, wanted)
+
+
+def _followed(slot: Slot) -> list[int | None]:
+    """The tokens whose probability is wanted there."""
+    return [slot.original, *(id for _, id in slot.targets)]
 
 
 def _prediction(loaded: LoadedModel, slot: Slot, answer: Answer) -> MaskPrediction:

@@ -14,8 +14,11 @@ from model_zoo import text as texts_
 from model_zoo.download import Download
 from model_zoo.errors import InvalidInput
 from model_zoo.question import Comparison, Question, Streamed
+from model_zoo.questions.ablate import Ablate
 from model_zoo.questions.attend import Attend
+from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.compare_masks import CompareMasks
+from model_zoo.questions.decompose import Decompose
 from model_zoo.questions.describe_cost import DescribeCost
 from model_zoo.questions.describe_model import DescribeModel
 from model_zoo.questions.dissect import Dissect
@@ -27,6 +30,7 @@ from model_zoo.questions.fill_mask import FillMask
 from model_zoo.questions.fill_without import FillWithout
 from model_zoo.questions.follow_mask import FollowMask
 from model_zoo.questions.follow_next import FollowNext
+from model_zoo.questions.intervene import Intervene
 from model_zoo.questions.judge_pair import JudgePair
 from model_zoo.questions.measure_cost import COST_REPEATS, MeasureCost
 from model_zoo.questions.nearest_tokens import NearestTokens
@@ -42,10 +46,16 @@ from model_zoo.questions.write_masks import WriteMasks
 from model_zoo.text import Text
 from model_zoo.types import (
     COST_LENGTHS,
+    Aim,
     Anatomy,
     AttentionRun,
+    Attribution,
+    Change,
     CostEvent,
     CostSubject,
+    Decomposition,
+    Edge,
+    Effects,
     Encoding,
     EngineState,
     FloatArray,
@@ -53,6 +63,8 @@ from model_zoo.types import (
     HiddenStates,
     MaskLens,
     MaskPrediction,
+    Measure,
+    Method,
     ModelInfo,
     ModelStatus,
     Neighbour,
@@ -64,6 +76,7 @@ from model_zoo.types import (
     Shift,
     TokenScores,
     TrainingStep,
+    Value,
     Vocabulary,
     Without,
 )
@@ -494,6 +507,107 @@ class Asking(ABC):
         """
         return self.ask(TakeStep(model, text, position, rate, top_k))
 
+    def ablate(
+        self,
+        model: str,
+        text: str,
+        heads: Iterable[tuple[int, int]] = (),
+        *,
+        text_pair: str | None = None,
+        attention: Iterable[int] = (),
+        feed_forward: Iterable[int] = (),
+        edges: Iterable[Edge] = (),
+        masked: Collection[int] = (),
+        value: Value = "zero",
+        top_k: int = 10,
+        targets: Sequence[str | int] = (),
+    ) -> tuple[MaskPrediction, ...] | SentenceScore:
+        """What a model answers with parts of it switched off: as ``fill_mask``, of a causal model what is next as
+        ``next_tokens``, and with a ``text_pair`` as ``next_sentence``.
+
+        ``heads`` are (layer, head) from 0; ``attention`` and ``feed_forward`` are layers whose whole block is off;
+        ``edges`` say which token may not look at which. The ``value`` of what is off is "zero", or its "mean" over the
+        tokens of 100 built-in sentences: see ``Change``. Nothing off is the model as it is.
+
+        Raises InvalidInput for parts that are not there, NotSupported for models without the head or the parts.
+        """
+        change = Change(
+            heads=tuple(heads), attention=tuple(attention), feed_forward=tuple(feed_forward), edges=tuple(edges)
+        )
+        return self.ask(Ablate(model, text, text_pair, change, masked, value, top_k, targets))
+
+    def intervene(
+        self,
+        model: str,
+        text: str,
+        changes: Sequence[Change],
+        *,
+        text_pair: str | None = None,
+        masked: Collection[int] = (),
+        aim: Aim | None = None,
+        value: Value = "zero",
+        other: str | tuple[str, str] | None = None,
+        top_k: int = 5,
+    ) -> Effects:
+        """What each of many changes does to one answer: a run a change, in batches, each from the first layer on that
+        it touches. ``stream(Intervene(...))`` gives them piece by piece.
+
+        With the ``value`` "other" what is changed takes what it is in the run of the ``other`` text: of equally many
+        tokens, or of equally many words. Raises as ``ablate`` does.
+        """
+        pair = (other, None) if isinstance(other, str) else other
+        return self.ask(Intervene(model, text, text_pair, masked, aim or Aim(), tuple(changes), value, pair, top_k))
+
+    def patch(
+        self,
+        model: str,
+        text: str,
+        other: str,
+        *,
+        what: Literal["states", "attention", "feed_forward"] = "states",
+        masked: Collection[int] = (),
+        aim: Aim | None = None,
+        top_k: int = 5,
+    ) -> Effects:
+        """Activation patching: the run of ``text``, with one vector at a time put in from the run of the ``other``.
+
+        The readings come layer by layer, each with every position of ``text``. Of "states" there is a layer more: 0 are
+        those that enter the first. Of the others what a block adds is put in. Raises as ``ablate`` does.
+        """
+        n = len(self.encode(model, text))
+        layers = range(self.info(model).n_layers + (what == "states"))
+        changes = [_put_in(what, layer, (at,)) for layer in layers for at in range(n)]
+        return self.intervene(model, text, changes, masked=masked, aim=aim, value="other", other=other, top_k=top_k)
+
+    def attribute(
+        self,
+        model: str,
+        text: str,
+        text_pair: str | None = None,
+        *,
+        method: Method = "integrated gradients",
+        masked: Collection[int] = (),
+        aim: Aim | None = None,
+        measure: Measure = "log P",
+        steps: int = 32,
+    ) -> Attribution:
+        """How much of an answer each token is made answerable for, by one of ``METHODS``.
+
+        Integrated gradients go from the text with every token hidden (see ``Change.hidden``) to the text, in so many
+        ``steps``, and tell how far their sum is from what it should be. Attention's own answers are those of all
+        layers, as seen from the vector that the answer is read from. Raises NotSupported where a method does not fit a
+        model.
+        """
+        return self.ask(Attribute(model, text, text_pair, masked, aim or Aim(), method, measure, steps))
+
+    def decompose(
+        self, model: str, text: str, *, masked: Collection[int] = (), aim: Aim | None = None, top_k: int = 5
+    ) -> Decomposition:
+        """The logit of an answer as the sum of embeddings, every head, every feed-forward layer, and biases (direct
+        logit attribution). Raises NotSupported for families whose layers are not known part by part.
+        """
+        return self.ask(Decompose(model, text, None, masked, aim or Aim(), top_k))
+
     def output_projections(self, model: str, part: Part = "encoder") -> tuple[FloatArray | None, ...]:
         """W_O (heads, d', width) a layer, for runs that were pickled: see ``AttentionRun.output_projections``."""
         return self.ask(ReadProjections(model, part))
@@ -505,3 +619,14 @@ class Asking(ABC):
     def why_not(self, model: str, what: Literal["mlm", "nsp"]) -> str | None:
         """Why a model cannot fill masks or judge pairs of sentences, in a sentence or two; None where it can."""
         return self.ask(ExplainRefusal(model, what))
+
+
+def _put_in(what: str, layer: int, positions: tuple[int, ...]) -> Change:
+    """What is put in from another run in activation patching."""
+    match what:
+        case "states":
+            return Change(states=(layer,), positions=positions)
+        case "attention":
+            return Change(attention=(layer,), positions=positions)
+        case _:
+            return Change(feed_forward=(layer,), positions=positions)

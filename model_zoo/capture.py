@@ -2,6 +2,7 @@
 
 The forward pass of a model with ``attn_implementation=IMPLEMENTATION`` is that of sdpa. Inside ``recording()``
 each call also notes its queries, keys and values, without copying them on the CPU: linear memory, no n x n maps.
+Inside ``editing()`` each call is changed by an editor on its way.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from transformers import AttentionInterface
@@ -21,15 +22,14 @@ from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 IMPLEMENTATION = "look_inside"
 
 
-def of_this_thread(hook: Callable[..., None]) -> Callable[..., None]:
+def of_this_thread(hook: Callable[..., Any]) -> Callable[..., Any]:
     """A module's hook that acts on the passes of the thread that made it: somebody else's text may pass through the
     same module.
     """
     own_thread = threading.get_ident()
 
-    def guarded(*given: Any) -> None:
-        if threading.get_ident() == own_thread:
-            hook(*given)
+    def guarded(*given: Any) -> Any:
+        return hook(*given) if threading.get_ident() == own_thread else None
 
     return guarded
 
@@ -63,6 +63,30 @@ def recording() -> Iterator[list[Call]]:
         _calls.reset(token)
 
 
+class Editor(Protocol):
+    """Who changes attention: which queries may not look where, and what the output projection is given."""
+
+    maps: list[torch.Tensor] | None
+
+    @property
+    def hidden(self) -> torch.Tensor | None: ...
+
+    def output(self, given: torch.Tensor) -> torch.Tensor: ...
+
+
+_editor: ContextVar[Editor | None] = ContextVar("who changes attention", default=None)
+
+
+@contextmanager
+def editing(editor: Editor) -> Iterator[None]:
+    """Inside the block the attention calls of this thread are changed by an editor."""
+    token = _editor.set(editor)
+    try:
+        yield
+    finally:
+        _editor.reset(token)
+
+
 def _attend(
     module: torch.nn.Module,
     query: torch.Tensor,
@@ -73,9 +97,17 @@ def _attend(
     is_causal: bool | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
+    editor = _editor.get()
+    if editor is not None and (editor.hidden is not None or editor.maps is not None):
+        causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+        scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+        call = Call(query, key, value, attention_mask, kwargs.get("position_bias"), scale, causal)
+        return editor.output(_plainly(call, editor)), None
     result = sdpa_attention_forward(
         module, query, key, value, attention_mask, scaling=scaling, is_causal=is_causal, **kwargs
     )
+    if editor is not None:
+        return editor.output(result[0]), None
     calls = _calls.get()
     if calls is not None:
         # The rule of sdpa_attention_forward: causal only where no mask says otherwise and there is a past to hide.
@@ -84,6 +116,26 @@ def _attend(
         scale = query.shape[-1] ** -0.5 if scaling is None else scaling
         calls.append(Call(query, key, value, attention_mask, kwargs.get("position_bias"), scale, causal, result[0]))
     return result
+
+
+def _plainly(call: Call, editor: Editor) -> torch.Tensor:
+    """softmax(q kᵀ · scaling) v step by step, with edges cut and weights noted; (batch, queries, heads, d')."""
+    group = call.query.shape[1] // call.key.shape[1]
+    key, value = (each.repeat_interleave(group, dim=1) if group > 1 else each for each in (call.key, call.value))
+    scores = (call.query @ key.transpose(-1, -2)).float() * call.scaling
+    if call.position_bias is not None:
+        scores = scores + call.position_bias
+    if call.mask is None and call.causal:
+        scores = scores.masked_fill(torch.ones_like(scores[0, 0], dtype=torch.bool).triu(1), -torch.inf)
+    elif call.mask is not None:
+        scores = scores.masked_fill(~call.mask, -torch.inf) if call.mask.dtype == torch.bool else scores + call.mask
+    if editor.hidden is not None:
+        scores = scores.masked_fill(editor.hidden, -torch.inf)
+    nowhere = torch.isneginf(scores).all(dim=-1, keepdim=True)  # who may look nowhere gets nothing
+    weights = scores.masked_fill(nowhere, 0.0).softmax(dim=-1).masked_fill(nowhere, 0.0)
+    if editor.maps is not None:
+        editor.maps.append(weights)
+    return (weights.to(value.dtype) @ value).transpose(1, 2)
 
 
 AttentionInterface.register(IMPLEMENTATION, _attend)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from model_zoo import registry
-from model_zoo.answers import Slot, lens, predictions, target_id
+from model_zoo.answers import Slot, lens, predictions, slot_at
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Encoding, MaskLens, MaskPrediction, Prediction, TokenScores
@@ -30,16 +30,13 @@ def next_tokens(
 ) -> list[MaskPrediction]:
     """The best tokens behind every text."""
     refuse_without_head(loaded)
-    encodings = [_whole(loaded, text) for text in texts]
-    slots = []
-    for encoding in encodings:
-        end = len(encoding)
-        wanted = tuple(target_id(loaded, encoding, end, target) for target in targets)
-        slots.append([Slot(end, end - 1, None, wanted)])
+    encodings = [whole(loaded, text) for text in texts]
+    slots = [[slot_at(loaded, encoding, len(encoding), len(encoding) - 1, targets)] for encoding in encodings]
     return [answer for _, (answer,) in sorted(predictions(loaded, encodings, slots, top_k))]
 
 
-def _whole(loaded: LoadedModel, text: str) -> Encoding:
+def whole(loaded: LoadedModel, text: str) -> Encoding:
+    """The tokens of a text. Raises InvalidInput for one that is longer than the model reads."""
     encoding = loaded.encode(text)
     if encoding.n_dropped:
         raise InvalidInput(
@@ -81,7 +78,7 @@ def next_lens(
     encoding = loaded.encode(text)
     wanted = [len(encoding)] if positions is None else list(positions)
     if wanted == [len(encoding)]:
-        _whole(loaded, text)
+        whole(loaded, text)
     for position in wanted:
         if not 1 <= position <= len(encoding):
             raise InvalidInput(

@@ -86,6 +86,8 @@ class LoadedModel:
     tokenizer: Any
     max_tokens: int
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
+    means: dict[str, Any] = field(default_factory=dict, init=False)  # see interventions.intervene
+    means_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections: dict[Part, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
 
@@ -157,7 +159,7 @@ class LoadedModel:
         """Whether attention comes as finished maps only: in families outside the fused kernel of which nobody has said
         where their queries and keys are.
         """
-        return self._is_eager and self._unfused is None
+        return self._is_eager and self.unfused is None
 
     @property
     def _is_eager(self) -> bool:
@@ -165,15 +167,15 @@ class LoadedModel:
         return eager
 
     @property
-    def _unfused(self) -> Projections | None:
-        """Where queries and keys are to be caught outside the fused kernel."""
+    def unfused(self) -> Projections | None:
+        """Where queries and keys are to be caught outside the fused kernel; None for families that go through it."""
         return self.family.projections_of(self.model.config) if self._is_eager else None
 
     def recording(self, n_tokens: int) -> AbstractContextManager[list[Call]]:
         """The attention calls this thread makes inside the block, in order; the longest text has ``n_tokens``."""
-        if self._unfused is None:
+        if self.unfused is None:
             return capture.recording()
-        return unfused.recording(self.encoder, self._unfused, n_tokens)
+        return unfused.recording(self.encoder, self.unfused, n_tokens)
 
     @cached_property
     def takes_type_ids(self) -> bool:
@@ -186,11 +188,28 @@ class LoadedModel:
         return n_types > 1
 
     @cached_property
+    def takes_embeddings(self) -> bool:
+        """Whether the encoder takes vectors in the place of tokens."""
+        return "inputs_embeds" in inspect.signature(self.encoder.forward).parameters
+
+    @cached_property
+    def takes_cache(self) -> bool:
+        """Whether the network keeps keys and values of earlier calls unless it is told not to."""
+        return "use_cache" in inspect.signature(self.encoder.forward).parameters
+
+    @cached_property
     def final_norm(self) -> torch.nn.Module | None:
         """The norm behind the encoder's last layer, which its output has passed through and the layers before have not;
         None where the last layer ends in a norm of its own (BERT). Found by watching, so no family has to be named.
         """
         return watching.final_norm(self.encoder, self._tried)
+
+    @cached_property
+    def layers(self) -> watching.Layers | None:
+        """The modules of the encoder's layers; None where they do not hand on hidden states one to the next. Found by
+        watching, so no family has to be named.
+        """
+        return watching.layers(self.encoder, self._tried_states, self.final_norm)
 
     def output_projections(self, part: Part) -> tuple[FloatArray | None, ...]:
         """See ``AttentionRun.output_projections``; those of the fused kernel are found once, by watching where
@@ -198,8 +217,8 @@ class LoadedModel:
         """
         with self._projections_lock:
             if part not in self._projections:
-                if self._unfused is not None:
-                    of_output = self._unfused.of_output(self.encoder)
+                if self.unfused is not None:
+                    of_output = self.unfused.of_output(self.encoder)
                     self._projections[part] = tuple(map(watching.as_array, of_output))
                 elif part == "encoder":
                     self._projections[part] = watching.output_projections(self.model, self._tried)
@@ -213,6 +232,11 @@ class LoadedModel:
         encoding = self.encode(_TRIED) if states is None else self.written(_TRIED, _TRIED)
         last: torch.Tensor = self.forward(encoding, states).last_hidden_state
         return last
+
+    def _tried_states(self) -> Sequence[torch.Tensor]:
+        """The hidden states of a few words: after the embeddings and after every layer."""
+        found: Sequence[torch.Tensor] = self.forward(self.encode(_TRIED), output_hidden_states=True).hidden_states
+        return found
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from model_zoo import registry, table
-from model_zoo.answers import Slot, answers_of, lens, logits_of, predictions, states_of, target_id
+from model_zoo.answers import Slot, answers_of, lens, logits_of, predictions, slot_at, states_of
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
 from model_zoo.running import batches
@@ -72,7 +72,7 @@ def _checked(encoding: Encoding, masked: Collection[int]) -> None:
             )
 
 
-def _hidden(loaded: LoadedModel, encoding: Encoding, masked: Collection[int]) -> tuple[Encoding, list[int]]:
+def with_masks(loaded: LoadedModel, encoding: Encoding, masked: Collection[int]) -> tuple[Encoding, list[int]]:
     """The encoding with ``masked`` replaced by the mask, and the positions of all masks, also of typed ones."""
     _checked(encoding, masked)
     mask = loaded.tokenizer.mask_token_id
@@ -111,25 +111,19 @@ def fill_mask(
     for which, (text, places) in enumerate(zip(texts, masked, strict=True)):
         encoding = loaded.encode(text)
         try:
-            with_masks, positions = _hidden(loaded, encoding, places)
+            masks, positions = with_masks(loaded, encoding, places)
             asked = [_slot(loaded, encoding, position, targets) for position in positions]
         except InvalidInput as error:
             error.which = which
             raise
-        hidden.append(with_masks)
+        hidden.append(masks)
         slots.append(asked)
     yield from predictions(loaded, hidden, slots, top_k)
 
 
 def _slot(loaded: LoadedModel, encoding: Encoding, position: int, targets: Sequence[str | int] = ()) -> Slot:
     """What stands behind the mask at a position."""
-    wanted = tuple(target_id(loaded, encoding, position, target) for target in targets)
-    return Slot(position, position, _original(loaded, encoding, position), wanted)
-
-
-def _original(loaded: LoadedModel, encoding: Encoding, position: int) -> int | None:
-    found = encoding.ids[position]
-    return None if found == loaded.tokenizer.mask_token_id else found
+    return slot_at(loaded, encoding, position, position, targets)
 
 
 def restore(
@@ -154,7 +148,7 @@ def fill_without(
     """As ``fill_mask``, of a model that is kept from seeing what comes later, or where tokens stand."""
     refuse_without_head(loaded)
     encoding = loaded.encode(text)
-    hidden, positions = _hidden(loaded, encoding, masked)
+    hidden, positions = with_masks(loaded, encoding, masked)
     slots = [_slot(loaded, encoding, position) for position in positions]
     changed = _kept_from(loaded, without, len(encoding))
     ((_, answers),) = predictions(loaded, [hidden], [slots], top_k, changed)
@@ -190,7 +184,7 @@ def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterato
     """
     refuse_without_head(loaded)
     encoding = loaded.encode(text)
-    hidden, positions = _hidden(loaded, encoding, masked)
+    hidden, positions = with_masks(loaded, encoding, masked)
     while positions:
         ((_, answers),) = predictions(loaded, [hidden], [[_slot(loaded, encoding, p) for p in positions]], 1)
         surest = max(answers, key=lambda answer: answer.best[0].probability)
@@ -259,7 +253,7 @@ def _hiding(encoding: Encoding, place: int, mask: int, scheme: Scheme) -> tuple[
 def mask_lens(loaded: LoadedModel, text: str, masked: Collection[int], top_k: int) -> tuple[MaskLens, ...]:
     """The head applied to each mask's hidden state after every layer, see ``answers.lens``."""
     refuse_without_head(loaded)
-    hidden, positions = _hidden(loaded, encoding := loaded.encode(text), masked)
+    hidden, positions = with_masks(loaded, encoding := loaded.encode(text), masked)
     return lens(loaded, hidden, [_slot(loaded, encoding, position) for position in positions], top_k)
 
 
@@ -275,7 +269,7 @@ def shifts(
     nothing. Raises InvalidInput when the texts have different numbers of masks.
     """
     refuse_without_head(loaded)
-    sides = [_hidden(loaded, loaded.encode(text), masked) for text, masked in (before, after)]
+    sides = [with_masks(loaded, loaded.encode(text), masked) for text, masked in (before, after)]
     if len(sides[0][1]) != len(sides[1][1]):
         raise InvalidInput(
             f"There are {len(sides[0][1])} masks before the change and {len(sides[1][1])} after it. "

@@ -45,12 +45,22 @@ def attend(
     """One forward pass of the encoder, and of the decoder for another part, keeping what attention is made from, and
     the encoder's hidden states where they are asked for: all of them, or of the layers ``states_of``.
     """
-    with_states, state_layers = _wanted(states_of)
     if part == "encoder":
-        encoding, source = loaded.encode(text, text_pair, max_tokens), None
-    else:
-        refuse_without_part(loaded, part)
-        encoding, source = loaded.written(text, text_pair, max_tokens), loaded.encode(text, None, max_tokens)
+        return attend_tokens(loaded, loaded.encode(text, text_pair, max_tokens), states_of=states_of)
+    refuse_without_part(loaded, part)
+    encoding, source = loaded.written(text, text_pair, max_tokens), loaded.encode(text, None, max_tokens)
+    return attend_tokens(loaded, encoding, source, part, states_of)
+
+
+def attend_tokens(
+    loaded: LoadedModel,
+    encoding: Encoding,
+    source: Encoding | None = None,
+    part: Part = "encoder",
+    states_of: Sequence[int] | bool = False,
+) -> AttentionRun:
+    """As ``attend``, of tokens; a decoder's while the encoder reads the ``source``."""
+    with_states, state_layers = _wanted(states_of)
     layers: tuple[LayerAttention, ...]
     with torch.inference_mode():
         read = None if source is None else loaded.forward(source).last_hidden_state

@@ -95,10 +95,14 @@ class Projections:
         """The submodule of each layer."""
         return [encoder.get_submodule(self.path.format(layer)) for layer in range(encoder.config.num_hidden_layers)]
 
+    def output_weights(self, encoder: Any) -> list[torch.Tensor]:
+        """The weight of each layer's output projection."""
+        return [_weight(layer, self.output) for layer in self.layers(encoder)]
+
     def of_output(self, encoder: Any) -> Iterator[torch.Tensor]:
         """W_O of each layer, (heads, d', width)."""
-        for layer in self.layers(encoder):
-            weight = _weight(layer, self.output).flatten(1)  # (width, heads * d' / groups)
+        for whole in self.output_weights(encoder):
+            weight = whole.flatten(1)  # (width, heads * d' / groups)
             groups = len(weight) // weight.shape[1]  # it is square but for SqueezeBERT's groups
             dense = weight if groups == 1 else torch.block_diag(*weight.chunk(groups))
             yield dense.T.reshape(encoder.config.num_attention_heads, -1, len(weight))

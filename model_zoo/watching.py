@@ -1,10 +1,12 @@
-"""What is found out of a network by watching a text pass, so that no family has to name it: its final norm, and the
-output projection of every attention.
+"""What is found out of a network by watching a text pass, so that no family has to name it: its layers, its final norm,
+and the output projection of every attention.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -36,6 +38,65 @@ def final_norm(encoder: torch.nn.Module, run: Callable[[], torch.Tensor]) -> tor
         for hook in hooks:
             hook.remove()
     return next((module for module, output in outputs if torch.equal(output, last)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The module of each layer, the same one several times where layers share it; ``order`` is that of the axes
+    (rows, n, width) as these modules have them: XLNet's begin with n.
+    """
+
+    modules: tuple[torch.nn.Module, ...]
+    order: tuple[int, int, int]
+
+    @property
+    def back(self) -> tuple[int, int, int]:
+        """The order that takes a module's axes to (rows, n, width)."""
+        first, second, third = (self.order.index(axis) for axis in range(3))
+        return first, second, third
+
+
+def layers(
+    encoder: torch.nn.Module, run: Callable[[], Sequence[torch.Tensor]], norm: torch.nn.Module | None
+) -> Layers | None:
+    """The modules that make each of the hidden states that ``run`` gives out of the one before; None where there is no
+    such chain. The last state counts as it was before the final ``norm``.
+    """
+    calls: list[tuple[torch.nn.Module, torch.Tensor, torch.Tensor]] = []  # module, what it was given, what it gave
+
+    def watch(module: torch.nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+        given = args[0] if args else kwargs.get("hidden_states")
+        made = output[0] if isinstance(output, tuple | list) and output else output
+        if isinstance(given, torch.Tensor) and isinstance(made, torch.Tensor):
+            calls.append((module, given, made))
+
+    guarded = capture.of_this_thread(watch)
+    hooks = [module.register_forward_hook(guarded, with_kwargs=True) for module in encoder.modules()]
+    try:
+        with torch.inference_mode():
+            states = list(run())
+    finally:
+        for hook in hooks:
+            hook.remove()
+    if norm is not None:
+        states[-1] = next(given for module, given, _ in reversed(calls) if module is norm)
+    for order in ((0, 1, 2), (1, 0, 2), (0, 2, 1)):
+        turned = [state.permute(order) for state in states]
+        found: list[torch.nn.Module] = []
+        for given, made in pairwise(turned):
+            # The last to end of those that do it: a layer ends after its parts do.
+            one = [module for module, entered, left in calls if _begins(entered, given) and _begins(left, made)]
+            found += one[-1:]
+        if len(found) == len(states) - 1:
+            return Layers(tuple(found), order)
+    return None
+
+
+def _begins(states: torch.Tensor, known: torch.Tensor) -> bool:
+    """Whether one tensor is the beginning of another: a family may pad behind the text by itself."""
+    if states.ndim != 3 or any(given < n for given, n in zip(states.shape, known.shape, strict=True)):
+        return False
+    return torch.equal(states[tuple(slice(n) for n in known.shape)], known)
 
 
 def output_projections(model: torch.nn.Module, run: Callable[[], object]) -> tuple[FloatArray | None, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -20,6 +21,27 @@ def softmax(scores: FloatArray) -> FloatArray:
     weights = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
     total = weights.sum(axis=-1, keepdims=True)
     return np.divide(weights, total, out=weights, where=total > 0)
+
+
+def rolled_out(maps: Iterable[npt.NDArray[np.floating]]) -> npt.NDArray[np.float64]:
+    """How much of each token that enters the first layer reaches each one that leaves the last, (n, n).
+
+    ``maps`` (n, n) are attention a layer, from the first on. Each is mixed half and half with the identity, for the
+    residual stream, its rows scaled to sum 1 before and after, and multiplied on (Abnar & Zuidema 2020). A row of zeros
+    stays zero.
+    """
+    reached: npt.NDArray[np.float64] | None = None
+    for weights in maps:
+        identity = np.eye(len(weights))
+        mixed = _rows_to_one(0.5 * _rows_to_one(weights.astype(np.float64)) + 0.5 * identity)
+        reached = mixed if reached is None else mixed @ reached
+    assert reached is not None
+    return reached
+
+
+def _rows_to_one(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    totals = matrix.sum(axis=-1, keepdims=True)
+    return np.divide(matrix, totals, out=np.zeros_like(matrix), where=totals > 0)
 
 
 class LayerAttention(Protocol):

@@ -21,7 +21,7 @@ from model_zoo.questions.describe_model import DescribeModel
 from model_zoo.questions.explain_refusal import ExplainRefusal
 from model_zoo.questions.read_projections import ReadProjections
 from model_zoo.questions.read_vocabulary import ReadVocabulary
-from model_zoo.types import PARTS, SCHEMES
+from model_zoo.types import MEASURES, METHODS, PARTS, READS, SCHEMES, VALUES, Aim, Change, Edge
 
 QUESTIONS: list[type[Any]] = [
     one
@@ -36,6 +36,18 @@ FEW = {DescribeModel, ExplainRefusal, ReadProjections, ReadVocabulary}
 _TEXT = TEXTS | TYPED
 _NUMBERS = st.integers(-2, 12) | st.sampled_from([2**31, -(2**63)])
 _MANY = st.lists(_NUMBERS, max_size=3).map(tuple)
+_ANSWER = st.none() | _NUMBERS | _TEXT
+_EDGES = st.builds(Edge, _NUMBERS, _NUMBERS, st.none() | _NUMBERS, st.none() | _NUMBERS)
+_CHANGES = st.builds(
+    Change,
+    heads=st.lists(st.tuples(_NUMBERS, _NUMBERS), max_size=2).map(tuple),
+    attention=_MANY,
+    feed_forward=_MANY,
+    states=_MANY,
+    positions=st.none() | _MANY,
+    edges=st.lists(_EDGES, max_size=2).map(tuple),
+    hidden=_MANY,
+)
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "text": _TEXT,
     "a": _TEXT,
@@ -64,6 +76,14 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "position": _NUMBERS,
     "rate": st.floats(-1, 11) | st.sampled_from([float("nan"), float("inf")]),
     "n": _NUMBERS,
+    "aim": st.builds(Aim, st.sampled_from([*READS, "nonsense"]), st.none() | _NUMBERS, _ANSWER, _ANSWER),
+    "change": _CHANGES,
+    "changes": st.lists(_CHANGES, max_size=3).map(tuple),
+    "value": st.sampled_from([*VALUES, "nonsense"]),
+    "other": st.none() | st.tuples(_TEXT, st.none() | _TEXT),
+    "method": st.sampled_from([*METHODS, "nonsense"]),
+    "measure": st.sampled_from([*MEASURES, "nonsense"]),
+    "steps": st.integers(-1, 3),
 }
 
 

@@ -1,0 +1,204 @@
+"""Which tokens an answer rests on, by gradients and by attention: a number a token.
+
+Hiding words (occlusion) is an intervention: see ``intervene``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from model_zoo import running
+from model_zoo.errors import NotSupported
+from model_zoo.interventions.editing import Editor, editing
+from model_zoo.interventions.reading import Reader, reader, without
+from model_zoo.interventions.walk import Walk
+from model_zoo.line import give_way
+from model_zoo.loading import LoadedModel
+from model_zoo.types import Aim, Attribution, FloatArray, Measure, Method, rolled_out
+
+# Tokens in one batch of steps between nothing and the text: their gradients take several times what a pass takes.
+_BATCH_TOKENS = 1024
+
+
+def attribute(
+    loaded: LoadedModel,
+    text: str,
+    text_pair: str | None,
+    masked: Collection[int],
+    aim: Aim,
+    method: Method,
+    measure: Measure,
+    steps: int,
+) -> Attribution:
+    """See ``Asking.attribute``."""
+    read = reader(loaded, text, text_pair, masked, aim)
+    special = read.encoding.special
+    counted = tuple(place for place in range(len(special)) if not special[place] and place != read.position)
+    with torch.inference_mode():
+        logits = read.logits(Walk(loaded, [read.encoding]).final)[0]
+    read.settle(logits)
+    logs = logits.log_softmax(dim=-1)
+    difference = error = None
+    match method:
+        case "gradient x input":
+            scores = _gradient_x_input(read, measure)
+        case "integrated gradients":
+            scores, difference = _integrated(read, measure, counted, steps)
+            error = float(scores.sum()) - difference
+        case "gradient-weighted attention":
+            scores = _gradient_weighted(read, measure)
+        case _:
+            scores = _attention(read, method)
+    kept = np.zeros(len(special), dtype=np.float32)
+    kept[list(counted)] = scores[list(counted)]
+    return Attribution(
+        encoding=read.encoding,
+        model=loaded.info,
+        method=method,
+        measure=measure,
+        position=read.position,
+        answer=read.prediction(logs, read.answer),
+        against=None if read.against is None else read.prediction(logs, read.against),
+        scores=kept,
+        counted=counted,
+        difference=difference,
+        error=error,
+    )
+
+
+def _measured(read: Reader, logits: torch.Tensor, measure: Measure) -> torch.Tensor:
+    """The number that a run is measured by, a row each: (rows,) from logits (rows, answers)."""
+    match measure:
+        case "log P":
+            return logits.log_softmax(dim=-1)[:, read.answer]
+        case "P":
+            return logits.softmax(dim=-1)[:, read.answer]
+        case "logit difference":
+            assert read.against is not None  # the question says so
+            return logits[:, read.answer] - logits[:, read.against]
+
+
+def _embedded(read: Reader, ids: Sequence[int]) -> torch.Tensor:
+    """The tokens' own embeddings, (1, n, width). Raises NotSupported for networks that take none."""
+    loaded = read.loaded
+    if not loaded.takes_embeddings:
+        raise NotSupported(
+            f"{loaded.info.id} ({loaded.info.family}) takes no vectors in the place of tokens, so gradients cannot be "
+            "traced back to them here. Choose another model, such as BERT."
+        )
+    table = loaded.encoder.get_input_embeddings()
+    found: torch.Tensor = table(torch.tensor([list(ids)], device=loaded.model.device)).detach()
+    return found
+
+
+def _gradients() -> Any:
+    """Gradients are wanted here, whatever the caller is at."""
+    return torch.inference_mode(False), torch.enable_grad()
+
+
+def _gradient_x_input(read: Reader, measure: Measure) -> FloatArray:
+    """∂F/∂e · e, (n,): Denil et al. 2014, Shrikumar et al. 2017."""
+    inference, enabled = _gradients()
+    with inference, enabled:
+        embedded = _embedded(read, read.encoding.ids).requires_grad_()
+        (gradient,) = _gradient(read, measure, embedded)
+        return _array((gradient * embedded.detach()).sum(dim=-1)[0])
+
+
+def _gradient(read: Reader, measure: Measure, embedded: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    final = Walk(read.loaded, [read.encoding], embedded).final
+    return torch.autograd.grad(_measured(read, read.logits(final), measure).sum(), embedded)
+
+
+def _integrated(read: Reader, measure: Measure, counted: Sequence[int], steps: int) -> tuple[FloatArray, float]:
+    """Integrated gradients (Sundararajan et al. 2017) from the text with all ``counted`` tokens hidden to the text, by
+    the midpoints of so many steps, (n,); and how much F differs between the two.
+    """
+    loaded = read.loaded
+    nothing = without(loaded, read.encoding, counted)
+    inference, enabled = _gradients()
+    with inference, enabled:
+        start, end = _embedded(read, nothing.ids), _embedded(read, read.encoding.ids)
+        total = torch.zeros_like(end[0], dtype=torch.float32)
+        for shares in _shares(steps, len(read.encoding)):
+            give_way()
+            along = torch.tensor(shares, device=end.device, dtype=end.dtype)[:, None, None]
+            (gradient,) = _gradient(read, measure, (start + along * (end - start)).requires_grad_())
+            total += gradient.float().sum(dim=0)
+        scores = _array((total / steps * (end - start)[0].float()).sum(dim=-1))
+    with torch.inference_mode():
+        ends = [Walk(loaded, [each]).final for each in (read.encoding, nothing)]
+        full, empty = _measured(read, read.logits(torch.cat(ends)), measure).tolist()
+    return scores, full - empty
+
+
+def _shares(steps: int, n: int) -> Iterator[list[float]]:
+    """The midpoints of equal steps from 0 to 1, as many at a time as make a batch."""
+    rows = max(1, _BATCH_TOKENS // n)
+    every = [(step + 0.5) / steps for step in range(steps)]
+    for start in range(0, steps, rows):
+        yield every[start : start + rows]
+
+
+def _gradient_weighted(read: Reader, measure: Measure) -> FloatArray:
+    """How much of each token reaches the vector that the answer is read from, when each layer's attention counts by
+    its own effect: R ← R + Ā R, Ā the mean over heads of (∂F/∂A ⊙ A) above 0, R at first I (Chefer et al. 2021).
+    """
+    loaded, n = read.loaded, len(read.encoding)
+    _refuse_without_attention(loaded)
+    editor = Editor(maps=[])
+    inference, enabled = _gradients()
+    with inference, enabled:
+        embedded = _embedded(read, read.encoding.ids).requires_grad_()
+        with editing(loaded, editor):
+            walk = Walk(loaded, [read.encoding], embedded)
+        maps = (editor.maps or [])[: loaded.info.n_layers]  # a decoder's come later
+        if any(one.shape[-2:] != (n, n) for one in maps):
+            raise NotSupported(
+                f"The attention of {loaded.info.id} ({loaded.info.family}) comes in windows, whose gradients are not "
+                "put together here. Choose another method."
+            )
+        gradients = torch.autograd.grad(_measured(read, read.logits(walk.final), measure).sum(), maps)
+        relevance = torch.eye(n, device=embedded.device)
+        for weights, gradient in zip(maps, gradients, strict=True):
+            mean = (weights * gradient).clamp(min=0)[0].float().mean(dim=0)
+            relevance = relevance + mean @ relevance
+        return _array(relevance[read.row])
+
+
+def _refuse_without_attention(loaded: LoadedModel) -> None:
+    if loaded.model.config.is_encoder_decoder:
+        raise NotSupported(
+            f"The answer of {loaded.info.id} is read from its decoder, which the encoder's attention alone does not "
+            "lead to. Choose a method of gradients, or another model."
+        )
+    if not loaded.info.n_heads:
+        raise NotSupported(
+            f"{loaded.info.id} ({loaded.info.family}) has no attention, so this method does not fit it. Choose another."
+        )
+
+
+def _attention(read: Reader, method: Method) -> FloatArray:
+    """Attention's own answers, (n,), as seen from the vector that the answer is read from: its weights, or weighted by
+    value (Kobayashi et al. 2020), mean of all heads of all layers; or rollout (Abnar & Zuidema 2020).
+    """
+    _refuse_without_attention(read.loaded)
+    run = running.attend_tokens(read.loaded, read.encoding)
+    layers = range(run.n_layers)
+    found: FloatArray
+    if method == "rollout":
+        found = rolled_out(run.layer(layer).mean(axis=0) for layer in layers)[read.row].astype(np.float32)
+    elif method == "value-weighted attention":
+        found = np.mean([(run.layer(one)[:, read.row] * run.value_norms(one)).mean(axis=0) for one in layers], axis=0)
+    else:
+        found = np.mean([run.layer(layer)[:, read.row].mean(axis=0) for layer in layers], axis=0)
+    return found
+
+
+def _array(tensor: torch.Tensor) -> FloatArray:
+    found: FloatArray = tensor.detach().float().cpu().numpy()
+    return found

@@ -1,0 +1,243 @@
+"""The logit of an answer as a sum of what every part of the model wrote: direct logit attribution.
+
+In float64 up to the head. A part is followed along the residual stream alone, not through what later layers make of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch.overrides import TorchFunctionMode
+
+from model_zoo import capture, running
+from model_zoo.anatomy import OneLayer, embeddings, inside, matrix
+from model_zoo.answers import HEAD_NUMBERS, head_of, scores_of
+from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.families.rule import Parts
+from model_zoo.interventions.reading import Reader, reader
+from model_zoo.loading import LoadedModel
+from model_zoo.types import Aim, AttentionRun, Decomposition, Stage, Written
+
+Array = npt.NDArray[np.float64]
+_Kind = Literal["token", "position", "segment", "head", "feed-forward"]
+
+
+def decompose(
+    loaded: LoadedModel, text: str, text_pair: str | None, masked: Collection[int], aim: Aim, top_k: int
+) -> Decomposition:
+    """See ``Asking.decompose``."""
+    if aim.reads not in ("mask", "next token"):
+        raise InvalidInput("Sums are taken of a token's logit. Ask for the answer at a mask, or behind a text.")
+    parts = loaded.family.anatomy
+    if parts is None or loaded.model.config.is_encoder_decoder:
+        raise NotSupported(
+            f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part, so its answer "
+            "cannot be written as their sum. Choose BERT, DistilBERT, RoBERTa, ModernBERT or GPT-2."
+        )
+    read = reader(loaded, text, text_pair, masked, aim)
+    run = running.attend_tokens(loaded, read.encoding, states_of=True)
+    stream = _stream(loaded, parts, run, read.row)
+    with torch.inference_mode():
+        return _written(read, stream, top_k)
+
+
+@dataclass(slots=True)
+class _Stream:
+    """What stands in the residual stream at one position, part by part, and all biases as one part."""
+
+    kinds: list[tuple[_Kind, int | None, int | None]] = field(default_factory=list)
+    vectors: list[Array] = field(default_factory=list)  # (width,) each
+    bias: Array | float = 0.0
+
+    def add(self, kind: _Kind, vector: Array, layer: int | None = None, head: int | None = None) -> None:
+        self.kinds.append((kind, layer, head))
+        self.vectors.append(vector)
+
+    def map(self, weight: Array, bias: Array) -> None:
+        """All through a matrix (in, out)."""
+        self.vectors = [vector @ weight for vector in self.vectors]
+        self.bias = np.asarray(self.bias) @ weight + bias if np.ndim(self.bias) else bias
+
+    def norm(self, module: Any, total: Array) -> None:
+        """All through a LayerNorm that divides by what it divides the ``total`` (width,) by."""
+        spread = np.sqrt(total.var() + module.eps)
+        weight = _numbers(module.weight)
+
+        def through(vector: Array) -> Array:
+            found: Array = (vector - vector.mean()) * weight / spread
+            return found
+
+        self.vectors = [through(vector) for vector in self.vectors]
+        self.bias = through(np.asarray(self.bias)) if np.ndim(self.bias) else 0.0
+        if module.bias is not None:
+            self.bias = self.bias + _numbers(module.bias)
+
+
+def _numbers(tensor: torch.Tensor) -> Array:
+    found: Array = tensor.detach().double().cpu().numpy()
+    return found
+
+
+def _stream(loaded: LoadedModel, parts: Parts, run: AttentionRun, row: int) -> _Stream:
+    """Everything that was written into the stream at one position, as it stands when the head reads it."""
+    assert run.states is not None
+    stream, states = _Stream(), run.states.states
+    _begin(loaded, parts, stream, embeddings(loaded, parts, run.encoding), row)
+    total: Array = states[0][row].astype(np.float64)
+    for number in range(run.n_layers):
+        layer = OneLayer(loaded, parts, run, number)
+        by_name = {stage.name: stage.values[row].astype(np.float64) for stage in layer.stages(_given(states[number]))}
+        for head in range(layer.heads):
+            of_head = slice(head * layer.size, (head + 1) * layer.size)
+            stream.add("head", by_name["context"][of_head] @ layer.output[of_head], number, head)
+        stream.bias = stream.bias + layer.output_bias
+        total = by_name["after attention"]
+        if not parts.pre_norm:
+            stream.norm(inside(layer.module, parts.attention_norm), total)
+        stream.add("feed-forward", by_name["feed-forward"], number)
+        if parts.pre_norm:
+            total = by_name["output"]
+        else:
+            stream.norm(inside(layer.module, parts.feed_forward_norm), by_name["after feed-forward"])
+    if loaded.final_norm is not None:
+        stream.norm(loaded.final_norm, total)
+    return stream
+
+
+def _given(states: npt.NDArray[np.float32]) -> Array:
+    return states.astype(np.float64)
+
+
+def _begin(loaded: LoadedModel, parts: Parts, stream: _Stream, stages: Sequence[Stage], row: int) -> None:
+    """The embeddings, through their norm and their matrix where there are some."""
+    by_name = {stage.name: stage.values[row].astype(np.float64) for stage in stages}
+    kinds: tuple[_Kind, ...] = ("token", "position", "segment")
+    for kind in kinds:
+        if kind in by_name:
+            stream.add(kind, by_name[kind])
+    if parts.embedding_norm is not None:
+        stream.norm(inside(loaded.encoder, parts.embedding_norm), by_name.get("sum", by_name["token"]))
+    if "projected" in by_name:
+        assert parts.embedding_projection is not None
+        stream.map(*matrix(inside(loaded.encoder, parts.embedding_projection)))
+
+
+class _Frozen(TorchFunctionMode):
+    """While ``held`` is empty, notes by what norms divide and activations multiply; then does the same to other
+    vectors, which makes the head linear.
+    """
+
+    def __init__(self, held: list[torch.Tensor], *, noting: bool) -> None:
+        super().__init__()
+        self.held, self.noting, self._at = held, noting, 0
+
+    def factor(self, found: torch.Tensor) -> torch.Tensor:
+        """What is noted now, or was noted at this place."""
+        if self.noting:
+            self.held.append(found)
+            return found
+        self._at += 1
+        return self.held[self._at - 1]
+
+    def activated(self, given: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+        ratio = torch.where(given == 0, torch.ones_like(given), made / given)
+        return given * self.factor(ratio)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is torch.nn.functional.gelu:
+            return self.activated(args[0], func(*args, **kwargs))
+        if func is torch.nn.functional.layer_norm:
+            given = dict(zip(("input", "normalized_shape", "weight", "bias", "eps"), args, strict=False)) | kwargs
+            return self._normed(given["input"], given.get("weight"), given.get("bias"), given.get("eps", 1e-5))
+        return func(*args, **kwargs)
+
+    def _normed(
+        self, given: torch.Tensor, weight: torch.Tensor | None, bias: torch.Tensor | None, eps: float
+    ) -> torch.Tensor:
+        centred = given - given.mean(dim=-1, keepdim=True)
+        found = centred * self.factor((given.var(dim=-1, keepdim=True, unbiased=False) + eps).rsqrt())
+        found = found if weight is None else found * weight
+        return found if bias is None else found + bias
+
+
+@contextmanager
+def _frozen(head: Any, held: list[torch.Tensor], *, noting: bool) -> Iterator[None]:
+    """Inside the block norms and activations of a head are held; its own activations are modules without weights."""
+    mode = _Frozen(held, noting=noting)
+    base = head._modules[head.base_model_prefix]
+    inner = [
+        module
+        for name, child in head._modules.items()
+        if child is not None and child is not base
+        for module in child.modules()
+        if "activation" in type(module).__module__ and not list(module.children())
+    ]
+    with ExitStack() as hooks:
+        for module in inner:
+            hook = capture.of_this_thread(lambda _, given, made: mode.activated(given[0], made))
+            hooks.callback(module.register_forward_hook(hook).remove)
+        with mode:
+            yield
+
+
+def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
+    """The parts put through the head, held as it was for their sum."""
+    loaded = read.loaded
+    head, held = head_of(loaded.model), list[torch.Tensor]()
+    width = len(stream.vectors[0])
+    bias = np.broadcast_to(stream.bias, (width,))
+    vectors = np.stack([*stream.vectors, bias, np.zeros(width)])
+    whole = torch.from_numpy(vectors.sum(axis=0)).to(loaded.model.device, loaded.model.dtype)
+    with _frozen(head, held, noting=True):
+        logits = scores_of(head(whole[None, None]))[0].double()
+    read.settle(logits[0])
+    nothing = _through(loaded, head, held, vectors[-1:])[0]
+    chosen = [answer for answer in (read.answer, read.against) if answer is not None]
+    found: list[Written] = []
+    total = 0.0
+    kinds: list[tuple[Any, int | None, int | None]] = [*stream.kinds, ("bias", None, None)]
+    rows = max(1, HEAD_NUMBERS // len(nothing))
+    for start in range(0, len(kinds), rows):
+        of_piece = kinds[start : start + rows]
+        piece = _through(loaded, head, held, vectors[start : start + len(of_piece)])
+        for (kind, layer, number), scores in zip(of_piece, piece, strict=True):
+            own = scores if kind == "bias" else scores - nothing
+            adds = [float(own[answer]) for answer in chosen]
+            total += adds[0]
+            found.append(
+                Written(kind, layer, number, adds[0], (adds[1:] or [float("nan")])[0], _raised(read, own, top_k))
+            )
+    logs = logits[0].log_softmax(dim=-1)
+    return Decomposition(
+        encoding=read.encoding,
+        model=loaded.info,
+        position=len(read.encoding) if read.position is None else read.position,
+        answer=read.prediction(logs, read.answer),
+        against=None if read.against is None else read.prediction(logs, read.against),
+        logit=float(logits[0, read.answer]),
+        against_logit=None if read.against is None else float(logits[0, read.against]),
+        parts=tuple(found),
+        error=total - float(logits[0, read.answer]),
+    )
+
+
+def _through(loaded: LoadedModel, head: Any, held: list[torch.Tensor], vectors: Array) -> torch.Tensor:
+    """The frozen head on some vectors (rows, width): (rows, answers)."""
+    given = torch.from_numpy(np.ascontiguousarray(vectors)).to(loaded.model.device, loaded.model.dtype)
+    with _frozen(head, held, noting=False):
+        found: torch.Tensor = scores_of(head(given[None]))[0].double()
+    return found
+
+
+def _raised(read: Reader, scores: torch.Tensor, top_k: int) -> tuple[tuple[str, float], ...]:
+    """The tokens whose logits a part raises most, beyond what it raises all by: that changes no probability."""
+    above = scores - scores.mean()
+    best = above.topk(min(top_k, len(above)))
+    return tuple((read.name(id), value) for id, value in zip(best.indices.tolist(), best.values.tolist(), strict=True))

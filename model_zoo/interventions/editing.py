@@ -1,0 +1,142 @@
+"""What stands between a layer's attention and its output projection, changed for each row of a batch.
+
+Families on the fused kernel are changed in ``capture``'s attention function; of the others, who call softmax and their
+projections by themselves, the functions they call are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from model_zoo import capture
+from model_zoo.errors import NotSupported
+from model_zoo.loading import LoadedModel
+
+
+@dataclass(slots=True)
+class Rows:
+    """What changes in one layer, a row of the batch each.
+
+    ``keep`` (rows, n, heads) is 1 where a head's output stays and 0 where ``fill`` (rows or 1, n or 1, heads, d') takes
+    its place, nothing without. ``hide`` (rows, heads, n, n) is True where a query may not look.
+    """
+
+    keep: torch.Tensor | None = None
+    fill: torch.Tensor | None = None
+    hide: torch.Tensor | None = None
+
+
+@dataclass(slots=True)
+class Editor:
+    """Changes the ``layer`` that is at work, and notes what passes. Where it ``counts``, each output leads to the next.
+
+    ``outputs`` are what the output projections were given, (rows, n, heads, d') a layer, and ``maps`` attention
+    (rows, heads, n, n), each where it is asked for by a list instead of None.
+    """
+
+    rows: dict[int, Rows] = field(default_factory=dict)
+    layer: int = 0
+    counts: bool = False
+    outputs: list[torch.Tensor] | None = None
+    maps: list[torch.Tensor] | None = None
+
+    def output(self, given: torch.Tensor) -> torch.Tensor:
+        """What the output projection is given instead of ``given`` (rows, n, heads, d')."""
+        if self.outputs is not None:
+            self.outputs.append(given)
+        change = self.rows.get(self.layer)
+        self.layer += self.counts
+        if change is None or change.keep is None:
+            return given
+        keep = change.keep[..., None].to(given.dtype)
+        n = keep.shape[1]
+        if given.shape[1] > n:  # a family that pads by itself
+            keep = torch.nn.functional.pad(keep, (0, 0, 0, 0, 0, given.shape[1] - n), value=1.0)
+        changed = given * keep
+        if change.fill is not None:
+            fill = change.fill.to(given.dtype)
+            if fill.shape[1] not in (1, given.shape[1]):
+                fill = torch.nn.functional.pad(fill, (0, 0, 0, 0, 0, given.shape[1] - fill.shape[1]))
+            changed = changed + fill * (1 - keep)
+        return changed
+
+    @property
+    def hidden(self) -> torch.Tensor | None:
+        """Where queries of the layer at work may not look, (rows, heads, n, n)."""
+        change = self.rows.get(self.layer)
+        return None if change is None else change.hide
+
+
+@contextmanager
+def editing(loaded: LoadedModel, editor: Editor) -> Iterator[None]:
+    """Inside the block, this thread's passes through the model's encoder are changed by an editor.
+
+    Raises NotSupported for a family whose heads cannot be told apart.
+    """
+    projections = loaded.unfused
+    if not editor.rows and editor.outputs is None and editor.maps is None:
+        yield
+        return
+    if loaded.gives_maps:
+        raise NotSupported(
+            f"The heads of {loaded.info.id} ({loaded.info.family}) mix behind softmax, so none can be switched off by "
+            "itself. Choose another model, such as BERT."
+        )
+    if projections is None:
+        with capture.editing(editor):
+            yield
+        return
+    weights = {id(weight) for weight in projections.output_weights(loaded.encoder)}
+    with _Functions(editor, weights, loaded.encoder.config.num_attention_heads):
+        yield
+
+
+class _Functions(TorchFunctionMode):
+    """Changes what softmax gives, and what is given to the functions that take one of the output ``weights``."""
+
+    def __init__(self, editor: Editor, weights: set[int], n_heads: int) -> None:
+        super().__init__()
+        self._editor, self._weights, self._n_heads = editor, weights, n_heads
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.nn.functional.softmax:
+            return self._softmax(func, args, kwargs or {})
+        # The weight is the second argument of linear and conv1d, the third of an einsum.
+        at = next((place for place in (1, 2) if len(args) > place and id(args[place]) in self._weights), None)
+        if at is not None:
+            given = list(args)
+            given[at - 1] = self._given(func, given[at - 1])
+            args = tuple(given)
+        return func(*args, **(kwargs or {}))
+
+    def _softmax(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        hide = self._editor.hidden
+        scores = args[0]
+        if hide is not None:
+            if scores.shape[-2:] != hide.shape[-2:]:
+                raise NotSupported(
+                    "This family's attention has windows, in which single edges cannot be cut here. Switch heads off "
+                    "instead, or choose another model."
+                )
+            args = (scores.masked_fill(hide, torch.finfo(scores.dtype).min), *args[1:])
+        weights: torch.Tensor = func(*args, **kwargs)
+        if hide is not None:
+            weights = weights.masked_fill(hide, 0.0)  # a query that may look nowhere gets nothing
+        if self._editor.maps is not None:
+            self._editor.maps.append(weights)
+        return weights
+
+    def _given(self, func: Any, given: torch.Tensor) -> torch.Tensor:
+        """Brought into (rows, n, heads, d'), changed, and back into the family's own shape."""
+        change = self._editor.output
+        if given.ndim == 4:  # XLNet: (n, rows, heads, d')
+            return change(given.transpose(0, 1)).transpose(0, 1)
+        if func in (torch.conv1d, torch.nn.functional.conv1d):  # (rows, width, n)
+            return change(given.transpose(1, 2).unflatten(-1, (self._n_heads, -1))).flatten(2).transpose(1, 2)
+        return change(given.unflatten(-1, (self._n_heads, -1))).flatten(2)

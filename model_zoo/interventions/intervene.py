@@ -1,0 +1,384 @@
+"""Runs with changes, many at once: each change is a row of a batch, and each batch begins at the first layer that any
+of its changes touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import torch
+
+from model_zoo.answers import predictions_of, slot_at
+from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.heldout import written_pairs
+from model_zoo.interventions.editing import Editor, Rows
+from model_zoo.interventions.reading import Reader, reader, without
+from model_zoo.interventions.walk import Block, Blocks, Walk, block_paths
+from model_zoo.line import give_way
+from model_zoo.loading import LoadedModel
+from model_zoo.types import Aim, Change, Effects, Encoding, MaskPrediction, Reads, SentenceScore, Value
+from model_zoo.types.wording import counted
+
+# Tokens in one batch of changed runs.
+_BATCH_TOKENS = 2048
+
+# Built-in sentences over whose tokens a part's mean value is taken.
+_MEAN_OVER = 100
+
+
+def intervene(
+    loaded: LoadedModel,
+    text: str,
+    text_pair: str | None,
+    masked: Collection[int],
+    aim: Aim,
+    changes: Sequence[Change],
+    value: Value,
+    other: tuple[str, str | None] | None,
+    top_k: int,
+) -> Iterator[Effects]:
+    """The effects of some changes, in pieces as batches are done; together they cover all changes, in their order."""
+    read = reader(loaded, text, text_pair, masked, aim)
+    refuse_impossible(loaded, read.encoding, changes, value)
+    with torch.inference_mode():
+        walk = Walk(loaded, [read.encoding])
+        logits = read.logits(walk.final)
+        read.settle(logits[0])
+        logs = logits[0].log_softmax(dim=-1)
+        values, of_other = _values(loaded, read, masked, changes, value, other)
+        effects = Effects(
+            encoding=read.encoding,
+            model=loaded.info,
+            position=read.position,
+            answer=read.prediction(logs, read.answer),
+            against=None if read.against is None else read.prediction(logs, read.against),
+            untouched=read.readings(logits, logs, top_k)[0],
+            readings=(),
+            other=None if of_other is None else read.readings(of_other, logs, top_k)[0],
+        )
+    yield effects
+    for first, batch in _batches(walk, changes, len(read.encoding)):
+        give_way()
+        with torch.inference_mode():
+            final = _run(walk, read.encoding, [changes[place] for place in batch], first, values)
+            found = read.readings(read.logits(final), logs, top_k)
+        # Batches hold changes that stand together, so that each piece is a run of them.
+        yield replace(effects, first=batch[0], readings=tuple(found))
+
+
+def ablate(
+    loaded: LoadedModel,
+    text: str,
+    text_pair: str | None,
+    masked: Collection[int],
+    change: Change,
+    value: Value,
+    top_k: int,
+    targets: Sequence[str | int],
+) -> tuple[MaskPrediction, ...] | SentenceScore:
+    """See ``Asking.ablate``."""
+    kind: Reads = "next sentence" if text_pair is not None else "next token" if loaded.info.lm else "mask"
+    read = reader(loaded, text, text_pair, masked, Aim(kind))
+    refuse_impossible(loaded, read.encoding, [change], value)
+    with torch.inference_mode():
+        walk = Walk(loaded, [read.encoding])
+        values, _ = _values(loaded, read, masked, [change], value, None)
+        final = _run(walk, read.encoding, [change], _first_layer(change, walk.n_layers), values)
+        if kind == "next sentence":
+            assert loaded.info.nsp is not None  # or the reader had refused
+            logits = read.logits(final)[0]
+            yes, no = logits.tolist()
+            return SentenceScore(
+                float(logits.softmax(dim=0)[0]), (yes, no), loaded.info.nsp, read.encoding, loaded.info
+            )
+    original = loaded.encode(text)
+    if kind == "next token":
+        slots = [slot_at(loaded, original, len(original), len(original) - 1, targets)]
+    else:
+        mask = loaded.tokenizer.mask_token_id
+        places = [place for place, token in enumerate(read.encoding.ids) if token == mask]
+        slots = [slot_at(loaded, original, place, place, targets) for place in places]
+    return predictions_of(loaded, final, slots, top_k)
+
+
+def joined(pieces: Sequence[Effects]) -> Effects:
+    """The pieces as one."""
+    every = sorted(pieces, key=lambda piece: piece.first)
+    readings = tuple(reading for piece in every for reading in piece.readings)
+    return replace(every[0], first=0, readings=readings)
+
+
+def _first_layer(change: Change, n_layers: int) -> int:
+    """The first layer that a change touches; behind the last one where it only touches what leaves that."""
+    if change.hidden or any(edge.layer is None for edge in change.edges):
+        return 0
+    layers = [
+        *(layer for layer, _ in change.heads),
+        *change.attention,
+        *change.feed_forward,
+        *change.states,
+        *(edge.layer for edge in change.edges if edge.layer is not None),
+    ]
+    return min(layers, default=n_layers)
+
+
+def _batches(walk: Walk, changes: Sequence[Change], n: int) -> Iterator[tuple[int, list[int]]]:
+    """The first layer and the places of changes that stand together and begin at one layer."""
+    rows = max(1, _BATCH_TOKENS // n)
+    batch: list[int] = []
+    layer = 0
+    for place, change in enumerate(changes):
+        begins = _first_layer(change, walk.n_layers)
+        if batch and (begins != layer or len(batch) >= rows):
+            yield layer, batch
+            batch = []
+        layer = begins
+        batch.append(place)
+    if batch:
+        yield layer, batch
+
+
+Values = dict[tuple[str, int], torch.Tensor]
+"""What stands in the place of what is switched off, by the kind of part ("heads", "attention", "feed_forward",
+"states") and its layer: (1, n or 1, heads, d') or (1, n or 1, width). Nothing stands for what it does not hold.
+"""
+
+
+def _run(walk: Walk, encoding: Encoding, changes: Sequence[Change], first: int, values: Values) -> torch.Tensor:
+    """What the head reads of one run a change, (rows, n, width)."""
+    loaded, rows, n = walk.loaded, len(changes), len(encoding)
+    entering = None
+    if any(change.hidden for change in changes):
+        hidden = Walk(loaded, [without(loaded, encoding, change.hidden) for change in changes])
+        if not any(replace(change, hidden=()) != Change() for change in changes):
+            return hidden.final
+        entering = hidden.states[0] if hidden.states else None
+    editor = Editor(_rows_by_layer(walk, changes, n, values))
+    places = [_places(change, n) for change in changes]
+
+    def between(number: int, states: torch.Tensor) -> torch.Tensor:
+        wanted = [row for row, change in enumerate(changes) if number in change.states]
+        if not wanted:
+            return states
+        states = states.clone()
+        for row in wanted:
+            states[row, places[row]] = values["states", number][0, places[row]].to(states.dtype)
+        return states
+
+    return walk.run(
+        rows,
+        editor,
+        first=first,
+        states=entering,
+        blocks=Blocks(_blocks_by_layer(changes, places, values)),
+        between=between,
+    )
+
+
+def _places(change: Change, n: int) -> list[int]:
+    return list(range(n)) if change.positions is None else list(change.positions)
+
+
+def _rows_by_layer(walk: Walk, changes: Sequence[Change], n: int, values: Values) -> dict[int, Rows]:
+    """Heads that are off and edges that are cut, layer by layer."""
+    device, n_heads = walk.loaded.model.device, walk.loaded.info.n_heads
+    found: dict[int, Rows] = {}
+    for row, change in enumerate(changes):
+        for layer, head in change.heads:
+            of_layer = found.setdefault(layer, Rows())
+            if of_layer.keep is None:
+                of_layer.keep = torch.ones(len(changes), n, n_heads, device=device)
+                of_layer.fill = values.get(("heads", layer))
+            of_layer.keep[row, _places(change, n), head] = 0
+        for edge in change.edges:
+            for layer in range(walk.n_layers) if edge.layer is None else (edge.layer,):
+                of_layer = found.setdefault(layer, Rows())
+                if of_layer.hide is None:
+                    of_layer.hide = torch.zeros(len(changes), n_heads, n, n, dtype=torch.bool, device=device)
+                heads = slice(None) if edge.head is None else edge.head
+                of_layer.hide[row, heads, edge.query, edge.key] = True
+    return found
+
+
+def _blocks_by_layer(
+    changes: Sequence[Change], places: Sequence[list[int]], values: Values
+) -> dict[tuple[Block, int], Callable[[torch.Tensor], torch.Tensor]]:
+    """Whole blocks that are off, by which and layer."""
+    found: dict[tuple[Block, int], Callable[[torch.Tensor], torch.Tensor]] = {}
+    which: tuple[Block, Block] = ("attention", "feed_forward")
+    for name in which:
+        for layer in sorted({layer for change in changes for layer in getattr(change, name)}):
+            rows = [row for row, change in enumerate(changes) if layer in getattr(change, name)]
+            fill = values.get((name, layer))
+
+            def replaced(output: torch.Tensor, rows: list[int] = rows, fill: Any = fill) -> torch.Tensor:
+                output = output.clone()
+                for row in rows:
+                    put = 0.0
+                    if fill is not None:
+                        put = fill[0].expand(output.shape[1], -1)[places[row]].to(output.dtype)
+                    output[row, places[row]] = put
+                return output
+
+            found[name, layer] = replaced
+    return found
+
+
+def _values(
+    loaded: LoadedModel,
+    read: Reader,
+    masked: Collection[int],
+    changes: Sequence[Change],
+    value: Value,
+    other: tuple[str, str | None] | None,
+) -> tuple[Values, torch.Tensor | None]:
+    """What is put in, and the logits (1, answers) of the run that it comes from, if it comes from one."""
+    if value == "zero":
+        return {}, None
+    whole = any(change.attention or change.feed_forward for change in changes)
+    if value == "mean":
+        return _means(loaded, whole), None
+    assert other is not None  # the question says so
+    theirs = _other(loaded, read, other, masked)
+    shares = _alignment(loaded, read.encoding, theirs.encoding)
+    walk, values = _noted(loaded, [theirs.encoding], whole)
+    values |= {("states", number): states for number, states in enumerate(walk.states)}
+    if shares is not None:
+        m = shares.shape[1]
+        for part, one in values.items():
+            values[part] = torch.einsum("nm,bm...->bn...", shares.to(one.dtype), one[:, :m])
+    return values, theirs.logits(walk.final)
+
+
+def _alignment(loaded: LoadedModel, mine: Encoding, theirs: Encoding) -> torch.Tensor | None:
+    """How much of each token of theirs stands for each of mine, (n, m), None where token stands for token: texts of
+    equal length. Others are aligned word by word, a word of other pieces by the mean of all of its own.
+    """
+    if len(mine) == len(theirs):
+        return None
+    words, others = _words(mine), _words(theirs)
+    if len(words) != len(others):
+        raise InvalidInput(
+            f"{loaded.info.id} reads {counted(len(words), 'word')} in the one text and {counted(len(others), 'word')} "
+            "in the other, so it is not clear what belongs where. Give texts of equally many words."
+        )
+    shares = torch.zeros(len(mine), len(theirs), device=loaded.model.device)
+    for word, other in zip(words, others, strict=True):
+        if len(word) == len(other):
+            shares[word, other] = 1.0
+        else:
+            shares[word[0] : word[-1] + 1, other[0] : other[-1] + 1] = 1.0 / len(other)
+    return shares
+
+
+def _words(encoding: Encoding) -> list[list[int]]:
+    """The positions of each word, and of each token that belongs to none."""
+    ids = [-1 - place if word is None else word for place, word in enumerate(encoding.word_ids)]
+    return [list(run) for _, run in groupby(range(len(ids)), key=ids.__getitem__)]
+
+
+def _other(loaded: LoadedModel, read: Reader, other: tuple[str, str | None], masked: Collection[int]) -> Reader:
+    """The other text, read for the same answer. A mask that is not typed into it stands where this text's does."""
+    mask = loaded.tokenizer.mask_token_id
+    ids = loaded.encode(*other).ids
+    places = () if mask in ids else [place for place in masked if place < len(ids)]
+    theirs = reader(loaded, *other, places, replace(read.aim, position=None))
+    theirs.answer, theirs.against = read.answer, read.against
+    return theirs
+
+
+def _noted(loaded: LoadedModel, encodings: Sequence[Encoding], whole: bool) -> tuple[Walk, Values]:
+    """A run of some texts of one length, and what its parts gave."""
+    editor = Editor(outputs=None if loaded.gives_maps else [])
+    walk, values, blocks = Walk(loaded, encodings), Values(), Blocks()
+
+    def note(which: Block, layer: int) -> Callable[[torch.Tensor], torch.Tensor]:
+        def keep(output: torch.Tensor) -> torch.Tensor:
+            values[which, layer] = output
+            return output
+
+        return keep
+
+    if whole:
+        for which in block_paths(loaded):
+            blocks.replaced |= {(which, layer): note(which, layer) for layer in range(walk.n_layers)}
+    walk.run(len(encodings), editor, blocks=blocks)
+    of_heads = (editor.outputs or [])[: walk.n_layers]  # a decoder's come later
+    return walk, values | {("heads", layer): output for layer, output in enumerate(of_heads)}
+
+
+def _means(loaded: LoadedModel, whole: bool) -> Values:
+    """Every part's mean over all tokens of built-in sentences; computed once for a model."""
+    key = "with blocks" if whole else "heads"
+    with loaded.means_lock:
+        if key not in loaded.means:
+            loaded.means[key] = _mean_values(loaded, whole)
+        found: Values = loaded.means[key]
+        return found
+
+
+def _mean_values(loaded: LoadedModel, whole: bool) -> Values:
+    by_length: dict[int, list[Encoding]] = {}
+    for pair in written_pairs()[:_MEAN_OVER]:
+        encoding = loaded.encode(pair.first)
+        by_length.setdefault(len(encoding), []).append(encoding)
+    sums, n_tokens = Values(), 0
+    for n, encodings in by_length.items():
+        n_tokens += n * len(encodings)
+        for part, one in _noted(loaded, encodings, whole)[1].items():
+            summed = one[:, :n].float().sum(dim=(0, 1), keepdim=True)
+            sums[part] = sums[part] + summed if part in sums else summed
+    return {part: summed / n_tokens for part, summed in sums.items()}
+
+
+def refuse_impossible(loaded: LoadedModel, encoding: Encoding, changes: Sequence[Change], value: Value) -> None:
+    """Raises InvalidInput for parts and positions that are not there, NotSupported for what a family cannot be asked.
+
+    Every change is looked at, since one that is wrong would change nothing without a word.
+    """
+    info, n = loaded.info, len(encoding)
+    n_heads, n_layers = info.n_heads, info.n_layers
+    touched = any(change.heads or change.edges for change in changes)
+    if touched and not n_heads:
+        raise NotSupported(f"{info.id} ({info.family}) has no attention to switch off. Choose another model.")
+    blocks = any(change.attention or change.feed_forward for change in changes)
+    if blocks:
+        block_paths(loaded)
+    states = any(change.states for change in changes)
+    if loaded.layers is None and (blocks or states or any(change.hidden and _more(change) for change in changes)):
+        raise NotSupported(
+            f"The layers of {info.id} ({info.family}) cannot be run one by one here, so only its heads and edges can "
+            "be changed. Switch heads off, or choose another model."
+        )
+    if states and value != "other":
+        raise InvalidInput("Hidden states are put in from another text. Give one, or switch heads off instead.")
+    for change in changes:
+        for layer, head in change.heads:
+            _within(info.id, "layer", layer, n_layers)
+            _within(info.id, "head", head, n_heads)
+        for layer in (*change.attention, *change.feed_forward):
+            _within(info.id, "layer", layer, n_layers)
+        for layer in change.states:
+            _within(info.id, "hidden state", layer, n_layers + 1)
+        for edge in change.edges:
+            _within("The text", "token", edge.query, n)
+            _within("The text", "token", edge.key, n)
+            if edge.layer is not None:
+                _within(info.id, "layer", edge.layer, n_layers)
+            if edge.head is not None:
+                _within(info.id, "head", edge.head, n_heads)
+        for place in (*(change.positions or ()), *change.hidden):
+            _within("The text", "token", place, n)
+
+
+def _more(change: Change) -> bool:
+    """Whether a change does more than hide words."""
+    return replace(change, hidden=(), positions=None) != Change()
+
+
+def _within(whose: str, what: str, number: int, n: int) -> None:
+    if not 0 <= number < n:
+        raise InvalidInput(f"{whose} has {counted(n, what)}, 0 to {n - 1}, and no {what} {number}. Choose another.")

@@ -1,0 +1,42 @@
+"""The logit of an answer as a sum of what each part of a model wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from model_zoo import text as texts
+from model_zoo.question import Question, check_top_k, settle
+from model_zoo.questions.intervene import check_aim
+from model_zoo.types import Aim, Decomposition
+
+if TYPE_CHECKING:
+    from model_zoo.loading import LoadedModel
+
+
+@dataclass(frozen=True, slots=True)
+class Decompose(Question[Decomposition]):
+    """With the ``top_k`` tokens that each part raises most; see ``Asking.decompose``."""
+
+    model: str
+    text: str
+    text_pair: str | None = None
+    masked: Collection[int] = ()
+    aim: Aim = field(default_factory=Aim)
+    top_k: int = 5
+
+    def __post_init__(self) -> None:
+        texts.check_pair(self.text, self.text_pair)
+        check_aim(self.aim)
+        check_top_k(self.top_k)
+        settle(self, masked=frozenset(self.masked))
+
+    def answer(self, loaded: LoadedModel) -> Decomposition:
+        from model_zoo.interventions.decompose import decompose
+
+        return decompose(loaded, self.text, self.text_pair, self.masked, self.aim, self.top_k)
+
+    @classmethod
+    def example(cls, model: str) -> Decompose:
+        return cls(model, "The cat sat.", None, (2,), top_k=3)

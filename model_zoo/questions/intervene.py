@@ -1,0 +1,72 @@
+"""What a model answers when something in its run is changed: parts off, edges cut, another run's values put in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from model_zoo import text as texts
+from model_zoo.errors import InvalidInput
+from model_zoo.question import Streamed, check_top_k, settle
+from model_zoo.types import READS, VALUES, Aim, Change, Effects, Value
+
+if TYPE_CHECKING:
+    from model_zoo.loading import LoadedModel
+
+MOST_CHANGES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Intervene(Streamed[Effects, Effects]):
+    """A run for each of the ``changes``, measured by one ``aim``; see ``Asking.intervene``."""
+
+    model: str
+    text: str
+    text_pair: str | None = None
+    masked: Collection[int] = ()
+    aim: Aim = field(default_factory=Aim)
+    changes: Sequence[Change] = ()
+    value: Value = "zero"
+    other: tuple[str, str | None] | None = None
+    top_k: int = 5
+
+    def __post_init__(self) -> None:
+        texts.check_pair(self.text, self.text_pair)
+        check_top_k(self.top_k)
+        check_aim(self.aim)
+        if self.value not in VALUES:
+            raise InvalidInput(f"There is no value {self.value!r} to put in. Choose {', '.join(VALUES)}.")
+        if (self.value == "other") != (self.other is not None):
+            raise InvalidInput("Another run's values need another text, and another text is for them alone. Give both.")
+        if self.other is not None:
+            texts.check_pair(*self.other, "The other text")
+        if len(self.changes) > MOST_CHANGES:
+            raise InvalidInput(
+                f"{len(self.changes):,} changes are more than {MOST_CHANGES:,}. Ask for fewer at a time."
+            )
+        settle(self, masked=frozenset(self.masked), changes=tuple(self.changes))
+
+    def parts(self, loaded: LoadedModel) -> Iterator[Effects]:
+        from model_zoo.interventions.intervene import intervene
+
+        asked = (self.text, self.text_pair, self.masked, self.aim, self.changes)
+        return intervene(loaded, *asked, self.value, self.other, self.top_k)
+
+    def whole(self, parts: Sequence[Effects]) -> Effects:
+        from model_zoo.interventions.intervene import joined
+
+        return joined(parts)
+
+    def again(self, whole: Effects) -> Iterable[Effects]:
+        return (whole,)
+
+    @classmethod
+    def example(cls, model: str) -> Intervene:
+        return cls(model, "The cat sat.", aim=Aim("mask"), masked=(2,), changes=(Change(heads=((0, 0),)),))
+
+
+def check_aim(aim: Aim) -> None:
+    """Raises InvalidInput for an aim that no model has."""
+    if aim.reads not in READS:
+        raise InvalidInput(f"There is no answer of the kind {aim.reads!r}. Choose {', '.join(READS)}.")

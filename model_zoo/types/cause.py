@@ -1,0 +1,181 @@
+"""What is changed in a run, what the run is measured by, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple, get_args
+
+from model_zoo.types.arrays import FloatArray, ReadOnly, lock
+from model_zoo.types.encoding import Encoding
+from model_zoo.types.models import ModelInfo
+from model_zoo.types.predictions import Prediction
+from model_zoo.types.wording import counted
+
+Value = Literal["zero", "mean", "other"]
+"""What stands in the place of what is switched off: nothing, its mean over built-in sentences, or what the run of
+another text has there.
+"""
+VALUES: Final[tuple[Value, ...]] = get_args(Value)
+
+Reads = Literal["mask", "next token", "next sentence", "class"]
+"""Which of a model's answers is looked at."""
+READS: Final[tuple[Reads, ...]] = get_args(Reads)
+
+Method = Literal[
+    "gradient x input",
+    "integrated gradients",
+    "attention",
+    "rollout",
+    "value-weighted attention",
+    "gradient-weighted attention",
+]
+"""Ways to say in one run, or some, which tokens an answer rests on. Hiding words (occlusion) is an intervention."""
+METHODS: Final[tuple[Method, ...]] = get_args(Method)
+
+Measure = Literal["log P", "P", "logit difference"]
+"""The number whose gradient is taken: ln P or P of the answer, or its logit less that of the answer against it."""
+MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+
+
+class Edge(NamedTuple):
+    """The token at ``query`` may not look at the one at ``key``: in one head, in a whole layer without ``head``, and
+    everywhere without ``layer``. Its other weights are scaled to sum to 1 again.
+    """
+
+    query: int
+    key: int
+    layer: int | None = None
+    head: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is changed in one run; layers, heads and positions count from 0.
+
+    ``heads`` (layer, head) are replaced at the input of the output projection, so that its bias stays. ``attention``
+    and ``feed_forward`` are layers whose whole block is replaced, its bias with it: what it adds to the residual
+    stream. ``states`` are hidden states, 0 those that enter the first layer, k those behind layer k; they take another
+    run's value only. All of these are replaced at ``positions``, or everywhere without. ``edges`` are cut. ``hidden``
+    are positions at which the model reads its mask instead of the token; one without a mask reads the token for
+    unknown words, or for the end of a text.
+    """
+
+    heads: tuple[tuple[int, int], ...] = ()
+    attention: tuple[int, ...] = ()
+    feed_forward: tuple[int, ...] = ()
+    states: tuple[int, ...] = ()
+    positions: tuple[int, ...] | None = None
+    edges: tuple[Edge, ...] = ()
+    hidden: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """The answer that a run is measured by.
+
+    ``reads`` says where it is read: at a mask, behind the text of a causal model, whether the second text is next (or
+    in order), or of a classifier. ``position`` is the mask's, that of the first mask without. ``answer`` is a word, or
+    the number of a token, of "is next" (0) and "is not" (1), or of a label; the model's own best without. ``against``
+    is another answer, for logit differences.
+    """
+
+    reads: Reads = "mask"
+    position: int | None = None
+    answer: str | int | None = None
+    against: str | int | None = None
+
+
+class Reading(NamedTuple):
+    """What one run answers. ln P and logits of the answer and of the one against it (None without); ``divergence`` is
+    KL(untouched ‖ this run) in nats, over all answers there are; ``best`` first.
+    """
+
+    log_probability: float
+    logit: float
+    against_log_probability: float | None
+    against_logit: float | None
+    divergence: float
+    best: tuple[Prediction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What came of some changes, each made in a run of its own. ``answer`` and ``against`` are as the model has them,
+    with their probability in the ``untouched`` run; ``readings`` are those of the changes from number ``first`` on.
+    ``other`` is the run's reading whose values were put in, None where there was none. ``position`` is where the
+    answer is read, None for answers to the whole text.
+    """
+
+    encoding: Encoding
+    model: ModelInfo
+    position: int | None
+    answer: Prediction
+    against: Prediction | None
+    untouched: Reading
+    readings: tuple[Reading, ...]
+    other: Reading | None = None
+    first: int = 0
+
+    def __repr__(self) -> str:
+        return f"<Effects on {self.answer.token!r}: {counted(len(self.readings), 'change')}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribution(ReadOnly):
+    """A number a token, float32 (n,): how much of the ``measure`` of an answer a method lays at its door.
+
+    For integrated gradients ``error`` is their sum less ``difference``, what the measure is in this run less what it is
+    when every token with a number is hidden; None for methods that promise no sum. ``counted`` are the positions that
+    can have a number: not those that frame a text, and not the mask that is read.
+    """
+
+    encoding: Encoding
+    model: ModelInfo
+    method: Method
+    measure: Measure
+    position: int | None
+    answer: Prediction
+    against: Prediction | None
+    scores: FloatArray = field(repr=False)
+    counted: tuple[int, ...]
+    difference: float | None = None
+    error: float | None = None
+
+    def __post_init__(self) -> None:
+        lock(self, "scores")
+
+
+class Written(NamedTuple):
+    """A part of a sum: what it is, its ``layer`` and ``head`` from 0 where it has them, what it adds to the logit of
+    the answer and to that of the answer ``against`` it (None without), and the tokens whose logits it raises most, with
+    by how much beyond the mean of all tokens.
+    """
+
+    kind: Literal["token", "position", "segment", "head", "feed-forward", "bias"]
+    layer: int | None
+    head: int | None
+    logit: float
+    against: float | None
+    raises: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """The logit of an answer as a sum (direct logit attribution) of ``parts``; ``error`` is their sum less the logit.
+
+    Every norm that a part passes, and the activation of the head, are held as they were in this run, so that what is
+    left is linear.
+    """
+
+    encoding: Encoding
+    model: ModelInfo
+    position: int
+    answer: Prediction
+    against: Prediction | None
+    logit: float
+    against_logit: float | None
+    parts: tuple[Written, ...]
+    error: float
+
+    def __repr__(self) -> str:
+        return f"<Decomposition of {self.answer.token!r}: {counted(len(self.parts), 'part')}, logit {self.logit:.3f}>"

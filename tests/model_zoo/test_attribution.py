@@ -1,0 +1,329 @@
+"""Attributions and sums of parts, against models made by hand and arithmetic of the tests' own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from checkpoints import FAMILIES
+
+from analysis.rollout import rollout
+from model_zoo import Engine, heldout, loading, sources
+from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.interventions import attribute as attributing
+from model_zoo.interventions.reading import Reader
+from model_zoo.loading import LoadedModel
+from model_zoo.types import METHODS, Aim, Change
+
+Checkpoint = Callable[[str], Path]
+MODEL = "embedded/bert"
+MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
+SENTENCE = "The cat sat on the [MASK] because it was tired."
+WITH_PARTS = ["bert", "roberta", "albert", "distilbert", "modernbert", "electra_generator", "xlm-roberta", "gpt2"]
+
+
+def sentences(n: int) -> list[str]:
+    """Built-in ones, their longest word hidden."""
+    found = []
+    for pair in heldout.written_pairs()[:: 300 // n][:n]:
+        longest = max(pair.first.rstrip(".").split(), key=len)
+        found.append(pair.first.replace(longest, "[MASK]", 1))
+    return found
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_integrated_gradients_add_up_to_the_difference(model: str, engine: Engine) -> None:
+    """Within 2% at the default steps; what the difference is by two runs of the engine's own."""
+    for text in (SENTENCE, *sentences(4)):
+        found = engine.attribute(model, text)
+        hidden = engine.intervene(model, text, [Change(hidden=found.counted)], aim=Aim(answer=found.answer.id))
+        difference = hidden.untouched.log_probability - hidden.readings[0].log_probability
+        assert found.difference == pytest.approx(difference, abs=1e-3)
+        assert found.error is not None
+        assert abs(found.error) <= 0.02 * max(abs(difference), 1.0)
+        assert float(found.scores.sum()) - difference == pytest.approx(found.error, abs=1e-3)
+
+
+@pytest.mark.parametrize("measure", ["logit difference", "log P"])
+def test_a_linear_model_gets_its_own_weights(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A readout that is linear in the embeddings: integrated gradients are weight times (embedding less that of the
+    mask), gradient times input is weight times embedding. Of ln P they add up to the difference, whatever the steps.
+    """
+    model = loading.load(sources.find("embedded/tinybert"), torch.device("cpu"))
+    encoding = model.encode("The cat sat on the [MASK].")
+    n, width = len(encoding), model.encoder.get_input_embeddings().weight.shape[1]
+    generator = torch.Generator().manual_seed(0)
+    weights = torch.randn(2, n, width, generator=generator)
+
+    class Linear:
+        """In the place of a walk: the embeddings themselves."""
+
+        def __init__(self, loaded: LoadedModel, encodings: list, embedded: torch.Tensor | None = None) -> None:
+            ids = torch.tensor([each.ids for each in encodings])
+            self.final = loaded.encoder.get_input_embeddings()(ids) if embedded is None else embedded
+
+    def logits(_: Reader, states: torch.Tensor) -> torch.Tensor:
+        return torch.einsum("bnw,anw->ba", states, weights)
+
+    monkeypatch.setattr(attributing, "Walk", Linear)
+    monkeypatch.setattr(Reader, "logits", logits)
+    aim = Aim(answer=0, against=1)
+    found = attributing.attribute(model, encoding.text, None, (), aim, "integrated gradients", measure, 8)  # type: ignore[arg-type]
+    assert abs(found.error or 0) < (1e-4 if measure == "logit difference" else 0.01 * abs(found.difference or 1))
+    if measure == "log P":
+        return
+    table = model.encoder.get_input_embeddings().weight.detach()
+    own, mask = table[list(encoding.ids)], table[model.tokenizer.mask_token_id]
+    weight = weights[0] - weights[1]
+    exact = (weight * (own - mask)).sum(dim=-1).numpy()
+    assert found.scores[list(found.counted)] == pytest.approx(exact[list(found.counted)], abs=1e-4)
+    times = attributing.attribute(model, encoding.text, None, (), aim, "gradient x input", measure, 8)  # type: ignore[arg-type]
+    plain = (weight * own).sum(dim=-1).numpy()
+    assert times.scores[list(times.counted)] == pytest.approx(plain[list(times.counted)], abs=1e-4)
+
+
+def test_gradient_times_input_by_the_networks_own_embedding_layer(engine: Engine) -> None:
+    """The gradient is caught at the embedding layer by a hook, in a run of the whole network with its own head."""
+    model = loading.load(sources.find(MODEL), torch.device("cpu"))
+    encoding = model.encode(SENTENCE)
+    kept: list[torch.Tensor] = []
+
+    def keep(_: torch.nn.Module, __: object, output: torch.Tensor) -> torch.Tensor:
+        kept.append(output.detach().requires_grad_())
+        return kept[0]
+
+    hook = model.encoder.get_input_embeddings().register_forward_hook(keep)
+    logs = model.model(**model.inputs([encoding])).prediction_logits[0, 6].log_softmax(dim=-1)
+    hook.remove()
+    (gradient,) = torch.autograd.grad(logs.max(), kept[0])
+    expected = (gradient * kept[0]).sum(dim=-1)[0].detach().numpy()
+    found = engine.attribute(MODEL, SENTENCE, method="gradient x input")
+    assert found.scores[list(found.counted)] == pytest.approx(expected[list(found.counted)], abs=1e-5)
+
+
+def test_attention_s_own_answers_are_those_of_the_run(engine: Engine) -> None:
+    run = engine.attend(MODEL, SENTENCE)
+    heads = np.stack([run.layer(layer) for layer in range(run.n_layers)])
+    norms = np.stack([run.value_norms(layer) for layer in range(run.n_layers)])
+    expected = {
+        "attention": heads.mean(axis=(0, 1))[6],
+        "rollout": rollout(run)[6],
+        "value-weighted attention": (heads * norms[:, :, None]).mean(axis=(0, 1))[6],
+    }
+    for method, numbers in expected.items():
+        found = engine.attribute(MODEL, SENTENCE, method=method)  # type: ignore[arg-type]
+        assert found.scores[list(found.counted)] == pytest.approx(numbers[list(found.counted)], abs=1e-5)
+        assert not found.scores[[0, 6, -1]].any()  # [CLS], the mask itself, [SEP]
+
+
+def test_gradient_weighted_attention_by_hand(engine: Engine) -> None:
+    """Chefer et al. 2021 once more, on transformers' own eager attention, whose maps keep their gradients."""
+    from transformers import AutoModelForPreTraining
+
+    model = loading.load(sources.find("embedded/tinybert"), torch.device("cpu"))
+    encoding = model.encode(SENTENCE)
+    folder = sources.find("embedded/tinybert").folder
+    network = AutoModelForPreTraining.from_pretrained(folder, attn_implementation="eager").eval()
+    output = network(**model.inputs([encoding]), output_attentions=True)
+    for weights in output.attentions:
+        weights.retain_grad()
+    output.prediction_logits[0, 6].log_softmax(dim=-1).max().backward()
+    relevance = torch.eye(len(encoding))
+    for weights in output.attentions:
+        relevance = relevance + (weights.grad * weights)[0].clamp(min=0).mean(dim=0) @ relevance
+    found = engine.attribute("embedded/tinybert", SENTENCE, method="gradient-weighted attention")
+    places = list(found.counted)
+    assert found.scores[places] == pytest.approx(relevance[6].detach().numpy()[places], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.mlm or family.causal])
+def test_every_family_answers_by_every_method_or_says_why_not(
+    name: str, engine: Engine, checkpoint: Checkpoint
+) -> None:
+    model = str(checkpoint(name))
+    causal = FAMILIES[name].causal
+    mask = "" if causal else engine.vocabulary(model).mask_token
+    text = "The cat sat on" if causal else f"The cat {mask} on the mat."
+    aim = Aim("next token") if causal else Aim()
+    said: dict[str, str] = {}
+    for method in METHODS:
+        try:
+            found = engine.attribute(model, text, method=method, aim=aim, steps=4)
+        except NotSupported as error:
+            said[method] = str(error)
+            continue
+        assert np.isfinite(found.scores).all()
+        assert found.scores[list(found.counted)].any()
+        assert not np.delete(found.scores, list(found.counted)).any()
+    of_attention = {method for method in METHODS if method == "rollout" or "attention" in method}
+    assert set(said) <= of_attention
+    assert all(each.endswith(".") for each in said.values())
+    if FAMILIES[name].attention and not FAMILIES[name].cross_attention:
+        assert set(said) <= ({"gradient-weighted attention"} if name == "longformer" else set())
+
+
+@pytest.mark.parametrize("name", WITH_PARTS)
+def test_parts_add_up_to_the_logit(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint(name))
+    causal = FAMILIES[name].causal
+    mask = "" if causal else engine.vocabulary(model).mask_token
+    text = "The cat sat on" if causal else f"The cat {mask} on the mat."
+    found = engine.decompose(model, text, aim=Aim("next token") if causal else Aim())
+    answer = engine.next_tokens(model, text, 1) if causal else engine.fill_mask(model, text, 1)[0]
+    assert found.answer.id == answer.best[0].id
+    assert found.logit == pytest.approx(np.log(answer.best[0].probability) + answer.log_total, abs=1e-3)
+    assert sum(part.logit for part in found.parts) == pytest.approx(found.logit, abs=1e-3)
+    assert abs(found.error) < 1e-3
+    info = engine.info(model)
+    kinds = [part.kind for part in found.parts]
+    assert kinds.count("head") == info.n_layers * info.n_heads
+    assert kinds.count("feed-forward") == info.n_layers
+    assert kinds.count("bias") == 1
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_parts_of_the_embedded_models_add_up(model: str, engine: Engine) -> None:
+    found = engine.decompose(model, SENTENCE, aim=Aim(answer="floor", against="table"))
+    assert abs(found.error) < 1e-3
+    assert sum(part.against or 0.0 for part in found.parts) == pytest.approx(found.against_logit, abs=1e-3)
+
+
+def test_a_part_is_what_is_lost_from_a_frozen_network(engine: Engine) -> None:
+    """In a network with norms in front, a head of the last layer goes to the final norm and to its own layer's
+    feed-forward only. With those held, its part is what the logit loses without it: by hand.
+    """
+    name = "embedded/modernbert"
+    model = loading.load(sources.find(name), torch.device("cpu"))
+    found = engine.decompose(name, SENTENCE)
+    encoding, last = model.encode(SENTENCE), model.info.n_layers - 1
+    size = model.info.width // model.info.n_heads
+    given: list[torch.Tensor] = []
+    layer, norm = model.encoder.layers[last], model.final_norm
+    assert norm is not None
+    hooks = [
+        layer.attn.Wo.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0][0, 6])),
+        norm.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0][0, 6])),
+    ]
+    with torch.inference_mode():
+        model.model(**model.inputs([encoding]))
+        for hook in hooks:
+            hook.remove()
+        context, stream = given
+        head = model.model.head
+        normed = norm(stream)
+        dense = head.dense(normed)
+        gate = head.act(dense) / dense
+        spread = torch.sqrt((dense * gate).var(unbiased=False) + head.norm.eps)
+        for number in range(model.info.n_heads):
+            of_head = slice(number * size, (number + 1) * size)
+            written = layer.attn.Wo.weight[:, of_head] @ context[of_head]
+            through = (written - written.mean()) / torch.sqrt(stream.var(unbiased=False) + norm.eps) * norm.weight
+            through = (head.dense.weight @ through) * gate
+            through = (through - through.mean()) / spread * head.norm.weight
+            expected = float(model.model.decoder.weight[found.answer.id] @ through)
+            part = next(one for one in found.parts if (one.kind, one.layer, one.head) == ("head", last, number))
+            assert part.logit == pytest.approx(expected, abs=1e-3)
+
+
+def test_what_is_asked_wrongly_is_refused(engine: Engine, checkpoint: Checkpoint) -> None:
+    with pytest.raises(InvalidInput, match="second one"):
+        engine.attribute(MODEL, SENTENCE, measure="logit difference")
+    with pytest.raises(InvalidInput, match="steps"):
+        engine.attribute(MODEL, SENTENCE, steps=0)
+    with pytest.raises(InvalidInput, match="method"):
+        engine.attribute(MODEL, SENTENCE, method="tea leaves")  # type: ignore[arg-type]
+    with pytest.raises(NotSupported, match="part by part"):
+        engine.decompose(str(checkpoint("mpnet")), "The <mask> sat.")
+    with pytest.raises(InvalidInput, match="token's logit"):
+        engine.decompose(MODEL, "A.", aim=Aim("next sentence"))
+    with pytest.raises(InvalidInput, match="second one that may follow"):
+        engine.attribute(MODEL, "A.", aim=Aim("next sentence"))
+    with pytest.raises(NotSupported, match="classes apart"):
+        engine.attribute(MODEL, "A.", aim=Aim("class"))
+
+
+def copies_one_token(folder: Path, origin: Path) -> Path:
+    """A BERT of 2 layers and 2 heads by hand, in which head 2 of layer 1 copies the token before the mask to the mask's
+    place, and nothing else does anything: the answer is that token.
+
+    Tokens' vectors are one-hot in a first part of the width, positions in a second, both scaled up; the head looks from
+    place p to p - 1 by positions alone, and writes what stands there into a third part, which the output layer reads.
+    """
+    from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
+
+    tokenizer = AutoTokenizer.from_pretrained(origin)
+    n_tokens, n_places = len(tokenizer), 16
+    d = 2 * n_tokens + 2 * n_places  # of which each head has half
+    config = BertConfig(
+        vocab_size=n_tokens, hidden_size=d, num_hidden_layers=2, num_attention_heads=2, intermediate_size=4,
+        max_position_embeddings=n_places, type_vocab_size=1, tie_word_embeddings=False, hidden_act="relu",
+        pad_token_id=tokenizer.pad_token_id,
+    )  # fmt: skip
+    model = BertForMaskedLM(config).eval()
+    half = d // 2
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight.zero_()
+            if "LayerNorm.weight" in name:
+                weight.fill_(1.0)
+        tokens, places = slice(0, n_tokens), slice(n_tokens, n_tokens + n_places)
+        bert = model.bert
+        bert.embeddings.word_embeddings.weight[:, tokens] = torch.eye(n_tokens)
+        bert.embeddings.position_embeddings.weight[:, places] = torch.eye(n_places)
+        first = bert.encoder.layer[0].attention
+        # Of head 2: the query at p asks for place p - 1, keys tell their places, values tell their tokens.
+        query, key, value = first.self.query.weight, first.self.key.weight, first.self.value.weight
+        for place in range(1, n_places):
+            query[half + place - 1, n_tokens + place] = 5.0
+        key[half : half + n_places, places] = 5.0 * torch.eye(n_places)
+        value[half : half + n_tokens, tokens] = torch.eye(n_tokens)
+        first.output.dense.weight[d - n_tokens :, half : half + n_tokens] = 3.0 * torch.eye(n_tokens)
+        head = model.cls.predictions
+        head.transform.dense.weight.copy_(torch.eye(d))
+        head.decoder.weight[:, d - n_tokens :] = torch.eye(n_tokens)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def copier(checkpoint: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(copies_one_token(tmp_path_factory.mktemp("copier") / "model", checkpoint("bert")))
+
+
+def test_every_method_finds_the_one_head_that_copies(copier: str, engine: Engine) -> None:
+    text = "the cat sat [MASK] on the mat"
+    encoding = engine.encode(copier, text)
+    mask = encoding.tokens.index("[MASK]")
+    (answer,) = engine.fill_mask(copier, text, 3)
+    assert answer.best[0].id == encoding.ids[mask - 1]
+    heads = [(layer, head) for layer in range(2) for head in range(2)]
+    off = engine.intervene(copier, text, [Change(heads=(head,)) for head in heads])
+    effects = {head: off.untouched.logit - one.logit for head, one in zip(heads, off.readings, strict=True)}
+    assert max(effects, key=lambda head: effects[head]) == (0, 1)
+    assert sum(abs(effect) > 1e-4 for effect in effects.values()) == 1
+    for method in METHODS:
+        scores = engine.attribute(copier, text, method=method).scores
+        best = int(np.argmax(scores))
+        assert best == mask - 1, method
+    words = engine.intervene(copier, text, [Change(hidden=(at,)) for at in range(1, len(encoding) - 1)])
+    lost = [words.untouched.log_probability - one.log_probability for one in words.readings]
+    assert int(np.argmax(lost)) + 1 == mask - 1
+    parts = [part for part in engine.decompose(copier, text).parts if part.kind == "head"]
+    assert max(parts, key=lambda part: part.logit)[1:3] == (0, 1)
+    assert sum(abs(part.logit) > 1e-4 for part in parts) == 1
+    other = text.replace("sat", "dog")
+    patched = engine.patch(copier, text, other, aim=Aim(answer=encoding.ids[mask - 1]))
+    n = len(encoding)
+    moved = np.array([patched.untouched.log_probability - one.log_probability for one in patched.readings])
+    # Before the head has copied, the answer stands where the token does; behind it, where the mask is.
+    assert [int(row.argmax()) for row in moved.reshape(3, n)] == [mask - 1, mask, mask]
+
+
+def test_an_answer_of_another_text_is_refused(engine: Engine) -> None:
+    with pytest.raises(InvalidInput):
+        engine.attribute(MODEL, SENTENCE, aim=replace(Aim(), answer="a very long answer"))

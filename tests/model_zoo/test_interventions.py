@@ -1,0 +1,393 @@
+"""Runs that are interfered with, against the same done by hand: weights set to zero, edges masked, vectors swapped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from checkpoints import FAMILIES, TEXT, WITH_ATTENTION, varied
+
+from model_zoo import Engine, loading, sources
+from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.interventions.editing import Editor, Rows
+from model_zoo.interventions.walk import Walk
+from model_zoo.loading import LoadedModel
+from model_zoo.questions.intervene import Intervene
+from model_zoo.types import Aim, Change, Edge, Effects, MaskPrediction, SentenceScore
+
+Checkpoint = Callable[[str], Path]
+MODEL = "embedded/bert"
+SENTENCE = "The cat sat on the [MASK] because it was tired."
+
+
+@pytest.fixture(scope="module")
+def loaded(checkpoint: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], LoadedModel]:
+    """A family's tiny model, its weights free to be changed. ALBERT has one layer, since its layers share weights."""
+
+    @cache
+    def load(name: str) -> LoadedModel:
+        folder = checkpoint(name)
+        if name.startswith("albert"):
+            folder = varied(name, folder, tmp_path_factory.mktemp("one layer") / name, num_hidden_layers=1)
+        return loading.load(sources.find(str(folder)), torch.device("cpu"))
+
+    return load
+
+
+def output_weight(loaded: LoadedModel, layer: int) -> tuple[torch.Tensor, bool]:
+    """The weight that is a layer's output projection, and whether its rows are what comes in."""
+    if loaded.unfused is not None:
+        return loaded.unfused.output_weights(loaded.encoder)[layer], False
+    wanted = loaded.output_projections("encoder")[layer]
+    assert wanted is not None
+    flat = torch.from_numpy(wanted.copy()).flatten(0, 1)
+    for weight in loaded.encoder.parameters():
+        for turned in (False, True):
+            if weight.ndim == 2 and torch.equal(weight if turned else weight.T, flat):
+                return weight, turned
+    raise AssertionError("no weight is this projection")
+
+
+def zero_slice(loaded: LoadedModel, layer: int, head: int) -> None:
+    """Set what a head writes with to nothing, in the network's own weights."""
+    weight, turned = output_weight(loaded, layer)
+    n_heads = loaded.info.n_heads
+    with torch.no_grad():
+        if weight.ndim == 3 and weight.shape[1] == n_heads:  # XLNet: (width, heads, d')
+            weight[:, head] = 0
+        elif weight.ndim == 3:  # SqueezeBERT: (width, inputs of a group, 1), channels and heads in groups alike
+            groups = weight.shape[0] // weight.shape[1]
+            size = weight.shape[0] // n_heads
+            for channel in range(head * size, (head + 1) * size):
+                group, at = divmod(channel, weight.shape[1])
+                weight[group * weight.shape[0] // groups : (group + 1) * weight.shape[0] // groups, at] = 0
+        else:
+            size = (weight.shape[0] if turned else weight.shape[1]) // n_heads
+            of_head = slice(head * size, (head + 1) * size)
+            (weight if turned else weight.T)[of_head] = 0
+
+
+@pytest.mark.parametrize("name", WITH_ATTENTION)
+def test_a_head_that_is_off_is_one_whose_output_weights_are_zero(
+    name: str, loaded: Callable[[str], LoadedModel]
+) -> None:
+    """All heads of a layer as rows of one batch, each compared with the whole network run on changed weights."""
+    model = loaded(name)
+    encoding = model.encode(TEXT)
+    n, heads, layers = len(encoding), model.info.n_heads, model.info.n_layers
+    layer = layers - 1
+    with torch.inference_mode():
+        walk = Walk(model, [encoding])
+        keep = torch.ones(heads, n, heads)
+        keep[range(heads), :, range(heads)] = 0
+        first = layer if walk.states else 0
+        off = walk.run(heads, Editor({layer: Rows(keep=keep)}), first=first)
+        scale = float(walk.final.abs().max())
+    assert not np.allclose(off.numpy(), walk.final.numpy(), atol=1e-3)
+    weight, _ = output_weight(model, layer)
+    kept = weight.detach().clone()
+    for head in range(heads):
+        zero_slice(model, layer, head)
+        try:
+            with torch.inference_mode():
+                expected = Walk(model, [encoding]).final
+        finally:
+            with torch.no_grad():
+                weight.copy_(kept)
+        assert torch.allclose(off[head], expected[0], atol=1e-6 * max(scale, 1))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_nothing_changed_changes_nothing(name: str, loaded: Callable[[str], LoadedModel]) -> None:
+    """From the first layer on and from the last, one row and three."""
+    model = loaded(name)
+    with torch.inference_mode():
+        walk = Walk(model, [model.encode(TEXT)])
+        for first in {0, walk.n_layers - 1} if walk.states else {0}:
+            again = walk.run(3, Editor(), first=first)
+            assert torch.allclose(again, walk.final.expand_as(again), atol=1e-6 * float(walk.final.abs().max()))
+        reads = model.model.base_model if model.info.mlm else model.encoder
+        own = reads(**model.inputs([model.encode(TEXT)]))[0]
+    assert torch.equal(walk.final, own)
+
+
+@pytest.mark.parametrize("name", sorted(set(WITH_ATTENTION) - {"longformer"}))
+def test_an_edge_that_is_cut_gets_no_weight_and_the_others_all_of_it(
+    name: str, loaded: Callable[[str], LoadedModel]
+) -> None:
+    model = loaded(name)
+    encoding = model.encode("The cat sat.")
+    n, heads, layers = len(encoding), model.info.n_heads, model.info.n_layers
+    hide = torch.zeros(2, heads, n, n, dtype=torch.bool)
+    hide[0, :, n - 1, 0] = hide[1, 0, n - 1, 1] = True
+    with torch.inference_mode():
+        walk = Walk(model, [encoding])
+        plain, cut = Editor(maps=[]), Editor({0: Rows(hide=hide)}, maps=[])
+        walk.run(1, plain)
+        walk.run(2, cut)
+    assert plain.maps is not None
+    assert cut.maps is not None
+    before, after = plain.maps[0][0], cut.maps[0]
+    assert len(plain.maps[:layers]) == layers
+    for row, which, key in ((0, slice(None), 0), (1, slice(0, 1), 1)):
+        weights = before[which].clone()
+        weights[:, n - 1, key] = 0
+        weights[:, n - 1] /= weights[:, n - 1].sum(dim=-1, keepdim=True)
+        assert torch.allclose(after[row, which], weights, atol=1e-6)
+    assert torch.allclose(after[1, 1:], before[1:], atol=1e-6)
+
+
+def test_windows_have_no_single_edges(engine: Engine, checkpoint: Checkpoint) -> None:
+    with pytest.raises(NotSupported, match="windows"):
+        engine.ablate(str(checkpoint("longformer")), "The <mask> sat.", edges=[Edge(1, 2)])
+
+
+def test_two_tokens_with_every_edge_between_them_cut(loaded: Callable[[str], LoadedModel]) -> None:
+    """A token that looks at itself alone takes its own value whatever the scores; one that looks nowhere takes none."""
+    model = loaded("bert_headless")
+    encoding = model.encode("the")
+    two = np.flatnonzero(np.ones(len(encoding)))[:2].tolist()
+    hide = torch.zeros(2, model.info.n_heads, len(encoding), len(encoding), dtype=torch.bool)
+    hide[0, :, two[0], [place for place in range(len(encoding)) if place != two[0]]] = True
+    hide[1, :, two[0]] = True
+    with torch.inference_mode():
+        walk = Walk(model, [encoding])
+        editor = Editor({0: Rows(hide=hide)}, outputs=[])
+        walk.run(2, editor)
+        value = model.encoder.encoder.layer[0].attention.self.value(walk.states[0])[0, two[0]]
+    assert editor.outputs is not None
+    outputs = editor.outputs[0]
+    assert torch.allclose(outputs[0, two[0]].flatten(), value, atol=1e-6)
+    assert torch.equal(outputs[1, two[0]], torch.zeros_like(outputs[1, two[0]]))
+
+
+def test_all_heads_of_the_default_model_are_those_switched_off_one_by_one(engine: Engine) -> None:
+    heads = [(layer, head) for layer in (0, 3, 5) for head in (0, 7)]
+    every = engine.intervene(MODEL, SENTENCE, [Change(heads=(head,)) for head in heads])
+    (plain,) = engine.fill_mask(MODEL, SENTENCE, 3)
+    assert every.answer.id == plain.best[0].id
+    assert every.untouched.log_probability == pytest.approx(np.log(plain.best[0].probability), abs=1e-5)
+    for head, reading in zip(heads, every.readings, strict=True):
+        (one,) = engine.ablate(MODEL, SENTENCE, [head], targets=[every.answer.id])  # type: ignore[misc]
+        assert isinstance(one, MaskPrediction)
+        assert reading.log_probability == pytest.approx(one.targets[0].log_probability, abs=1e-5)
+        assert reading.best[0].id == one.best[0].id
+        assert reading.logit == pytest.approx(one.targets[0].log_probability + one.log_total, abs=1e-4)
+
+
+def test_divergence_is_that_of_the_two_distributions(engine: Engine) -> None:
+    a, b, off = "She opened the window.", "Penguins are birds.", [(5, head) for head in range(12)]
+    effects = engine.intervene(MODEL, a, [Change(heads=tuple(off))], text_pair=b, aim=Aim("next sentence"))
+    changed = engine.ablate(MODEL, a, off, text_pair=b)
+    assert isinstance(changed, SentenceScore)
+    p, q = engine.next_sentence(MODEL, a, b).p_next, changed.p_next
+    expected = p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))
+    assert expected > 0.001
+    assert effects.readings[0].divergence == pytest.approx(expected, rel=1e-3)
+    assert effects.untouched.divergence == 0
+
+
+@pytest.mark.parametrize("change", [Change(), Change(states=(3,)), Change(states=(6,), positions=(2,)),
+                                    Change(attention=(1,)), Change(feed_forward=(4,), positions=(0, 1)),
+                                    Change(heads=((2, 3), (5, 0)))], ids=str)  # fmt: skip
+def test_patching_a_run_into_itself_changes_nothing(change: Change, engine: Engine) -> None:
+    effects = engine.intervene(MODEL, SENTENCE, [change], value="other", other=SENTENCE)
+    assert effects.readings[0].log_probability == pytest.approx(effects.untouched.log_probability, abs=1e-5)
+    assert effects.readings[0].divergence < 1e-6
+
+
+def test_all_states_of_another_run_make_it_that_run(engine: Engine) -> None:
+    """Whatever the layer; and where only the mask's vector is put in behind the last one, that is enough."""
+    other = "The dog slept in the [MASK] because it was tired."
+    (theirs,) = engine.fill_mask(MODEL, other, 1, targets=["table"])
+    last = engine.info(MODEL).n_layers
+    changes = [*(Change(states=(layer,)) for layer in range(last + 1)), Change(states=(last,), positions=(6,))]
+    effects = engine.intervene(MODEL, SENTENCE, changes, value="other", other=other, aim=Aim(answer="table"))
+    for reading in [*effects.readings, effects.other]:
+        assert reading is not None
+        assert reading.log_probability == pytest.approx(theirs.targets[0].log_probability, abs=1e-4)
+
+
+def test_blocks_of_another_run_add_up_to_its_states(engine: Engine) -> None:
+    """In a network with norms in front, the stream is the sum of what blocks add, so all of them and the embeddings of
+    another run are that run.
+    """
+    model, other = "embedded/modernbert", "The dog slept in the [MASK] because it was tired."
+    layers = tuple(range(engine.info(model).n_layers))
+    every = Change(states=(0,), attention=layers, feed_forward=layers)
+    effects = engine.intervene(model, SENTENCE, [every], value="other", other=other)
+    assert effects.other is not None
+    assert effects.readings[0].log_probability == pytest.approx(effects.other.log_probability, abs=1e-4)
+
+
+def test_patch_gives_every_layer_and_position(engine: Engine) -> None:
+    other = "The dog slept in the [MASK] because it was tired."
+    n, layers = len(engine.encode(MODEL, SENTENCE)), engine.info(MODEL).n_layers
+    states = engine.patch(MODEL, SENTENCE, other)
+    blocks = engine.patch(MODEL, SENTENCE, other, what="attention")
+    assert (len(states.readings), len(blocks.readings)) == ((layers + 1) * n, layers * n)
+    one = Change(states=(2,), positions=(3,))
+    again = engine.intervene(MODEL, SENTENCE, [one], value="other", other=other)
+    assert states.readings[2 * n + 3].log_probability == pytest.approx(again.readings[0].log_probability, abs=1e-5)
+
+
+def test_words_of_other_pieces_are_aligned(engine: Engine) -> None:
+    """“Caterpillars” is several tokens; all states put in behind the last layer, the mask's is the other run's own."""
+    mine, other = "The cats like the [MASK].", "The caterpillars like the [MASK]."
+    assert len(engine.encode(MODEL, mine)) < len(engine.encode(MODEL, other))
+    last = engine.info(MODEL).n_layers
+    effects = engine.intervene(MODEL, mine, [Change(states=(last,))], value="other", other=other)
+    assert effects.other is not None
+    assert effects.readings[0].log_probability == pytest.approx(effects.other.log_probability, abs=1e-4)
+    with pytest.raises(InvalidInput, match="equally many words"):
+        engine.intervene(MODEL, mine, [Change(states=(1,))], value="other", other="A [MASK].")
+
+
+def test_means_are_those_over_built_in_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sentences for a hundred; what a head gives is caught by a hook on the output projection's input."""
+    from model_zoo.interventions import intervene
+
+    few = intervene.written_pairs()[:2]
+    monkeypatch.setattr(intervene, "written_pairs", lambda: few)
+    model = loading.load(sources.find(MODEL), torch.device("cpu"))
+    given: list[torch.Tensor] = []
+    dense = model.encoder.encoder.layer[2].attention.output.dense
+    hook = dense.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0][0]))
+    with torch.inference_mode():
+        for pair in few:
+            model.forward(model.encode(pair.first))
+        hook.remove()
+        means = intervene._means(model, False)
+    expected = torch.cat(given).mean(dim=0)
+    assert torch.allclose(means["heads", 2].flatten(), expected, atol=1e-5)
+
+
+def test_a_whole_block_is_what_is_added(engine: Engine) -> None:
+    """Off, it adds nothing: what a hook that returns zeros gives."""
+    model = loading.load(sources.find(MODEL), torch.device("cpu"))
+    layer = model.encoder.encoder.layer[3]
+    encoding = model.encode(SENTENCE)
+    for change, module in ((Change(attention=(3,)), layer.attention.output.dense),
+                           (Change(feed_forward=(3,)), layer.output.dense)):  # fmt: skip
+        hook = module.register_forward_hook(lambda *given: torch.zeros_like(given[-1]))
+        with torch.inference_mode():
+            logits = model.model(**model.inputs([encoding])).prediction_logits[0, 6]
+        hook.remove()
+        effects = engine.intervene(MODEL, SENTENCE, [change])
+        assert effects.readings[0].logit == pytest.approx(float(logits[effects.answer.id]), abs=1e-4)
+
+
+def test_hidden_words_are_masks(engine: Engine) -> None:
+    effects = engine.intervene(MODEL, SENTENCE, [Change(hidden=(2,)), Change(hidden=(2,), heads=((0, 0),))])
+    (by_mask,) = (
+        one
+        for one in engine.fill_mask(MODEL, SENTENCE, 1, masked=(2,), targets=[effects.answer.id])
+        if one.position == 6
+    )
+    assert effects.readings[0].log_probability == pytest.approx(by_mask.targets[0].log_probability, abs=1e-5)
+    both = engine.ablate(
+        MODEL, "The [MASK] sat on the [MASK] because it was tired.", [(0, 0)], targets=[effects.answer.id]
+    )
+    assert not isinstance(both, SentenceScore)
+    assert effects.readings[1].log_probability == pytest.approx(both[1].targets[0].log_probability, abs=1e-5)
+
+
+def test_next_sentences_and_next_tokens_and_classes(engine: Engine, checkpoint: Checkpoint) -> None:
+    a, b = "She opened the window.", "Cold air came into the room."
+    plain = engine.next_sentence(MODEL, a, b)
+    same = engine.ablate(MODEL, a, text_pair=b)
+    assert isinstance(same, SentenceScore)
+    assert same.p_next == pytest.approx(plain.p_next, abs=1e-6)
+    effects = engine.intervene(MODEL, a, [Change(heads=((5, 3),))], text_pair=b, aim=Aim("next sentence", answer=0))
+    off = engine.ablate(MODEL, a, [(5, 3)], text_pair=b)
+    assert isinstance(off, SentenceScore)
+    assert effects.readings[0].log_probability == pytest.approx(np.log(off.p_next), abs=1e-5)
+    assert effects.answer.token == "is next"
+    causal = str(checkpoint("gpt2"))
+    (behind,) = engine.ablate(causal, "The cat")  # type: ignore[misc]
+    assert isinstance(behind, MaskPrediction)
+    assert behind == engine.next_tokens(causal, "The cat")
+
+
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.nsp])
+def test_every_sentence_head_reads_what_it_reads_by_itself(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint(name))
+    plain = engine.next_sentence(model, "The cat sat.", "It slept.")
+    same = engine.ablate(model, "The cat sat.", text_pair="It slept.")
+    assert isinstance(same, SentenceScore)
+    assert same.logits == pytest.approx(plain.logits, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name", ["bert", "distilbert", "roberta", "gpt2", "electra_discriminator", "xlnet", "modernbert"]
+)
+def test_every_classifier_reads_what_it_reads_by_itself(
+    name: str, engine: Engine, checkpoint: Checkpoint, tmp_path: Path
+) -> None:
+    """A head for classes, drawn at random and saved: the network's own output and the one read behind a walk."""
+    from transformers import AutoModelForSequenceClassification
+
+    folder = checkpoint(name)
+    network = AutoModelForSequenceClassification.from_pretrained(
+        folder, num_labels=3, id2label={0: "a", 1: "b", 2: "c"}, label2id={"a": 0, "b": 1, "c": 2}
+    ).eval()
+    for file in folder.iterdir():
+        if "token" in file.name or file.name in ("vocab.txt", "vocab.json", "merges.txt", "special_tokens_map.json"):
+            shutil.copy(file, tmp_path)
+    network.save_pretrained(tmp_path)
+    model = str(tmp_path)
+    effects = engine.intervene(model, TEXT, [Change()], aim=Aim("class", answer="b", against="c"), top_k=3)
+    encoding = engine.encode(model, TEXT)
+    types = {"token_type_ids": torch.tensor([encoding.type_ids])} if FAMILIES[name].type_ids else {}
+    with torch.inference_mode():
+        logits = network(input_ids=torch.tensor([encoding.ids]), **types).logits[0]
+    for reading in (effects.untouched, effects.readings[0]):
+        assert (reading.logit, reading.against_logit) == pytest.approx(tuple(logits[1:].tolist()), abs=1e-4)
+    assert {token.token for token in effects.untouched.best} == {"a", "b", "c"}
+
+
+def test_pieces_of_a_stream_are_the_whole(engine: Engine) -> None:
+    changes = tuple(Change(heads=((layer, 0),)) for layer in (0, 0, 4, 2))
+    question = Intervene("embedded/tinybert", SENTENCE, changes=changes[:2], top_k=2)
+    pieces = list(engine.stream(question))
+    assert sum(len(piece.readings) for piece in pieces) == 2
+    whole = engine.ask(question)
+    assert isinstance(whole, Effects)
+    assert whole.readings == tuple(reading for piece in pieces for reading in piece.readings)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (Change(heads=((6, 0),)), "no layer 6"),
+        (Change(heads=((0, 12),)), "no head 12"),
+        (Change(attention=(-1,)), "no layer -1"),
+        (Change(states=(1,)), "another text"),
+        (Change(edges=(Edge(99, 0),)), "no token 99"),
+        (Change(edges=(Edge(0, 0, 9),)), "no layer 9"),
+        (Change(hidden=(50,)), "no token 50"),
+        (Change(positions=(50,)), "no token 50"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_not_there_is_refused(change: Change, said: str, engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        engine.intervene(MODEL, SENTENCE, [change])
+
+
+def test_what_a_family_cannot_be_asked_is_said(engine: Engine, checkpoint: Checkpoint, bilstm: str) -> None:
+    with pytest.raises(NotSupported, match="no attention"):
+        engine.ablate(bilstm, "The [MASK] sat.", [(0, 0)])
+    with pytest.raises(NotSupported, match="part by part"):
+        engine.ablate(str(checkpoint("mpnet")), "The <mask> sat.", attention=[0])
+    with pytest.raises(NotSupported, match="one by one"):
+        engine.patch(str(checkpoint("squeezebert")), "The [MASK] sat.", "A [MASK] sat.")
+    with pytest.raises(InvalidInput, match="two different answers"):
+        engine.intervene(MODEL, SENTENCE, [], aim=Aim(answer="table", against="table"))
+    with pytest.raises(InvalidInput, match="no mask at position 2"):
+        engine.intervene(MODEL, SENTENCE, [], aim=Aim(position=2))
