@@ -7,6 +7,17 @@ from typing import Any
 
 from ui.page import Page
 
-_NAMES = ("home", "learn", "attention", "masked_words", "next_sentence", "layers", "compare", "train", "status")
+_NAMES = (
+    "home",
+    "learn",
+    "attention",
+    "masked_words",
+    "next_sentence",
+    "layers",
+    "cause",
+    "compare",
+    "train",
+    "status",
+)
 
 PAGES: tuple[Page[Any], ...] = tuple(import_module(f"pages.{name}").PAGE for name in _NAMES)

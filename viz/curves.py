@@ -12,7 +12,9 @@ from viz.palette import categorical, theme
 
 _SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon")
 _HEIGHT: Final = 340  # px
+_PLOT: Final = 260  # px at least below the names
 _LEGEND_ROW: Final = 22  # px a line: on a phone each name gets a row of its own
+_MOST_LABELS: Final = 18
 _LONGEST_NAME: Final = 40
 
 
@@ -29,18 +31,19 @@ def curves(
     """A line a series (its name, a number a label), named above the picture, numbers exact on hovering.
 
     ``what`` names the numbers and ``across`` the labels; the numbers' axis reaches over ``span``, further where numbers
-    lie outside of it. With a ``share`` they are written as percentages. Raises ValueError where numbers do not fit the
-    labels.
+    lie outside of it. A line ends where its numbers are nan. With a ``share`` they are written as percentages. Raises
+    ValueError where numbers do not fit the labels.
     """
     if not series or any(len(values) != len(labels) for _, values in series):
         raise ValueError(f"the numbers do not fit {len(labels)} labels")
     colours = theme(dark)
     style: dict[str, Any] = axis_style(colours) | {"fixedrange": True, "automargin": True}
-    low = min(span[0], *(min(values) for _, values in series))
-    high = max(span[1], *(max(values) for _, values in series))
+    known = [value for _, values in series for value in values if value == value]  # nan: a line that ends before
+    low, high = min([span[0], *known]), max([span[1], *known])
     room = 0.03 * (high - low)
     above = _LEGEND_ROW * len(series) + 12
     places = list(range(len(labels)))
+    step = 1 + (len(labels) - 1) // _MOST_LABELS
     return go.Figure(
         data=[
             {
@@ -64,13 +67,13 @@ def curves(
         ],
         layout=base_layout(
             dark,
-            height=_HEIGHT,
+            height=max(_HEIGHT, above + _PLOT),
             margin={"l": 8, "r": 16, "t": above, "b": 48},
             dragmode=False,
             xaxis=style
             | {
-                "tickvals": places,
-                "ticktext": [token_text(label) for label in labels],
+                "tickvals": places[::step],
+                "ticktext": [token_text(label) for label in labels[::step]],
                 "range": [-0.3, len(labels) - 0.7],
                 "title": style["title"] | {"text": token_text(across)},
             },

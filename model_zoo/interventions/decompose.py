@@ -212,7 +212,7 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
             adds = [float(own[answer]) for answer in chosen]
             total += adds[0]
             found.append(
-                Written(kind, layer, number, adds[0], (adds[1:] or [float("nan")])[0], _raised(read, own, top_k))
+                Written(kind, layer, number, adds[0], adds[1] if adds[1:] else None, _raised(read, own, top_k))
             )
     logs = logits[0].log_softmax(dim=-1)
     return Decomposition(

@@ -1,0 +1,61 @@
+"""What changed runs did to an answer, in one number each."""
+
+from __future__ import annotations
+
+import math
+from typing import Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from model_zoo.types import Effects, Reading
+
+Array = npt.NDArray[np.float64]
+By = Literal["bits", "probability", "difference", "divergence"]
+"""By what a run is measured: log₂ P and P of the answer, its logit less that of the answer against it, and
+KL(untouched ‖ changed) in bits.
+"""
+BYS: Final[tuple[By, ...]] = get_args(By)
+
+
+def measured(reading: Reading, by: By) -> float:
+    """One run's number. Raises ValueError for a difference where there is no answer against the first."""
+    match by:
+        case "bits":
+            return reading.log_probability / math.log(2)
+        case "probability":
+            return math.exp(reading.log_probability)
+        case "difference":
+            if reading.against_logit is None:
+                raise ValueError("there is no second answer to take a difference to")
+            return reading.logit - reading.against_logit
+        case "divergence":
+            return reading.divergence / math.log(2)
+
+
+def changes(effects: Effects, by: By) -> Array:
+    """What each changed run has more than the untouched one, (changes,); of a divergence, all of it."""
+    before = measured(effects.untouched, by)
+    return np.array([measured(reading, by) - before for reading in effects.readings])
+
+
+def recovered(effects: Effects, by: By) -> Array:
+    """How far each patched run has come from the untouched run to that of the other text, (changes,): 0 is not at all,
+    1 is all of the way (Wang et al. 2023). nan where the two runs do not differ by this measure.
+    """
+    if effects.other is None:
+        raise ValueError("no other run's values were put in")
+    before, goal = measured(effects.untouched, by), measured(effects.other, by)
+    moved = changes(effects, by)
+    if abs(goal - before) < _SAME:
+        return np.full(len(moved), np.nan)
+    found: Array = moved / (goal - before)
+    return found
+
+
+_SAME: Final = 1e-3  # of bits or logits: two runs that differ by less say the same
+
+
+def same_answer(effects: Effects, reading: Reading) -> bool:
+    """Whether a run puts the same answer first as the untouched one."""
+    return reading.best[0].id == effects.untouched.best[0].id

@@ -1,0 +1,179 @@
+"""Every explanation of one answer put to the test, for one sentence, and for built-in ones: a job."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis import explanations
+from analysis.explanations import Area, Way
+from analysis.words import Unit, word_units
+from jobs.job import Job
+from model_zoo.asking import Asking
+from model_zoo.errors import ModelZooError, NotSupported
+from model_zoo.heldout import written_pairs
+from model_zoo.questions.attribute import Attribute
+from model_zoo.questions.intervene import Intervene
+from model_zoo.types import METHODS, Aim, Change, Effects, Encoding, Measure
+
+Array = npt.NDArray[np.float64]
+
+OCCLUSION: Final = "occlusion"
+RANDOM: Final = "random order"
+EVERY: Final[tuple[str, ...]] = (OCCLUSION, *METHODS)
+"""All methods by name, in the order in which they are shown."""
+WAYS: Final[tuple[Way, Way]] = ("deletion", "insertion")
+N_SENTENCES: Final = 100
+_RANDOM_ORDERS: Final = 5
+
+
+@dataclass(slots=True)
+class Explained:
+    """What each method says of one answer, a number a word of ``units``, and what came of hiding words in its order:
+    ``curves`` (words + 1,) by method and way. ``failures`` say why a method says nothing of this model; ``error`` is
+    that of integrated gradients, as a share of what they should add up to.
+    """
+
+    units: tuple[Unit, ...]
+    untouched: Effects
+    scores: dict[str, Array] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    curves: dict[tuple[str, Way], Array] = field(default_factory=dict)
+    difference: float | None = None
+    error: float | None = None
+
+    def area(self, method: str, way: Way) -> float:
+        return explanations.area(self.curves[method, way])
+
+
+def explainable(encoding: Encoding, position: int | None) -> tuple[Unit, ...]:
+    """The words whose part in an answer is asked for: all but those that frame a text, and the mask that is read."""
+    return tuple(
+        unit
+        for unit in word_units(encoding)
+        if not unit.special and not (position is not None and unit.start <= position < unit.stop)
+    )
+
+
+def explain(engine: Asking, question: Intervene, measure: Measure) -> Iterator[Explained]:
+    """The explanations of a question's answer, which has no changes of its own; yields them as they grow, the last one
+    whole.
+    """
+    untouched = engine.ask(replace(question, changes=()))
+    fixed = replace(question, aim=replace(question.aim, answer=untouched.answer.id, position=untouched.position))
+    units = explainable(untouched.encoding, untouched.position)
+    found = Explained(units, untouched)
+    yield found
+    if not units:
+        return
+    tokens = [tuple(range(unit.start, unit.stop)) for unit in units]
+    alone = engine.ask(replace(fixed, changes=tuple(Change(hidden=each) for each in tokens)))
+    found.scores[OCCLUSION] = explanations.occlusion(alone)
+    yield found
+    for method in METHODS:
+        asked = (fixed.model, fixed.text, fixed.text_pair, fixed.masked, fixed.aim, method, measure)
+        try:
+            attribution = engine.ask(Attribute(*asked))
+        except NotSupported as error:
+            found.failures[method] = str(error)
+            continue
+        found.scores[method] = explanations.by_word(attribution, units)
+        if attribution.error is not None:
+            found.difference, found.error = attribution.difference, attribution.error
+        yield found
+    orders = {name: [explanations.order(scores)] for name, scores in found.scores.items()}
+    orders[RANDOM] = explanations.random_orders(len(units), _RANDOM_ORDERS)
+    needed = explanations.needed(ranked for each in orders.values() for ranked in each)
+    hidden = [tuple(token for place in words for token in tokens[place]) for words in needed]
+    pieces = []
+    with closing(
+        engine.stream(replace(fixed, changes=tuple(Change(hidden=each) for each in hidden), top_k=1))
+    ) as parts:
+        for piece in parts:
+            pieces.append(piece)
+            yield found
+    readings = fixed.whole(pieces).readings
+    probabilities = {words: float(np.exp(one.log_probability)) for words, one in zip(needed, readings, strict=True)}
+    for name, each in orders.items():
+        for way in WAYS:
+            curves = [explanations.curve(ranked, way, probabilities) for ranked in each]
+            found.curves[name, way] = np.mean(curves, axis=0)
+    yield found
+
+
+def built_in(model: str, *, causal: bool) -> list[Intervene]:
+    """The questions of the 100 built-in sentences: the longest word of each is hidden, or its last words are left out
+    for a model that says what comes next; the answer is the model's own.
+    """
+    found = []
+    for pair in written_pairs()[:: len(written_pairs()) // N_SENTENCES][:N_SENTENCES]:
+        words = pair.first.rstrip(".").split()
+        if causal:
+            found.append(Intervene(model, " ".join(words[:-1]), aim=Aim("next token")))
+        else:
+            longest = max(words, key=len)
+            found.append(Intervene(model, pair.first.replace(longest, "[MASK]", 1)))
+    return found
+
+
+class Explaining(Job):
+    """All methods on the built-in sentences; what is done stays when it is stopped."""
+
+    doing = "testing explanations"
+
+    def __init__(self, engine: Asking, questions: Sequence[Intervene], measure: Measure = "log P") -> None:
+        super().__init__()
+        self.questions = tuple(questions)
+        self.measure = measure
+        self.areas: dict[tuple[str, Way], list[float]] = {}
+        self.taus: list[dict[tuple[str, str], float]] = []
+        self._engine = engine
+        self._n_done = 0
+
+    @property
+    def model(self) -> str:
+        return self.questions[0].model
+
+    @property
+    def n_done(self) -> int:
+        return self._n_done
+
+    @property
+    def share(self) -> float:
+        return self._n_done / len(self.questions)
+
+    @property
+    def progress(self) -> str:
+        return f"{self._n_done} of {len(self.questions)} sentences done."
+
+    @property
+    def n_ended(self) -> int:
+        return self._n_done // 10  # the table is drawn again every ten sentences
+
+    def table(self) -> list[Area]:
+        """The mean areas so far, each with its interval; empty before the first sentence is done."""
+        return [explanations.mean_area(name, way, areas) for (name, way), areas in self.areas.items() if areas]
+
+    def steps(self) -> Generator[None, None, None]:
+        try:
+            for question in self.questions:
+                explained = None
+                for explained in explain(self._engine, question, self.measure):  # noqa: B007 (the last one is whole)
+                    yield
+                if explained is not None:
+                    self._note(explained)
+                self._n_done += 1
+        except ModelZooError as error:
+            self.failure = str(error)
+
+    def _note(self, explained: Explained) -> None:
+        for name, way in explained.curves:
+            self.areas.setdefault((name, way), []).append(explained.area(name, way))
+        names = list(explained.scores)
+        taus = explanations.kendall([explained.scores[name] for name in names])
+        self.taus.append({(a, b): float(taus[i, j]) for i, a in enumerate(names) for j, b in enumerate(names)})

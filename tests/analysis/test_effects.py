@@ -1,0 +1,54 @@
+"""What changed runs did to an answer, by numbers known by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import builders
+import numpy as np
+import pytest
+
+from analysis.effects import changes, measured, recovered, same_answer
+from model_zoo.types import Effects, Prediction, Reading
+
+CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
+
+
+def reading(
+    p: float, logit: float = 0.0, against: float | None = 0.0, kl: float = 0.0, best: Prediction = CAT
+) -> Reading:
+    return Reading(math.log(p), logit, None if against is None else -1.0, against, kl, (best,))
+
+
+EFFECTS = Effects(
+    builders.encoding(["a"]), builders.info(), 1, CAT, DOG, reading(0.5, 3.0, 1.0),
+    (reading(0.25, 2.0, 1.5, math.log(2), DOG), reading(0.5, 3.0, 1.0)), other=reading(0.125, 0.0, 2.0),
+)  # fmt: skip
+
+
+def test_every_measure() -> None:
+    first = EFFECTS.readings[0]
+    assert measured(first, "bits") == pytest.approx(-2)
+    assert measured(first, "probability") == pytest.approx(0.25)
+    assert measured(first, "difference") == pytest.approx(0.5)
+    assert measured(first, "divergence") == pytest.approx(1)
+    assert changes(EFFECTS, "bits") == pytest.approx([-1, 0])
+    assert changes(EFFECTS, "difference") == pytest.approx([-1.5, 0])
+
+
+def test_recovered_is_the_share_of_the_way() -> None:
+    assert recovered(EFFECTS, "bits") == pytest.approx([0.5, 0])
+    assert recovered(EFFECTS, "difference") == pytest.approx([1.5 / 4, 0])
+    assert np.isnan(recovered(replace(EFFECTS, other=EFFECTS.untouched), "bits")).all()
+    with pytest.raises(ValueError, match="no other run"):
+        recovered(replace(EFFECTS, other=None), "bits")
+
+
+def test_an_answer_is_the_same_if_it_comes_first() -> None:
+    assert [same_answer(EFFECTS, each) for each in EFFECTS.readings] == [False, True]
+
+
+def test_a_difference_needs_two_answers() -> None:
+    with pytest.raises(ValueError, match="second answer"):
+        measured(reading(0.5, against=None), "difference")

@@ -1,0 +1,90 @@
+"""Rankings of words and what hiding them does, by hand and against scipy."""
+
+from __future__ import annotations
+
+import math
+
+import builders
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from analysis import explanations
+from analysis.words import word_units
+from model_zoo.types import Attribution, Effects, Prediction, Reading
+
+CAT = Prediction("cat", 1, 0.5)
+
+
+def test_a_word_has_what_its_tokens_have_together() -> None:
+    encoding = builders.encoding(["un", "##known", "cat"])
+    scores = np.array([0, 1, 2, -0.5, 0], dtype=np.float32)
+    found = Attribution(
+        encoding=encoding, model=builders.info(), method="attention", measure="log P", position=None, answer=CAT,
+        against=None, scores=scores, counted=(1, 2, 3),
+    )  # fmt: skip
+    units = [unit for unit in word_units(encoding) if not unit.special]
+    assert explanations.by_word(found, units).tolist() == [3, -0.5]
+    with pytest.raises(ValueError, match="read-only"):
+        found.scores[0] = 1
+
+
+def test_occlusion_is_what_is_lost() -> None:
+    def reading(p: float) -> Reading:
+        return Reading(math.log(p), 0, None, None, 0, (CAT,))
+
+    effects = Effects(
+        builders.encoding(["a"]), builders.info(), 1, CAT, None, reading(0.5), (reading(0.25), reading(1.0))
+    )
+    assert explanations.occlusion(effects) == pytest.approx([math.log(2), -math.log(2)])
+
+
+def test_words_go_and_come_in_the_order_of_their_scores() -> None:
+    ranked = explanations.order([0.1, 3.0, 0.1, -2.0])
+    assert ranked == (1, 0, 2, 3)
+    assert explanations.steps(ranked, "deletion") == [(), (1,), (0, 1), (0, 1, 2), (0, 1, 2, 3)]
+    assert explanations.steps(ranked, "insertion") == [(0, 1, 2, 3), (0, 2, 3), (2, 3), (3,), ()]
+    assert explanations.needed([(1, 0), (0, 1)]) == [(), (0,), (1,), (0, 1)]
+
+
+def test_areas_by_hand() -> None:
+    """Two words; hiding the first halves P, hiding both leaves a tenth of it."""
+    probabilities = {(): 0.8, (0,): 0.4, (1,): 0.8, (0, 1): 0.08}
+    deletion = explanations.curve((0, 1), "deletion", probabilities)
+    assert deletion == pytest.approx([1, 0.5, 0.1])
+    assert explanations.area(deletion) == pytest.approx((0.75 + 0.3) / 2)
+    insertion = explanations.curve((0, 1), "insertion", probabilities)
+    assert insertion == pytest.approx([0.1, 1, 1])
+    assert explanations.area(insertion) == pytest.approx((0.55 + 1) / 2)
+    worse = explanations.curve((1, 0), "deletion", probabilities)
+    assert explanations.area(worse) > explanations.area(deletion)
+
+
+def test_tau_is_scipys() -> None:
+    rng = np.random.default_rng(0)
+    rankings = [rng.normal(size=7) for _ in range(3)] + [np.arange(7.0), -np.arange(7.0), np.ones(7)]
+    found = explanations.kendall(rankings)
+    for i, a in enumerate(rankings[:5]):
+        for j, b in enumerate(rankings[:5]):
+            assert found[i, j] == pytest.approx(kendalltau(a, b).statistic)
+    assert found[3, 4] == -1
+    assert np.isnan(found[5, 0])
+    pairs = [(x, y) for x in range(7) for y in range(x)]
+    signs = [np.sign((rankings[0][x] - rankings[0][y]) * (rankings[1][x] - rankings[1][y])) for x, y in pairs]
+    assert found[0, 1] == pytest.approx(sum(signs) / len(pairs))  # without ties
+
+
+def test_intervals_hold_the_mean_and_shrink() -> None:
+    rng = np.random.default_rng(1)
+    few, many = (explanations.mean_area("m", "deletion", rng.normal(0.5, 0.1, n).tolist()) for n in (10, 1000))
+    assert few.low < few.mean < few.high
+    assert many.high - many.low == pytest.approx(2 * 1.96 * 0.1 / math.sqrt(1000), rel=0.15)
+    assert few.high - few.low > 3 * (many.high - many.low)
+    with pytest.raises(ValueError, match="no area"):
+        explanations.mean_area("m", "deletion", [])
+
+
+def test_random_orders_are_always_the_same() -> None:
+    drawn = explanations.random_orders(5, 3)
+    assert drawn == explanations.random_orders(5, 3)
+    assert all(sorted(one) == list(range(5)) for one in drawn)

@@ -1,0 +1,1 @@
+"""The page "Cause": what happens to an answer when something in the model is changed."""

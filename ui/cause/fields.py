@@ -1,0 +1,48 @@
+"""Fields of the page "Cause" that several of its views or its examples share; the rest stand in their views."""
+
+from __future__ import annotations
+
+from analysis.effects import BYS, By
+from model_zoo.types import VALUES, Value
+from ui.field import Field, names, one_of, place, places
+from ui.page import view_field
+
+_PAGE = "cause"
+
+VIEW = view_field(_PAGE, "heads")
+
+# The tokens that were clicked, from 0, and which of all masks is followed, from 0 among them.
+MASKS: Field[tuple[int, ...]] = Field("masks", (), places("masks"), of=_PAGE)
+MASK: Field[int] = Field("mask", 0, place("the mask"), of=_PAGE)
+
+# The answer that is followed and the one against it; "" are the model's own first and second.
+ANSWER: Field[str] = Field("answer", "", of=_PAGE)
+AGAINST: Field[str] = Field("against", "", of=_PAGE)
+
+# By what a run is measured, and what stands in the place of what is off.
+BY: Field[By] = Field("by", "bits", one_of("the measure", BYS), of=_PAGE)
+VALUE: Field[Value] = Field("value", "zero", one_of("what stands for it", VALUES[:2]), of=_PAGE)
+
+# What is switched off: "3.7" is a head, "3.attention" and "3.forward" are whole blocks, all from 1.
+OFF: Field[tuple[str, ...]] = Field(
+    "off",
+    (),
+    names(
+        r"[1-9][0-9]{0,3}\.(?:[1-9][0-9]{0,3}|attention|forward)",
+        "is not a part of a model; parts are written layer.head, as in 3.7, or 3.attention and 3.forward.",
+    ),
+    of=_PAGE,
+)
+
+# Edges that are cut, "5.2" where the word at place 5 may not look at that at place 2, both from 1.
+EDGES: Field[tuple[str, ...]] = Field(
+    "edges",
+    (),
+    names(
+        r"[1-9][0-9]{0,3}\.[1-9][0-9]{0,3}", "is not an edge between two words; edges are written from.to, as in 5.2."
+    ),
+    of=_PAGE,
+)
+
+# The sentence whose run is put in.
+OTHER: Field[str] = Field("other", "", of=_PAGE)
