@@ -25,12 +25,12 @@ def test_anything_can_be_typed_into_every_page(
 ) -> None:
     view = {"view": page.views[-1].name} if page.views else {}
     here = visitor(page.path, model=str(checkpoint("bert")), **view)
-    keys = [str(widget.key) for widget in here.widgets() if widget.type in ("text_area", "text_input")]
 
     def check(typed: tuple[int, str]) -> None:
         place, text = typed
-        if keys:
-            here.use(here.widget(keys[place % len(keys)]), text)
+        fields = [widget for widget in here.widgets() if widget.type in ("text_area", "text_input")]
+        if fields:
+            here.use(fields[place % len(fields)], text)
         else:  # a page where nothing is typed still has an address
             here.go(page.path, {"text": text, "model": text})
         assert trouble(here) is None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from transformers import AutoTokenizer
 
 from model_zoo import Engine, registry, sources
 from model_zoo.errors import NotSupported
-from model_zoo.types import AttentionRun, ModelSpec
+from model_zoo.types import Aim, AttentionRun, Change, ModelSpec, Reads
 from pages.__main__ import claims
 from training.finetuning.finetune import Finetune
 from training.finetuning.results import Tuned
@@ -48,12 +49,33 @@ def test_every_model_does_what_is_said_of_it(subject: ModelSpec) -> None:
     compared = "yes" if masked == "yes" else "all but predictions"
     if attention == "no attention":
         compared = "all but attention"
-    assert claims(subject) == (attention, masked, sentences, layers, compared, check_training(engine, subject))
+    cause = check_cause(engine, subject)
+    assert claims(subject) == (attention, masked, sentences, layers, cause, compared, check_training(engine, subject))
 
 
 def tolerance(model: ModelSpec) -> float:
     """Rounding of float32 adds up from layer to layer."""
     return 4e-6 * model.layers
+
+
+def check_cause(engine: Engine, model: ModelSpec) -> str:
+    """What the page "Cause" follows: some answer of the model, with a head off, or with a word hidden."""
+    reads: Reads = "mask" if model.mlm else "next token" if engine.info(model.id).lm else "next sentence"
+    mask = engine.vocabulary(model.id).mask_token or "mat"
+    pair = TEXT_PAIR if reads == "next sentence" else None
+    asked = partial(engine.intervene, model.id, MASKED.format(mask=mask), text_pair=pair, aim=Aim(reads))
+    try:
+        hidden = asked([Change(hidden=(2,))])
+    except NotSupported:
+        return "no answer to follow"
+    assert hidden.readings[0].divergence > 0
+    if not model.attention:
+        with pytest.raises(NotSupported, match="no attention"):
+            asked([Change(heads=((0, 0),))])
+        return "all but heads"
+    (off,) = asked([Change(heads=((0, 0),))]).readings
+    assert off.divergence > 0
+    return "yes"
 
 
 def check_tokens(engine: Engine, model: ModelSpec, folder: Path) -> None:

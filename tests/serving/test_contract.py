@@ -24,9 +24,10 @@ from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.asking import Asking
 from model_zoo.errors import HubUnreachable, InvalidInput, ModelZooError
 from model_zoo.questions.fill_all import FillAll
+from model_zoo.questions.intervene import Intervene
 from model_zoo.questions.measure_cost import MeasureCost
 from model_zoo.questions.probe_health import ProbeHealth
-from model_zoo.types import CostFailure, CostSubject, SentenceScore
+from model_zoo.types import METHODS, Change, CostFailure, CostSubject, Edge, SentenceScore
 from serving.remote import RemoteEngine
 from training.finetuning.finetune import Finetune
 from training.finetuning.results import Begun, Breath, Tuned
@@ -77,6 +78,30 @@ def test_norms_and_what_is_computed_of_a_run(asked: Asking, local: Engine) -> No
     assert same(run.norms_of_sum(3, [1, 7]), expected.norms_of_sum(3, [1, 7]))
     assert same(rollout(run), rollout(expected))
     assert same(rollout(run, value_weighted=True), rollout(expected, value_weighted=True))
+
+
+def test_runs_that_are_interfered_with(asked: Asking, local: Engine) -> None:
+    """Heads off, words hidden, vectors of another run; gradients, attention's own answers, sums of parts."""
+    changes = (Change(heads=((1, 3), (2, 0))), Change(hidden=(4,)), Change(edges=(Edge(2, 0),)))
+    asking = Intervene(DEFAULT_MODEL, TEXT, masked=(3,), changes=changes)
+    assert list(asked.stream(asking)) == list(local.stream(asking))
+    other = "The dog sat on the mat because it was tired."
+    put_in = {"masked": (7,), "other": other, "value": "other"}
+    moved = [Change(states=(3,), positions=(2,)), Change(feed_forward=(1,))]
+    assert asked.intervene(DEFAULT_MODEL, TEXT, moved, **put_in) == local.intervene(
+        DEFAULT_MODEL, TEXT, moved, **put_in
+    )  # type: ignore[arg-type]
+    assert asked.ablate(DEFAULT_MODEL, TEXT, [(0, 0)], text_pair=PAIR, value="mean") == local.ablate(
+        DEFAULT_MODEL, TEXT, [(0, 0)], text_pair=PAIR, value="mean"
+    )
+    for method in METHODS:
+        one, other_one = (
+            each.attribute(DEFAULT_MODEL, TEXT, masked=(3,), method=method, steps=4) for each in (asked, local)
+        )
+        assert same(one, other_one)
+    assert asked.decompose(DEFAULT_MODEL, TEXT, masked=(3,)) == local.decompose(DEFAULT_MODEL, TEXT, masked=(3,))
+    with pytest.raises(InvalidInput, match="no layer 9"):
+        asked.intervene(DEFAULT_MODEL, TEXT, [Change(heads=((9, 0),))], masked=(3,))
 
 
 @pytest.mark.parametrize("model", ["embedded/modernbert", "embedded/tinybert"])

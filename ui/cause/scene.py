@@ -299,5 +299,5 @@ def footer(scene: Scene) -> None:
 def shows(spec: ModelSpec) -> str:
     """What the page shows of a model, for the table of models."""
     if not (spec.mlm or spec.nsp or spec.causal):
-        return "no answer of its own to follow"
-    return "yes" if spec.attention else "words only, no heads"
+        return "no answer to follow"
+    return "yes" if spec.attention else "all but heads"

@@ -1,0 +1,217 @@
+"""``python -m benchmarks.cause [--repeats N] [--only engine|page|areas]``: interventions and what they cost.
+
+Three kinds of lines, one JSON object each:
+
+- "heads" and "gradients": every head of the default model switched off by itself, for 16 and 128 tokens, as a share of
+  one plain run a head; 32 steps of integrated gradients as a share of 32 backward passes, one after the other. Both
+  sides in the same process and in turns, medians after a warm-up.
+- "click": a click that switches a head off until the new predictions are drawn, as a share of a click on a bare
+  Streamlit page, in the same run and in turns.
+- "areas": mean area under the deletion and insertion curves of every method on the built-in sentences, with 95%
+  intervals; ``--markdown`` prints them as README's table. No times: these numbers are the same on every machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import urllib.parse
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from playwright.sync_api import Page, sync_playwright
+
+from analysis.explanations import Area
+from benchmarks.attention import text_of
+from benchmarks.browser import chromium
+from benchmarks.latency import BARE_PAGE, click_number, open_page, settle
+from benchmarks.measure import emit, medians
+from benchmarks.server import app
+from jobs.explaining import EVERY, RANDOM, Explaining, built_in
+from model_zoo import DEFAULT_MODEL, Engine
+from model_zoo.interventions.attribute import attribute
+from model_zoo.interventions.intervene import intervene
+from model_zoo.interventions.reading import reader
+from model_zoo.loading import LoadedModel
+from model_zoo.types import Aim, Change
+
+TARGETS = {16: 0.25, 128: 0.5}
+GRADIENTS = 1.1
+CLICK = 2.0
+STEPS = 32
+
+
+def masked_text(n_tokens: int) -> tuple[str, tuple[int, ...]]:
+    """A text of so many tokens of the default model, and the token of it that is masked."""
+    return text_of(n_tokens), (n_tokens // 2,)
+
+
+def of_heads(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
+    """All heads in turn beside one plain run of the same text."""
+    info = loaded.info
+    changes = [Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)]
+    text, masked = masked_text(n_tokens)
+    read = reader(loaded, text, None, masked, Aim())
+    inputs = loaded.inputs([read.encoding])
+
+    def plain() -> None:
+        with torch.inference_mode():
+            read.logits(loaded.model.base_model(**inputs)[0])
+
+    def every() -> None:
+        for _ in intervene(loaded, text, None, masked, Aim(), changes, "zero", None, 1):
+            pass
+
+    found = medians({"plain": plain, "every": every}, repeats)
+    emit(
+        benchmark="heads",
+        model=info.id,
+        tokens=len(read.encoding),
+        heads=len(changes),
+        run_ms=found["plain"],
+        all_heads_ms=found["every"],
+        share_of_a_run=found["every"] / (found["plain"] * len(changes)),
+        target=TARGETS[n_tokens],
+    )
+
+
+def of_gradients(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
+    """Integrated gradients beside as many backward passes of the same text, each with its forward pass."""
+    text, masked = masked_text(n_tokens)
+    read = reader(loaded, text, None, masked, Aim())
+    embedding = loaded.encoder.get_input_embeddings()
+    ids = torch.tensor([read.encoding.ids])
+
+    def backward() -> None:
+        for _ in range(STEPS):
+            vectors = embedding(ids).detach().requires_grad_()
+            states = loaded.model.base_model(inputs_embeds=vectors)[0]
+            torch.autograd.grad(read.logits(states).log_softmax(dim=-1).max(), vectors)
+
+    def integrated() -> None:
+        attribute(loaded, text, None, masked, Aim(), "integrated gradients", "log P", STEPS)
+
+    found = medians({"backward": backward, "integrated": integrated}, max(3, repeats // 3))
+    emit(
+        benchmark="gradients",
+        model=loaded.info.id,
+        tokens=len(read.encoding),
+        steps=STEPS,
+        backward_ms=found["backward"],
+        integrated_ms=found["integrated"],
+        share=found["integrated"] / found["backward"],
+        target=GRADIENTS,
+    )
+
+
+# Resolves when the map has the outline of one more (or one fewer) part, and the predictions beside it are drawn again.
+CLICK_CELL = """([cell, count]) => new Promise((resolve, reject) => {
+    const shapes = () => document.querySelectorAll('.js-plotly-plot')[0]?.layout?.shapes?.length ?? 0;
+    const main = document.querySelector('[data-testid=stMain]');
+    const said = () => main.innerText.match(/With [^.]* off, [^.]*/)?.[0] ?? '';
+    const before = said();
+    const bars = document.querySelectorAll('.js-plotly-plot')[0].querySelectorAll('.barlayer .point path');
+    const box = bars[cell].getBoundingClientRect();
+    window.__drawn = new Promise((done, fail) => {
+        setTimeout(() => fail(new Error('no answer within 30 s')), 30000);
+        const look = () => shapes() === count && said() !== before
+            ? requestAnimationFrame(() => done(performance.now())) : requestAnimationFrame(look);
+        requestAnimationFrame(look);
+    });
+    window.addEventListener('mousedown', () => { window.__clicked = performance.now(); }, {once: true, capture: true});
+    resolve({x: box.x + box.width / 2, y: box.y + box.height / 2});
+})"""
+
+
+def click_cell(page: Page, cell: int, count: int) -> float:
+    """Milliseconds from pressing the mouse on a head of the map to its outline, and the answer without it."""
+    place = page.evaluate(CLICK_CELL, [cell, count])
+    page.mouse.click(place["x"], place["y"])
+    milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
+    settle(page)
+    return milliseconds
+
+
+def of_clicks(repeats: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        script = Path(folder) / "bare.py"
+        script.write_text(BARE_PAGE)
+        with app("app.py") as (url, _), app(script) as (bare_url, _):
+            browser = chromium(playwright)
+            page, bare_page = browser.new_page(), browser.new_page()
+            open_page(bare_page, bare_url)
+            text = urllib.parse.urlencode({"text": "The cat sat on the [MASK] because it was tired.", "off": "1.1"})
+            open_page(page, f"{url}/cause?{text}")
+            page.wait_for_selector(".js-plotly-plot .barlayer .point path")
+            settle(page)
+            ours: list[float] = []
+            bare: list[float] = []
+            for repeat in range(repeats + 3):
+                # Each click switches one more head off: the second of the first row, and so on.
+                ours.append(click_cell(page, repeat + 1, repeat + 2))
+                bare.append(click_number(bare_page, repeat + 1))
+            app_ms, bare_ms = statistics.median(ours[3:]), statistics.median(bare[3:])
+            emit(benchmark="click", app_ms=app_ms, bare_ms=bare_ms, ratio=app_ms / bare_ms, target=CLICK)
+            browser.close()
+
+
+def of_areas(engine: Engine, model: str, n: int, *, markdown: bool) -> None:
+    job = Explaining(engine, built_in(model, causal=False)[:n])
+    while job.running:
+        job.advance()
+    if job.failure is not None:
+        raise RuntimeError(job.failure)
+    table = job.table()
+    if markdown:
+        print(as_markdown(table))
+        return
+    for area in table:
+        emit(
+            benchmark="areas",
+            model=model,
+            method=area.method,
+            way=area.way,
+            mean=area.mean,
+            low=area.low,
+            high=area.high,
+            sentences=area.n,
+        )
+
+
+def as_markdown(table: Sequence[Area]) -> str:
+    """README's table, the best method by deletion first."""
+    by_name = {(area.method, area.way): area for area in table}
+    names = [name for name in (*EVERY, RANDOM) if (name, "deletion") in by_name]
+    names.sort(key=lambda name: by_name[name, "deletion"].mean)
+
+    def cell(area: Area) -> str:
+        return f"{area.mean:.3f} ({area.low:.3f} to {area.high:.3f})"
+
+    rows = [f"| {name} | {cell(by_name[name, 'deletion'])} | {cell(by_name[name, 'insertion'])} |" for name in names]
+    return "\n".join(["| method | deletion, less is better | insertion, more is better |", "|---|---|---|", *rows])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--sentences", type=int, default=100)
+    parser.add_argument("--model", default=DEFAULT_MODEL)
+    parser.add_argument("--only", choices=("engine", "page", "areas"))
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    engine = Engine("cpu")
+    if arguments.only in (None, "engine"):
+        with engine._memory.lease(arguments.model) as loaded:
+            for n_tokens in TARGETS:
+                of_heads(loaded, n_tokens, arguments.repeats)
+                of_gradients(loaded, n_tokens, arguments.repeats)
+    if arguments.only in (None, "page"):
+        of_clicks(arguments.repeats)
+    if arguments.only in (None, "areas"):
+        of_areas(engine, arguments.model, arguments.sentences, markdown=arguments.markdown)
+
+
+if __name__ == "__main__":
+    main()

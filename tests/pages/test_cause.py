@@ -1,0 +1,299 @@
+"""The page "Cause": what it shows against the engine's own answers, and what it says where it cannot."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.effects import changes, recovered
+from jobs.asked import Asked
+from jobs.explaining import Explaining
+from jobs.greedy import Greedy
+from model_zoo import Engine
+from model_zoo.types import Aim, Change, Edge
+from ui.cause import scene as scenes
+from ui.cause.examples import EXAMPLES
+from ui.cause.where_it_travels import PAIRS
+
+PAGE = "pages/cause.py"
+MODEL = "embedded/bert"
+DOGS = "The dogs near the house [MASK] hungry."
+DOG = "The dog near the house [MASK] hungry."
+Open = Callable[..., AppTest]
+
+
+def said(app: AppTest) -> str:
+    kinds = ("markdown", "caption", "warning", "info", "error")
+    return " ".join(e.value for kind in kinds for e in app.main.get(kind)).replace("\\", "")
+
+
+def figures(app: AppTest) -> list[dict[str, Any]]:
+    """What is sent to the browser of the Plotly figures."""
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def cells(figure: dict[str, Any]) -> np.ndarray:
+    """The numbers of a map as its cells tell them when they are pointed at."""
+    bar = figure["data"][0]
+    numbers = [
+        float("nan") if "none" in text else float(text.split("<b>")[1].split("</b>")[0].replace("−", "-"))
+        for text in bar["hovertext"]
+    ]
+    shape = [max(place[axis] for place in bar["customdata"]) + 1 for axis in (0, 1)]
+    return np.array(numbers).reshape(shape)
+
+
+def test_it_opens_with_something_to_see(open_page: Open) -> None:
+    app = open_page(PAGE)
+    assert not app.exception
+    assert "Followed is “are” (48%, against “is” 2%)" in said(app)
+    assert len(figures(app)) == 2
+
+
+def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text=DOGS)
+    aim = Aim(answer="are")
+    heads = [Change(heads=((layer, head),)) for layer in range(6) for head in range(12)]
+    blocks = [change for layer in range(6) for change in (Change(attention=(layer,)), Change(feed_forward=(layer,)))]
+    shown = cells(figures(app)[0])
+    assert shown[:, :12].ravel() == pytest.approx(
+        changes(engine.intervene(MODEL, DOGS, heads, aim=aim), "bits"), abs=1e-3
+    )
+    assert shown[:, 12:].ravel() == pytest.approx(
+        changes(engine.intervene(MODEL, DOGS, blocks, aim=aim), "bits"), abs=1e-3
+    )
+
+
+def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text=DOGS, answer="are", off="1.12,2.forward", value="mean")
+    (after,) = engine.ablate(MODEL, DOGS, [(0, 11)], feed_forward=[1], value="mean", targets=["are"])  # type: ignore[misc]
+    drawn = figures(app)[1]
+    names = drawn["layout"]["yaxis"]["ticktext"]
+    at = names.index("are")
+    assert drawn["data"][1]["x"][at] == pytest.approx(after.targets[0].probability, abs=1e-4)  # type: ignore[union-attr]
+    assert "With 2 parts off, “are” goes from 48%" in said(app)
+    assert len(figures(app)[0]["layout"]["shapes"]) == 2
+    assert "Words that the answer rests on" in said(app)
+    app.multiselect(key="cause_off").set_value([]).run()
+    assert not figures(app)[0]["layout"].get("shapes")
+
+
+def test_a_measure_and_a_missing_part_are_said(open_page: Open) -> None:
+    app = open_page(PAGE, text=DOGS, by="divergence", off="9.9")
+    assert "This model has no 9.9" in said(app)
+    assert "KL divergence" in said(app)
+    assert (cells(figures(app)[0]) >= 0).all()
+
+
+def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text=DOGS, view="edges", edges="7.3", answer="are")
+    (after,) = engine.ablate(MODEL, DOGS, edges=[Edge(6, 2)], targets=["are"])  # type: ignore[misc]
+    assert f"to {after.targets[0].probability:.0%}." in said(app)  # type: ignore[union-attr]
+    weights = cells(figures(app)[0])
+    run = engine.attend(MODEL, DOGS)
+    assert weights == pytest.approx(np.mean([run.layer(layer).mean(axis=0) for layer in range(6)], axis=0), abs=1e-4)
+    one = open_page(PAGE, text=DOGS, view="edges", show="effect", edge_layer="2", edge_head="3", answer="are")
+    effects = engine.intervene(
+        MODEL, DOGS, [Change(edges=(Edge(6, key, 1, 2),)) for key in range(10)], aim=Aim(answer="are")
+    )
+    assert cells(figures(one)[0])[6] == pytest.approx(changes(effects, "bits"), abs=1e-3)
+
+
+def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text=DOGS, view="words", answer="are")
+    found = cells(figures(app)[0])
+    assert found.shape == (7, 7)
+    hidden = engine.intervene(
+        MODEL, DOGS, [Change(hidden=(at,)) for at in (1, 2, 3, 4, 5, 7, 8)], aim=Aim(answer="are")
+    )
+    assert found[0] == pytest.approx(-changes(hidden, "bits") * math.log(2), abs=1e-3)
+    own = engine.attribute(MODEL, DOGS, aim=Aim(answer="are")).scores[[1, 2, 3, 4, 5, 7, 8]]
+    assert found[2] == pytest.approx(own, abs=1e-3)
+    curves = {trace["name"].partition(":")[0]: trace["y"] for trace in figures(app)[1]["data"]}
+    assert len(curves) == 8
+    first = [2, 1][int(np.argmax(found[0]) == 0)]
+    alone = engine.intervene(MODEL, DOGS, [Change(hidden=(first,))], aim=Aim(answer="are"))
+    share = math.exp(alone.readings[0].log_probability - alone.untouched.log_probability)
+    assert curves["Occlusion"][1] == pytest.approx(share, abs=1e-3)
+    assert all(curve[0] == pytest.approx(1) for curve in curves.values())
+    taus = cells(figures(app)[2])
+    assert np.diag(taus) == pytest.approx(1)
+    assert "Integrated gradients should add up to" in said(app)
+
+
+def test_where_it_travels(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", by="difference")
+    effects = engine.patch(MODEL, DOGS, DOG, aim=Aim(answer="are", against="is"))
+    assert cells(figures(app)[0]).ravel() == pytest.approx(recovered(effects, "difference"), abs=1e-3)
+    assert "P(are) is 48% here and 0.65% in the other run." in said(app)
+    heads = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", what="heads")
+    assert cells(figures(heads)[0]).shape == (6, 12)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair[0])
+def test_in_every_ready_pair_the_runs_differ(pair: tuple[str, ...], engine: Engine) -> None:
+    """By more than a logit towards the first answer, with as many tokens: otherwise there is nothing to follow."""
+    _, text, other, answer, against = pair
+    effects = engine.intervene(MODEL, text, [], value="other", other=other, aim=Aim(answer=answer, against=against))
+    assert effects.other is not None
+    assert effects.untouched.against_logit is not None
+    assert effects.other.against_logit is not None
+    here, there = (one.logit - (one.against_logit or 0) for one in (effects.untouched, effects.other))
+    assert here - there > 1
+    assert here > 0
+
+
+def test_a_ready_pair_is_one_click(open_page: Open) -> None:
+    app = open_page(PAGE, view="patching")
+    assert "Type a second sentence" in said(app)
+    app.button(key="pair 2").click().run()
+    assert app.text_area(key="text").value == PAIRS[2][1]
+    assert "P(she)" in said(app)
+    assert len(figures(app)) == 1
+
+
+def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
+    app = open_page(PAGE, text=DOGS, view="sum", answer="are", against="is")
+    found = engine.decompose(MODEL, DOGS, aim=Aim(answer="are", against="is"))
+    assert found.against_logit is not None
+    for grouped in ("layers", "heads"):
+        app.session_state["cause_parts"] = grouped
+        app.run()
+        bar = figures(app)[0]["data"][0]
+        assert bar["x"][-1] == pytest.approx(sum(bar["x"][:-1]), abs=1e-3)
+        assert bar["x"][-1] == pytest.approx(found.logit - found.against_logit, abs=1e-3)
+    app.toggle(key="cause_difference").set_value(False).run()
+    assert figures(app)[0]["data"][0]["x"][-1] == pytest.approx(found.logit, abs=1e-3)
+
+
+@pytest.mark.parametrize("view", ["heads", "edges", "words", "patching", "sum"])
+def test_without_a_mask_it_says_what_to_do(view: str, open_page: Open) -> None:
+    app = open_page(PAGE, text="The cat sat on the mat.", view=view)
+    assert not app.exception
+    assert "Nothing is masked yet. Click a word above" in said(app)
+
+
+@pytest.mark.parametrize("view", ["heads", "edges", "words", "patching", "sum"])
+@pytest.mark.parametrize("name", ["gpt2", "bart", "squeezebert", "mpnet", "bert_headless", "t5"])
+def test_every_view_answers_or_says_why_not(
+    view: str, name: str, open_page: Open, checkpoint: Callable[[str], Path]
+) -> None:
+    mask = {"bart": "<mask>", "mpnet": "<mask>"}.get(name, "[MASK]")
+    text = "The cat sat" if name == "gpt2" else f"The cat {mask} on it."
+    app = open_page(PAGE, text=text, other=text.replace("cat", "dog"), view=view, model=str(checkpoint(name)))
+    assert not app.exception
+    assert "Something went wrong" not in said(app)
+    assert figures(app) or app.main.get("info") or app.main.get("error") or app.main.get("warning")
+
+
+def test_the_lstm_has_words_and_no_heads(open_page: Open) -> None:
+    app = open_page(PAGE, text=DOGS, model="embedded/bilstm")
+    assert "has no attention to switch off" in said(app)
+    app = open_page(PAGE, text=DOGS, model="embedded/bilstm", view="words")
+    assert not app.exception
+    assert len(cells(figures(app)[0])) >= 1
+
+
+def test_pairs_are_asked_whether_one_follows(open_page: Open, engine: Engine) -> None:
+    a, b = "She opened the window.", "Cold air came into the room."
+    app = open_page(PAGE, text=a, pair=b)
+    assert "Followed is “is next”" in said(app) or "Followed is “is not next”" in said(app)
+    score = engine.next_sentence(MODEL, a, b)
+    assert f"{max(score.p_next, 1 - score.p_next):.0%}" in said(app)
+    none = open_page(PAGE, text=a, pair=b, model="embedded/modernbert")
+    assert "Or empty the second text" in said(none)
+    summed = open_page(PAGE, text=a, pair=b, view="sum")
+    assert "Sums are taken of a token's logit" in said(summed)
+
+
+def test_long_texts_are_a_job_that_can_be_stopped(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound is lowered, and the job advanced by hand: the worker's thread is not waited for."""
+    monkeypatch.setattr(scenes, "_LONG", 10)
+    started: list[Asked] = []
+    monkeypatch.setattr("ui.background.Desk.start", lambda _, job: started.append(job))
+    monkeypatch.setattr(
+        "ui.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
+    )
+    app = open_page(PAGE, text=DOGS)
+    next(button for button in app.button if button.label == "Run the model 84 times").click().run()
+    (job,) = started
+    assert any(button.label == "Stop" for button in app.button)
+    while job.running:
+        job.advance()
+    app.run()
+    assert len(figures(app)) == 2
+    assert job.share == 1
+    started[0] = Asked(job._engine, job.question)
+    started[0].stop()
+    started[0].advance()
+    app.run()
+    assert "Stopped before all runs were done" in said(app)
+
+
+def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Greedy] = []
+    monkeypatch.setattr("ui.background.Desk.start", lambda _, job: started.append(job))
+    monkeypatch.setattr(
+        "ui.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
+    )
+    text = "The cat sat on the [MASK] because it was tired."
+    app = open_page(PAGE, text=text, model="embedded/tinybert")
+    next(button for button in app.button if button.label.startswith("Run the search")).click().run()
+    (job,) = started
+    while job.running:
+        job.advance()
+    assert job.failure is None
+    app.run()
+    worst, least = job.paths["worst first"], job.paths["least first"]
+    before = engine.fill_mask("embedded/tinybert", text, 1)[0].best[0].id
+    for path in (worst, least):
+        (after,) = engine.ablate("embedded/tinybert", text, path.heads)  # type: ignore[misc]
+        assert (after.best[0].id != before) == path.changed  # type: ignore[union-attr]
+        (one_less,) = engine.ablate("embedded/tinybert", text, path.heads[:-1])  # type: ignore[misc]
+        assert one_less.best[0].id == before  # type: ignore[union-attr]
+    if worst.changed:
+        assert f"Without {len(worst.heads)} head" in said(app)
+        next(button for button in app.button if button.label == "Switch these off").click().run()
+        assert len(app.multiselect(key="cause_off").value) == len(worst.heads)
+    assert f"{len(least.heads) - least.changed} of {len(job.heads)}" in said(app)
+
+
+def test_the_built_in_sentences(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three for a hundred."""
+    from ui.cause import which_word
+
+    few = which_word.built_in
+    monkeypatch.setattr(which_word, "built_in", lambda model, causal: few(model, causal=causal)[:3])
+    started: list[Explaining] = []
+    monkeypatch.setattr("ui.background.Desk.start", lambda _, job: started.append(job))
+    monkeypatch.setattr(
+        "ui.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
+    )
+    app = open_page(PAGE, text=DOGS, view="words", model="embedded/tinybert")
+    next(button for button in app.button if button.label == "Run on 100 sentences").click().run()
+    (job,) = started
+    while job.running:
+        job.advance()
+    assert job.failure is None
+    app.run()
+    table = app.dataframe[0].value
+    assert len(table) == 8
+    assert "Mean area under the curves of 3 sentences" in said(app)
+    by_name = {(area.method, area.way): area for area in job.table()}
+    assert by_name["occlusion", "deletion"].mean < by_name["random order", "deletion"].mean
+
+
+@pytest.mark.parametrize("example", EXAMPLES.each, ids=lambda example: example.title)
+def test_every_example_shows_something(example: Any, open_page: Open) -> None:
+    values = {field.name: unquote(field.codec.write(value)) for field, value in EXAMPLES.state(example).items()}
+    app = open_page(PAGE, **{name: value for name, value in values.items() if value})
+    assert not app.exception
+    assert figures(app)
