@@ -106,28 +106,31 @@ def of_gradients(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
     )
 
 
-# Resolves when the map has the outline of one more (or one fewer) part, and the predictions beside it are drawn again.
-CLICK_CELL = """([cell, count]) => new Promise((resolve, reject) => {
-    const shapes = () => document.querySelectorAll('.js-plotly-plot')[0]?.layout?.shapes?.length ?? 0;
+# Resolves when the answer without one more head is said and its bars are drawn again; the map has its outline by then.
+CLICK_CELL = """([row, column]) => new Promise((resolve, reject) => {
+    const root = [...document.querySelectorAll('.st-key-cause_map *')].find(host => host.shadowRoot).shadowRoot;
+    const map = root.querySelector('.cells'), canvas = root.querySelector('canvas');
     const main = document.querySelector('[data-testid=stMain]');
     const said = () => main.innerText.match(/With [^.]* off, [^.]*/)?.[0] ?? '';
-    const before = said();
-    const bars = document.querySelectorAll('.js-plotly-plot')[0].querySelectorAll('.barlayer .point path');
-    const box = bars[cell].getBoundingClientRect();
+    const bars = () => document.querySelector('.js-plotly-plot .barlayer')?.innerHTML ?? '';
+    const [before, drawn] = [said(), bars()];
+    const box = canvas.getBoundingClientRect();
     window.__drawn = new Promise((done, fail) => {
         setTimeout(() => fail(new Error('no answer within 30 s')), 30000);
-        const look = () => shapes() === count && said() !== before
+        const off = () => map.dataset.picked.split(' ').includes(`${row}.${column}`);
+        const look = () => said() !== before && bars() !== drawn && off()
             ? requestAnimationFrame(() => done(performance.now())) : requestAnimationFrame(look);
         requestAnimationFrame(look);
     });
     window.addEventListener('mousedown', () => { window.__clicked = performance.now(); }, {once: true, capture: true});
-    resolve({x: box.x + box.width / 2, y: box.y + box.height / 2});
+    const {left, top, across, down} = JSON.parse(map.dataset.places);
+    resolve({x: box.x + left + (column + 0.5) * across, y: box.y + top + (row + 0.5) * down});
 })"""
 
 
-def click_cell(page: Page, cell: int, count: int) -> float:
+def click_cell(page: Page, row: int, column: int) -> float:
     """Milliseconds from pressing the mouse on a head of the map to its outline, and the answer without it."""
-    place = page.evaluate(CLICK_CELL, [cell, count])
+    place = page.evaluate(CLICK_CELL, [row, column])
     page.mouse.click(place["x"], place["y"])
     milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
     settle(page)
@@ -144,13 +147,13 @@ def of_clicks(repeats: int) -> None:
             open_page(bare_page, bare_url)
             text = urllib.parse.urlencode({"text": "The cat sat on the [MASK] because it was tired.", "off": "1.1"})
             open_page(page, f"{url}/cause?{text}")
-            page.wait_for_selector(".js-plotly-plot .barlayer .point path")
+            page.wait_for_selector(".st-key-cause_map .cells[data-picture]")
             settle(page)
             ours: list[float] = []
             bare: list[float] = []
             for repeat in range(repeats + 3):
-                # Each click switches one more head off: the second of the first row, and so on.
-                ours.append(click_cell(page, repeat + 1, repeat + 2))
+                # Each click switches one more head off: the second of the first layer, of the second, and so on.
+                ours.append(click_cell(page, repeat % 6, 1 + repeat // 6))
                 bare.append(click_number(bare_page, repeat + 1))
             app_ms, bare_ms = statistics.median(ours[3:]), statistics.median(bare[3:])
             emit(benchmark="click", app_ms=app_ms, bare_ms=bare_ms, ratio=app_ms / bare_ms, target=CLICK)

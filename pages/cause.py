@@ -24,6 +24,7 @@ PAGE = Page(
         sum_of_parts.VIEW,
     ),
     scene=scene.make,
+    apart=True,
     footer=scene.footer,
     shows=scene.shows,
 )

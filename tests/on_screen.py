@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +77,17 @@ def heatmaps(app: AppTest) -> list[FloatArray]:
             header, weights = unpacked(element.proto.bytes)
             numbers, queries, keys = (len(header[name]) for name in ("numbers", "queries", "keys"))  # type: ignore[arg-type]
             found.append(np.frombuffer(weights, dtype="<f4").reshape(numbers, queries, keys)[0])
+    return found
+
+
+def cell_maps(app: AppTest) -> list[dict[str, Any]]:
+    """What each map of cells is given, in the page's order, and its ``values`` (rows, columns)."""
+    found = []
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == "cells":
+            header, weights = unpacked(element.proto.bytes)
+            shape = len(header["rows"]), len(header["columns"])  # type: ignore[arg-type]
+            found.append({**header, "values": np.frombuffer(weights, dtype="<f4").reshape(shape)})
     return found
 
 

@@ -17,6 +17,9 @@ from viz.palette import Colorscale
 
 SOURCE = component.source("token_line")
 
+INKS = ("#000000", "#FFFFFF")
+"""What is written with on light colours, and on dark ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -78,4 +81,4 @@ def _ink(fill: tuple[int, int, int]) -> str:
     """Whichever of black and white has more contrast (WCAG 2) on the colour: at least 4.5 on any."""
     linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in fill]
     luminance = float(np.dot([0.2126, 0.7152, 0.0722], linear))
-    return "#000000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#FFFFFF"
+    return INKS[0] if (luminance + 0.05) ** 2 > 1.05 * 0.05 else INKS[1]

@@ -153,9 +153,10 @@ def _run(walk: Walk, encoding: Encoding, changes: Sequence[Change], first: int, 
     entering = None
     if any(change.hidden for change in changes):
         hidden = Walk(loaded, [without(loaded, encoding, change.hidden) for change in changes])
-        if not any(replace(change, hidden=()) != Change() for change in changes):
+        if not any(map(_more, changes)):
             return hidden.final
-        entering = hidden.states[0] if hidden.states else None
+        first = min(_first_layer(replace(change, hidden=()), walk.n_layers) for change in changes)
+        entering = hidden.states[first]
     editor = Editor(_rows_by_layer(walk, changes, n, values))
     places = [_places(change, n) for change in changes]
 

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from on_screen import cell_maps
 from streamlit.testing.v1 import AppTest
 
 from analysis.effects import changes, recovered
@@ -40,22 +41,17 @@ def figures(app: AppTest) -> list[dict[str, Any]]:
     return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
 
 
-def cells(figure: dict[str, Any]) -> np.ndarray:
-    """The numbers of a map as its cells tell them when they are pointed at."""
-    bar = figure["data"][0]
-    numbers = [
-        float("nan") if "none" in text else float(text.split("<b>")[1].split("</b>")[0].replace("−", "-"))
-        for text in bar["hovertext"]
-    ]
-    shape = [max(place[axis] for place in bar["customdata"]) + 1 for axis in (0, 1)]
-    return np.array(numbers).reshape(shape)
+def cells(app: AppTest, which: int = 0) -> np.ndarray:
+    """The numbers of a map."""
+    found: np.ndarray = cell_maps(app)[which]["values"]
+    return found
 
 
 def test_it_opens_with_something_to_see(open_page: Open) -> None:
     app = open_page(PAGE)
     assert not app.exception
     assert "Followed is “are” (48%, against “is” 2%)" in said(app)
-    assert len(figures(app)) == 2
+    assert len(cell_maps(app)) == len(figures(app)) == 1
 
 
 def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine) -> None:
@@ -63,7 +59,7 @@ def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine)
     aim = Aim(answer="are")
     heads = [Change(heads=((layer, head),)) for layer in range(6) for head in range(12)]
     blocks = [change for layer in range(6) for change in (Change(attention=(layer,)), Change(feed_forward=(layer,)))]
-    shown = cells(figures(app)[0])
+    shown = cells(app)
     assert shown[:, :12].ravel() == pytest.approx(
         changes(engine.intervene(MODEL, DOGS, heads, aim=aim), "bits"), abs=1e-3
     )
@@ -75,41 +71,41 @@ def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine)
 def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, answer="are", off="1.12,2.forward", value="mean")
     (after,) = engine.ablate(MODEL, DOGS, [(0, 11)], feed_forward=[1], value="mean", targets=["are"])  # type: ignore[misc]
-    drawn = figures(app)[1]
+    drawn = figures(app)[0]
     names = drawn["layout"]["yaxis"]["ticktext"]
     at = names.index("are")
     assert drawn["data"][1]["x"][at] == pytest.approx(after.targets[0].probability, abs=1e-4)  # type: ignore[union-attr]
     assert "With 2 parts off, “are” goes from 48%" in said(app)
-    assert len(figures(app)[0]["layout"]["shapes"]) == 2
+    assert cell_maps(app)[0]["picked"] == [[0, 11], [1, 13]]
     assert "Words that the answer rests on" in said(app)
     app.multiselect(key="cause_off").set_value([]).run()
-    assert not figures(app)[0]["layout"].get("shapes")
+    assert not cell_maps(app)[0]["picked"]
 
 
 def test_a_measure_and_a_missing_part_are_said(open_page: Open) -> None:
     app = open_page(PAGE, text=DOGS, by="divergence", off="9.9")
     assert "This model has no 9.9" in said(app)
     assert "KL divergence" in said(app)
-    assert (cells(figures(app)[0]) >= 0).all()
+    assert (cells(app) >= 0).all()
 
 
 def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="edges", edges="7.3", answer="are")
     (after,) = engine.ablate(MODEL, DOGS, edges=[Edge(6, 2)], targets=["are"])  # type: ignore[misc]
     assert f"to {after.targets[0].probability:.0%}." in said(app)  # type: ignore[union-attr]
-    weights = cells(figures(app)[0])
+    weights = cells(app)
     run = engine.attend(MODEL, DOGS)
     assert weights == pytest.approx(np.mean([run.layer(layer).mean(axis=0) for layer in range(6)], axis=0), abs=1e-4)
     one = open_page(PAGE, text=DOGS, view="edges", show="effect", edge_layer="2", edge_head="3", answer="are")
     effects = engine.intervene(
         MODEL, DOGS, [Change(edges=(Edge(6, key, 1, 2),)) for key in range(10)], aim=Aim(answer="are")
     )
-    assert cells(figures(one)[0])[6] == pytest.approx(changes(effects, "bits"), abs=1e-3)
+    assert cells(one)[6] == pytest.approx(changes(effects, "bits"), abs=1e-3)
 
 
 def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="words", answer="are")
-    found = cells(figures(app)[0])
+    found = cells(app)
     assert found.shape == (7, 7)
     hidden = engine.intervene(
         MODEL, DOGS, [Change(hidden=(at,)) for at in (1, 2, 3, 4, 5, 7, 8)], aim=Aim(answer="are")
@@ -117,14 +113,14 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     assert found[0] == pytest.approx(-changes(hidden, "bits") * math.log(2), abs=1e-3)
     own = engine.attribute(MODEL, DOGS, aim=Aim(answer="are")).scores[[1, 2, 3, 4, 5, 7, 8]]
     assert found[2] == pytest.approx(own, abs=1e-3)
-    curves = {trace["name"].partition(":")[0]: trace["y"] for trace in figures(app)[1]["data"]}
+    curves = {trace["name"].partition(":")[0]: trace["y"] for trace in figures(app)[0]["data"]}
     assert len(curves) == 8
     first = [2, 1][int(np.argmax(found[0]) == 0)]
     alone = engine.intervene(MODEL, DOGS, [Change(hidden=(first,))], aim=Aim(answer="are"))
     share = math.exp(alone.readings[0].log_probability - alone.untouched.log_probability)
     assert curves["Occlusion"][1] == pytest.approx(share, abs=1e-3)
     assert all(curve[0] == pytest.approx(1) for curve in curves.values())
-    taus = cells(figures(app)[2])
+    taus = cells(app, 1)
     assert np.diag(taus) == pytest.approx(1)
     assert "Integrated gradients should add up to" in said(app)
 
@@ -132,10 +128,10 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
 def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", by="difference")
     effects = engine.patch(MODEL, DOGS, DOG, aim=Aim(answer="are", against="is"))
-    assert cells(figures(app)[0]).ravel() == pytest.approx(recovered(effects, "difference"), abs=1e-3)
+    assert cells(app).ravel() == pytest.approx(recovered(effects, "difference"), abs=1e-3)
     assert "P(are) is 48% here and 0.65% in the other run." in said(app)
     heads = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", what="heads")
-    assert cells(figures(heads)[0]).shape == (6, 12)
+    assert cells(heads).shape == (6, 12)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair[0])
@@ -157,7 +153,7 @@ def test_a_ready_pair_is_one_click(open_page: Open) -> None:
     app.button(key="pair 2").click().run()
     assert app.text_area(key="text").value == PAIRS[2][1]
     assert "P(she)" in said(app)
-    assert len(figures(app)) == 1
+    assert len(cell_maps(app)) == 1
 
 
 def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
@@ -191,7 +187,7 @@ def test_every_view_answers_or_says_why_not(
     app = open_page(PAGE, text=text, other=text.replace("cat", "dog"), view=view, model=str(checkpoint(name)))
     assert not app.exception
     assert "Something went wrong" not in said(app)
-    assert figures(app) or app.main.get("info") or app.main.get("error") or app.main.get("warning")
+    assert cell_maps(app) or figures(app) or app.main.get("info") or app.main.get("error") or app.main.get("warning")
 
 
 def test_the_lstm_has_words_and_no_heads(open_page: Open) -> None:
@@ -199,7 +195,7 @@ def test_the_lstm_has_words_and_no_heads(open_page: Open) -> None:
     assert "has no attention to switch off" in said(app)
     app = open_page(PAGE, text=DOGS, model="embedded/bilstm", view="words")
     assert not app.exception
-    assert len(cells(figures(app)[0])) >= 1
+    assert len(cells(app)) >= 1
 
 
 def test_pairs_are_asked_whether_one_follows(open_page: Open, engine: Engine) -> None:
@@ -229,7 +225,7 @@ def test_long_texts_are_a_job_that_can_be_stopped(open_page: Open, monkeypatch: 
     while job.running:
         job.advance()
     app.run()
-    assert len(figures(app)) == 2
+    assert len(cell_maps(app)) == 1
     assert job.share == 1
     started[0] = Asked(job._engine, job.question)
     started[0].stop()
@@ -296,4 +292,4 @@ def test_every_example_shows_something(example: Any, open_page: Open) -> None:
     values = {field.name: unquote(field.codec.write(value)) for field, value in EXAMPLES.state(example).items()}
     app = open_page(PAGE, **{name: value for name, value in values.items() if value})
     assert not app.exception
-    assert figures(app)
+    assert cell_maps(app) or figures(app)

@@ -93,7 +93,6 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "probing.curve": ((RESULT, "A task"), {}),
     "ranking.ranking": (([(0, 1), (0, 0)], [0.75, 0.25], [0.5, 0.5], "attention on “a”"), {}),
     "probing.layers_by_tasks": (([RESULT], ["A task"]), {}),
-    "signed_map.signed_map": ((WEIGHTS - 0.5, ["1", "2"], ["a", "b"]), {"what": "bits"}),
     "strips.strips": (([Strip("token", WEIGHTS[0]), Strip("sum", WEIGHTS[1], ["x", "y"], "=", [1])],), {}),
     "structural.by_layer": ((TREES,), {}),
     "structural.trees": ((PARSED, 0), {}),

@@ -16,7 +16,7 @@ from ui.messages import as_text
 from viz.bars import bars
 from viz.predictions import percent
 
-_MOST = 8
+_MOST = 6
 
 
 def draw(scene: Scene, effects: Effects, what: str, key: str) -> None:

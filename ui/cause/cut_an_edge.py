@@ -13,16 +13,17 @@ from analysis.effects import By, changes
 from analysis.words import Unit, merge
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Edge, Effects, counted
-from ui import figures, save, widgets
+from ui import save, widgets
 from ui.cause import before_after
 from ui.cause import scene as scenes
 from ui.cause.fields import EDGES
 from ui.cause.scene import UNITS, Scene
+from ui.cells import show
 from ui.engine import engine
 from ui.field import Field, one_of, within
 from ui.messages import told_apart
 from ui.page import View, lacking
-from viz.signed_map import signed_map
+from viz import cells
 
 Map = npt.NDArray[np.float64]
 
@@ -117,12 +118,9 @@ def _change(units: tuple[Unit, ...], pairs: list[tuple[int, int]], layer: int | 
     )
 
 
-def _click(key: str) -> None:
-    points = st.session_state[key]["selection"]["points"]
-    if points:
-        row, column = (int(each) + 1 for each in points[0]["customdata"])
-        edge = f"{row}.{column}"
-        EDGES.value = tuple(one for one in EDGES.value if one != edge) if edge in EDGES.value else (*EDGES.value, edge)
+def _toggle(row: int, column: int) -> None:
+    edge = f"{row + 1}.{column + 1}"
+    EDGES.value = tuple(one for one in EDGES.value if one != edge) if edge in EDGES.value else (*EDGES.value, edge)
 
 
 def _attention(
@@ -133,7 +131,8 @@ def _attention(
         ("mean attention of", scene.settled, scene.info.revision, layer, head),
         lambda: _mean(scene, layer, head),
     )
-    _map(scene, merge(weights, units).astype(np.float64), units, "attention weight", edges, "edges attention")
+    of_words = merge(weights, units).astype(np.float64)
+    _map(of_words, units, "attention weight", edges, "cause_weights", signed=False)
     st.caption("Rows look, columns are looked at. Click a cell to cut it; the weights are those of the uncut model.")
 
 
@@ -162,40 +161,38 @@ def _effects(
     if effects is None:
         return
     values = changes(effects, by).reshape(len(units), len(units))
-    _map(scene, values, units, UNITS[by], edges, "edges effect", unsigned=by == "divergence", signed=True)
+    _map(values, units, UNITS[by], edges, "cause_edges", signed=by != "divergence")
     st.caption(
-        "Each cell: what happens to the answer when that one edge is cut. Rows look, columns are looked at. Click a "
-        "cell "
+        "Each cell: what happens to the answer when that one edge is cut. Rows look, columns are looked at. Click one "
         "to cut it."
     )
     save.table("Every edge", lambda: _table(scene, units, pairs, effects, layer, head), "edges")
 
 
 def _map(
-    scene: Scene,
     values: Map,
     units: tuple[Unit, ...],
     what: str,
     edges: list[tuple[int, int]],
     key: str,
     *,
-    unsigned: bool = False,
-    signed: bool = False,
+    signed: bool,
 ) -> None:
     labels = [unit.label for unit in units]
-    figure = signed_map(
+    payload = cells.cells(
         values,
         labels,
         labels,
         what=what,
         across="to",
         down="from",
-        marked=set(edges),
+        picked=edges,
+        pick=True,
         mark="cut",
-        unsigned=unsigned or not signed,
-        dark=scene.dark,
+        signed=signed,
+        file="edges",
     )
-    figures.show(figure, key, "edges", lambda: _click(key))
+    show(payload, key, _toggle)
 
 
 def _cuts(units: tuple[Unit, ...]) -> None:

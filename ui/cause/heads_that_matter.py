@@ -25,12 +25,13 @@ from ui.cause import before_after
 from ui.cause import scene as scenes
 from ui.cause.fields import BY, OFF, VALUE
 from ui.cause.scene import UNITS, Scene
+from ui.cells import show
 from ui.engine import engine
 from ui.messages import as_text
 from ui.page import View, lacking
+from viz import cells
 from viz.curves import curves
 from viz.palette import diverging
-from viz.signed_map import signed_map
 from viz.token_line import Cell, Item, Line, filled
 
 Map = npt.NDArray[np.float64]
@@ -65,12 +66,12 @@ def draw(scene: Scene) -> None:
     effects = scenes.answered(replace(each, top_k=1), len(scene.encoding))
     off = _off(parts)
     left, right = st.columns([3, 2], gap="large")
+    with right:  # first: it is what a click waits for
+        _switches(parts)
+        _together(scene, replace(question, changes=(_change(off),)), off)
     with left:
         if effects is not None:
             _map(scene, effects, by, n_blocks, off)
-    with right:
-        _switches(parts)
-        _together(scene, replace(question, changes=(_change(off),)), off)
     if off:
         with left:
             _words(scene, question, off)
@@ -126,28 +127,21 @@ def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[st
     names = [*map(str, range(1, heads + 1)), *_BLOCK_NAMES[:n_blocks]]
     parts, _ = _parts(scene)
     at = {part: divmod(place, heads + n_blocks) for place, part in enumerate(parts)}
-    key = "map of heads"
-
-    def click() -> None:
-        points = st.session_state[key]["selection"]["points"]
-        if points:
-            row, column = points[0]["customdata"]
-            _toggle(parts[int(row) * (heads + n_blocks) + int(column)])
-
-    of_heads = np.abs(values[:, :heads])
-    figure = signed_map(
+    payload = cells.cells(
         values,
         [str(layer) for layer in range(1, layers + 1)],
         names,
         what=UNITS[by],
         across="head",
         down="layer",
-        end=float(of_heads.max(initial=0)) or None,
-        marked={at[part] for part in off},
-        unsigned=by == "divergence",
-        dark=scene.dark,
+        end=float(np.abs(values[:, :heads]).max(initial=0)),
+        picked=[at[part] for part in off],
+        pick=True,
+        mark="off",
+        signed=by != "divergence",
+        file="heads-that-matter",
     )
-    figures.show(figure, key, "heads-that-matter", click)
+    show(payload, "cause_map", lambda row, column: _toggle(parts[row * (heads + n_blocks) + column]))
     st.caption(as_text(_most(effects, by, parts)))
     save.table("Every part", lambda: _table(scene, effects, parts), "heads-that-matter")
 

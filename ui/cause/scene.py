@@ -21,7 +21,7 @@ from ui.cause.fields import AGAINST, ANSWER, BY, MASK, MASKS
 from ui.engine import engine
 from ui.messages import as_text
 from ui.page import Need, View
-from ui.widgets import PAIR, TEXT
+from ui.widgets import MODEL, PAIR, TEXT
 from viz.predictions import percent
 
 # Runs times tokens from which an answer takes seconds: it is then a job, with a bar and a button that stops it.
@@ -42,13 +42,16 @@ CAUTION = (
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """``masked`` are the tokens that were clicked, from 0; ``mask`` is the place of the one that is followed."""
+    """``masked`` are the tokens that were clicked, ``typed`` the masks in the text, from 0. ``asked`` is what all of it
+    was made of: a view that is drawn again by itself sees by it whether that still holds.
+    """
 
     info: ModelInfo
     encoding: Encoding
     reads: Reads
     masked: tuple[int, ...]
     typed: tuple[int, ...]
+    asked: tuple[object, ...]
 
     @property
     def model(self) -> str:
@@ -165,14 +168,18 @@ def make(_view: View[Scene]) -> Scene:
     encoding = engine().encode(model, text, pair if reads in ("next sentence", "class") else None)
     _warn(encoding)
     if reads != "mask":
-        return Scene(info, encoding, reads, (), ())
+        return Scene(info, encoding, reads, (), (), _asked())
     mask = engine().vocabulary(model).mask_id
     typed = tuple(place for place, token in enumerate(encoding.ids) if token == mask)
     spans = [
         None if special else span for span, special in zip(encoding.offsets, encoding.special, strict=True)
     ]  # fmt: skip
     clicked = word_strip.carried(MASKS, encoding.text, spans)
-    return Scene(info, encoding, reads, tuple(set(clicked) - set(typed)), typed)
+    return Scene(info, encoding, reads, tuple(set(clicked) - set(typed)), typed, _asked())
+
+
+def _asked() -> tuple[object, ...]:
+    return TEXT.value, PAIR.value, MODEL.value, MASKS.value
 
 
 def _reads(info: ModelInfo, pair: str | None) -> Reads:
@@ -202,7 +209,11 @@ def _warn(encoding: Encoding) -> None:
 
 
 def row(scene: Scene) -> DeltaGenerator:
-    """The words to click on where the answer is at a mask, and the line of controls beside them."""
+    """The words to click on where the answer is at a mask, and the line of controls beside them. Draws the whole page
+    again where a control of the view has changed what the scene was made of.
+    """
+    if scene.asked != _asked():
+        st.rerun()
     if scene.reads != "mask":
         return widgets.controls()
 

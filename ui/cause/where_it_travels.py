@@ -13,18 +13,19 @@ from analysis.agreement import readable
 from analysis.effects import By, changes, measured, recovered
 from analysis.words import Unit
 from model_zoo.types import Change, Effects
-from ui import figures, save, widgets
+from ui import save, widgets
 from ui.address import put
 from ui.cause import scene as scenes
 from ui.cause.fields import AGAINST, ANSWER, BY, MASKS, OTHER
 from ui.cause.scene import Scene
+from ui.cells import show
 from ui.field import Field, one_of
 from ui.messages import as_text
 from ui.page import View, lacking
 from ui.widgets import PAIR, TEXT
+from viz import cells
 from viz.layout import layer_names
 from viz.predictions import percent
-from viz.signed_map import signed_map
 
 What = Literal["states", "attention", "forward", "heads"]
 WHAT: Field[What] = Field(
@@ -123,17 +124,17 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
     layers = scene.info.n_layers
     rows = layer_names(layers + 1) if what == "states" else [str(layer) for layer in range(1, layers + 1)]
     columns = [str(h) for h in range(1, scene.info.n_heads + 1)] if what == "heads" else [unit.label for unit in units]
-    figure = signed_map(
+    payload = cells.cells(
         shares.reshape(len(rows), len(columns)),
         rows,
         columns,
-        what="of the way",
+        what="share of the way",
         across="head" if what == "heads" else "",
         down="behind layer" if what == "states" else "layer",
         end=1.0,
-        dark=scene.dark,
+        file="where-it-travels",
     )
-    figures.show(figure, "patching", "where-it-travels")
+    show(payload, "cause_patching")
     st.caption(
         as_text(
             f"0 is this run ({_written(by)} {before:.2f}), 1 the other ({goal:.2f}); below 0 it goes the other way, "

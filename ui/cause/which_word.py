@@ -16,12 +16,13 @@ from ui import figures, save, widgets
 from ui.background import desk, watch
 from ui.cause import scene as scenes
 from ui.cause.scene import Scene
+from ui.cells import show
 from ui.engine import engine
 from ui.field import Field, one_of
 from ui.messages import as_text
 from ui.page import View, lacking
+from viz import cells
 from viz.curves import curves
-from viz.signed_map import signed_map
 
 MEASURE: Field[Measure] = Field("of", "log P", one_of("the measure", ("log P", "P", "logit difference")), of="cause")
 WAY: Field[Way] = Field("way", "deletion", one_of("the curve", ("deletion", "insertion")), of="cause")
@@ -100,15 +101,15 @@ def _shown(found: Explained) -> list[str]:
 def _scores(scene: Scene, found: Explained) -> None:
     names = _shown(found)
     values = np.stack([found.scores[name] for name in names])
-    figure = signed_map(
+    payload = cells.cells(
         values,
         [_TITLES[name] for name in names],
         [unit.label for unit in found.units],
         what="score",
         each_row=True,
-        dark=scene.dark,
+        file="which-word",
     )
-    figures.show(figure, "scores of methods", "which-word")
+    show(payload, "cause_scores")
     said = (
         f"{scene.in_words(found.untouched)}. Each row has a colour scale of its own, blue for what speaks for the "
         "answer "
@@ -156,17 +157,17 @@ def _holds(scene: Scene, found: Explained) -> None:
         )
         save.table("The curves", lambda: _curve_table(scene, found), "which-word-curves")
     with right:
-        _agreement(scene, found)
+        _agreement(found)
 
 
-def _agreement(scene: Scene, found: Explained) -> None:
+def _agreement(found: Explained) -> None:
     names = _shown(found)
     taus = explanations.kendall([found.scores[name] for name in names])
     st.markdown("**Do they agree?** Kendall’s τ between the orders: 1 the same, 0 unrelated, −1 reversed.")
     short = [_TITLES[name].partition(":")[0] for name in names]
-    figure = signed_map(taus, short, [str(k) for k in range(1, len(names) + 1)], what="τ", end=1.0, dark=scene.dark)
-    figure.layout.yaxis.ticktext = [f"{k} {name}" for k, name in enumerate(short, start=1)]
-    figures.show(figure, "agreement of methods", "which-word-agreement")
+    numbered = [f"{number} {name}" for number, name in enumerate(short, start=1)]
+    places = [str(number) for number in range(1, len(names) + 1)]
+    show(cells.cells(taus, numbered, places, what="τ", end=1.0, file="which-word-agreement"), "cause_taus")
     st.caption(
         "Attention that disagrees with gradients and hiding (Jain & Wallace 2019) need not be useless: whether it is "
         "an explanation depends on what is asked of one (Wiegreffe & Pinter 2019). Look which one holds."

@@ -1,0 +1,86 @@
+// Maps of cells: what they say and write, where they are, which ink stands on a colour.
+
+import { deepEqual, equal, ok } from "node:assert/strict";
+import { cellAt, placed } from "../../../viz/components/cells/geometry.js";
+import { inkOn } from "../../../viz/components/cells/picture.js";
+import { described, moved, said, written } from "../../../viz/components/cells/words.js";
+
+const DATA = {
+  rows: ["1", "2"],
+  columns: ["cat", "sat"],
+  down: "layer",
+  across: "",
+  what: "bits",
+  mark: "off",
+  signed: true,
+  weights: new Float32Array([0.5, -2, 0, NaN]),
+};
+
+Deno.test("numbers are written in the room of a cell, with two digits that count", () => {
+  deepEqual([0.123, -0.5, 1.26, -12.4, 0.001, 0, NaN, 0.996].map(written), [
+    ".12",
+    "−.50",
+    "1.3",
+    "−12",
+    "0",
+    "0",
+    "–",
+    "1.0",
+  ]); // deno-fmt-ignore
+});
+
+Deno.test("a cell says where it is, its number, and that it is picked", () => {
+  deepEqual(said(DATA, { row: 0, column: 1 }, false), ["layer 1, sat", "bits: −2.0000"]);
+  deepEqual(said(DATA, { row: 0, column: 0 }, true), ["layer 1, cat", "bits: +0.5000", "off"]);
+  deepEqual(said(DATA, { row: 1, column: 1 }, false), ["layer 2, sat", "bits: none"]);
+  equal(said({ ...DATA, signed: false }, { row: 0, column: 0 }, false)[1], "bits: 0.5000");
+});
+
+Deno.test("the largest are described, whatever their sign; those without a number are not", () => {
+  equal(described(DATA), "Largest by bits: layer 1, sat: −2.0000; layer 1, cat: +0.5000.");
+  equal(described({ ...DATA, weights: new Float32Array(4) }), "All cells are zero.");
+});
+
+Deno.test("arrow keys stay inside, Escape lets go, other keys lead nowhere", () => {
+  const from = { row: 0, column: 1 };
+  deepEqual(moved({ key: "ArrowUp" }, from, DATA), from);
+  deepEqual(moved({ key: "ArrowDown" }, from, DATA), { row: 1, column: 1 });
+  deepEqual(moved({ key: "ArrowRight" }, from, DATA), from);
+  deepEqual(moved({ key: "Home", ctrlKey: true }, { row: 1, column: 1 }, DATA), { row: 0, column: 0 });
+  equal(moved({ key: "Escape" }, from, DATA), null);
+  equal(moved({ key: "a" }, from, DATA), undefined);
+});
+
+const widths = (n, width) => Array(n).fill(width);
+
+Deno.test("cells fill the width; with many columns they stay as wide as a finger, and the picture scrolls", () => {
+  const wide = placed(widths(6, 8), widths(14, 12), 700);
+  ok(wide.across > 45 && wide.right <= 700 && wide.numbered);
+  const phone = placed(widths(6, 8), widths(14, 12), 360);
+  ok(phone.across >= 24 && phone.width <= 370);
+  const many = placed(widths(6, 8), widths(40, 30), 360);
+  equal(many.across, 24);
+  ok(many.width > 900 && !many.numbered && many.upright);
+});
+
+Deno.test("few columns are no giants, long labels leave room, and larger type has larger cells", () => {
+  equal(placed(widths(2, 8), widths(2, 12), 1200).across, 116);
+  const long = placed(widths(2, 900), widths(4, 12), 400);
+  ok(long.left < 200);
+  equal(placed(widths(2, 8), widths(2, 12), 1200, { scale: 1.5 }).down, 41);
+});
+
+Deno.test("a place is its cell's, and nobody's beside them", () => {
+  const places = placed(widths(2, 8), widths(2, 12), 300);
+  deepEqual(cellAt(places, DATA, places.left + 1, places.top + 1), { row: 0, column: 0 });
+  deepEqual(cellAt(places, DATA, places.right - 1, places.bottom - 1), { row: 1, column: 1 });
+  equal(cellAt(places, DATA, places.left - 1, places.top + 1), null);
+  equal(cellAt(places, DATA, places.left + 1, places.bottom + 1), null);
+});
+
+Deno.test("ink stands out on every colour", () => {
+  const inks = ["first", "second"];
+  equal(inkOn([255, 255, 255], inks), "first");
+  equal(inkOn([10, 10, 60], inks), "second");
+  equal(inkOn([120, 120, 120], inks), "first");
+});

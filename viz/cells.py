@@ -1,0 +1,92 @@
+"""A number for every row and column, above or below nothing: what each head, word or place does. Drawn by a component.
+
+``cells`` makes what the component reads, ``SOURCE`` holds its files. It carries both themes, says what a cell holds
+when it is pointed at or reached by arrow keys, and saves SVG and PNG in the reader's browser. It reports one thing, by
+a trigger: ``cell``, the (row, column) from 0 that was picked or let go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from viz import component
+from viz.layout import visible_text
+from viz.palette import diverging, sequential
+from viz.token_line import INKS
+
+SOURCE = component.source("cells", styles=("picture",))
+
+
+class Payload(TypedDict):
+    """What the component reads."""
+
+    weights: bytes  # float32 (rows, columns), C order; nan for what could not be had
+    rows: list[str]
+    columns: list[str]
+    down: str  # what the rows are, "" where they speak for themselves
+    across: str
+    what: str  # what a number is
+    ends: list[float]  # the size at which the colour of each row is full
+    signed: bool  # whether the scale is centred at 0, or begins there
+    scale: list[str]  # evenly spaced colours, "#rrggbb"
+    dark_scale: list[str]
+    inks: tuple[str, str]  # of numbers on light colours and on dark ones
+    marks: list[tuple[float, str]]  # places on the colour bar, 0 to 1, and their names; none for no bar
+    picked: list[tuple[int, int]]
+    pick: bool  # whether cells can be picked
+    mark: str  # what is said of a picked one
+    file: str  # name of saved pictures, without their ending
+
+
+def cells(
+    values: npt.NDArray[np.floating[Any]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    what: str,
+    down: str = "",
+    across: str = "",
+    end: float | None = None,
+    each_row: bool = False,
+    signed: bool = True,
+    picked: Collection[tuple[int, int]] = (),
+    pick: bool = False,
+    mark: str = "",
+    file: str = "map",
+) -> Payload:
+    """Numbers (rows, columns), coloured on a scale that ends at ``end``, by default the largest size there is; with
+    ``each_row`` at each row's own, and then without a bar that would say what a colour means.
+
+    ``signed`` numbers have a scale centred at 0, others, none below 0, one that begins there. Raises ValueError where
+    names do not fit the numbers, or there are none.
+    """
+    if values.shape != (len(rows), len(columns)) or 0 in values.shape:
+        raise ValueError(f"{len(rows)} rows and {len(columns)} columns are wanted; got {values.shape}")
+    sizes = np.abs(np.nan_to_num(values))
+    ends = sizes.max(axis=1) if each_row else np.full(len(rows), end or sizes.max())
+    ends = np.where(ends == 0, 1.0, ends)
+    light, dark = ([colour for _, colour in (diverging if signed else sequential)(dark)] for dark in (False, True))
+    largest = f"{ends[0]:.2g}"
+    bar = [(0.0, f"−{largest}"), (0.5, "0"), (1.0, f"+{largest}")] if signed else [(0.0, "0"), (1.0, largest)]
+    return Payload(
+        weights=np.ascontiguousarray(values, dtype="<f4").tobytes(),
+        rows=[visible_text(name) for name in rows],
+        columns=[visible_text(name) for name in columns],
+        down=down,
+        across=across,
+        what=what,
+        ends=[float(each) for each in ends],
+        signed=signed,
+        scale=light,
+        dark_scale=dark,
+        inks=INKS,
+        marks=[] if each_row else bar,
+        picked=sorted(picked),
+        pick=pick,
+        mark=mark,
+        file=file,
+    )

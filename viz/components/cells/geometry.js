@@ -1,0 +1,49 @@
+// Where everything is in a map of cells, in CSS pixels from its left and top edge. `scale` is how much larger than usual
+// type is, and all that holds type with it.
+
+const DOWN = 27; // of a cell
+const WIDEST_CELL = 116;
+const NARROWEST_CELL = 24; // that a finger can hit; with more columns the picture scrolls
+export const NUMBERED_FROM = 27; // narrower cells have no room for a number
+const WIDEST_LABELS = 0.42; // of the width
+export const GAP = 6;
+export const AXIS = 18; // what an axis' name takes
+const LINE = 14; // what a label takes
+export const BAR = { length: 160, height: 9 };
+const BELOW = 42; // the bar and its numbers
+
+// Places for labels of these widths, down the side and along the top, in a picture of a width. `named` says of both axes
+// (down, across) whether they have a name, `barred` whether a bar of colours stands below.
+export function placed(rows, columns, width, { scale = 1, named = [false, false], barred = true } = {}) {
+  const widest = (widths) => Math.max(0, ...widths);
+  const [axis, line] = [AXIS * scale, LINE * scale];
+  const left = Math.ceil((named[0] ? axis : 0) + Math.min(widest(rows), WIDEST_LABELS * width) + GAP);
+  const room = Math.max(width - left - 2, 1);
+  const across = Math.floor(
+    Math.min(Math.max(room / columns.length, NARROWEST_CELL * scale), WIDEST_CELL * scale),
+  );
+  const upright = widest(columns) + GAP > across;
+  const top = Math.ceil((named[1] ? axis : 0) + (upright ? widest(columns) : line) + GAP);
+  const down = Math.round(DOWN * scale);
+  const [right, bottom] = [left + across * columns.length, top + down * rows.length];
+  return {
+    left,
+    top,
+    right,
+    bottom,
+    across,
+    down,
+    upright,
+    scale,
+    numbered: across >= NUMBERED_FROM * scale,
+    width: Math.max(width, right + 2),
+    height: Math.ceil(bottom + (barred ? BELOW * scale : GAP)),
+  };
+}
+
+// The cell under a place, null beside them all.
+export function cellAt({ left, top, across, down }, { rows, columns }, x, y) {
+  const [row, column] = [Math.floor((y - top) / down), Math.floor((x - left) / across)];
+  const inside = row >= 0 && row < rows.length && column >= 0 && column < columns.length;
+  return inside ? { row, column } : null;
+}

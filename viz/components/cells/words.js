@@ -1,0 +1,53 @@
+// What a cell says, how its number is written on it, and where a key leads from it.
+
+// Two digits that count, in the room of a cell; a dash for what could not be had.
+export function written(value) {
+  if (Number.isNaN(value)) return "–";
+  const size = Math.abs(value);
+  if (size < 0.005) return "0";
+  const digits = size >= 9.95 ? size.toFixed(0) : size >= 0.995 ? size.toFixed(1) : size.toFixed(2).slice(1);
+  return value < 0 ? `−${digits}` : digits;
+}
+
+const exact = (value, signed) => {
+  if (Number.isNaN(value)) return "none";
+  return `${value < 0 ? "−" : signed && value > 0 ? "+" : ""}${Math.abs(value).toFixed(4)}`;
+};
+
+// A cell in lines: where it is, its number, and that it is picked.
+export function said({ rows, columns, down, across, what, mark, weights, signed }, { row, column }, picked) {
+  const place = [[down, rows[row]], [across, columns[column]]].map((part) => part.filter(Boolean).join(" ")).join(", ");
+  const lines = [place, `${what}: ${exact(weights[row * columns.length + column], signed)}`];
+  return picked ? [...lines, mark] : lines;
+}
+
+const NAMED = 5; // largest cells named
+
+// The largest cells in a sentence, for those who do not see the picture.
+export function described(data) {
+  const { columns, weights } = data;
+  const order = [...weights.keys()].filter((at) => Math.abs(weights[at]) > 0);
+  order.sort((a, b) => Math.abs(weights[b]) - Math.abs(weights[a]) || a - b);
+  const named = order.slice(0, NAMED).map((at) => {
+    const [row, column] = [Math.floor(at / columns.length), at % columns.length];
+    const [place, number] = said(data, { row, column }, false);
+    return `${place}: ${number.slice(data.what.length + 2)}`;
+  });
+  return named.length ? `Largest by ${data.what}: ${named.join("; ")}.` : "All cells are zero.";
+}
+
+// Where a key leads from a cell: to no cell (null), or nowhere (undefined).
+export function moved({ key, ctrlKey }, { row, column }, { rows, columns }) {
+  const [last, end] = [rows.length - 1, columns.length - 1];
+  return {
+    ArrowUp: { row: Math.max(row - 1, 0), column },
+    ArrowDown: { row: Math.min(row + 1, last), column },
+    ArrowLeft: { row, column: Math.max(column - 1, 0) },
+    ArrowRight: { row, column: Math.min(column + 1, end) },
+    Home: { row: ctrlKey ? 0 : row, column: 0 },
+    End: { row: ctrlKey ? last : row, column: end },
+    Escape: null,
+  }[key];
+}
+
+export const idOf = ({ row, column }) => `${row}.${column}`;
