@@ -61,6 +61,8 @@ def of_heads(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
             read.logits(loaded.model.base_model(**inputs)[0])
 
     def every() -> None:
+        # What a click on the page finds ready, the untouched run of its text, is computed anew here.
+        loaded.walks.clear()
         for _ in intervene(loaded, text, None, masked, Aim(), changes, "zero", None, 1):
             pass
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from cachetools import LRUCache
 from threadpoolctl import ThreadpoolController
 from transformers import AutoConfig, AutoTokenizer
 from transformers.utils import logging as transformers_logging
@@ -48,8 +49,15 @@ _OF_A_RUN = {
     "chunk_size_feed_forward": 0,
 }
 
+# Bytes of untouched runs that a model keeps: a click on a head goes through the same text again.
+_KEPT_WALKS = 16e6
+
 # What a network is given where only the way through it matters.
 _TRIED = "a b c"
+
+
+def _kept_walks() -> LRUCache[Any, Any]:
+    return LRUCache(_KEPT_WALKS, getsizeof=lambda walk: walk.n_bytes)
 
 
 def best_device() -> torch.device:
@@ -88,6 +96,8 @@ class LoadedModel:
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
     means: dict[str, Any] = field(default_factory=dict, init=False)  # see interventions.intervene
     means_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    walks: LRUCache[Any, Any] = field(default_factory=_kept_walks, init=False)  # see interventions.walk
+    walks_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections: dict[Part, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
 

@@ -16,7 +16,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.heldout import written_pairs
 from model_zoo.interventions.editing import Editor, Rows
 from model_zoo.interventions.reading import Reader, reader, without
-from model_zoo.interventions.walk import Block, Blocks, Walk, block_paths
+from model_zoo.interventions.walk import Block, Blocks, Walk, block_paths, walked
 from model_zoo.line import give_way
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Aim, Change, Effects, Encoding, MaskPrediction, Reads, SentenceScore, Value
@@ -44,7 +44,7 @@ def intervene(
     read = reader(loaded, text, text_pair, masked, aim)
     refuse_impossible(loaded, read.encoding, changes, value)
     with torch.inference_mode():
-        walk = Walk(loaded, [read.encoding])
+        walk = walked(loaded, [read.encoding])
         logits = read.logits(walk.final)
         read.settle(logits[0])
         logs = logits[0].log_softmax(dim=-1)
@@ -84,7 +84,7 @@ def ablate(
     read = reader(loaded, text, text_pair, masked, Aim(kind))
     refuse_impossible(loaded, read.encoding, [change], value)
     with torch.inference_mode():
-        walk = Walk(loaded, [read.encoding])
+        walk = walked(loaded, [read.encoding])
         values, _ = _values(loaded, read, masked, [change], value, None)
         final = _run(walk, read.encoding, [change], _first_layer(change, walk.n_layers), values)
         if kind == "next sentence":
@@ -152,7 +152,7 @@ def _run(walk: Walk, encoding: Encoding, changes: Sequence[Change], first: int, 
     loaded, rows, n = walk.loaded, len(changes), len(encoding)
     entering = None
     if any(change.hidden for change in changes):
-        hidden = Walk(loaded, [without(loaded, encoding, change.hidden) for change in changes])
+        hidden = walked(loaded, [without(loaded, encoding, change.hidden) for change in changes])
         if not any(map(_more, changes)):
             return hidden.final
         first = min(_first_layer(replace(change, hidden=()), walk.n_layers) for change in changes)

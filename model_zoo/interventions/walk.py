@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Literal
@@ -62,6 +62,10 @@ class Walk:
         with self._noted():
             last: torch.Tensor = loaded.encoder(**given, **self._without_cache())[0]
         self.final = self._decoded(last)
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(states.nbytes for states in (*self.states, self.final))
 
     @property
     def n_layers(self) -> int:
@@ -157,6 +161,20 @@ class Walk:
         with editing(self.loaded, editor):
             found: torch.Tensor = self.loaded.encoder(**inputs)[0]
         return self._decoded(found)
+
+
+def walked(loaded: LoadedModel, encodings: Sequence[Encoding]) -> Walk:
+    """A walk without gradients through some texts, which may have been gone through before."""
+    key = tuple((encoding.ids, encoding.type_ids) for encoding in encodings)
+    with loaded.walks_lock:
+        known: Walk | None = loaded.walks.get(key)
+    if known is not None:
+        return known
+    with torch.inference_mode():
+        walk = Walk(loaded, encodings)
+    with loaded.walks_lock, suppress(ValueError):  # too large to be kept
+        loaded.walks[key] = walk
+    return walk
 
 
 def _first(output: Any) -> torch.Tensor:
