@@ -15,7 +15,7 @@ from model_zoo import running
 from model_zoo.errors import NotSupported
 from model_zoo.interventions.editing import Editor, editing
 from model_zoo.interventions.reading import Reader, reader, without
-from model_zoo.interventions.walk import Walk
+from model_zoo.interventions.walk import Walk, walked
 from model_zoo.line import give_way
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Aim, Attribution, FloatArray, Measure, Method, rolled_out
@@ -39,7 +39,7 @@ def attribute(
     special = read.encoding.special
     counted = tuple(place for place in range(len(special)) if not special[place] and place != read.position)
     with torch.inference_mode():
-        logits = read.logits(Walk(loaded, [read.encoding]).final)[0]
+        logits = walked(loaded, [read.encoding]).logits(read)[0]
     read.settle(logits)
     logs = logits.log_softmax(dim=-1)
     difference = error = None

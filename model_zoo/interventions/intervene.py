@@ -45,7 +45,7 @@ def intervene(
     refuse_impossible(loaded, read.encoding, changes, value)
     with torch.inference_mode():
         walk = walked(loaded, [read.encoding])
-        logits = read.logits(walk.final)
+        logits = walk.logits(read)
         read.settle(logits[0])
         logs = logits[0].log_softmax(dim=-1)
         values, of_other = _values(loaded, read, masked, changes, value, other)

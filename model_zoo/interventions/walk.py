@@ -14,6 +14,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from model_zoo import capture
 from model_zoo.errors import NotSupported
 from model_zoo.interventions.editing import Editor, editing
+from model_zoo.interventions.reading import Reader
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Encoding
 
@@ -62,10 +63,19 @@ class Walk:
         with self._noted():
             last: torch.Tensor = loaded.encoder(**given, **self._without_cache())[0]
         self.final = self._decoded(last)
+        self._answers: dict[tuple[str, int], torch.Tensor] = {}
 
     @property
     def n_bytes(self) -> int:
-        return sum(states.nbytes for states in (*self.states, self.final))
+        """Of what it keeps: states, and the logits of one head."""
+        return sum(states.nbytes for states in (*self.states, self.final)) + 4 * len(self.loaded.tokenizer)
+
+    def logits(self, read: Reader) -> torch.Tensor:
+        """What the model's head answers to ``final``: a large matrix for a small change, so it is asked once."""
+        key = (read.aim.reads, read.row)
+        if key not in self._answers:
+            self._answers[key] = read.logits(self.final)
+        return self._answers[key]
 
     @property
     def n_layers(self) -> int:
