@@ -12,8 +12,7 @@ PAGE = Page(
     question="Does this head matter, and which word did it?",
     how="Switch heads off, cut edges, hide words, or put one sentence’s vectors into another.",
     about="Attention shows where a head looks, not what that does. Here parts of the model are changed, and its "
-    "answer is "
-    "asked for again: an **intervention**.",
+    "answer is asked for again: an **intervention**.",
     fields=(TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, AGAINST),
     view=VIEW,
     views=(
