@@ -20,6 +20,7 @@ from jobs.explaining import Explaining
 from jobs.greedy import Greedy
 from model_zoo import Engine
 from model_zoo.types import Aim, Change, Edge
+from pages import cause as page
 from ui.cause import scene as scenes
 from ui.cause.examples import EXAMPLES
 from ui.cause.where_it_travels import PAIRS
@@ -168,6 +169,12 @@ def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
         assert bar["x"][-1] == pytest.approx(found.logit - found.against_logit, abs=1e-3)
     app.toggle(key="cause_difference").set_value(False).run()
     assert figures(app)[0]["data"][0]["x"][-1] == pytest.approx(found.logit, abs=1e-3)
+
+
+def test_every_view_says_what_it_does_not_show(open_page: Open) -> None:
+    assert set(scenes.CAUTIONS) == {view.name for view in page.PAGE.views}
+    for view, caution in scenes.CAUTIONS.items():
+        assert caution in said(open_page(PAGE, view=view))
 
 
 @pytest.mark.parametrize("view", ["heads", "edges", "words", "patching", "sum"])

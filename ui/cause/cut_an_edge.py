@@ -53,7 +53,7 @@ def draw(scene: Scene) -> None:
         layer, head = _scope(scene)
         by: By = scenes.measure() if shown == "effect" else "bits"
     edges = _edges(units)
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         if shown == "attention":
             _attention(scene, units, layer, head, edges)
@@ -252,8 +252,7 @@ VIEW = View(
     draw,
     "Click a cell: the word of that row may no longer look at the word of that column. What does the model say now?",
     more="A cut edge gets no weight, and the row’s other weights are scaled so that they sum to 1 again; a word that "
-    "may "
-    "look nowhere takes nothing. Words of several tokens are cut as one. What a word knew may still come by another "
-    "way: over a third word, one layer later.",
+    "may look nowhere takes nothing. Words of several tokens are cut as one. What a word knew may still come by "
+    "another way: over a third word, one layer later.",
     fields=(EDGES, SHOW, LAYER, HEAD),
 )

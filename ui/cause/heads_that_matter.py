@@ -65,7 +65,7 @@ def draw(scene: Scene) -> None:
     each = replace(question, changes=tuple(_change([part]) for part in parts))
     effects = scenes.answered(replace(each, top_k=1), len(scene.encoding))
     off = _off(parts)
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns([3, 2], gap="medium")
     with right:  # first: it is what a click waits for
         _switches(parts)
         _together(scene, replace(question, changes=(_change(off),)), off)
@@ -73,8 +73,7 @@ def draw(scene: Scene) -> None:
         if effects is not None:
             _map(scene, effects, by, n_blocks, off)
     if off:
-        with left:
-            _words(scene, question, off)
+        _words(scene, question, off)
     _greedy(scene, question)
 
 
@@ -221,7 +220,7 @@ def _lit(units: Sequence[Unit], lost: Map, label: str, *, dark: bool) -> Line:
     for unit, nats in zip(units, lost, strict=True):
         bits = float(nats) / float(np.log(2))
         word = filled(unit.label, scale, 0.5 + bits / (2 * _SCALE_END))
-        number = f"{bits:+.1f}".replace("-", "−")
+        number = "0" if abs(bits) < 0.05 else f"{bits:+.1f}".replace("-", "−")
         items.append(Item((word, Cell(number, small=True)), f"without “{unit.label}”: {number} bits lost"))
     return Line(tuple(items), label=label)
 
@@ -253,9 +252,8 @@ def _greedy(scene: Scene, question: Intervene) -> None:
         st.markdown(
             "Heads are switched off one after the other. Always the one goes that, beside those that are off already, "
             "takes **most** from the answer: how few heads change it? Or the one that takes **least**: how many can "
-            "go? "
-            "(Michel et al. 2019 took heads from a translation model and from BERT, and found that most can go.) A "
-            "greedy search finds a small set, not always the smallest."
+            "go? (Michel et al. 2019 took heads from a translation model and from BERT, and found that most can go.) "
+            "A greedy search finds a small set, not always the smallest."
         )
         job = desk().current(Greedy)
         wanted = replace(question, changes=(), top_k=1)
@@ -328,9 +326,7 @@ VIEW = View(
     "Every head is switched off by itself, and the model answers again. Click cells to switch several off together.",
     more="A head that is off gives nothing, or its mean, in the place of what it would write; the bias of the output "
     "projection stays. **All heads** and **feed-fwd** are the whole attention and feed-forward blocks of a layer. "
-    "That an "
-    "answer falls when a head is off shows that this model uses it here; that it stays does not show that the head "
-    "does "
-    "nothing, since others may do the same.",
+    "That an answer falls when a head is off shows that this model uses it here; that it stays does not show that the "
+    "head does nothing, since others may do the same.",
     fields=(OFF, VALUE, BY),
 )

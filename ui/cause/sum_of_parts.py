@@ -48,15 +48,13 @@ def draw(scene: Scene) -> None:
     total, what = _whole(found, difference=difference)
     parts = found.parts
     rows = _by_layer(parts, difference) if grouped == "layers" else _largest(parts, difference)
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns([3, 2], gap="medium")
     with left:
         figures.show(waterfall(rows, total, what=what, dark=scene.dark), "waterfall", "sum-of-parts")
         st.caption(
             f"The parts add up to the logit within {abs(found.error):.1g}. Every norm on the way, and the activation "
-            "in "
-            "the head, are held as they were in this run. A part is what it writes itself: what later layers make of "
-            "it "
-            "counts as theirs."
+            "in the head, are held as they were in this run. A part is what it writes itself: what later layers make "
+            "of it counts as theirs."
         )
     with right:
         st.markdown("**What the largest parts write**")
@@ -159,8 +157,7 @@ VIEW = View(
     draw,
     "The answer’s logit is a sum of what every part of the model wrote into one vector. Who wrote how much?",
     more="Direct logit attribution (nostalgebraist 2020; Elhage et al. 2021): the last vector is the sum of the "
-    "embeddings "
-    "and of what every head and feed-forward block added, so the logit is one, too, once the norms are held still. "
-    "What a part writes for the answer is not all it does for it: it may also change what later parts do.",
+    "embeddings and of what every head and feed-forward block added, so the logit is one, too, once the norms are "
+    "held still. What a part writes for the answer is not all it does for it: it may also change what later parts do.",
     fields=(GROUPED, DIFFERENCE),
 )

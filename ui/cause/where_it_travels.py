@@ -108,16 +108,14 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
     st.markdown(
         as_text(
             f"P({answer}) is {percent(p)} here and {percent(q)} in the other run. Each cell: how far the answer goes "
-            "from "
-            "here to there when that one piece of the other run is put in."
+            "from here to there when that one piece of the other run is put in."
         )
     )
     shares = recovered(effects, by)
     if np.isnan(shares).all():
         st.info(
             "By this measure both runs answer alike, so there is no way between them to follow. Choose another "
-            "measure, "
-            "another answer, or another sentence.",
+            "measure, another answer, or another sentence.",
             icon=":material/info:",
         )
         return
@@ -138,9 +136,8 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
     st.caption(
         as_text(
             f"0 is this run ({_written(by)} {before:.2f}), 1 the other ({goal:.2f}); below 0 it goes the other way, "
-            "and "
-            "above 1 beyond. That a place carries the answer on does not say that it is needed there: another way may "
-            "do as well.".replace("-", "−")
+            "and above 1 beyond. That a place carries the answer on does not say that it is needed there: another way "
+            "may do as well.".replace("-", "−")
         )
     )
     save.table("Every place", lambda: _table(scene, effects, rows, columns, what, by, other), "where-it-travels")
@@ -179,10 +176,8 @@ VIEW = View(
     draw,
     "Two sentences that differ in one word. Pieces of the other run are put into this one: where does that turn the "
     "answer?",
-    more="Activation patching (Vig et al. 2020; Meng et al. 2022): the run of the first sentence, with one vector, "
-    "or one "
-    "head’s output, taken from the run of the second. Sentences need equally many words; a word of other pieces gets "
-    "the "
-    "mean of the other word’s.",
+    more="Activation patching (Vig et al. 2020; Meng et al. 2022): the run of the first sentence, with one vector, or "
+    "one head’s output, taken from the run of the second. Sentences need equally many words; a word of other pieces "
+    "gets the mean of the other word’s.",
     fields=(OTHER, WHAT),
 )

@@ -64,8 +64,7 @@ def draw(scene: Scene) -> None:
     if len(scene.words) > _MOST:
         st.info(
             f"The text has {len(scene.words)} words. Every method takes many runs of the model, so at most {_MOST} "
-            "words "
-            "are compared. Shorten the text.",
+            "words are compared. Shorten the text.",
             icon=":material/edit:",
         )
         return
@@ -112,8 +111,7 @@ def _scores(scene: Scene, found: Explained) -> None:
     show(payload, "cause_scores")
     said = (
         f"{scene.in_words(found.untouched)}. Each row has a colour scale of its own, blue for what speaks for the "
-        "answer "
-        "and orange for what speaks against it; attention has no sign."
+        "answer and orange for what speaks against it; attention has no sign."
     )
     if found.error is not None and found.difference is not None:
         said += (
@@ -127,7 +125,7 @@ def _scores(scene: Scene, found: Explained) -> None:
 
 def _holds(scene: Scene, found: Explained) -> None:
     """Which explanation holds on this sentence: curves, areas, and how far the methods agree."""
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns([3, 2], gap="medium")
     names = [*_shown(found), RANDOM]
     with left:
         st.markdown("**Which of them holds?** Words go in the order of each method, and the answer is watched.")
@@ -156,8 +154,9 @@ def _holds(scene: Scene, found: Explained) -> None:
             + " Occlusion is made of the same kind of runs, so it has a head start."
         )
         save.table("The curves", lambda: _curve_table(scene, found), "which-word-curves")
-    with right:
-        _agreement(found)
+    if len(found.scores) > 1:
+        with right:
+            _agreement(found)
 
 
 def _agreement(found: Explained) -> None:
@@ -268,10 +267,9 @@ VIEW = View(
     "words",
     "Which word did it?",
     draw,
-    "Seven methods say which words the answer rests on. Do they agree, and which of them holds?",
-    more="Each method gives every word a number. To see which one to believe, words are hidden in each method’s order, "
-    "and P of the answer is followed (Samek et al. 2017; Petsiuk et al. 2018). Hiding words makes sentences that "
-    "nobody "
-    "wrote, so the curves measure how a method fits this test.",
+    "Up to seven methods say which words the answer rests on. Do they agree, and which of them holds?",
+    more="Each method gives every word a number. To see which one to believe, words are hidden in each method’s "
+    "order, and P of the answer is followed (Samek et al. 2017; Petsiuk et al. 2018). Hiding words makes sentences "
+    "that nobody wrote, so the curves measure how a method fits this test.",
     fields=(MEASURE, WAY),
 )
