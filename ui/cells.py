@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -10,18 +10,23 @@ from ui.component import component
 from viz.cells import SOURCE, Payload
 from viz.component import pack
 
+Cells = Sequence[tuple[int, int]]
 
-def show(payload: Payload, key: str, picked: Callable[[int, int], None] | None = None) -> None:
-    """Draw a map; ``picked`` is called with the row and column, from 0, of a cell that was picked or let go."""
+
+def show(payload: Payload, key: str, picked: Callable[[Cells], None] | None = None) -> None:
+    """Draw a map; ``picked`` is called with the (row, column), from 0, of all cells that are picked, in the order of
+    picking, when that changed.
+    """
     mount = component("cells", SOURCE)
     if picked is None:
         mount(key=key, data=pack(payload))
         return
+    known = f"{key} clicks"
 
     def told() -> None:
-        cell = (st.session_state.get(key) or {}).get("cell")
-        if cell is not None:
-            row, column = cell
-            picked(int(row), int(column))
+        report = (st.session_state.get(key) or {}).get("picks")
+        if report is not None:
+            st.session_state[known] = report["serial"]
+            picked([(int(row), int(column)) for row, column in report["cells"]])
 
-    mount(key=key, data=pack(payload), on_cell_change=told)
+    mount(key=key, data=pack({**payload, "known": st.session_state.get(known, 0)}), on_picks_change=told)

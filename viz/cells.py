@@ -2,12 +2,13 @@
 
 ``cells`` makes what the component reads, ``SOURCE`` holds its files. It carries both themes, says what a cell holds
 when it is pointed at or reached by arrow keys, and saves SVG and PNG in the reader's browser. It reports one thing, by
-a trigger: ``cell``, the (row, column) from 0 that was picked or let go.
+a trigger: ``picks``, with all ``cells`` (row, column) from 0 that are picked, in the order of picking, and the
+``serial`` number of the click; what a page says is listened to when it knows of the last click.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -37,6 +38,7 @@ class Payload(TypedDict):
     inks: tuple[str, str]  # of numbers on light colours and on dark ones
     marks: list[tuple[float, str]]  # places on the colour bar, 0 to 1, and their names; none for no bar
     picked: list[tuple[int, int]]
+    known: int  # serial number of the last click that the page knows of
     pick: bool  # whether cells can be picked
     mark: str  # what is said of a picked one
     file: str  # name of saved pictures, without their ending
@@ -53,7 +55,7 @@ def cells(
     end: float | None = None,
     each_row: bool = False,
     signed: bool = True,
-    picked: Collection[tuple[int, int]] = (),
+    picked: Sequence[tuple[int, int]] = (),
     pick: bool = False,
     mark: str = "",
     file: str = "map",
@@ -85,7 +87,8 @@ def cells(
         dark_scale=dark,
         inks=INKS,
         marks=[] if each_row else bar,
-        picked=sorted(picked),
+        picked=list(picked),
+        known=0,
         pick=pick,
         mark=mark,
         file=file,

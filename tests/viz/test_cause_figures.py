@@ -16,9 +16,9 @@ VALUES = np.array([[1.0, -2.0], [0.0, np.nan]])
 
 
 def test_what_a_map_is_drawn_from() -> None:
-    made = cells(VALUES, ["1", "2"], ["cat", "a\u200bb"], what="bits", down="layer", picked={(1, 0), (0, 1)}, pick=True)
+    made = cells(VALUES, ["1", "2"], ["cat", "a\u200bb"], what="bits", down="layer", picked=[(1, 0), (0, 1)], pick=True)
     assert np.frombuffer(made["weights"], dtype="<f4").reshape(2, 2) == pytest.approx(VALUES, nan_ok=True)
-    assert made["picked"] == [(0, 1), (1, 0)]
+    assert made["picked"] == [(1, 0), (0, 1)]
     assert made["columns"][1] == visible_text("a\u200bb")
     assert made["ends"] == [2.0, 2.0]
     assert made["marks"] == [(0.0, "−2"), (0.5, "0"), (1.0, "+2")]

@@ -18,7 +18,7 @@ from ui.cause import before_after
 from ui.cause import scene as scenes
 from ui.cause.fields import EDGES
 from ui.cause.scene import UNITS, Scene
-from ui.cells import show
+from ui.cells import Cells, show
 from ui.engine import engine
 from ui.field import Field, one_of, within
 from ui.messages import told_apart
@@ -118,9 +118,8 @@ def _change(units: tuple[Unit, ...], pairs: list[tuple[int, int]], layer: int | 
     )
 
 
-def _toggle(row: int, column: int) -> None:
-    edge = f"{row + 1}.{column + 1}"
-    EDGES.value = tuple(one for one in EDGES.value if one != edge) if edge in EDGES.value else (*EDGES.value, edge)
+def _cut(cells: Cells) -> None:
+    EDGES.value = tuple(f"{row + 1}.{column + 1}" for row, column in cells)
 
 
 def _attention(
@@ -192,7 +191,7 @@ def _map(
         signed=signed,
         file="edges",
     )
-    show(payload, key, _toggle)
+    show(payload, key, _cut)
 
 
 def _cuts(units: tuple[Unit, ...]) -> None:

@@ -25,7 +25,7 @@ from ui.cause import before_after
 from ui.cause import scene as scenes
 from ui.cause.fields import BY, OFF, VALUE
 from ui.cause.scene import UNITS, Scene
-from ui.cells import show
+from ui.cells import Cells, show
 from ui.engine import engine
 from ui.messages import as_text
 from ui.page import View, lacking
@@ -115,11 +115,6 @@ def _off(parts: Sequence[str]) -> tuple[str, ...]:
     return off
 
 
-def _toggle(part: str) -> None:
-    off = OFF.value
-    OFF.value = tuple(one for one in off if one != part) if part in off else (*off, part)
-
-
 def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[str]) -> None:
     layers, heads = scene.info.n_layers, scene.info.n_heads
     values = changes(effects, by).reshape(layers, heads + n_blocks)
@@ -140,7 +135,11 @@ def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[st
         signed=by != "divergence",
         file="heads-that-matter",
     )
-    show(payload, "cause_map", lambda row, column: _toggle(parts[row * (heads + n_blocks) + column]))
+
+    def picked(found: Cells) -> None:
+        OFF.value = tuple(parts[row * (heads + n_blocks) + column] for row, column in found)
+
+    show(payload, "cause_map", picked)
     st.caption(as_text(_most(effects, by, parts)))
     save.table("Every part", lambda: _table(scene, effects, parts), "heads-that-matter")
 

@@ -2,6 +2,7 @@
 
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { cellAt, placed } from "../../../viz/components/cells/geometry.js";
+import { Picks } from "../../../viz/components/cells/picks.js";
 import { inkOn } from "../../../viz/components/cells/picture.js";
 import { described, moved, said, written } from "../../../viz/components/cells/words.js";
 
@@ -49,6 +50,23 @@ Deno.test("arrow keys stay inside, Escape lets go, other keys lead nowhere", () 
   deepEqual(moved({ key: "Home", ctrlKey: true }, { row: 1, column: 1 }, DATA), { row: 0, column: 0 });
   equal(moved({ key: "Escape" }, from, DATA), null);
   equal(moved({ key: "a" }, from, DATA), undefined);
+});
+
+Deno.test("an answer to the first click does not undo the second", () => {
+  const picks = new Picks();
+  picks.take([[0, 0]], 0);
+  deepEqual(picks.toggle({ row: 1, column: 0 }), { serial: 1, cells: [[0, 0], [1, 0]] });
+  deepEqual(picks.toggle({ row: 0, column: 0 }), { serial: 2, cells: [[1, 0]] });
+  picks.take([[0, 0], [1, 0]], 1);
+  deepEqual([...picks.ids], ["1.0"]);
+  picks.take([], 2); // the page knows of both, and would not have it: what it says holds
+  deepEqual([...picks.ids], []);
+});
+
+Deno.test("a picture that is mounted again counts on from what the page knows", () => {
+  const picks = new Picks();
+  picks.take([[0, 1]], 7);
+  deepEqual(picks.toggle({ row: 1, column: 1 }), { serial: 8, cells: [[0, 1], [1, 1]] });
 });
 
 const widths = (n, width) => Array(n).fill(width);

@@ -1,8 +1,8 @@
 // Cells: a number for every row and column, coloured by its sign and size, that can be picked.
 //
 // One canvas holds the picture; over it lie a frame around the cell that is pointed at, or reached by arrow keys, and
-// what that cell says. A click, Enter or the space bar picks a cell or lets it go: the outline is drawn at once, and the
-// cell is reported by the trigger `cell`.
+// what that cell says. A click, Enter or the space bar picks a cell or lets it go: the outline is drawn at once, and all that is
+// picked is reported by the trigger `picks`.
 
 import { clamp } from "../shared/numbers.js";
 import { CanvasPen } from "../shared/pens.js";
@@ -10,6 +10,7 @@ import { pictureFile, saveFrom } from "../shared/saving.js";
 import { onRatio, sharpest } from "../shared/screen.js";
 import { endOf, unpack, viewOf } from "../shared/view.js";
 import { cellAt, GAP } from "./geometry.js";
+import { Picks } from "./picks.js";
 import { Picture } from "./picture.js";
 import { described, idOf, moved, said } from "./words.js";
 
@@ -32,7 +33,7 @@ class Cells {
     this.described = root.querySelector(".described");
     this.saving = root.querySelector(".saving");
     this.read = null; // {row, column} of the cell that is read
-    this.picked = new Set();
+    this.picks = new Picks();
     this.pictures = 0;
     this.report = (_name, _value) => {}; // Streamlit's, set at every run
     this.listen();
@@ -40,7 +41,7 @@ class Cells {
 
   update(data) {
     this.data = { ...data, weights: new Float32Array(data.weights.slice().buffer) };
-    this.picked = new Set(data.picked.map(([row, column]) => idOf({ row, column })));
+    this.picks.take(data.picked, data.known);
     this.root.classList.toggle("picked", data.pick);
     const { rows, columns } = data;
     const how = data.pick ? " Enter picks one." : "";
@@ -54,6 +55,7 @@ class Cells {
   draw() {
     const width = this.scroll.clientWidth;
     if (!width) return; // not to be seen; the observer of its size tells when it is
+    this.picked = this.picks.ids;
     this.picture = new Picture(this, width);
     this.drawnFor = width;
     const { width: wide, height, font } = this.picture;
@@ -97,10 +99,9 @@ class Cells {
   // Picks a cell or lets it go, and says so.
   pick(cell) {
     if (!this.data.pick || cell === null) return;
-    const id = idOf(cell);
-    if (!this.picked.delete(id)) this.picked.add(id);
+    const picks = this.picks.toggle(cell);
     this.draw();
-    this.report("cell", [cell.row, cell.column]);
+    this.report("picks", picks);
   }
 
   // Scrolls so that a cell reached by a key can be seen.
