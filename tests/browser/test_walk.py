@@ -12,7 +12,7 @@ from on_screen import SETTLED, wait_for
 from playwright.sync_api import Page
 from walks.walk import STEPS
 
-N_STEPS = 50  # of each walk
+N_STEPS = 30  # of each walk
 
 # What can be done on the page, by kind; the elements themselves are kept in the page.
 _POSSIBLE = """() => {
