@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from model_zoo import Engine, tuned
 from training.finetuning.data import Asked, Data, Item, Kind, Labelled, Scored, Tagged
@@ -16,6 +19,21 @@ WORDS = (
     *("cat", "dog", "river", "bank", "train", "piano", "letter", "coat"),
     *("bridge", "market", "apple", "winter", "baker", "doctor", "teacher", "garden"),
 )
+
+
+def classifier(folder: Path, into: Path) -> Any:
+    """A checkpoint's encoder with a head for the classes a, b and c, drawn at random; saved, and the network itself."""
+    from transformers import AutoModelForSequenceClassification
+
+    torch.manual_seed(0)
+    network = AutoModelForSequenceClassification.from_pretrained(
+        folder, num_labels=3, id2label={0: "a", 1: "b", 2: "c"}, label2id={"a": 0, "b": 1, "c": 2}
+    ).eval()
+    for file in folder.iterdir():
+        if "token" in file.name or file.name in ("vocab.txt", "vocab.json", "merges.txt", "special_tokens_map.json"):
+            shutil.copy(file, into)
+    network.save_pretrained(into)
+    return network
 
 
 def items(kind: Kind, n: int, seed: int = 0) -> tuple[Item, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from checkpoints import FAMILIES, TEXT, WITH_ATTENTION, varied
+from tuning import classifier
 
 from model_zoo import Engine, loading, sources
 from model_zoo.errors import InvalidInput, NotSupported
@@ -330,17 +330,7 @@ def test_every_classifier_reads_what_it_reads_by_itself(
     name: str, engine: Engine, checkpoint: Checkpoint, tmp_path: Path
 ) -> None:
     """A head for classes, drawn at random and saved: the network's own output and the one read behind a walk."""
-    from transformers import AutoModelForSequenceClassification
-
-    folder = checkpoint(name)
-    network = AutoModelForSequenceClassification.from_pretrained(
-        folder, num_labels=3, id2label={0: "a", 1: "b", 2: "c"}, label2id={"a": 0, "b": 1, "c": 2}
-    ).eval()
-    for file in folder.iterdir():
-        if "token" in file.name or file.name in ("vocab.txt", "vocab.json", "merges.txt", "special_tokens_map.json"):
-            shutil.copy(file, tmp_path)
-    network.save_pretrained(tmp_path)
-    model = str(tmp_path)
+    network, model = classifier(checkpoint(name), tmp_path), str(tmp_path)
     effects = engine.intervene(model, TEXT, [Change()], aim=Aim("class", answer="b", against="c"), top_k=3)
     encoding = engine.encode(model, TEXT)
     types = {"token_type_ids": torch.tensor([encoding.type_ids])} if FAMILIES[name].type_ids else {}

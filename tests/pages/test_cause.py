@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from on_screen import cell_maps
 from streamlit.testing.v1 import AppTest
+from tuning import classifier
 
 from analysis.effects import changes, recovered
 from jobs.asked import Asked
@@ -24,6 +25,7 @@ from pages import cause as page
 from ui.cause import scene as scenes
 from ui.cause.examples import EXAMPLES
 from ui.cause.where_it_travels import PAIRS
+from viz.predictions import percent
 
 PAGE = "pages/cause.py"
 MODEL = "embedded/bert"
@@ -215,6 +217,25 @@ def test_pairs_are_asked_whether_one_follows(open_page: Open, engine: Engine) ->
     assert "Or empty the second text" in said(none)
     summed = open_page(PAGE, text=a, pair=b, view="sum")
     assert "Sums are taken of a token's logit" in said(summed)
+
+
+@pytest.mark.parametrize("view", ["heads", "edges", "words", "patching", "sum"])
+def test_a_classifier_is_asked_for_its_class(
+    view: str, open_page: Open, checkpoint: Callable[[str], Path], tmp_path: Path, engine: Engine
+) -> None:
+    classifier(checkpoint("bert"), tmp_path)
+    text, other = "The cat sat on it.", "The dog sat on it."
+    app = open_page(PAGE, text=text, other=other, view=view, model=str(tmp_path), answer="b", against="c")
+    assert not app.exception
+    p = engine.intervene(str(tmp_path), text, [], aim=Aim("class", answer="b", against="c")).answer.probability
+    if view == "sum":
+        assert "Sums are taken of a token's logit" in said(app)
+    elif view == "patching":
+        assert f"P(b) is {percent(p)} here" in said(app)
+    else:
+        assert f"Followed is “b” ({percent(p)}, against “c”" in said(app)
+    unknown = open_page(PAGE, text=text, other=other, view=view, model=str(tmp_path), answer="d")
+    assert "There is no answer 'd' here. Choose one of a, b, c." in said(unknown)
 
 
 def test_long_texts_are_a_job_that_can_be_stopped(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
