@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Final, Literal, TypeVar, overload
 
 from model_zoo import text as texts_
 from model_zoo.download import Download
@@ -519,6 +520,7 @@ class Asking(ABC):
         edges: Iterable[Edge] = (),
         masked: Collection[int] = (),
         value: Value = "zero",
+        other: str | tuple[str, str] | None = None,
         top_k: int = 10,
         targets: Sequence[str | int] = (),
     ) -> tuple[MaskPrediction, ...] | SentenceScore:
@@ -526,15 +528,16 @@ class Asking(ABC):
         ``next_tokens``, and with a ``text_pair`` as ``next_sentence``.
 
         ``heads`` are (layer, head) from 0; ``attention`` and ``feed_forward`` are layers whose whole block is off;
-        ``edges`` say which token may not look at which. The ``value`` of what is off is "zero", or its "mean" over the
-        tokens of 100 built-in sentences: see ``Change``. Nothing off is the model as it is.
+        ``edges`` say which token may not look at which. The ``value`` of what is off is "zero", its "mean" over the
+        tokens of 100 built-in sentences, or with "other" what it is in the run of the ``other`` text, of equally many
+        tokens or words: see ``Change``. Nothing off is the model as it is.
 
         Raises InvalidInput for parts that are not there, NotSupported for models without the head or the parts.
         """
         change = Change(
             heads=tuple(heads), attention=tuple(attention), feed_forward=tuple(feed_forward), edges=tuple(edges)
         )
-        return self.ask(Ablate(model, text, text_pair, change, masked, value, top_k, targets))
+        return self.ask(Ablate(model, text, text_pair, change, masked, value, _pair(other), top_k, targets))
 
     def intervene(
         self,
@@ -552,11 +555,11 @@ class Asking(ABC):
         """What each of many changes does to one answer: a run a change, in batches, each from the first layer on that
         it touches. ``stream(Intervene(...))`` gives them piece by piece.
 
-        With the ``value`` "other" what is changed takes what it is in the run of the ``other`` text: of equally many
-        tokens, or of equally many words. Raises as ``ablate`` does.
+        Values are those of ``ablate``, and it raises as ``ablate`` does.
         """
-        pair = (other, None) if isinstance(other, str) else other
-        return self.ask(Intervene(model, text, text_pair, masked, aim or Aim(), tuple(changes), value, pair, top_k))
+        return self.ask(
+            Intervene(model, text, text_pair, masked, aim or Aim(), tuple(changes), value, _pair(other), top_k)
+        )
 
     def patch(
         self,
@@ -564,19 +567,21 @@ class Asking(ABC):
         text: str,
         other: str,
         *,
-        what: Literal["states", "attention", "feed_forward"] = "states",
+        what: Literal["states", "heads", "attention", "feed_forward"] = "states",
         masked: Collection[int] = (),
         aim: Aim | None = None,
         top_k: int = 5,
     ) -> Effects:
         """Activation patching: the run of ``text``, with one vector at a time put in from the run of the ``other``.
 
-        The readings come layer by layer, each with every position of ``text``. Of "states" there is a layer more: 0 are
-        those that enter the first. Of the others what a block adds is put in. Raises as ``ablate`` does.
+        The readings come layer by layer, of "heads" each with head by head, and then with every position of ``text``.
+        Of "states" there is a layer more: 0 are those that enter the first. Of a head its output is put in, of the
+        others what a block adds. Raises as ``ablate`` does.
         """
-        n = len(self.encode(model, text))
-        layers = range(self.info(model).n_layers + (what == "states"))
-        changes = [_put_in(what, layer, (at,)) for layer in layers for at in range(n)]
+        info, n = self.info(model), len(self.encode(model, text))
+        if what not in _PUT_IN:
+            raise InvalidInput(f"There is nothing called {what!r} to put in. Choose {', '.join(_PUT_IN)}.")
+        changes = [replace(part, positions=(at,)) for part in _PUT_IN[what](info) for at in range(n)]
         return self.intervene(model, text, changes, masked=masked, aim=aim, value="other", other=other, top_k=top_k)
 
     def attribute(
@@ -621,12 +626,16 @@ class Asking(ABC):
         return self.ask(ExplainRefusal(model, what))
 
 
-def _put_in(what: str, layer: int, positions: tuple[int, ...]) -> Change:
-    """What is put in from another run in activation patching."""
-    match what:
-        case "states":
-            return Change(states=(layer,), positions=positions)
-        case "attention":
-            return Change(attention=(layer,), positions=positions)
-        case _:
-            return Change(feed_forward=(layer,), positions=positions)
+def _pair(other: str | tuple[str, str] | None) -> tuple[str, str | None] | None:
+    return (other, None) if isinstance(other, str) else other
+
+
+# What can be put in from another run, a change a part, in the order of the readings.
+_PUT_IN: Final[Mapping[str, Callable[[ModelInfo], list[Change]]]] = {
+    "states": lambda info: [Change(states=(layer,)) for layer in range(info.n_layers + 1)],
+    "heads": lambda info: [
+        Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)
+    ],
+    "attention": lambda info: [Change(attention=(layer,)) for layer in range(info.n_layers)],
+    "feed_forward": lambda info: [Change(feed_forward=(layer,)) for layer in range(info.n_layers)],
+}

@@ -76,6 +76,7 @@ def ablate(
     masked: Collection[int],
     change: Change,
     value: Value,
+    other: tuple[str, str | None] | None,
     top_k: int,
     targets: Sequence[str | int],
 ) -> tuple[MaskPrediction, ...] | SentenceScore:
@@ -85,7 +86,7 @@ def ablate(
     refuse_impossible(loaded, read.encoding, [change], value)
     with torch.inference_mode():
         walk = walked(loaded, [read.encoding])
-        values, _ = _values(loaded, read, masked, [change], value, None)
+        values, _ = _values(loaded, read, masked, [change], value, other)
         final = _run(walk, read.encoding, [change], _first_layer(change, walk.n_layers), values)
         if kind == "next sentence":
             assert loaded.info.nsp is not None  # or the reader had refused

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.errors import InvalidInput
 from model_zoo.question import Question, check_top_k, settle
-from model_zoo.types import VALUES, Change, MaskPrediction, SentenceScore, Value
+from model_zoo.questions.intervene import check_value
+from model_zoo.types import Change, MaskPrediction, SentenceScore, Value
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
@@ -25,21 +25,21 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
     change: Change = field(default_factory=Change)
     masked: Collection[int] = ()
     value: Value = "zero"
+    other: tuple[str, str | None] | None = None
     top_k: int = 10
     targets: Sequence[str | int] = ()
 
     def __post_init__(self) -> None:
         texts.check_pair(self.text, self.text_pair)
         check_top_k(self.top_k)
-        if self.value not in VALUES or self.value == "other":
-            raise InvalidInput(f"What is off is replaced by “zero” or its “mean” here, not {self.value!r}.")
+        check_value(self.value, self.other)
         settle(self, masked=frozenset(self.masked), targets=tuple(self.targets))
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...] | SentenceScore:
         from model_zoo.interventions.intervene import ablate
 
         asked = (self.text, self.text_pair, self.masked, self.change)
-        return ablate(loaded, *asked, self.value, self.top_k, self.targets)
+        return ablate(loaded, *asked, self.value, self.other, self.top_k, self.targets)
 
     @classmethod
     def example(cls, model: str) -> Ablate:

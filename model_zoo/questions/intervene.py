@@ -35,12 +35,7 @@ class Intervene(Streamed[Effects, Effects]):
         texts.check_pair(self.text, self.text_pair)
         check_top_k(self.top_k)
         check_aim(self.aim)
-        if self.value not in VALUES:
-            raise InvalidInput(f"There is no value {self.value!r} to put in. Choose {', '.join(VALUES)}.")
-        if (self.value == "other") != (self.other is not None):
-            raise InvalidInput("Another run's values need another text, and another text is for them alone. Give both.")
-        if self.other is not None:
-            texts.check_pair(*self.other, "The other text")
+        check_value(self.value, self.other)
         if len(self.changes) > MOST_CHANGES:
             raise InvalidInput(
                 f"{len(self.changes):,} changes are more than {MOST_CHANGES:,}. Ask for fewer at a time."
@@ -64,6 +59,16 @@ class Intervene(Streamed[Effects, Effects]):
     @classmethod
     def example(cls, model: str) -> Intervene:
         return cls(model, "The cat sat.", aim=Aim("mask"), masked=(2,), changes=(Change(heads=((0, 0),)),))
+
+
+def check_value(value: Value, other: tuple[str, str | None] | None) -> None:
+    """Raises InvalidInput for what cannot be put in, and for another text that would not be read."""
+    if value not in VALUES:
+        raise InvalidInput(f"There is no value {value!r} to put in. Choose {', '.join(VALUES)}.")
+    if (value == "other") != (other is not None):
+        raise InvalidInput("Another run's values need another text, and another text is for them alone. Give both.")
+    if other is not None:
+        texts.check_pair(*other, "The other text")
 
 
 def check_aim(aim: Aim) -> None:

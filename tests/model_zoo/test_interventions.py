@@ -234,6 +234,24 @@ def test_patch_gives_every_layer_and_position(engine: Engine) -> None:
     one = Change(states=(2,), positions=(3,))
     again = engine.intervene(MODEL, SENTENCE, [one], value="other", other=other)
     assert states.readings[2 * n + 3].log_probability == pytest.approx(again.readings[0].log_probability, abs=1e-5)
+    heads = engine.patch(MODEL, SENTENCE, other, what="heads")
+    one = Change(heads=((2, 5),), positions=(3,))
+    again = engine.intervene(MODEL, SENTENCE, [one], value="other", other=other)
+    place = (2 * engine.info(MODEL).n_heads + 5) * n + 3
+    assert heads.readings[place].log_probability == pytest.approx(again.readings[0].log_probability, abs=1e-5)
+    with pytest.raises(InvalidInput, match="There is nothing called 'words' to put in"):
+        engine.patch(MODEL, SENTENCE, other, what="words")  # type: ignore[arg-type]
+
+
+def test_heads_take_another_runs_values_in_ablate_as_in_intervene(engine: Engine) -> None:
+    other, heads = "The dog slept in the [MASK] because it was tired.", [(2, 8), (5, 3)]
+    effects = engine.intervene(MODEL, SENTENCE, [Change(heads=tuple(heads))], value="other", other=other)
+    answer = effects.answer.id
+    (found,) = engine.ablate(MODEL, SENTENCE, heads, value="other", other=other, targets=[answer])  # type: ignore[misc]
+    assert found.targets[0].log_probability == pytest.approx(effects.readings[0].log_probability, abs=1e-5)
+    assert effects.readings[0].divergence > 1e-3
+    with pytest.raises(InvalidInput, match="Another run's values need another text"):
+        engine.ablate(MODEL, SENTENCE, heads, value="other")
 
 
 def test_words_of_other_pieces_are_aligned(engine: Engine) -> None:
