@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -264,27 +263,23 @@ def _runs(encoding: Encoding, segment: int) -> list[_Run]:
     the one before).
     """
     text = _texts(encoding)[segment]
-    places = [
-        place
-        for place, (of, special) in enumerate(zip(encoding.segment_ids, encoding.special, strict=True))
-        if of == segment and not special
-    ]
-    # A token without a word gets an id no neighbour has (words count from 0).
-    ids = {place: -1 - place if (word := encoding.word_ids[place]) is None else word for place in places}
     runs: list[_Run] = []
     waiting: int | None = None  # where tokens that cover nothing began
-    for _, group in groupby(places, key=ids.__getitem__):
-        tokens = list(group)
+    end = 0
+    for word in encoding.words:
+        tokens = [place for place in word if encoding.segment_ids[place] == segment and not encoding.special[place]]
+        if not tokens:
+            continue
+        end = tokens[-1] + 1
         start = tokens[0] if waiting is None else waiting
         spans = [span for span in (_stripped(text, *encoding.offsets[token]) for token in tokens) if span is not None]
         if spans:
             first, last = min(first for first, _ in spans), max(last for _, last in spans)
-            runs.append(_Run(first, last, start, tokens[-1] + 1))
+            runs.append(_Run(first, last, start, end))
             waiting = None
         else:
             waiting = start
     if waiting is not None:
-        end = places[-1] + 1
         runs[-1:] = [runs[-1]._replace(stop=end)] if runs else [_Run(0, 0, waiting, end)]
     return runs
 

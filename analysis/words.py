@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -34,22 +33,16 @@ def token_units(encoding: Encoding) -> tuple[Unit, ...]:
 
 
 def word_units(encoding: Encoding) -> tuple[Unit, ...]:
-    """The words of an encoding, labelled as they were written; a token without a word id stays its own unit.
-
-    Word ids number through both texts, so two words never share a run of equal ids.
-    """
-    # A token without a word gets an id no neighbour has (words count from 0).
-    ids = [-1 - index if word is None else word for index, word in enumerate(encoding.word_ids)]
-    runs = [list(run) for _, run in groupby(range(len(ids)), key=ids.__getitem__)]
+    """The words of an encoding, labelled as they were written; a token without a word id stays its own unit."""
     return tuple(
         Unit(
-            _label(encoding, run[0], run[-1] + 1),
-            run[0],
-            run[-1] + 1,
-            encoding.segment_ids[run[0]],
-            all(encoding.special[index] for index in run),
+            _label(encoding, word.start, word.stop),
+            word.start,
+            word.stop,
+            encoding.segment_ids[word.start],
+            all(encoding.special[index] for index in word),
         )
-        for run in runs
+        for word in encoding.words
     )
 
 

@@ -29,13 +29,13 @@ from benchmarks.browser import chromium
 from benchmarks.latency import BARE_PAGE, click_number, open_page, settle
 from benchmarks.measure import emit, medians
 from benchmarks.server import app
-from jobs.explaining import EVERY, RANDOM, Explaining, built_in
+from jobs.explaining import RANDOM, Explaining, built_in
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.interventions.attribute import attribute
 from model_zoo.interventions.intervene import intervene
 from model_zoo.interventions.reading import reader
 from model_zoo.loading import LoadedModel
-from model_zoo.types import Aim, Change
+from model_zoo.types import METHODS, Aim, Change
 
 TARGETS = {16: 0.25, 128: 0.5}
 GRADIENTS = 1.1
@@ -188,7 +188,7 @@ def of_areas(engine: Engine, model: str, n: int, *, markdown: bool) -> None:
 def as_markdown(table: Sequence[Area]) -> str:
     """README's table, the best method by deletion first."""
     by_name = {(area.method, area.way): area for area in table}
-    names = [name for name in (*EVERY, RANDOM) if (name, "deletion") in by_name]
+    names = [name for name in (*METHODS, RANDOM) if (name, "deletion") in by_name]
     names.sort(key=lambda name: by_name[name, "deletion"].mean)
 
     def cell(area: Area) -> str:

@@ -23,10 +23,7 @@ from model_zoo.types import METHODS, Aim, Change, Effects, Encoding, Measure
 
 Array = npt.NDArray[np.float64]
 
-OCCLUSION: Final = "occlusion"
 RANDOM: Final = "random order"
-EVERY: Final[tuple[str, ...]] = (OCCLUSION, *METHODS)
-"""All methods by name, in the order in which they are shown."""
 WAYS: Final[tuple[Way, Way]] = ("deletion", "insertion")
 N_SENTENCES: Final = 100
 _RANDOM_ORDERS: Final = 5
@@ -72,9 +69,6 @@ def explain(engine: Asking, question: Intervene, measure: Measure) -> Iterator[E
     if not units:
         return
     tokens = [tuple(range(unit.start, unit.stop)) for unit in units]
-    alone = engine.ask(replace(fixed, changes=tuple(Change(hidden=each) for each in tokens)))
-    found.scores[OCCLUSION] = explanations.occlusion(alone)
-    yield found
     for method in METHODS:
         asked = (fixed.model, fixed.text, fixed.text_pair, fixed.masked, fixed.aim, method, measure)
         try:

@@ -598,10 +598,10 @@ class Asking(ABC):
     ) -> Attribution:
         """How much of an answer each token is made answerable for, by one of ``METHODS``.
 
-        Integrated gradients go from the text with every token hidden (see ``Change.hidden``) to the text, in so many
-        ``steps``, and tell how far their sum is from what it should be. Attention's own answers are those of all
-        layers, as seen from the vector that the answer is read from. Raises NotSupported where a method does not fit a
-        model.
+        "occlusion" hides a word at a time, and shares what that loses among the word's tokens. Integrated gradients go
+        from the text with every token hidden (see ``Change.hidden``) to the text, in so many ``steps``, and tell how
+        far their sum is from what it should be. Attention's own answers are those of all layers, as seen from the
+        vector that the answer is read from. Raises NotSupported where a method does not fit a model.
         """
         return self.ask(Attribute(model, text, text_pair, masked, aim or Aim(), method, measure, steps))
 

@@ -1,7 +1,4 @@
-"""Which tokens an answer rests on, by gradients and by attention: a number a token.
-
-Hiding words (occlusion) is an intervention: see ``intervene``.
-"""
+"""Which tokens an answer rests on, by hiding words, by gradients and by attention: a number a token."""
 
 from __future__ import annotations
 
@@ -19,6 +16,9 @@ from model_zoo.interventions.walk import Walk, walked
 from model_zoo.line import give_way
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Aim, Attribution, FloatArray, Measure, Method, rolled_out
+
+# Tokens in one batch of texts with a word hidden.
+_BATCH_HIDDEN = 2048
 
 # Tokens in one batch of steps between nothing and the text: their gradients take several times what a pass takes.
 _BATCH_TOKENS = 1024
@@ -44,6 +44,8 @@ def attribute(
     logs = logits.log_softmax(dim=-1)
     difference = error = None
     match method:
+        case "occlusion":
+            scores = _occluded(read, measure, counted)
         case "gradient x input":
             scores = _gradient_x_input(read, measure)
         case "integrated gradients":
@@ -80,6 +82,25 @@ def _measured(read: Reader, logits: torch.Tensor, measure: Measure) -> torch.Ten
         case "logit difference":
             assert read.against is not None  # the question says so
             return logits[:, read.answer] - logits[:, read.against]
+
+
+def _occluded(read: Reader, measure: Measure, counted: Collection[int]) -> FloatArray:
+    """What the measure loses when a word is hidden by itself, shared equally among its tokens, (n,): Zeiler & Fergus
+    2014, Li et al. 2016.
+    """
+    loaded, encoding = read.loaded, read.encoding
+    words = [found for word in encoding.words if (found := [place for place in word if place in counted])]
+    rows = max(1, _BATCH_HIDDEN // len(encoding))
+    scores = np.zeros(len(encoding), dtype=np.float32)
+    with torch.inference_mode():
+        whole = float(_measured(read, walked(loaded, [encoding]).logits(read), measure)[0])
+        for start in range(0, len(words), rows):
+            give_way()
+            batch = words[start : start + rows]
+            final = walked(loaded, [without(loaded, encoding, word) for word in batch]).final
+            for word, left in zip(batch, _measured(read, read.logits(final), measure).tolist(), strict=True):
+                scores[word] = (whole - left) / len(word)
+    return scores
 
 
 def _embedded(read: Reader, ids: Sequence[int]) -> torch.Tensor:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
 
 import torch
@@ -261,7 +260,7 @@ def _alignment(loaded: LoadedModel, mine: Encoding, theirs: Encoding) -> torch.T
     """
     if len(mine) == len(theirs):
         return None
-    words, others = _words(mine), _words(theirs)
+    words, others = mine.words, theirs.words
     if len(words) != len(others):
         raise InvalidInput(
             f"{loaded.info.id} reads {counted(len(words), 'word')} in the one text and {counted(len(others), 'word')} "
@@ -270,16 +269,10 @@ def _alignment(loaded: LoadedModel, mine: Encoding, theirs: Encoding) -> torch.T
     shares = torch.zeros(len(mine), len(theirs), device=loaded.model.device)
     for word, other in zip(words, others, strict=True):
         if len(word) == len(other):
-            shares[word, other] = 1.0
+            shares[list(word), list(other)] = 1.0
         else:
-            shares[word[0] : word[-1] + 1, other[0] : other[-1] + 1] = 1.0 / len(other)
+            shares[word.start : word.stop, other.start : other.stop] = 1.0 / len(other)
     return shares
-
-
-def _words(encoding: Encoding) -> list[list[int]]:
-    """The positions of each word, and of each token that belongs to none."""
-    ids = [-1 - place if word is None else word for place, word in enumerate(encoding.word_ids)]
-    return [list(run) for _, run in groupby(range(len(ids)), key=ids.__getitem__)]
 
 
 def _other(loaded: LoadedModel, read: Reader, other: tuple[str, str | None], masked: Collection[int]) -> Reader:

@@ -1,4 +1,4 @@
-"""Which tokens an answer rests on, by gradients or by attention."""
+"""Which tokens an answer rests on, by hiding words, by gradients or by attention."""
 
 from __future__ import annotations
 

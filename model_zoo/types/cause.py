@@ -22,6 +22,7 @@ Reads = Literal["mask", "next token", "next sentence", "class"]
 READS: Final[tuple[Reads, ...]] = get_args(Reads)
 
 Method = Literal[
+    "occlusion",
     "gradient x input",
     "integrated gradients",
     "attention",
@@ -29,7 +30,7 @@ Method = Literal[
     "value-weighted attention",
     "gradient-weighted attention",
 ]
-"""Ways to say in one run, or some, which tokens an answer rests on. Hiding words (occlusion) is an intervention."""
+"""Ways to say which tokens an answer rests on: by hiding them, by gradients, by attention."""
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
 Measure = Literal["log P", "P", "logit difference"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from model_zoo.types.wording import counted, quoted
 
@@ -38,6 +39,17 @@ class Encoding:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    @property
+    def words(self) -> tuple[range, ...]:
+        """The positions of each word, in order; a token that belongs to none stands by itself.
+
+        Word ids number through both texts, so two words never share a run of equal ids.
+        """
+        # A token without a word gets an id no neighbour has (words count from 0).
+        ids = [-1 - place if word is None else word for place, word in enumerate(self.word_ids)]
+        runs = [list(run) for _, run in groupby(range(len(ids)), key=ids.__getitem__)]
+        return tuple(range(run[0], run[-1] + 1) for run in runs)
 
     def __repr__(self) -> str:
         return f"<Encoding {self.summary()}>"

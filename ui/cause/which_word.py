@@ -10,8 +10,8 @@ import streamlit as st
 
 from analysis import explanations
 from analysis.explanations import Area, Way
-from jobs.explaining import EVERY, N_SENTENCES, OCCLUSION, RANDOM, Explained, Explaining, built_in, explain
-from model_zoo.types import Measure
+from jobs.explaining import N_SENTENCES, RANDOM, Explained, Explaining, built_in, explain
+from model_zoo.types import METHODS, Measure
 from ui import figures, save, widgets
 from ui.background import desk, watch
 from ui.cause import scene as scenes
@@ -30,7 +30,7 @@ WAY: Field[Way] = Field("way", "deletion", one_of("the curve", ("deletion", "ins
 _MEASURES: dict[Measure, str] = {"log P": "ln P", "P": "P", "logit difference": "Logit difference"}
 _WAYS: dict[Way, str] = {"deletion": "Hide the highest first", "insertion": "Show the highest first"}
 _TITLES = {
-    OCCLUSION: "Occlusion: hide the word",
+    "occlusion": "Occlusion: hide the word",
     "gradient x input": "Gradient × input",
     "integrated gradients": "Integrated gradients",
     "attention": "Attention, mean",
@@ -41,7 +41,7 @@ _TITLES = {
 }
 _MOST = 40  # words for which all methods are worked out
 _METHODS = """
-- **Occlusion** (Zeiler & Fergus 2014; Li et al. 2016): each word hidden by itself; what ln P of the answer loses.
+- **Occlusion** (Zeiler & Fergus 2014; Li et al. 2016): each word hidden by itself; what the measure loses.
 - **Gradient × input** (Denil et al. 2014; Shrikumar et al. 2017): how fast the measure grows along each token’s
   embedding. Where a norm follows straight behind the embeddings, as in ModernBERT, it is close to 0 for every token.
 - **Integrated gradients** (Sundararajan et al. 2017): gradients added up on the way from the sentence with every word
@@ -94,7 +94,7 @@ def _explained(scene: Scene, measure: Measure) -> Explained:
 
 
 def _shown(found: Explained) -> list[str]:
-    return [name for name in EVERY if name in found.scores]
+    return [name for name in METHODS if name in found.scores]
 
 
 def _scores(scene: Scene, found: Explained) -> None:
@@ -210,7 +210,7 @@ def _many(scene: Scene) -> None:
 
 def _areas(table: Sequence[Area]) -> pd.DataFrame:
     by_name = {(one.method, one.way): one for one in table}
-    names = [name for name in (*EVERY, RANDOM) if (name, "deletion") in by_name]
+    names = [name for name in (*METHODS, RANDOM) if (name, "deletion") in by_name]
     names.sort(key=lambda name: by_name[name, "deletion"].mean)
 
     def written(one: Area) -> str:
