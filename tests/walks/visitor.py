@@ -64,6 +64,7 @@ class Visitor:
         self._session_state, self._cleared_form_ids = self._state, set[str]()  # what an ElementTree asks of its runner
         self._fragments = MemoryFragmentStorage()
         self._components = BidiComponentManager()
+        self._pages = PagesManager(str(APP), _SCRIPTS, setup_watcher=False)  # one a session: fragments know its pages
         self._messages: list[Any] = []
         self._chosen: dict[str, WidgetState] = {}  # selections in charts, tables and components
         self._hashes: dict[str, str] = {}
@@ -241,7 +242,7 @@ class Visitor:
         before = Runtime._instance
         Runtime._instance = runtime
         PagesManager.uses_pages_directory = False  # the app has a router, which the server knows after its first run
-        pages = PagesManager(str(APP), _SCRIPTS, setup_watcher=False)
+        pages = self._pages
         pages.set_current_page_script_hash(self._hash)
         runner = LocalScriptRunner(str(APP), self._state, pages, fragment_storage=self._fragments)
         runner.forward_msg_queue._queue = self._messages
