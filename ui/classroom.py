@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import ui.attention.fields as attention
+import ui.cause.fields as cause
 import ui.compare.fields as compare
 import ui.layers.fields as layers
 import ui.masked_words.fields as masked_words
 import ui.next_sentence.scene as next_sentence
 from ui import address
 from ui.attention.examples import EXAMPLES as OF_ATTENTION
+from ui.cause.examples import EXAMPLES as OF_CAUSE
 from ui.compare.examples import EXAMPLES as OF_COMPARE
 from ui.field import Field
 from ui.masked_words.examples import EXAMPLES as OF_MASKED_WORDS
@@ -29,6 +31,7 @@ _DECIDES: Mapping[str, tuple[Field[Any], ...]] = {
     "masked_words": OF_MASKED_WORDS.decides,
     "next_sentence": next_sentence.EXAMPLES.decides,
     "layers": (MODEL, *layers.ASKED, *layers.LOOKED_AT, layers.VIEW),
+    "cause": OF_CAUSE.decides,
     "compare": OF_COMPARE.decides,
 }
 
@@ -64,6 +67,7 @@ class Group:
 
 
 _DOG = "The dog ran into the garden."
+_HUNGRY = {TEXT: "The dogs near the house [MASK] hungry.", cause.ANSWER: "are", cause.AGAINST: "is"}
 
 CLASSROOM = (
     Group(
@@ -161,6 +165,38 @@ CLASSROOM = (
                 {TEXT: _DOG, PAIR: "The parliament passed the law in May."},
                 "How sure is the model now? Change sentence B to “The dog in the film was a wolf.”, which is from "
                 "another story, too. What made the first one so easy to tell?",
+            ),
+        ),
+    ),
+    Group(
+        "Cause",
+        (
+            ClassroomLink(
+                "A head that matters, and heads that do not",
+                "cause",
+                _HUNGRY,
+                "Click the head with the lowest number. Which word comes first without it, and is it a word for one "
+                "dog or for several? Click it again, and then three heads whose number is 0: what has become of “are”?",
+            ),
+            ClassroomLink(
+                "From the noun to the mask",
+                "cause",
+                {
+                    **_HUNGRY,
+                    cause.VIEW: "patching",
+                    cause.OTHER: "The dog near the house [MASK] hungry.",
+                    cause.BY: "difference",
+                },
+                "In each cell one vector comes from a sentence about one dog. In which rows does that turn the answer "
+                "at “dogs”, and from which row on at the mask? What must have happened in between?",
+            ),
+            ClassroomLink(
+                "Do explanations agree?",
+                "cause",
+                {TEXT: "She sat at the table and drank a cup of [MASK].", cause.VIEW: "words"},
+                "Which two words do occlusion and integrated gradients put first? Does the mean of attention name the "
+                "same ones, and which does rollout put first? Further down, whose curve falls at once, and whose does "
+                "not?",
             ),
         ),
     ),

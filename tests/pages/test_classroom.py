@@ -9,7 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from walks.visitor import Visitor
 
+from analysis.effects import changes, recovered
 from model_zoo import Engine
+from model_zoo.types import METHODS, Aim, Change
 from ui.classroom import CLASSROOM, ClassroomLink
 
 BERT = "embedded/bert"
@@ -137,6 +139,43 @@ def test_the_model_judges_what_goes_together_and_not_the_order(engine: Engine) -
     assert engine.next_sentence(BERT, barked, dog).p_next > 0.9
     assert engine.next_sentence(BERT, dog, "The parliament passed the law in May.").p_next < 0.1
     assert engine.next_sentence(BERT, dog, "The dog in the film was a wolf.").p_next > 0.9
+
+
+def test_one_head_matters_and_many_do_not(engine: Engine) -> None:
+    text, aim = "The dogs near the house [MASK] hungry.", Aim(answer="are", against="is")
+    heads = [(layer, head) for layer in range(6) for head in range(12)]
+    effects = engine.intervene(BERT, text, [Change(heads=(head,)) for head in heads], aim=aim)
+    bits = changes(effects, "bits")
+    lowest = effects.readings[int(bits.argmin())]
+    assert effects.untouched.best[0].token == "are"
+    assert lowest.best[0].token == "were"
+    zero = [place for place in range(72) if abs(bits[place]) < 0.005]  # written as 0
+    assert len(zero) >= 3
+    for three in (zero[:3], zero[-3:]):
+        (found,) = engine.ablate(BERT, text, [heads[place] for place in three], targets=["are"])  # type: ignore[misc]
+        assert found.best[0].token == "are"
+        assert np.exp(found.targets[0].log_probability) == pytest.approx(effects.answer.probability, abs=0.02)
+
+
+def test_the_number_goes_from_the_noun_to_the_mask(engine: Engine) -> None:
+    dogs, dog = "The dogs near the house [MASK] hungry.", "The dog near the house [MASK] hungry."
+    effects = engine.patch(BERT, dogs, dog, aim=Aim(answer="are", against="is"))
+    shares = recovered(effects, "difference").reshape(7, -1)
+    noun, mask = (effects.encoding.tokens.index(token) for token in ("dogs", "[MASK]"))
+    assert (shares[:4, noun] > 0.5).all()
+    assert (shares[4:, noun] < 0.1).all()
+    assert (shares[:4, mask] < 0.1).all()
+    assert (shares[4:, mask] > 0.5).all()
+
+
+def test_rollout_names_another_word(engine: Engine) -> None:
+    text = "She sat at the table and drank a cup of [MASK]."
+    first: dict[str, list[str]] = {}
+    for method in METHODS:
+        found = engine.attribute(BERT, text, method=method)
+        first[method] = [found.encoding.tokens[place] for place in np.argsort(-found.scores)[:2]]
+    assert set(first["occlusion"]) == set(first["integrated gradients"]) == set(first["attention"]) == {"cup", "of"}
+    assert first["rollout"][0] == "."
 
 
 def test_one_sentence_is_no_test_of_two_models(engine: Engine) -> None:

@@ -9,12 +9,13 @@ import streamlit as st
 
 from analysis.filters import Filter, Filtered, apply_filter, head_weights, layer_weights
 from model_zoo.types import AttentionRun, FloatArray, ModelInfo, Part
-from ui import appearance, figures, notes, widgets
+from ui import address, appearance, figures, notes, widgets
 from ui.attention import examples
 from ui.attention.fields import MODEL_PART
 from ui.engine import engine
 from ui.messages import as_text
 from ui.page import Need, View
+from ui.widgets import HEAD, LAYER
 from viz.heatmap import heatmap
 
 LONGEST = 1024  # tokens: what a browser can show
@@ -117,7 +118,29 @@ def _part(info: ModelInfo) -> Part:
 def about_model(scene: Scene) -> None:
     """The caution that belongs beside every picture, and what was read by which model, under every view."""
     st.caption(notes.CAUTION)
+    _without_this_head(scene)
     notes.about_run(scene.run)
+
+
+def _without_this_head(scene: Scene) -> None:
+    """A way to the page that switches heads off, of a model that has an answer to lose."""
+    info = scene.run.model
+    if scene.part != "encoder" or not (info.mlm or info.lm or info.tuned_for == "classification"):
+        return
+    st.page_link(
+        "pages/cause.py",
+        label=f"What if layer {LAYER.value}, head {HEAD.value} is switched off? On Cause",
+        icon=":material/electrical_services:",
+        query_params=address.link(
+            "cause",
+            text=scene.text,
+            pair=(scene.pair or "") if info.nsp else "",
+            model=scene.model,
+            off=(f"{LAYER.value}.{HEAD.value}",),
+            view="heads",
+        ),
+        width="content",
+    )
 
 
 def summary(shown: Filtered) -> bool:
