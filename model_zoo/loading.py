@@ -93,6 +93,7 @@ class LoadedModel:
     model: Any
     tokenizer: Any
     max_tokens: int
+    missing: frozenset[str] = frozenset()  # names of weights that the checkpoint does not hold: these are random
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
     means: dict[str, Any] = field(default_factory=dict, init=False)  # see interventions.intervene
     means_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -344,7 +345,9 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
         labels=network.labels(config) if "task" in heads else (),
     )
     bound = max_tokens or (_UNLIMITED_TOKENS_UNFUSED if eager and info.n_heads else _UNLIMITED_TOKENS)
-    return LoadedModel(info=info, family=family, model=model, tokenizer=tokenizer, max_tokens=bound)
+    return LoadedModel(
+        info=info, family=family, model=model, tokenizer=tokenizer, max_tokens=bound, missing=frozenset(missing)
+    )
 
 
 def _try_out(loaded: LoadedModel) -> None:

@@ -101,6 +101,9 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> t
             files.enter_context(safe_open(file, "pt", backend="pread"))
             for file in checkpoint.refuse_unusable(source.folder, source.id)
         ]
+        # What the files lack (a pooler) is drawn as for training, always the same.
+        files.enter_context(torch.random.fork_rng(devices=[]))
+        torch.manual_seed(0)
         model, report = network.from_pretrained(
             None,
             state_dict={name: part.get_slice(name) for part in opened for name in part.keys()},  # noqa: SIM118

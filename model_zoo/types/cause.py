@@ -34,7 +34,7 @@ Method = Literal[
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
 Measure = Literal["log P", "P", "logit difference"]
-"""The number whose gradient is taken: ln P or P of the answer, or its logit less that of the answer against it."""
+"""The number that a run is measured by: ln P or P of the answer, or its logit less that of the answer against it."""
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 
 

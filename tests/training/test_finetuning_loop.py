@@ -14,7 +14,7 @@ import tuning
 from torch.utils.data import DataLoader
 from transformers import AutoModelForSequenceClassification, Trainer, TrainingArguments
 
-from model_zoo import Engine, tuned
+from model_zoo import Engine, loading, sources, tuned
 from model_zoo.errors import InvalidInput, NotSupported, OutOfMemory
 from model_zoo.registry import UNTRAINED
 from training.finetuning import loop, lora, network, schedule
@@ -191,6 +191,17 @@ def test_a_seed_gives_the_same_model_and_another_seed_another(engine: Engine, be
     assert losses(found[0]) == losses(found[1])
     assert found[0].predictions == found[1].predictions
     assert losses(found[0]) != losses(found[2])
+
+
+def test_what_a_checkpoint_lacks_is_drawn_by_the_seed(checkpoint: Callable[[str], Path]) -> None:
+    found = []
+    for seed in (3, 3, 4):
+        read_anew = loading.load(sources.find(str(checkpoint("bert_mlm_only"))), torch.device("cpu"))
+        found.append(network.fresh(read_anew, tuning.data(), Settings(seed=seed)).state_dict())
+    pooler, known = "bert.pooler.dense.weight", "bert.embeddings.word_embeddings.weight"
+    assert found[0][pooler].equal(found[1][pooler])
+    assert not found[0][pooler].equal(found[2][pooler])
+    assert found[0][known].equal(found[2][known])
 
 
 @pytest.mark.parametrize("stopped_after", [1, 4])

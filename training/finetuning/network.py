@@ -67,11 +67,11 @@ def fresh(loaded: LoadedModel, data: Data, settings: Settings) -> Any:
 
 
 def _take_over(network: Any, loaded: LoadedModel) -> None:
-    """Copy the weights that the loaded model has under the same names."""
+    """Copy the weights that the loaded model's checkpoint has under the same names."""
     if loaded.info.id.startswith(UNTRAINED):
         return
     base = f"{network.base_model_prefix}."
-    weights = loaded.model.state_dict()
+    weights = {name: weight for name, weight in loaded.model.state_dict().items() if name not in loaded.missing}
     if loaded.model.base_model is loaded.model:  # no head was loaded, and so no prefix
         weights = {base + name: weight for name, weight in weights.items()}
     if loaded.info.tuned_for is not None:  # its head answers another question
