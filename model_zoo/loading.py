@@ -93,7 +93,7 @@ class LoadedModel:
     model: Any
     tokenizer: Any
     max_tokens: int
-    missing: frozenset[str] = frozenset()  # names of weights that the checkpoint does not hold: these are random
+    missing: frozenset[str]  # names of weights that the checkpoint does not hold: these are random
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
     means: dict[str, Any] = field(default_factory=dict, init=False)  # see interventions.intervene
     means_lock: threading.Lock = field(default_factory=threading.Lock, init=False)

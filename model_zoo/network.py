@@ -85,9 +85,10 @@ def read(source: Source, config: Any, family: Family, device: torch.device, dtyp
     auto = _auto(config, family)
     network = auto._model_mapping[type(config)]
     config._attn_implementation = capture.IMPLEMENTATION if network._supports_sdpa else "eager"
-    with _building:
+    with _building, torch.random.fork_rng(devices=[]):
         if not sources.is_listed(source.id):
             plausible.refuse_network(lambda: network(copy.deepcopy(config)), source)
+        torch.manual_seed(0)  # what no file holds, a pooler or all, is drawn as for training, always the same
         model, missing = (_untrained if source.untrained else _trained)(source, config, network, dtype)
     return model.eval().requires_grad_(False).to(device), missing
 
@@ -101,9 +102,6 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> t
             files.enter_context(safe_open(file, "pt", backend="pread"))
             for file in checkpoint.refuse_unusable(source.folder, source.id)
         ]
-        # What the files lack (a pooler) is drawn as for training, always the same.
-        files.enter_context(torch.random.fork_rng(devices=[]))
-        torch.manual_seed(0)
         model, report = network.from_pretrained(
             None,
             state_dict={name: part.get_slice(name) for part in opened for name in part.keys()},  # noqa: SIM118
@@ -116,10 +114,8 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> t
 
 
 def _untrained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> tuple[Any, set[str]]:  # noqa: ARG001
-    """Without heads, its weights drawn as for training, always the same ones."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        model = network._from_config(config, dtype=dtype, attn_implementation=config._attn_implementation)
+    """Without heads, its weights drawn as for training."""
+    model = network._from_config(config, dtype=dtype, attn_implementation=config._attn_implementation)
     return model.base_model, set()
 
 

@@ -53,9 +53,13 @@ def declared() -> tuple[Field[Any], ...]:
 
 
 def link(page: str, **values: Any) -> dict[str, str]:
-    """The parameters of a link to another page that sets some of its fields, by their names."""
+    """The parameters of a link to another page that sets some of its fields, by their names.
+
+    A value that is too long for an address is left out where its field holds it already, and keeps it between pages.
+    """
     by_name = {field.name: field for field in _PAGES[page]}
-    return {name: by_name[name].codec.write(value) for name, value in values.items()}
+    written = {name: by_name[name].codec.write(value) for name, value in values.items()}
+    return {name: text for name, text in written.items() if len(text) <= LONGEST_VALUE or text != by_name[name].written}
 
 
 def enter(page: str, title: str, fields: Sequence[Field[Any]]) -> list[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
 from on_screen import grids, heatmaps
 from streamlit.testing.v1 import AppTest
+from tuning import classifier
 
 from model_zoo import Engine, running
 from model_zoo.types import FloatArray
@@ -186,3 +188,50 @@ def test_a_first_model_that_fails_leaves_no_picture_of_loading(
     app = open_page(PAGE, model=str(tmp_path))
     assert any("holds no config.json" in error.value.replace("\\", "") for error in app.error)
     assert not app.get("plotly_chart")
+
+
+def ways_to_cause(app: AppTest) -> list[dict[str, str]]:
+    """The parameters of the links to the page "Cause"."""
+    links = [each.proto for each in app.get("page_link") if each.proto.page == "cause"]
+    return [{name: text for name, (text,) in parse_qs(each.query_string, True).items()} for each in links]
+
+
+def said(app: AppTest) -> str:
+    return " ".join(each.value for kind in ("caption", "info", "error", "markdown") for each in app.main.get(kind))
+
+
+def test_the_head_can_be_switched_off_on_cause(open_page: Callable[..., AppTest]) -> None:
+    text, pair = "She opened the window.", "Cold air came into the room."
+    for view in ("grid", "rollout"):
+        (way,) = ways_to_cause(open_page(PAGE, text=text, pair=pair, layer="3", head="5", view=view))
+        assert (way["text"], way["pair"]) == (text, pair)
+    assert "With head 5 of layer 3 off, “is next” " in said(open_page("pages/cause.py", **way))
+
+
+def test_what_goes_to_cause_is_what_its_model_can_be_asked(
+    open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path], tmp_path: Path
+) -> None:
+    text, pair = "The cat sat.", "The dog sat."
+    classifier(checkpoint("bert"), tmp_path)
+    for model, sent, follows in (
+        (str(tmp_path), pair, "With head 1 of layer 1 off, "),
+        (str(checkpoint("gpt2")), pair, "With head 1 of layer 1 off, "),
+        ("embedded/modernbert", "", "Nothing is masked yet"),
+    ):
+        (way,) = ways_to_cause(open_page(PAGE, text=text, pair=pair, model=model))
+        assert way["pair"] == sent
+        assert follows in said(open_page("pages/cause.py", **way))
+    for name in ("electra_discriminator", "bert_headless"):
+        assert not ways_to_cause(open_page(PAGE, text=text, pair=pair, model=str(checkpoint(name))))
+
+
+def test_a_text_too_long_for_an_address_goes_along_without(open_page: Callable[..., AppTest]) -> None:
+    text = "The cat sat on the mat. " * 200
+    app = open_page(PAGE)
+    app.text_area(key="text").set_value(text).run()
+    (way,) = ways_to_cause(app)
+    assert "text" not in way
+    app.switch_page("pages/cause.py")
+    for name, value in way.items():
+        app.query_params[name] = value
+    assert app.run().text_area(key="text").value.strip() == text.strip()

@@ -124,9 +124,12 @@ def about_model(scene: Scene) -> None:
 
 def _without_this_head(scene: Scene) -> None:
     """A way to the page that switches heads off, of a model that has an answer to lose."""
-    info = scene.run.model
-    if scene.part != "encoder" or not (info.mlm or info.lm or info.tuned_for == "classification"):
+    info, pair = scene.run.model, scene.pair or ""
+    answers = info.mlm or info.lm or info.tuned_for == "classification" or (info.nsp is not None and pair)
+    if scene.part != "encoder" or not answers:
         return
+    if info.mlm and info.nsp is None:  # there two texts are asked whether one follows, so ask about a mask in the first
+        pair = ""
     st.page_link(
         "pages/cause.py",
         label=f"What if layer {LAYER.value}, head {HEAD.value} is switched off? On Cause",
@@ -134,7 +137,7 @@ def _without_this_head(scene: Scene) -> None:
         query_params=address.link(
             "cause",
             text=scene.text,
-            pair=(scene.pair or "") if info.nsp else "",
+            pair=pair,
             model=scene.model,
             off=(f"{LAYER.value}.{HEAD.value}",),
             view="heads",
