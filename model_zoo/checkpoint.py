@@ -10,9 +10,10 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 
 from safetensors import safe_open
@@ -34,6 +35,7 @@ _MOST_BYTES = {
     "vocab*": 64 * _MB,
     "tokenizer*": 64 * _MB,
     "*.safetensors": math.inf,
+    "pytorch_model*.bin": math.inf,
 }
 # The header of a checkpoint of 1,000 tensors takes 0.1 MB.
 _MOST_HEADER_BYTES = 16 * _MB
@@ -41,15 +43,16 @@ _MOST_HEADER_BYTES = 16 * _MB
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """What the headers of weights say, before a number is read: how many tensors, and numbers in them."""
+    """What the headers of weights say, before a number is read: tensors, numbers in them, and their names."""
 
     n_tensors: int
     n_parameters: int
+    names: tuple[str, ...]
 
 
-def refuse_unusable(folder: Path, model: str) -> list[Path]:
-    """The files of the weights. Raises BadCheckpoint where a folder is no checkpoint, or holds what is no ordinary file
-    (a pipe, a device), a link to somewhere else, or a file that is too large for what it is.
+def refuse_unusable(folder: Path, model: str) -> None:
+    """Raises BadCheckpoint where a folder is no checkpoint, or holds what is no ordinary file (a pipe, a device), a
+    link to somewhere else, or a file that is too large for what it is.
     """
     if not (folder / "config.json").exists():
         raise BadCheckpoint(
@@ -58,10 +61,6 @@ def refuse_unusable(folder: Path, model: str) -> list[Path]:
         )
     for file in _files(folder):
         _refuse_file(file, folder, model)
-    files = weight_files(folder)
-    if not files:
-        raise BadCheckpoint(no_weights(model, [path.name for path in folder.iterdir()]))
-    return files
 
 
 def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
@@ -114,10 +113,19 @@ def refuse_size(name: str, n_bytes: int, model: str) -> None:
 
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files of a checkpoint; empty if there are none or a part is missing."""
-    single = folder / "model.safetensors"
+    return _whole_or_parts(folder, "model.safetensors")
+
+
+def pickle_files(folder: Path) -> list[Path]:
+    """The pickles of a checkpoint; empty if there are none or a part is missing."""
+    return _whole_or_parts(folder, "pytorch_model.bin")
+
+
+def _whole_or_parts(folder: Path, name: str) -> list[Path]:
+    single = folder / name
     if single.is_file():
         return [single]
-    index = folder / "model.safetensors.index.json"
+    index = folder / f"{name}.index.json"
     if not index.is_file():
         return []
     try:
@@ -133,9 +141,10 @@ def tokenizer_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob("tokenizer*.json") if file.name != "tokenizer_config.json")
 
 
-def read_headers(files: list[Path], model: str) -> Headers:
+def read_headers(files: Sequence[Path], model: str) -> Headers:
     """Raises BadCheckpoint for weights that are damaged, or lie about their size."""
-    n_tensors = n_parameters = 0
+    names: list[str] = []
+    n_parameters = 0
     try:
         for file in files:
             with file.open("rb") as start:
@@ -144,13 +153,15 @@ def read_headers(files: list[Path], model: str) -> Headers:
                 raise ValueError(f"a header of {n_bytes / 1e6:,.0f} MB")
             with safe_open(file, "np") as tensors:
                 for name in tensors.keys():  # noqa: SIM118 (it is no mapping)
-                    n_tensors += 1
-                    n_parameters += math.prod(tensors.get_slice(name).get_shape())
+                    names.append(name)
+                    tensor = tensors.get_slice(name)
+                    if "F" in tensor.get_dtype():  # whole numbers are places, and no weights
+                        n_parameters += math.prod(tensor.get_shape())
     except Exception as error:  # safetensors' own error class is not exported
         raise BadCheckpoint(
             f"The weights of “{model}” cannot be read ({error}). The file may be damaged: copy or download it again."
         ) from error
-    return Headers(n_tensors, n_parameters)
+    return Headers(len(names), n_parameters, tuple(names))
 
 
 def stamp(folder: Path) -> tuple[object, ...]:
@@ -165,21 +176,39 @@ def stamp(folder: Path) -> tuple[object, ...]:
 
 def no_weights(model: str, names: list[str]) -> str:
     """What is said of a checkpoint, whose files have these names, that has no safetensors."""
-    if any(name.endswith((".bin", ".pt", ".pth", ".ckpt", ".pkl")) for name in names):
+    others = {".h5": "TensorFlow", ".msgpack": "Flax", ".onnx": "ONNX", ".ot": "Rust", ".gguf": "llama.cpp"}
+    found = sorted({others[ending] for name in names if (ending := os.path.splitext(name)[1]) in others})
+    if any("model.safetensors.index" in name or "pytorch_model.bin.index" in name for name in names):
         return (
-            f"“{model}” has its weights as pickles only, and a pickle can run any code when it is opened. "
-            "This app loads safetensors: convert the checkpoint with save_pretrained, or choose another."
+            f"A part of the weights of “{model}” is missing: its index names files that are not there. Copy or "
+            "download it again."
+        )
+    if found:
+        return (
+            f"“{model}” has weights for {' and '.join(found)} only, and this app reads those for PyTorch "
+            "(model.safetensors or pytorch_model.bin). Choose another checkpoint."
         )
     return (
-        f"“{model}” has no model.safetensors, or a part of it is missing. Choose another checkpoint, or copy "
-        "or download this one again."
+        f"“{model}” has no weights that this app reads: neither model.safetensors nor pytorch_model.bin is there. "
+        "Choose another checkpoint, or copy or download this one again."
     )
 
 
-def fingerprint(files: list[Path]) -> str:
-    """The revision of weights that have none: a digest of the files, in order."""
-    digest = hashlib.sha256()
+def fingerprint(files: Sequence[Path]) -> str:
+    """The revision of weights that have none: the beginning of their digest."""
+    return f"sha256:{digest(files)[:12]}"
+
+
+def digest(files: Sequence[Path]) -> str:
+    """A digest of files, in order, as 64 hexadecimal digits. A file is read once, as long as nobody writes to it."""
+    found = hashlib.sha256()
     for file in files:
-        with file.open("rb") as stream:
-            digest.update(hashlib.file_digest(stream, "sha256").digest())
-    return f"sha256:{digest.hexdigest()[:12]}"
+        now = file.stat()
+        found.update(_digest(file.resolve(), now.st_ino, now.st_size, now.st_mtime_ns))
+    return found.hexdigest()
+
+
+@lru_cache(1000)
+def _digest(file: Path, *_state: int) -> bytes:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()

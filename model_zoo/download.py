@@ -22,6 +22,11 @@ class Download:
     _ended: threading.Event = field(default_factory=threading.Event)
 
     @property
+    def converting(self) -> bool:
+        """Whether all bytes are here, and what they hold is looked at."""
+        return self.running and 0 < self.n_bytes <= self.done
+
+    @property
     def running(self) -> bool:
         return not self._ended.is_set()
 

@@ -24,6 +24,7 @@ from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
 from model_zoo.line import give_way
 from model_zoo.machine import resident
 from model_zoo.memory import ModelMemory
+from model_zoo.pickles import Pickles
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.results import Results
 from model_zoo.types import DTYPES, DType, EngineState, HeldModel, ModelStatus, megabytes
@@ -64,7 +65,8 @@ class Engine(Asking):
     A model on the hub is downloaded when it is first used; with ``ask_before_download`` every call for it raises
     NotDownloaded instead, until ``download`` has fetched it. ``download_bytes`` bounds the disk for all models from the
     hub; the default is what is free. With ``listed_only`` only models of the registry are known, and no other name
-    makes it look for a file or ask the hub.
+    makes it look for a file or ask the hub. ``pickles`` says whose weights are converted where they are published as
+    pickles: nobody's ("never"), those of listed models ("listed"), or all ("any"); see ``model_zoo.pickles``.
     """
 
     def __init__(
@@ -82,13 +84,14 @@ class Engine(Asking):
         ask_before_download: bool = False,
         listed_only: bool = False,
         download_bytes: int | None = None,
+        pickles: Pickles = "any",
     ) -> None:
         if dtype is not None and dtype not in DTYPES:
             raise InvalidInput(f"There is no number format {dtype!r} here. Choose {', '.join(DTYPES)}.")
         self._device = device
         self._dtype = dtype
         self._asks = ask_before_download
-        self._listed_only = listed_only
+        self._find = partial(sources.find, listed_only=listed_only, allowed=pickles)
         self._download_bytes = download_bytes
         self._downloads = Downloads(self._source)
         self._model_bytes = model_bytes
@@ -146,7 +149,7 @@ class Engine(Asking):
         from model_zoo import loading
 
         device, memory = self._start()
-        source = sources.find(model, loading.dtype_for(device, self._dtype).itemsize, listed_only=self._listed_only)
+        source = self._find(model, loading.dtype_for(device, self._dtype).itemsize)
         if source.folder is None:
             memory.refuse_if_too_large(model, source.n_bytes)
             sources.refuse_without_disk(source, self._download_bytes, self._downloads.coming)
@@ -156,9 +159,16 @@ class Engine(Asking):
         """What is about to be loaded; raises NotDownloaded where it is for somebody to agree to the download."""
         source = self._source(model)
         if source.folder is None and self._asks:
+            pickled = (
+                f", a pickle that is converted into safetensors here once; both files together take "
+                f"{megabytes(source.disk_bytes)}"
+                if source.pickled_bytes
+                else ""
+            )
             raise NotDownloaded(
-                f"{model} is not on this machine: {megabytes(source.download_bytes)} to download from the hub "
-                f"(free disk: {sources.free_disk() / 1e9:,.1f} GB). Download it, or choose another model.",
+                f"{model} is not on this machine: {megabytes(source.download_bytes)} to download from the hub{pickled} "
+                f"(free disk: {sources.free_disk() / 1e9:,.1f} GB). Download it, {sources.instead_of_the_hub(model)}"
+                "or choose another model.",
                 model,
                 source.download_bytes,
             )
@@ -174,11 +184,10 @@ class Engine(Asking):
         return [_status(spec) for spec in registry.MODELS.values()]
 
     def has(self, model: str) -> bool:
-        spec = registry.find(model)
-        return (spec is not None and spec.hub_id is None) or sources.downloaded(model) is not None
+        return sources.at_hand(model)
 
     def revision(self, model: str) -> str:
-        return sources.find(model, listed_only=self._listed_only).revision
+        return self._find(model).revision
 
     def tuned_folder(self, model: str) -> Path:
         return tuned.folder(model)
@@ -403,6 +412,8 @@ def _key(question: Question[Any], loaded: LoadedModel) -> Hashable:
 def _status(spec: registry.ModelSpec) -> ModelStatus:
     if spec.hub_id is None:
         return ModelStatus(spec, True, "Lies in this app.")
+    if sources.packaged(spec.id):
+        return ModelStatus(spec, True, f"Ships with the package {spec.package}, which is installed.")
     if sources.downloaded(spec.hub_id):
         return ModelStatus(spec, True, "Downloaded.")
     size = f"{spec.parameters * 4 / 1e6:,.0f} MB"

@@ -16,16 +16,28 @@ from typing import Any
 import torch
 from cachetools import LRUCache
 from threadpoolctl import ThreadpoolController
-from transformers import AutoConfig, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
-from model_zoo import capture, checkpoint, network, plausible, registry, shortage, sources, trial, unfused, watching
+from model_zoo import (
+    capture,
+    checkpoint,
+    configs,
+    network,
+    plausible,
+    registry,
+    shortage,
+    sources,
+    trial,
+    unfused,
+    watching,
+)
 from model_zoo.capture import Call
 from model_zoo.encoding import encode, shifted
 from model_zoo.errors import BadCheckpoint, ModelZooError, NotSupported, OutOfMemory
 from model_zoo.families import Family, family_of
 from model_zoo.machine import memory_limit
 from model_zoo.sources import Source
+from model_zoo.tokenizer import read as read_tokenizer
 from model_zoo.types import PARTS, DType, Encoding, FloatArray, ModelInfo, Part
 from model_zoo.unfused import Projections
 
@@ -292,26 +304,12 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
 
 def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedModel:
     assert source.folder is not None
-    plausible.refuse_config_file(source.folder, source.id)
-    is_foreign = not sources.is_listed(source.id)
-    saved = checkpoint.tokenizer_files(source.folder) if is_foreign else []
-    for rules in saved:
-        trial.refuse_dangerous(rules.read_bytes(), source.id)
-    config = AutoConfig.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
+    names = checkpoint.read_headers(source.weights, source.id).names
+    config = configs.read(source.folder, names, source.id)
     plausible.refuse_config(config, source)
     for name, value in _OF_A_RUN.items():
         setattr(config, name, value)
-    tokenizer = AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True)
-    # Without its files transformers makes up a tokenizer that knows no word.
-    files = ("tokenizer.json", *tokenizer.vocab_files_names.values())
-    has_files = any((source.folder / name).exists() for name in files)
-    if not tokenizer.is_fast or not has_files:
-        raise BadCheckpoint(
-            f"“{source.id}” has no fast tokenizer (tokenizer.json), so its tokens cannot be traced back to the text. "
-            "Save one with AutoTokenizer(...).save_pretrained, or choose another checkpoint."
-        )
-    if is_foreign and not saved:  # made from a vocabulary, or from sentencepiece's file
-        trial.refuse_dangerous(tokenizer.backend_tokenizer.to_str().encode(), source.id)
+    tokenizer = read_tokenizer(source.folder, config, source.id, listed=sources.is_listed(source.id))
     family = family_of(config.model_type)
     family.configure(config)
     number_format = dtype_for(device, dtype) if family.half else torch.float32
@@ -343,6 +341,7 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
         lm="lm" in heads,
         tuned_for=network.tuned_for(config) if "task" in heads else None,
         labels=network.labels(config) if "task" in heads else (),
+        converted=source.converted,
     )
     bound = max_tokens or (_UNLIMITED_TOKENS_UNFUSED if eager and info.n_heads else _UNLIMITED_TOKENS)
     return LoadedModel(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -98,19 +99,23 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> t
     with ExitStack() as files:
         # Read into memory of its own: weights that are mapped to the file take the process with them when somebody
         # cuts the file off. And nothing else is read: with a folder transformers looks for further files in it.
-        opened = [
-            files.enter_context(safe_open(file, "pt", backend="pread"))
-            for file in checkpoint.refuse_unusable(source.folder, source.id)
-        ]
+        checkpoint.refuse_unusable(source.folder, source.id)
+        opened = [files.enter_context(safe_open(file, "pt", backend="pread")) for file in source.weights]
         model, report = network.from_pretrained(
             None,
-            state_dict={name: part.get_slice(name) for part in opened for name in part.keys()},  # noqa: SIM118
+            state_dict={name: part.get_slice(of) for part in opened for name, of in _names(part)},
             config=config,
             dtype=dtype,
             attn_implementation=config._attn_implementation,
             output_loading_info=True,
         )
     return model, set(report["missing_keys"]) | {key for key, *_ in report["mismatched_keys"]}
+
+
+def _names(part: Any) -> Iterator[tuple[str, str]]:
+    """The names of the tensors of a file, each with the one it stands under: see ``confined.convert_pickle``."""
+    yield from ((name, name) for name in part.keys())  # noqa: SIM118 (it is no mapping)
+    yield from json.loads((part.metadata() or {}).get("aliases", "{}")).items()
 
 
 def _untrained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> tuple[Any, set[str]]:  # noqa: ARG001

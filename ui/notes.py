@@ -105,6 +105,7 @@ def about_model(info: ModelInfo, n_tokens: int) -> str:
     limit = f" of at most {info.max_tokens:,}" if info.max_tokens else ""
     if spec is not None and spec.trained_tokens is not None:
         limit += f" (trained on up to {spec.trained_tokens:,})"
+    converted = " Its weights were published as a pickle, and converted here." if info.converted else ""
     digits = _DIGITS.get(info.dtype)
     rounded = (
         f" It runs in {info.dtype} here, which keeps about {digits} digits of every number, "
@@ -116,5 +117,5 @@ def about_model(info: ModelInfo, n_tokens: int) -> str:
         f"{name}: {info.n_layers} layers{f' × {info.n_heads} heads' if info.n_heads else ', no attention'}, "
         f"width {info.width}, "
         f"{info.parameters / 1e6:.1f} M parameters, {info.dtype} on {info.device}, revision {info.revision[:14]}. "
-        f"{n_tokens} tokens{limit}.{rounded}"
+        f"{n_tokens} tokens{limit}.{converted}{rounded}"
     )

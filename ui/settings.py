@@ -109,6 +109,11 @@ class Settings(BaseSettings):
     download_mb: int | None = Field(
         default=None, gt=0, description="Disk that downloaded models may take together, MB; no bound where not set."
     )
+    pickles: Literal["never", "listed", "any"] = Field(
+        default="any",
+        description="Whose weights are converted where they are published as pickles (`pytorch_model.bin`): nobody's "
+        "(`never`), those of listed models (`listed`), or all (`any`). A pickle is opened in a process of its own.",
+    )
     upload_mb: int = Field(default=10, gt=0, le=50, description="Largest file that can be uploaded, MB.")
     longest_text: int = Field(
         default=100_000, gt=0, le=100_000, description="Characters of the longest text that is read."
@@ -165,6 +170,7 @@ _HOSTED: dict[str, Any] = {
     "any_model": False,
     "error_details": False,
     "download_mb": 2000,
+    "pickles": "listed",
     "upload_mb": 5,
     "longest_text": 20_000,
 }

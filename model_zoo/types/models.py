@@ -21,7 +21,8 @@ class ModelSpec:
     ``nsp`` is "NSP" (next sentence, BERT), "SOP" (sentence order, ALBERT) or None. ``heads`` is 0 where the
     model has no attention. ``parameters`` counts all weights of the published checkpoint. ``trained_tokens``
     are those of the longest text in training, where the model takes longer ones and has positions that training
-    did not reach; None where it has not, or nobody says.
+    did not reach; None where it has not, or nobody says. ``package`` ships it, in its folder "model": where that is
+    installed, no hub is needed.
     """
 
     id: str
@@ -40,6 +41,7 @@ class ModelSpec:
     attention: bool = True
     cross_attention: bool = False
     causal: bool = False
+    package: str | None = None
     licence: str
     note: str
 
@@ -62,7 +64,8 @@ class ModelInfo:
     masked words, for the next token (a causal language model, GPT-2) and for pairs of sentences.
     With ``cross_attention`` there is a decoder beside the encoder; layers and heads are then the encoder's.
     ``tuned_for`` names the task that it has a trained head for, and no other head; ``labels`` are
-    the names of that head's outputs, where they have names.
+    the names of that head's outputs, where they have names. ``converted`` tells that its weights were published as a
+    pickle and converted here.
     """
 
     id: str
@@ -81,6 +84,7 @@ class ModelInfo:
     lm: bool = False
     tuned_for: TunedFor | None = None
     labels: tuple[str, ...] = ()
+    converted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

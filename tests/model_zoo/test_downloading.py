@@ -202,7 +202,7 @@ def test_a_model_beyond_the_memory_left_is_refused_before_the_download(
 def test_a_disk_too_small_is_said_instead_of_asking(hub: Hub, asking: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "free_disk", lambda: 1000)
     for ask in (asking.info, lambda model: asking.download(model).wait()):
-        with pytest.raises(DiskFull, match=r"the disk has 0\.0 MB left for it"):
+        with pytest.raises(DiskFull, match=r"on the disk, which has 0\.0 MB left for it"):
             ask(ID)
     assert n_fetched(hub) == 0
 

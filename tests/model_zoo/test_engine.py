@@ -47,6 +47,7 @@ assert not heavy, heavy
 def test_every_known_model_has_a_status(reachable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     there = next(spec.hub_id for spec in registry.MODELS.values() if spec.hub_id)
     monkeypatch.setattr(sources, "hub_reachable", lambda: reachable)
+    monkeypatch.setattr(sources, "packaged", lambda _model: None)
     monkeypatch.setattr(sources, "downloaded", lambda hub_id: Path("x") if hub_id == there else None)
     statuses = Engine("cpu").models()
     assert [status.spec for status in statuses] == list(registry.MODELS.values())

@@ -121,17 +121,10 @@ def test_gated_model_whose_page_is_open(hub: Hub, checkpoint: Callable[[str], Pa
     assert str(caught.value) == GATED
 
 
-def test_pickles_on_the_hub_are_not_fetched(hub: Hub, copied: Path) -> None:
-    (copied / "model.safetensors").rename(copied / "pytorch_model.bin")
-    hub.models["someone/tiny"] = copied
-    assert message("someone/tiny").startswith("“someone/tiny” has its weights as pickles only")
-    assert not any("resolve" in request for request in hub.requests)
-
-
 def test_model_without_weights_on_the_hub(hub: Hub, copied: Path) -> None:
     (copied / "model.safetensors").rename(copied / "tf_model.h5")
     hub.models["someone/tiny"] = copied
-    assert message("someone/tiny").startswith("“someone/tiny” has no model.safetensors")
+    assert message("someone/tiny").startswith("“someone/tiny” has weights for TensorFlow only, and")
 
 
 def test_size_is_known_before_the_download(hub: Hub, checkpoint: Callable[[str], Path]) -> None:
@@ -306,7 +299,7 @@ def test_a_disk_too_small_is_said_before_the_download(
     with pytest.raises(DiskFull) as caught:
         sources.download(source)
     assert str(caught.value) == (
-        f"someone/tiny is a download of {source.download_bytes / 1e6:.1f} MB, and the disk has "
+        f"someone/tiny takes {source.download_bytes / 1e6:.1f} MB on the disk, which has "
         f"{(source.download_bytes - 1) / 1e6:.1f} MB left for it (in {tmp_path / 'hub'}). Free some space, or choose "
         "a smaller model."
     )

@@ -86,8 +86,8 @@ def shard(folder: Path) -> list[str]:
 def test_missing_shard(copied: Path) -> None:
     (copied / shard(copied)[1]).unlink()
     assert message(str(copied)) == (
-        f"“{copied}” has no model.safetensors, or a part of it is missing. Choose another checkpoint, or "
-        "copy or download this one again."
+        f"A part of the weights of “{copied}” is missing: its index names files that are not there. Copy or download "
+        "it again."
     )
 
 
@@ -95,7 +95,7 @@ def test_missing_shard(copied: Path) -> None:
 def test_damaged_index(index: str, copied: Path) -> None:
     shard(copied)
     (copied / "model.safetensors.index.json").write_text(index, encoding="utf-8")
-    assert "has no model.safetensors, or a part of it is missing" in message(str(copied))
+    assert f"A part of the weights of “{copied}” is missing" in message(str(copied))
 
 
 def test_index_that_points_out_of_the_folder(copied: Path, checkpoint: Callable[[str], Path]) -> None:
@@ -104,7 +104,7 @@ def test_index_that_points_out_of_the_folder(copied: Path, checkpoint: Callable[
     (copied / "model.safetensors").unlink()
     index = {"weight_map": {"bert.pooler.dense.bias": str(elsewhere)}}
     (copied / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    assert "has no model.safetensors, or a part of it is missing" in message(str(copied))
+    assert f"A part of the weights of “{copied}” is missing" in message(str(copied))
 
 
 def test_folder_that_is_no_model(tmp_path: Path) -> None:
@@ -115,13 +115,13 @@ def test_folder_that_is_no_model(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "model.ckpt"])
-def test_pickles_are_not_opened(name: str, copied: Path) -> None:
+@pytest.mark.parametrize("name", ["model.pt", "model.ckpt", "training_args.bin", "nothing.at.all"])
+def test_files_that_are_no_weights_are_not_opened(name: str, copied: Path) -> None:
     (copied / "model.safetensors").unlink()
     (copied / name).write_bytes(b"cos\nsystem\n(S'exit 1'\ntR.")
     assert message(str(copied)) == (
-        f"“{copied}” has its weights as pickles only, and a pickle can run any code when it is opened. This "
-        "app loads safetensors: convert the checkpoint with save_pretrained, or choose another."
+        f"“{copied}” has no weights that this app reads: neither model.safetensors nor pytorch_model.bin is there. "
+        "Choose another checkpoint, or copy or download this one again."
     )
 
 

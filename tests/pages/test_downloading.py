@@ -130,7 +130,7 @@ def test_a_disk_that_filled_up_after_the_question_is_said(
         download.wait()
     app.run()
     assert len(app.error) == 1
-    assert "and the disk has" in app.error[0].value
+    assert "on the disk, which has" in app.error[0].value
     assert offers(app) == []
 
 

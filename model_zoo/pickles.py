@@ -1,0 +1,171 @@
+"""Weights that are published as pickles: converted once, in a confined process, into safetensors that are kept.
+
+A pickle can run any code when it is opened, so this process never opens one. What is converted lies beside the hub's
+cache under the digest of the pickles, and is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal, get_args
+
+from cachetools import LRUCache
+from huggingface_hub import constants
+
+from model_zoo import checkpoint, confined
+from model_zoo.errors import BadCheckpoint, DiskFull
+from model_zoo.types import megabytes
+
+# Whose pickles are converted: nobody's, those of listed models, anybody's.
+Pickles = Literal["never", "listed", "any"]
+PICKLES: tuple[Pickles, ...] = get_args(Pickles)
+
+# Before this version a pickle could run code although only weights were asked for.
+_SAFE = (2, 10)
+
+# To read 440 MB and write them again takes 4 seconds on one core, and 1.2 times their size of memory.
+_SECONDS, _BYTES_A_SECOND = 30, 10_000_000
+_MEMORY_SHARE, _MEMORY = 2.5, 2**28
+# A tensor that shares memory with others is written as one of its own.
+_FILE_SHARE, _FILE = 2, 2**20
+
+# A folder that nobody has written to for so long belongs to a process that was killed.
+_ABANDONED_SECONDS = 3600.0
+
+_converting = threading.Lock()
+_refused: LRUCache[str, str] = LRUCache(256)
+
+
+def root() -> Path:
+    """Where converted weights are kept: beside the hub's cache."""
+    cache = Path(constants.HF_HUB_CACHE)
+    return cache.with_name(f"{cache.name}-safetensors")
+
+
+def is_converted(file: Path) -> bool:
+    """Whether weights were converted here."""
+    return file.parent.parent == root()
+
+
+def refuse_forbidden(model: str, pickles: Pickles, listed: bool) -> None:
+    """Raises BadCheckpoint where the pickles of a model are not to be converted here."""
+    why = "a pickle can run any code when it is opened"
+    if pickles == "never":
+        raise BadCheckpoint(
+            f"“{model}” has its weights as pickles only, and {why}. This app is set to read safetensors alone: choose "
+            "another model, or convert the checkpoint with save_pretrained."
+        )
+    if pickles == "listed" and not listed:
+        raise BadCheckpoint(
+            f"“{model}” has its weights as pickles only, and {why}. This app converts those of the models in its list: "
+            "choose one of them, or a model with safetensors."
+        )
+    if tuple(int(part) for part in version("torch").split(".")[:2]) < _SAFE:
+        raise BadCheckpoint(
+            f"“{model}” has its weights as pickles only, and {why}. They are read safely from torch "
+            f"{'.'.join(map(str, _SAFE))} on, and this is {version('torch')}: update torch, or choose another model."
+        )
+
+
+def converted(files: Sequence[Path], model: str) -> list[Path]:
+    """The safetensors that hold what the pickles of a checkpoint hold, converted where they have not been before.
+
+    Raises BadCheckpoint where they hold more than tensors, are damaged, or cost more than any; DiskFull.
+    """
+    with _converting:  # one process at a time, however many ask
+        key = checkpoint.digest(files)
+        if key in _refused:
+            raise BadCheckpoint(_refused[key])
+        target = root() / key
+        if not target.is_dir():
+            _convert(files, target, model)
+        return sorted(target.glob("*.safetensors"))
+
+
+def _convert(files: Sequence[Path], target: Path, model: str) -> None:
+    n_bytes = sum(file.stat().st_size for file in files)
+    largest = max(file.stat().st_size for file in files)
+    try:
+        root().mkdir(parents=True, exist_ok=True)
+        _sweep()
+        free = shutil.disk_usage(root()).free
+        if n_bytes > free:
+            raise DiskFull(_disk_full(model, n_bytes, free))
+        half = Path(tempfile.mkdtemp(prefix="half-", dir=root()))
+    except OSError as error:
+        raise BadCheckpoint(
+            f"The weights of “{model}” have to be converted, and {root()} cannot be written to. Have HF_HOME set to a "
+            "folder that can be, or choose another model."
+        ) from error
+    try:
+        found = confined.run(
+            "convert_pickle",
+            str(half),
+            *(os.path.abspath(file) for file in files),
+            package="torch",
+            seconds=_SECONDS + n_bytes / _BYTES_A_SECOND,
+            n_bytes=int(_MEMORY_SHARE * largest) + _MEMORY,
+            file_bytes=_FILE_SHARE * largest + _FILE,
+        )
+        if found.failure is not None:
+            raise _failed(found, files, model, n_bytes)
+        try:
+            half.rename(target)
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+
+
+def _failed(found: confined.Outcome, files: Sequence[Path], model: str, n_bytes: int) -> BadCheckpoint | DiskFull:
+    """What a failed conversion is told as. What the pickle itself is to blame for is remembered."""
+    answer: dict[str, str] = {}
+    with suppress(ValueError, IndexError, TypeError):
+        answer = dict(json.loads(found.said.splitlines()[-1]))
+    name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
+    start = f"The weights of “{model}” ({name}) were not opened"
+    reasons = {
+        "code": f"the pickle holds more than tensors: it asks for {answer.get('asked') or 'code'}",
+        "no table": "the pickle holds something else than a table of tensors with names",
+        "format": "the pickle holds tensors that are sparse or quantized",
+        "archive": "the pickle is an archive of compressed files, which torch never writes",
+        "damaged": "the file is damaged, or no pickle of torch's",
+        "time": "to read them takes longer than any such file",
+        "memory": "to read them takes more memory than such a file needs, or than is left",
+    }
+    if found.failure == "disk":
+        return DiskFull(_disk_full(model, n_bytes, shutil.disk_usage(root()).free))
+    why = answer.get("refused") or (found.failure if found.failure != "error" else "damaged") or "damaged"
+    damaged = " Copy or download it again, or" if why == "damaged" else " Nothing of it was run. "
+    said = f"{start}: {reasons.get(why, reasons['damaged'])}.{damaged.rstrip()} " + (
+        "choose another model." if why == "damaged" else "Choose another model, or one with safetensors."
+    )
+    if found.failure == "error":
+        _refused[checkpoint.digest(files)] = said
+    return BadCheckpoint(said)
+
+
+def _disk_full(model: str, n_bytes: int, free: int) -> str:
+    return (
+        f"The weights of “{model}” have to be converted, which takes {megabytes(n_bytes)} on the disk, and there are "
+        f"{megabytes(free)} left (in {root()}). Free some space, or choose another model."
+    )
+
+
+def _sweep() -> None:
+    """Remove what conversions left behind that were killed."""
+    for folder in root().glob("half-*"):
+        with suppress(OSError):  # another process was quicker
+            if time.time() - folder.stat().st_mtime > _ABANDONED_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
