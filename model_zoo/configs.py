@@ -64,6 +64,7 @@ def _kind(settings: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """The ``model_type`` of a config that has none: that of the class it names, else by the names of its weights."""
     for architecture in settings.get("architectures") or ():
         network: Any = getattr(transformers, str(architecture), None)
-        if isinstance(network, type) and issubclass(network, PreTrainedModel) and network.config_class is not None:
-            return str(network.config_class.model_type)
+        is_network = isinstance(network, type) and issubclass(network, PreTrainedModel)
+        if is_network and (of_network := getattr(network, "config_class", None)) is not None:
+            return str(of_network.model_type)
     return next((kind for sign, kind in _SIGNS if any(sign in name for name in names)), None)

@@ -54,6 +54,7 @@ _SMALL_FILES = [
     "special_tokens_map.json",
     "added_tokens.json",
 ]
+_VOCABULARIES = ["tokenizer.json", "vocab*", "*.model"]
 _SAFETENSORS = ["model*.safetensors", "model.safetensors.index.json"]
 _PICKLES = ["pytorch_model.bin", "pytorch_model-*-of-*.bin", "pytorch_model.bin.index.json"]
 
@@ -184,12 +185,26 @@ def _existing_folder(name: str) -> Path | None:
 
 
 def downloaded(hub_id: str) -> Path | None:
-    """The folder of an earlier, complete download, if there is one."""
+    """The folder of an earlier, complete download, by whatever tool: of the newest commit, else of one before."""
+    snapshots = Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=hub_id, repo_type="model"), "snapshots")
+    before = sorted(snapshots.glob("*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
+    found = (_complete(hub_id, revision) for revision in ("main", *(folder.name for folder in before)))
+    return next((folder for folder in found if folder is not None), None)
+
+
+def _complete(hub_id: str, revision: str) -> Path | None:
     try:
-        folder = Path(snapshot_download(hub_id, local_files_only=True, allow_patterns=_SMALL_FILES + _SAFETENSORS))
+        folder = Path(
+            snapshot_download(
+                hub_id, revision=revision, local_files_only=True, allow_patterns=_SMALL_FILES + _SAFETENSORS
+            )
+        )
     except LocalEntryNotFoundError:  # also where a download was interrupted
         return None
-    if not (folder / "config.json").exists():
+    names = [file.name for file in folder.iterdir()]
+    # Other tools fetch what they use, and that may be the network alone; what this app fetches is all there was.
+    is_listed_whole = (folder.parents[1] / "trees" / f"{folder.name}.json").exists()
+    if "config.json" not in names or not (is_listed_whole or _has(names, _VOCABULARIES)):
         return None
     return folder if checkpoint.weight_files(folder) or _offered(folder) or checkpoint.pickle_files(folder) else None
 
