@@ -25,7 +25,7 @@ def read(folder: Path, config: Any, model: str, *, listed: bool) -> Any:
     for rules in saved:
         trial.refuse_dangerous(rules.read_bytes(), model)
     tokenizer = AutoTokenizer.from_pretrained(
-        folder, config=config, trust_remote_code=False, local_files_only=True, **_unsaid(folder)
+        folder, config=config, trust_remote_code=False, local_files_only=True, **unsaid(folder)
     )
     # Without its files transformers makes up a tokenizer that knows no word.
     files = ("tokenizer.json", *tokenizer.vocab_files_names.values())
@@ -47,7 +47,7 @@ def read(folder: Path, config: Any, model: str, *, listed: bool) -> Any:
     return tokenizer
 
 
-def _unsaid(folder: Path) -> dict[str, Any]:
+def unsaid(folder: Path) -> dict[str, Any]:
     """What a vocabulary alone does not say, and transformers would take as BERT's: whether capitals are lowered. They
     are not where the vocabulary has words with capitals.
     """

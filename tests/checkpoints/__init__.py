@@ -67,15 +67,17 @@ def spec(name: str, model: str) -> ModelSpec:
     )
 
 
-def build(name: str, folder: Path) -> Path:
-    """Write the checkpoint of one family (weights, config, tokenizer) into ``folder`` and return it."""
+def build(name: str, folder: Path, tokenizer: Any = None, spare: int = 0) -> Path:
+    """Write the checkpoint of one family (weights, config, tokenizer) into ``folder`` and return it; with another
+    tokenizer than the family's, or places in the vocabulary that no token takes.
+    """
     family = FAMILIES[name]
-    tokenizer = tokenizer_of(family.tokenizer)
+    tokenizer = tokenizer or tokenizer_of(family.tokenizer)
     first = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.cls_token_id
     last = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else tokenizer.sep_token_id
     config = AutoConfig.for_model(
         family.model_type,
-        vocab_size=len(tokenizer),
+        vocab_size=len(tokenizer) + spare,
         pad_token_id=tokenizer.pad_token_id,
         bos_token_id=first,
         eos_token_id=last,

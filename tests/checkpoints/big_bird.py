@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from checkpoints.block import bert_block, watch_bert
 from checkpoints.family import BERT_SIZES, Family
-
-
-def _prepare(model: Any) -> None:
-    """It would do so itself in the first pass of a short text, but then it gives no maps of that pass, and the modules
-    that are watched are replaced.
-    """
-    model.set_attention_type("original_full")
-
 
 CHECKPOINTS = {
     "big_bird": Family(
@@ -26,7 +16,6 @@ CHECKPOINTS = {
         interface=False,
         max_tokens=56,
         runs_beyond=True,
-        prepare=_prepare,
         watch=watch_bert,
         block=bert_block,
     ),

@@ -17,13 +17,11 @@ class Family:
     ``head`` is the class of transformers that is saved. ``mlm`` and ``nsp`` tell the heads whose weights are in the
     file and were trained in the published checkpoints; ``cross_attention`` that there is a decoder; ``causal`` that no
     token sees a later one; ``attention`` and ``has_mask`` are False where there is none. ``interface`` is True where
-    attention runs through transformers' AttentionInterface; ``maps`` says what eager ``output_attentions`` gives:
-    weights (queries, keys) that sum to 1, "scores" before softmax, or "window": weights of the keys in a window around
-    each query. ``max_tokens`` is None where nothing but the memory bounds the input; ``runs_beyond`` tells that the
-    network itself would read more (rotary and relative positions, padded windows). ``type_ids`` tells that it is given
-    which text a token is of, ``special`` which tokens stand before, between and after a pair, ``final_norm`` the norm
-    behind the encoder's last layer; ``biased`` tells that something is added to q·k for where two tokens stand.
-    ``prepare`` is done to the network before it is watched. Outside the interface ``watch`` and ``block`` give what its
+    attention runs through transformers' AttentionInterface. ``max_tokens`` is None where nothing but the memory bounds
+    the input; ``runs_beyond`` tells that the network itself would read more (rotary and relative positions, padded
+    windows). ``type_ids`` tells that it is given which text a token is of, ``special`` which tokens stand before,
+    between and after a pair, ``final_norm`` the norm behind the encoder's last layer; ``biased`` tells that something
+    is added to q·k for where two tokens stand. Outside the interface ``watch`` and ``block`` give what its
     attention is made from, by its own modules: see ``checkpoints.block``.
     """
 
@@ -36,7 +34,6 @@ class Family:
     cross_attention: bool = False
     causal: bool = False
     interface: bool = True
-    maps: Literal["weights", "scores", "window"] = "weights"
     max_tokens: int | None = POSITIONS
     runs_beyond: bool = False
     attention: bool = True
@@ -45,7 +42,6 @@ class Family:
     special: tuple[list[str], list[str], list[str]] = (["[CLS]"], ["[SEP]"], ["[SEP]"])
     final_norm: str | None = None
     biased: bool = False
-    prepare: Callable[[Any], None] | None = None
     watch: Callable[[Any, Watch], None] | None = None
     block: Callable[[Any, int, int, Any, Any], Block] | None = None
 

@@ -28,7 +28,6 @@ CHECKPOINTS = {
         sizes=ROBERTA_SIZES | {"attention_window": 8},
         mlm=True,
         interface=False,
-        maps="window",
         max_tokens=ROBERTA_TOKENS,
         special=(["<s>"], ["</s>", "</s>"], ["</s>"]),
         runs_beyond=True,

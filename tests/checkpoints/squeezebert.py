@@ -37,7 +37,6 @@ CHECKPOINTS = {
         sizes=BERT_SIZES | {"embedding_size": WIDTH},
         mlm=True,
         interface=False,
-        maps="scores",
         type_ids=True,
         watch=_watch,
         block=_block,

@@ -25,6 +25,8 @@ from checkpoints import (
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.models.auto import modeling_auto as auto
 
+from model_zoo import by_transformers
+
 every_family = pytest.mark.parametrize("name", FAMILIES)
 with_attention = pytest.mark.parametrize("name", WITH_ATTENTION)
 
@@ -44,8 +46,7 @@ def encode(tokenizer: PreTrainedTokenizerBase, model: torch.nn.Module) -> dict[s
 
 def attentions(folder: Path, family: Family) -> tuple[Any, dict[str, torch.Tensor]]:
     model = getattr(transformers, family.head).from_pretrained(folder, attn_implementation="eager")
-    if family.prepare is not None:
-        family.prepare(model.base_model)
+    by_transformers.prepare(model.base_model)
     inputs = encode(AutoTokenizer.from_pretrained(folder), model)
     if family.cross_attention:
         inputs["decoder_input_ids"] = inputs["input_ids"]
@@ -135,15 +136,22 @@ def test_eager_attention_is_of_the_kind_it_says(name: str, folders: dict[str, Pa
     n = inputs["input_ids"].shape[1]
     maps = output.encoder_attentions if family.cross_attention else output.attentions
     assert len(maps) == N_LAYERS
-    n_keys = 8 + 1 if family.maps == "window" else n
+    n_keys = 8 + 1 if family.model_type in by_transformers.WINDOWS else n
+
+    def weights_of(layer: torch.Tensor) -> torch.Tensor:
+        return layer.softmax(-1) if family.model_type in by_transformers.SCORES else layer
+
     for layer in maps:
         assert layer.shape == (1, N_HEADS, n, n_keys)
-        weights = layer.softmax(-1) if family.maps == "scores" else layer
+        weights = weights_of(layer)
         torch.testing.assert_close(weights.sum(-1), torch.ones(1, N_HEADS, n), atol=1e-5, rtol=0)
         hidden = torch.triu(torch.ones(n, n_keys, dtype=torch.bool), diagonal=1)
         assert (not weights[..., hidden].any()) == family.causal
     # Far from uniform somewhere: a query gives one key more than three times its even share.
-    assert max((w.softmax(-1) if family.maps == "scores" else w).max().item() for w in maps) > 3 / n_keys
+    assert (
+        max((w.softmax(-1) if family.model_type in by_transformers.SCORES else w).max().item() for w in maps)
+        > 3 / n_keys
+    )
 
 
 @pytest.mark.parametrize("name", WITH_DECODER)

@@ -14,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from by_transformers import slow_decoder, slow_encoder, slow_predictions, slow_sentence_logits
 from checkpoints import FAMILIES, TEXT, TEXT_PAIR, spec
 from tokenizers.models import WordPiece
-from transformers import AutoTokenizer
 
-from model_zoo import Engine, registry, sources
+from model_zoo import Engine, check, registry
+from model_zoo.by_transformers import Plain
 from model_zoo.errors import NotSupported
 from model_zoo.types import Aim, AttentionRun, Change, ModelSpec, Reads
 from pages.__main__ import claims
@@ -28,24 +27,22 @@ from training.finetuning.results import Tuned
 
 # Cut here where a model reads more: what a machine without a GPU computes in seconds.
 LONGEST = 1024
-MASKED = "The cat {mask} on the {mask} because it was tired."
 
 
 def test_every_model_does_what_is_said_of_it(subject: ModelSpec) -> None:
     engine = Engine("cpu")
     info = engine.info(subject.id)
-    folder = sources.find(subject.id).folder
-    assert folder is not None
+    plain = check.plainly(info)
     assert (info.family, info.n_layers, info.n_heads, info.width) == (
         subject.family, subject.layers, subject.heads, subject.width
     )  # fmt: skip
     assert (info.mlm, info.nsp, info.cross_attention) == (subject.mlm, subject.nsp, subject.cross_attention)
-    check_tokens(engine, subject, folder)
+    check_tokens(engine, subject, plain)
     check_limit(engine, subject)
-    layers = check_encoder(engine, subject, folder)
-    attention = check_attention(engine, subject, folder)
-    masked = check_masked_words(engine, subject, folder)
-    sentences = check_next_sentence(engine, subject, folder)
+    layers = check_encoder(engine, subject, plain)
+    attention = check_attention(engine, subject, plain)
+    masked = check_masked_words(engine, subject, plain)
+    sentences = check_next_sentence(engine, subject, plain)
     compared = "yes" if masked == "yes" else "all but predictions"
     if attention == "no attention":
         compared = "all but attention"
@@ -53,17 +50,12 @@ def test_every_model_does_what_is_said_of_it(subject: ModelSpec) -> None:
     assert claims(subject) == (attention, masked, sentences, layers, cause, compared, check_training(engine, subject))
 
 
-def tolerance(model: ModelSpec) -> float:
-    """Rounding of float32 adds up from layer to layer."""
-    return 4e-6 * model.layers
-
-
 def check_cause(engine: Engine, model: ModelSpec) -> str:
     """What the page "Cause" follows: some answer of the model, with a head off, or with a word hidden."""
     reads: Reads = "mask" if model.mlm else "next token" if engine.info(model.id).lm else "next sentence"
     mask = engine.vocabulary(model.id).mask_token or "mat"
     pair = TEXT_PAIR if reads == "next sentence" else None
-    asked = partial(engine.intervene, model.id, MASKED.format(mask=mask), text_pair=pair, aim=Aim(reads))
+    asked = partial(engine.intervene, model.id, check.MASKED.format(mask=mask), text_pair=pair, aim=Aim(reads))
     try:
         hidden = asked([Change(hidden=(2,))])
     except NotSupported:
@@ -78,9 +70,9 @@ def check_cause(engine: Engine, model: ModelSpec) -> str:
     return "yes"
 
 
-def check_tokens(engine: Engine, model: ModelSpec, folder: Path) -> None:
+def check_tokens(engine: Engine, model: ModelSpec, plain: Plain) -> None:
     """Ids and special tokens are the tokenizer's own, a word's pieces span it, and marks stand where words begin."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer = plain.tokenizer
     encoding = engine.encode(model.id, TEXT, TEXT_PAIR)
     expected = tokenizer(TEXT, TEXT_PAIR, return_special_tokens_mask=True)
     assert list(encoding.ids) == expected["input_ids"]
@@ -130,32 +122,32 @@ def check_limit(engine: Engine, model: ModelSpec) -> None:
         assert states.shape[1] > limit if model.max_tokens is None else states.shape[1] == limit
 
 
-def check_encoder(engine: Engine, model: ModelSpec, folder: Path) -> str:
+def check_encoder(engine: Engine, model: ModelSpec, plain: Plain) -> str:
     """Attention and hidden states of a text and of a pair; what the page "Layers" shows."""
     states = engine.hidden_states(model.id, [TEXT, TEXT_PAIR])  # batched, the shorter one padded
-    for text, found in zip((TEXT, TEXT_PAIR), states, strict=True):
-        maps, expected = slow_encoder(folder, text, None)
+    texts = (TEXT, None), (TEXT_PAIR, None), (TEXT, TEXT_PAIR)
+    *alone, (maps_of_pair, _) = plain.encoded(texts)
+    for (text, _), found, (maps, expected) in zip(texts[:2], states, alone, strict=True):
         assert found.dtype == np.float32
         assert found.shape == expected.shape == (model.layers + 1, len(engine.encode(model.id, text)), model.width)
-        np.testing.assert_allclose(found, expected, atol=1e-4 * max(1.0, float(np.abs(expected).max())))
+        assert check.states_difference(found, expected) <= check.STATES_TOLERANCE
         if model.attention:
             check_run(engine.attend(model.id, text), maps, model)
     if model.attention:
-        check_run(engine.attend(model.id, TEXT, TEXT_PAIR), slow_encoder(folder, TEXT, TEXT_PAIR)[0], model)
+        check_run(engine.attend(model.id, TEXT, TEXT_PAIR), maps_of_pair, model)
     return "yes, the encoder's" if model.cross_attention else "yes"
 
 
 def check_run(run: AttentionRun, expected: list[np.ndarray], model: ModelSpec) -> None:
-    assert run.n_layers == len(expected)
-    for layer, maps in enumerate(expected):
+    assert check.attention_difference(run, expected) <= check.tolerance(model.layers)
+    for layer in range(run.n_layers):
         weights = run.layer(layer)
         assert weights.shape == (model.heads, run.n_tokens, run.n_keys)
-        np.testing.assert_allclose(weights, maps, atol=tolerance(model))
         np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
         np.testing.assert_array_equal(run.head(layer, model.heads - 1), weights[-1])
 
 
-def check_attention(engine: Engine, model: ModelSpec, folder: Path) -> str:
+def check_attention(engine: Engine, model: ModelSpec, plain: Plain) -> str:
     """What the page "Attention" shows: which parts there are, and whether tokens see those after them."""
     if not model.attention:
         with pytest.raises(NotSupported, match="has no attention to show"):
@@ -164,7 +156,7 @@ def check_attention(engine: Engine, model: ModelSpec, folder: Path) -> str:
     run = engine.attend(model.id, TEXT)
     assert run.n_layers == model.layers
     if model.cross_attention:
-        expected = slow_decoder(folder, TEXT, TEXT_PAIR)
+        expected = plain.decoded(TEXT, TEXT_PAIR)
         check_run(engine.attend(model.id, TEXT, TEXT_PAIR, part="decoder"), expected["decoder"], model)
         check_run(engine.attend(model.id, TEXT, TEXT_PAIR, part="cross"), expected["cross"], model)
         return "encoder, decoder, cross"
@@ -176,26 +168,25 @@ def check_attention(engine: Engine, model: ModelSpec, folder: Path) -> str:
     return "yes" if sees_later else "yes, causal"
 
 
-def check_masked_words(engine: Engine, model: ModelSpec, folder: Path) -> str:
+def check_masked_words(engine: Engine, model: ModelSpec, plain: Plain) -> str:
     """What the page "Masked words" shows."""
     if not model.mlm:
         with pytest.raises(NotSupported, match=r"cannot fill masks.*embedded/bert"):
-            engine.fill_mask(model.id, MASKED.format(mask="[MASK]"))
+            engine.fill_mask(model.id, check.MASKED.format(mask="[MASK]"))
         return "no MLM head"
-    text = MASKED.format(mask=AutoTokenizer.from_pretrained(folder).mask_token)
+    text = check.MASKED.format(mask=plain.tokenizer.mask_token)
     found = engine.fill_mask(model.id, text, top_k=7)
-    expected = slow_predictions(folder, text, 7)
+    expected = plain.filled(text, 7)
     assert len(found) == len(expected) == 2
+    assert check.masks_difference(found, expected) <= check.tolerance(model.layers)
     for answer, theirs in zip(found, expected, strict=True):
-        probabilities = [best.probability for best in answer.best]
-        np.testing.assert_allclose(probabilities, [probability for _, probability in theirs], atol=tolerance(model))
         assert [best.id for best in answer.best] == [token for token, _ in theirs]
         assert answer.original is None
-    assert found == engine.fill_mask(model.id, MASKED.format(mask="[MASK]"), top_k=7)
+    assert found == engine.fill_mask(model.id, check.MASKED.format(mask="[MASK]"), top_k=7)
     return "yes"
 
 
-def check_next_sentence(engine: Engine, model: ModelSpec, folder: Path) -> str:
+def check_next_sentence(engine: Engine, model: ModelSpec, plain: Plain) -> str:
     """What the page "Next sentence" shows."""
     if model.nsp is None:
         with pytest.raises(NotSupported, match=r"cannot say whether one sentence follows another.*embedded/bert"):
@@ -203,10 +194,10 @@ def check_next_sentence(engine: Engine, model: ModelSpec, folder: Path) -> str:
         return "no NSP head"
     score = engine.next_sentence(model.id, TEXT, TEXT_PAIR)
     assert score.kind == model.nsp
-    logits = np.array(slow_sentence_logits(folder, TEXT, TEXT_PAIR))
-    np.testing.assert_allclose(score.logits, logits, atol=10 * tolerance(model))
+    logits = plain.sentence_logits(TEXT, TEXT_PAIR)
+    assert check.sentences_difference(score, logits) <= 10 * check.tolerance(model.layers)
     odds = np.exp(logits - logits.max())
-    assert score.p_next == pytest.approx(odds[0] / odds.sum(), abs=10 * tolerance(model))
+    assert score.p_next == pytest.approx(odds[0] / odds.sum(), abs=10 * check.tolerance(model.layers))
     return {"NSP": "yes", "SOP": "yes, as SOP"}[score.kind]
 
 

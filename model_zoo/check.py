@@ -1,0 +1,233 @@
+"""Whether published models do what transformers does: ``python -m model_zoo.check [ID ... | --listed]``.
+
+Each model is downloaded if it is not here (into the hub's cache, see HF_HOME), loaded, and held against transformers
+alone, in float32 on the CPU: attention and hidden states of a text and of a pair, filled masks, next sentences. Prints
+one JSON object a model: what it is (model, revision, converted: from a pickle), whether it opens, the largest
+differences (attention, states, fill_mask, next_sentence; null where the model has no such thing), seconds, and what
+failed, in a sentence, or null. Ends with 1 if anything failed. An id is one of the registry, of the hub, or a folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from math import isfinite
+
+import numpy as np
+
+from model_zoo import registry, sources
+from model_zoo.by_transformers import Plain
+from model_zoo.engine import Engine
+from model_zoo.errors import InvalidInput, ModelZooError
+from model_zoo.tokenizer import unsaid
+from model_zoo.types import PARTS, AttentionRun, FloatArray, MaskPrediction, ModelInfo, SentenceScore
+
+TEXT = "The cat sat on the mat because it was tired, and the dog was waiting."
+TEXT_PAIR = "She walked home."
+MASKED = "The cat {mask} on the {mask} because it was tired."
+_TOP = 7
+
+
+@dataclass
+class Found:
+    """What one model came to, a line of the output."""
+
+    model: str
+    revision: str | None = None
+    opens: bool = False
+    converted: bool | None = None
+    attention: float | None = None
+    states: float | None = None
+    fill_mask: float | None = None
+    next_sentence: float | None = None
+    seconds: float = 0.0
+    failed: str | None = None
+
+
+def tolerance(n_layers: int) -> float:
+    """How much attention and probabilities may differ: rounding of float32 adds up from layer to layer."""
+    return 4e-6 * max(1, n_layers)
+
+
+STATES_TOLERANCE = 1e-4
+
+
+def attention_difference(run: AttentionRun, expected: Sequence[FloatArray]) -> float:
+    """The largest between a run's weights and those of transformers, (heads, queries, keys) a layer."""
+    if run.n_layers != len(expected):
+        raise InvalidInput(f"The engine shows attention of {run.n_layers} layers, transformers of {len(expected)}.")
+    return max(_largest(run.layer(layer), maps, "attention") for layer, maps in enumerate(expected))
+
+
+def states_difference(found: FloatArray, expected: FloatArray) -> float:
+    """The largest between hidden states, as a share of the largest number in them where that is more than 1."""
+    return _largest(found, expected, "hidden states") / max(1.0, float(np.abs(expected).max()))
+
+
+def masks_difference(found: Sequence[MaskPrediction], expected: Sequence[Sequence[tuple[int, float]]]) -> float:
+    """The largest between the probabilities of a token, which is among the first of one or of both. What only one of
+    them has there should be as probable as the other's last, and the order of equals is nobody's mistake.
+    """
+    if len(found) != len(expected):
+        raise InvalidInput(f"The engine fills {len(found)} masks, transformers {len(expected)}.")
+    largest = 0.0
+    for answer, pairs in zip(found, expected, strict=True):
+        ours, theirs = {best.id: best.probability for best in answer.best}, dict(pairs)
+        for token in ours.keys() | theirs.keys():
+            one, other = (known.get(token, min(known.values())) for known in (ours, theirs))
+            largest = max(largest, abs(one - other))
+    return largest
+
+
+def sentences_difference(found: SentenceScore, expected: FloatArray) -> float:
+    """The largest between the two logits."""
+    return _largest(np.array(found.logits), expected, "sentence scores")
+
+
+def _largest(found: FloatArray, expected: FloatArray, what: str) -> float:
+    if found.shape != expected.shape:
+        raise InvalidInput(f"The engine’s {what} are of shape {found.shape}, transformers’ of {expected.shape}.")
+    difference = float(np.abs(found - expected).max())
+    return float("inf") if np.isnan(difference) else difference
+
+
+def check(model: str) -> Found:
+    """Open a model and compare it. What fails is told, and the rest is compared all the same."""
+    begun = time.perf_counter()
+    found = Found(model)
+    failures: list[str] = []
+    with closing(Engine("cpu", dtype="float32")) as engine:
+        try:
+            info = engine.info(model)
+            found.revision, found.converted, found.opens = info.revision, info.converted, True
+            plain = plainly(info)
+        except Exception as error:
+            failures.append(_sentence(error))
+        else:
+            failures += _otherwise_listed(info)
+            failures += _compare(found, _Both(engine, info, plain))
+    found.seconds = round(time.perf_counter() - begun, 2)
+    found.failed = " ".join(failures) or None
+    return found
+
+
+def plainly(info: ModelInfo) -> Plain:
+    """A model that has been opened, as transformers alone opens it. Raises as ``sources.find`` does."""
+    source = sources.find(info.id)
+    if source.folder is None or source.untrained:
+        raise InvalidInput(f"“{info.id}” has no weights to compare. Name the model itself.")
+    elsewhere = any(file.parent != source.folder for file in source.weights)
+    return Plain(source.folder, source.weights if elsewhere else (), info.family, unsaid(source.folder))
+
+
+def _sentence(error: Exception) -> str:
+    """What went wrong; transformers and torch raise whatever they stumble over."""
+    if isinstance(error, ModelZooError):
+        return str(error)
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:300]}" if lines else f"{type(error).__name__}."
+
+
+def _otherwise_listed(info: ModelInfo) -> Iterator[str]:
+    """Where the registry says something else of a model."""
+    spec = registry.find(info.id)
+    if spec is None:
+        return
+    for what, listed, found in (
+        ("family", spec.family, info.family),
+        ("layers", spec.layers, info.n_layers),
+        ("heads", spec.heads, info.n_heads),
+        ("width", spec.width, info.width),
+        ("longest text", spec.max_tokens, info.max_tokens),
+        ("masked words", spec.mlm, info.mlm),
+        ("next sentence", spec.nsp, info.nsp),
+        ("decoder", spec.cross_attention, info.cross_attention),
+    ):
+        if listed != found:
+            yield f"The list of models says {what}: {listed}, the checkpoint {found}."
+
+
+@dataclass
+class _Both:
+    """A model in the engine, and by transformers alone."""
+
+    engine: Engine
+    info: ModelInfo
+    plain: Plain
+
+    @cached_property
+    def encoded(self) -> list[tuple[list[FloatArray], FloatArray]]:
+        return self.plain.encoded([(TEXT, None), (TEXT_PAIR, None), (TEXT, TEXT_PAIR)])
+
+    def attention(self) -> float:
+        attend = partial(self.engine.attend, self.info.id)
+        alone, _, pair = (maps for maps, _ in self.encoded)
+        runs = [(attend(TEXT), alone), (attend(TEXT, TEXT_PAIR), pair)]
+        if self.info.cross_attention:
+            decoder = self.plain.decoded(TEXT, TEXT_PAIR)
+            runs += [(attend(TEXT, TEXT_PAIR, part=part), decoder[part]) for part in PARTS[1:]]
+        return max(attention_difference(run, expected) for run, expected in runs)
+
+    def states(self) -> float:
+        found = self.engine.hidden_states(self.info.id, [TEXT, TEXT_PAIR])  # batched, the shorter one padded
+        return max(states_difference(ours, theirs) for ours, (_, theirs) in zip(found, self.encoded, strict=False))
+
+    def fill_mask(self) -> float:
+        text = MASKED.format(mask=self.plain.tokenizer.mask_token)
+        return masks_difference(self.engine.fill_mask(self.info.id, text, top_k=_TOP), self.plain.filled(text, _TOP))
+
+    def next_sentence(self) -> float:
+        found = self.engine.next_sentence(self.info.id, TEXT, TEXT_PAIR)
+        return sentences_difference(found, self.plain.sentence_logits(TEXT, TEXT_PAIR))
+
+
+def _compare(found: Found, both: _Both) -> Iterator[str]:
+    """Fill in the differences; yields what failed, a sentence each."""
+    info, rounding = both.info, tolerance(both.info.n_layers)
+    for name, title, has, most, difference_of in (
+        ("attention", "Attention", info.n_heads > 0, rounding, both.attention),
+        ("states", "Hidden states", True, STATES_TOLERANCE, both.states),
+        ("fill_mask", "Filled masks", info.mlm, rounding, both.fill_mask),
+        ("next_sentence", "Sentence scores", info.nsp is not None, 10 * rounding, both.next_sentence),
+    ):
+        if not has:
+            continue
+        try:
+            difference = difference_of()
+        except Exception as error:
+            yield f"{title} cannot be compared: {_sentence(error)}"
+            continue
+        if isfinite(difference):  # JSON has no other numbers
+            setattr(found, name, float(f"{difference:.3g}"))
+        if not difference <= most:
+            yield f"{title}: the difference from transformers is {difference:.2g}, more than {most:.2g}."
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status: 1 where something failed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m model_zoo.check",
+        description="Download models, open them, and compare their numbers with those of transformers alone.",
+    )
+    parser.add_argument("models", nargs="*", metavar="ID", help="registry id, Hugging Face id or folder")
+    parser.add_argument("--listed", action="store_true", help="all models of the app's list (14 GB of downloads)")
+    options = parser.parse_args(arguments)
+    models = [*(registry.MODELS if options.listed else ()), *options.models]
+    if not models:
+        parser.error("name a model, or --listed for all")
+    status = 0
+    for model in dict.fromkeys(models):
+        found = check(model)
+        print(json.dumps(asdict(found), ensure_ascii=False), flush=True)
+        status |= found.failed is not None
+    return int(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

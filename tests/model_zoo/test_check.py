@@ -1,0 +1,161 @@
+"""``python -m model_zoo.check``: one line a model says whether it gives transformers' numbers, and what failed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from checkpoints import FAMILIES
+from loopback_hub import COMMIT, Hub
+from safetensors.torch import load_file
+
+from model_zoo import check, registry
+from model_zoo.by_transformers import Plain
+
+Line = dict[str, Any]
+Command = Callable[..., tuple[int, list[Line]]]
+
+KEYS = [
+    "model", "revision", "opens", "converted", "attention", "states", "fill_mask", "next_sentence", "seconds", "failed",
+]  # fmt: skip
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], no_hub: None) -> Command:  # noqa: ARG001
+    """Runs it; its exit status and its lines."""
+
+    def run(*arguments: str) -> tuple[int, list[Line]]:
+        status = check.main(arguments)
+        printed = capsys.readouterr().out.splitlines()
+        return status, [
+            json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is no JSON")) for line in printed
+        ]
+
+    return run
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_sound_checkpoint_has_no_failure(name: str, checkpoint: Callable[[str], Path], command: Command) -> None:
+    family = FAMILIES[name]
+    status, (line,) = command(str(checkpoint(name)))
+    assert list(line) == KEYS
+    assert line["failed"] is None
+    assert (status, line["model"], line["opens"], line["converted"]) == (0, str(checkpoint(name)), True, False)
+    assert line["states"] <= check.STATES_TOLERANCE
+    for what, has in (("attention", family.attention), ("fill_mask", family.mlm), ("next_sentence", bool(family.nsp))):
+        assert (line[what] is not None) == has
+        assert not has or line[what] < 1e-3
+    assert line["seconds"] > 0
+
+
+def test_many_are_told_one_after_the_other_and_one_that_fails_stops_none(copied: Path, command: Command) -> None:
+    (copied / "model.safetensors").write_bytes(b"broken")
+    status, lines = command(
+        "nobody/nothing", str(copied), "embedded/tinybert", "untrained:embedded/bert", "embedded/bilstm"
+    )
+    assert status == 1
+    unknown, broken, sound, untrained, lstm = lines
+    assert not unknown["opens"]
+    assert "nobody/nothing is not on this machine" in unknown["failed"]
+    assert not broken["opens"]
+    assert "cannot be read" in broken["failed"]
+    assert (unknown["revision"], broken["attention"]) == (None, None)
+    assert sound["failed"] is None
+    assert None not in (sound["attention"], sound["fill_mask"], sound["next_sentence"])
+    assert "has no weights to compare" in untrained["failed"]
+    assert (lstm["failed"], lstm["attention"], lstm["next_sentence"]) == (None, None, None)
+    assert lstm["fill_mask"] is not None
+    assert command("embedded/tinybert", "embedded/tinybert")[0] == 0
+
+
+def test_a_model_on_the_hub_is_downloaded(
+    hub: Hub, checkpoint: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.models["someone/tiny"] = checkpoint("bert")
+    assert check.main(["someone/tiny"]) == 0
+    line = json.loads(capsys.readouterr().out)
+    assert (line["revision"], line["failed"]) == (COMMIT, None)
+
+
+def test_pickles_are_compared_as_they_were_converted(
+    copied: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = copied / "model.safetensors"
+    torch.save(load_file(weights), copied / "pytorch_model.bin")
+    weights.unlink()
+    monkeypatch.setattr(torch, "load", lambda *_args, **_options: pytest.fail("a pickle was opened"))
+    status, (line,) = command(str(copied))
+    assert (status, line["failed"], line["converted"]) == (0, None, True)
+    assert line["fill_mask"] is not None
+
+
+def test_a_config_that_does_not_say_its_network_is_read_as_the_engine_does(copied: Path, command: Command) -> None:
+    config = json.loads((copied / "config.json").read_text())
+    del config["model_type"]
+    (copied / "config.json").write_text(json.dumps(config))
+    status, (line,) = command(str(copied))
+    assert (status, line["failed"]) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("of", "changed", "told"),
+    [
+        ("filled", lambda found: [[(token, 0.5) for token, _ in pairs] for pairs in found], "Filled masks: the differ"),
+        ("filled", lambda found: found[:1], "be compared: The engine fills 2 masks, transformers 1."),
+        ("sentence_logits", lambda logits: logits + 1, "Sentence scores: the difference from transformers is 1, more"),
+        ("sentence_logits", lambda logits: logits * float("nan"), "Sentence scores: the difference from"),
+        ("encoded", lambda found: [(maps[:1], states) for maps, states in found], "of 2 layers, transformers of 1"),
+        ("encoded", lambda found: [(maps, states[1:]) for maps, states in found], "hidden states are of shape"),
+        ("encoded", lambda found: [(maps, states + 1) for maps, states in found], "Hidden states: the difference"),
+    ],
+)  # fmt: skip
+def test_what_differs_is_told_and_the_rest_compared_all_the_same(
+    of: str, changed: Callable[[Any], Any], told: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true = getattr(Plain, of)
+    monkeypatch.setattr(Plain, of, lambda self, *asked: changed(true(self, *asked)))
+    status, (line,) = command("embedded/tinybert")
+    assert status == 1
+    assert line["opens"]
+    assert told in line["failed"]
+    assert line["failed"].count("ompared") + line["failed"].count("difference") == 1
+    others = {"filled": "states", "sentence_logits": "fill_mask", "encoded": "next_sentence"}
+    assert line[others[of]] is not None
+
+
+def test_whatever_transformers_stumbles_over_is_told_in_a_line(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stumble(*_: object) -> None:
+        raise KeyError("weight\nand more")
+
+    monkeypatch.setattr(Plain, "sentence_logits", stumble)
+    _, (line,) = command("embedded/tinybert")
+    assert line["failed"].startswith("Sentence scores cannot be compared: KeyError: ")
+    assert line["next_sentence"] is None
+
+
+def test_listed_is_every_model_of_the_registry_held_against_it(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = registry.MODELS["embedded/tinybert"]
+    monkeypatch.setattr(
+        registry, "MODELS", {tiny.id: replace(tiny, layers=3), "embedded/bilstm": registry.MODELS["embedded/bilstm"]}
+    )
+    status, (wrong, right) = command("--listed")
+    assert (status, wrong["model"], right["model"]) == (1, "embedded/tinybert", "embedded/bilstm")
+    assert wrong["failed"] == "The list of models says layers: 3, the checkpoint 2."
+    assert wrong["attention"] is not None
+    assert right["failed"] is None
+
+
+def test_without_a_model_it_says_what_to_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        check.main([])
+    assert ended.value.code == 2
+    assert "name a model, or --listed" in capsys.readouterr().err

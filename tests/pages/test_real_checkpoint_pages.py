@@ -1,0 +1,53 @@
+"""The pages on a checkpoint as its authors published it, by its id and without a hub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from real_checkpoint import FOLDER, ID
+from streamlit.testing.v1 import AppTest
+from train_page import charts, numbers, said, sound
+
+from analysis.sentence_vectors import cosines, sentence_vectors
+from model_zoo import Engine
+
+Open = Callable[..., AppTest]
+
+LINES = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
+
+
+@pytest.fixture(autouse=True)
+def without_a_hub(no_hub: None) -> None:
+    """What is asked of the hub fails."""
+
+
+@pytest.mark.parametrize("model", [ID, str(FOLDER)], ids=["id", "folder"])
+@pytest.mark.parametrize(
+    ("page", "view"),
+    [
+        ("attention", ""), ("attention", "grid"), ("layers", ""), ("cause", ""), ("train", ""),
+        ("train", "similarity"),
+    ],
+)  # fmt: skip
+def test_a_page_opens_on_it(page: str, view: str, model: str, open_page: Open) -> None:
+    query = {"view": view} if view else {}
+    app = sound(open_page(f"pages/{page}.py", model=model, text=LINES[0], **query))
+    assert app.query_params.get("model") in (model, [model])
+    assert "to download from the hub" not in said(app)
+
+
+@pytest.mark.parametrize("view", ["", "attention"])
+def test_it_is_compared(view: str, open_page: Open) -> None:
+    app = sound(
+        open_page("pages/compare.py", models=f"embedded/bert,{ID}", text=LINES[0], **({"view": view} if view else {}))
+    )
+    assert "to download from the hub" not in said(app)
+
+
+def test_similarity_is_that_of_its_vectors(open_page: Open, engine: Engine) -> None:
+    app = sound(open_page("pages/train.py", model=ID, view="similarity", lines="\n".join(LINES)))
+    ours = sentence_vectors(engine.iter_hidden_states(ID, LINES), len(LINES)).of["mean"][-1]
+    shown = charts(app)["cosines"]["data"][0]["z"]
+    np.testing.assert_allclose(numbers(shown), cosines(ours), atol=1e-5)
