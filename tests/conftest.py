@@ -19,6 +19,7 @@ import pytest
 import streamlit as st
 import torch
 from loopback_hub import Hub, point_to, running_hub
+from published import LAYOUTS, Publication, write
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from transformers import AutoTokenizer
@@ -92,6 +93,19 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path
         return built[name]
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def publication(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Publication]:
+    """``publication(hub_id)`` is a model of ``published.LAYOUTS``, written once a session."""
+    written: dict[str, Publication] = {}
+
+    def found(hub_id: str) -> Publication:
+        if hub_id not in written:
+            written[hub_id] = write(LAYOUTS[hub_id], tmp_path_factory.mktemp("published"))
+        return written[hub_id]
+
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -135,6 +135,8 @@ class Hub:
                             for name, file in files_in(folder).items()
                         ]
                     )
+                if path.startswith(f"{api}/tree/{asked}/"):  # a folder that no model has
+                    return 404, {"X-Error-Code": "EntryNotFound"}, b"{}"
                 prefix = f"/{model}/resolve/{asked}/"
                 if path.startswith(prefix):
                     file = files_in(folder).get(path.removeprefix(prefix))
