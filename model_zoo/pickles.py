@@ -136,7 +136,7 @@ def _failed(found: confined.Outcome, files: Sequence[Path], model: str, n_bytes:
     name = files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
     start = f"The weights of “{model}” ({name}) were not opened"
     reasons = {
-        "code": f"the pickle holds more than tensors: it asks for {answer.get('asked') or 'code'}",
+        "code": f"the pickle holds more than tensors (it asks for {answer.get('asked') or 'code'})",
         "no table": "the pickle holds something else than a table of tensors with names",
         "format": "the pickle holds tensors that are sparse or quantized",
         "archive": "the pickle is an archive of compressed files, which torch never writes",
@@ -146,12 +146,12 @@ def _failed(found: confined.Outcome, files: Sequence[Path], model: str, n_bytes:
     }
     if found.failure == "disk":
         return DiskFull(_disk_full(model, n_bytes, shutil.disk_usage(root()).free))
-    why = answer.get("refused") or (found.failure if found.failure != "error" else "damaged") or "damaged"
-    damaged = " Copy or download it again, or" if why == "damaged" else " Nothing of it was run. "
-    said = f"{start}: {reasons.get(why, reasons['damaged'])}.{damaged.rstrip()} " + (
-        "choose another model." if why == "damaged" else "Choose another model, or one with safetensors."
-    )
-    if found.failure == "error":
+    why = answer.get("refused") or ("damaged" if found.failure == "error" else str(found.failure))
+    advice = "Nothing of it was run. Choose another model, or one with safetensors."
+    if why == "damaged":
+        advice = "Copy or download it again, or choose another model."
+    said = f"{start}: {reasons[why]}. {advice}"
+    if "refused" in answer:  # it will not be another one next time
         _refused[checkpoint.digest(files)] = said
     return BadCheckpoint(said)
 

