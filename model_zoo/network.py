@@ -103,7 +103,7 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> t
         opened = [files.enter_context(safe_open(file, "pt", backend="pread")) for file in source.weights]
         model, report = network.from_pretrained(
             None,
-            state_dict={name: part.get_slice(of) for part in opened for name, of in _names(part)},
+            state_dict={name: part.get_slice(of) for part in opened for name, of in _names(part, source)},
             config=config,
             dtype=dtype,
             attn_implementation=config._attn_implementation,
@@ -112,10 +112,11 @@ def _trained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> t
     return model, set(report["missing_keys"]) | {key for key, *_ in report["mismatched_keys"]}
 
 
-def _names(part: Any) -> Iterator[tuple[str, str]]:
+def _names(part: Any, source: Source) -> Iterator[tuple[str, str]]:
     """The names of the tensors of a file, each with the one it stands under: see ``confined.convert_pickle``."""
     yield from ((name, name) for name in part.keys())  # noqa: SIM118 (it is no mapping)
-    yield from json.loads((part.metadata() or {}).get("aliases", "{}")).items()
+    if source.converted:
+        yield from json.loads(part.metadata()["aliases"]).items()
 
 
 def _untrained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> tuple[Any, set[str]]:  # noqa: ARG001

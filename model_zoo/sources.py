@@ -186,9 +186,12 @@ def _existing_folder(name: str) -> Path | None:
 
 def downloaded(hub_id: str) -> Path | None:
     """The folder of an earlier, complete download, by whatever tool: of the newest commit, else of one before."""
+    newest = _complete(hub_id, "main")
+    if newest is not None:
+        return newest
     snapshots = Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=hub_id, repo_type="model"), "snapshots")
     before = sorted(snapshots.glob("*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
-    found = (_complete(hub_id, revision) for revision in ("main", *(folder.name for folder in before)))
+    found = (_complete(hub_id, folder.name) for folder in before)
     return next((folder for folder in found if folder is not None), None)
 
 
