@@ -212,11 +212,15 @@ def _complete(hub_id: str, revision: str) -> Path | None:
     return folder if checkpoint.weight_files(folder) or _offered(folder) or checkpoint.pickle_files(folder) else None
 
 
+def _note_of(folder: Path) -> Path:
+    """Where it is noted which commit has the conversion of a snapshot."""
+    return pickles.root() / f"{folder.parents[1].name}@{folder.name}.commit"
+
+
 def _offered(folder: Path) -> list[Path]:
     """The hub's conversion of a snapshot's pickles, where it was downloaded: safetensors of another commit."""
-    note = pickles.root() / f"{folder.name}.commit"
     try:
-        commit = note.read_text(encoding="ascii").strip()
+        commit = _note_of(folder).read_text(encoding="ascii").strip()
     except (OSError, ValueError):
         return []
     return checkpoint.weight_files(folder.with_name(commit)) if _COMMIT.fullmatch(commit) else []
@@ -243,7 +247,7 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
                 tqdm_class=_counter(report, counter.most),
             )
             pickles.root().mkdir(parents=True, exist_ok=True)
-            (pickles.root() / f"{folder.name}.commit").write_text(source.conversion, encoding="ascii")
+            _note_of(folder).write_text(source.conversion, encoding="ascii")
     except GatedRepoError as error:
         raise HubUnreachable(_gated(source.id)) from error
     except (HTTPError, OSError, RuntimeError) as error:  # RuntimeError: hf_xet's, for whatever it stumbles over

@@ -28,7 +28,7 @@ from walks.walk import STEPS
 from xdist.scheduler import LoadScopeScheduling
 
 import model_zoo
-from model_zoo import Engine, registry
+from model_zoo import Engine, pickles, registry
 from model_zoo.families.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
 from model_zoo.memory import ModelMemory
 from model_zoo.types import ModelSpec
@@ -135,6 +135,14 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     with running_hub() as hub:
         point_to(hub.url, tmp_path / "hub", monkeypatch)
         yield hub
+
+
+@pytest.fixture
+def converted_once(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one test has had converted, others find, in all processes of the session."""
+    base = tmp_path_factory.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "converted"
+    monkeypatch.setattr(pickles, "root", lambda: root)
 
 
 @pytest.fixture
