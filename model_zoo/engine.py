@@ -91,7 +91,8 @@ class Engine(Asking):
         self._device = device
         self._dtype = dtype
         self._asks = ask_before_download
-        self._find = partial(sources.find, listed_only=listed_only, allowed=pickles)
+        self._listed_only = listed_only
+        self._pickles = pickles
         self._download_bytes = download_bytes
         self._downloads = Downloads(self._source)
         self._model_bytes = model_bytes
@@ -143,6 +144,9 @@ class Engine(Asking):
     def model_budget(self) -> int:
         """Bytes the models may take together."""
         return self._memory.budget
+
+    def _find(self, model: str, *bytes_per_parameter: int) -> Source:
+        return sources.find(model, *bytes_per_parameter, listed_only=self._listed_only, allowed=self._pickles)
 
     def _source(self, model: str) -> Source:
         """What ``model`` stands for. A download that would fit neither into memory nor on the disk is refused."""
