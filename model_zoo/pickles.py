@@ -141,6 +141,7 @@ def _failed(found: confined.Outcome, files: Sequence[Path], model: str, n_bytes:
         "format": "the pickle holds tensors that are sparse or quantized",
         "archive": "the pickle is an archive of compressed files, which torch never writes",
         "damaged": "the file is damaged, or no pickle of torch's",
+        "start": "no process can be started that would read them",
         "time": "to read them takes longer than any such file",
         "memory": "to read them takes more memory than such a file needs, or than is left",
     }

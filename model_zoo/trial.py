@@ -35,8 +35,8 @@ def refuse_dangerous(rules: bytes, model: str) -> None:
         found = _tried(rules)
         if found.failure is not None:
             raise BadCheckpoint(
-                f"The tokenizer of “{model}” was tried on a few words and {_what_happened(found)}. Choose another "
-                "checkpoint, or save its tokenizer again."
+                f"The tokenizer of “{model}” {_what_happened(found)}. Choose another checkpoint, or save its tokenizer "
+                "again."
             )
         _passed[fingerprint] = True
 
@@ -46,6 +46,12 @@ def _tried(rules: bytes) -> confined.Outcome:
 
 
 def _what_happened(found: confined.Outcome) -> str:
+    if found.failure == "start":
+        return f"could not be tried: no process can be started ({found.said})"
+    return f"was tried on a few words and {_how_it_ended(found)}"
+
+
+def _how_it_ended(found: confined.Outcome) -> str:
     if found.failure == "time":
         return f"was not done after {_SECONDS} seconds"
     if found.failure == "memory":

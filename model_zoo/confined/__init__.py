@@ -33,11 +33,16 @@ _SHORTAGES = ("memory allocation of", "MemoryError", "can't allocate memory", "C
 _MOST_SAID = 4000
 
 
+Failure = Literal["error", "time", "memory", "disk", "start"]
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the process ended: ``failure`` is None where it did its work; ``said`` is the end of what it wrote."""
+    """How the process ended: ``failure`` is None where it did its work, and "start" where there was none to do it;
+    ``said`` is the end of what it wrote.
+    """
 
-    failure: Literal["error", "time", "memory", "disk"] | None
+    failure: Failure | None
     said: str = ""
 
 
@@ -62,14 +67,14 @@ def run(
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return Outcome("time")
-        except OSError as error:  # no process can be started
-            return Outcome("memory", str(error))
+        except OSError as error:
+            return Outcome("start", str(error))
         said.seek(max(0, said.tell() - _MOST_SAID))
         words = said.read().decode("utf-8", "replace").strip()
     return Outcome(_failure(ended.returncode, words), words)
 
 
-def _failure(code: int, said: str) -> Literal["error", "time", "memory", "disk"] | None:
+def _failure(code: int, said: str) -> Failure | None:
     if code == 0:
         return None
     if code == -getattr(signal, "SIGXCPU", 0):

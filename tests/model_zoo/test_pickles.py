@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import threading
 import zipfile
 from collections import OrderedDict
@@ -26,7 +27,7 @@ from refused import message
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from model_zoo import Engine, confined, pickles, sources
+from model_zoo import Engine, confined, pickles, sources, trial
 from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError
 
 TEXT = "The cat sat on the mat."
@@ -229,6 +230,7 @@ def test_a_tensor_that_is_larger_than_its_file(pickled: Callable[..., Path], cac
         ("time", BadCheckpoint, "to read them takes longer than any such file"),
         ("memory", BadCheckpoint, "to read them takes more memory than such a file needs, or than is left"),
         ("disk", DiskFull, "have to be converted, which takes"),
+        ("start", BadCheckpoint, "no process can be started that would read them"),
         ("error", BadCheckpoint, "the file is damaged, or no pickle of torch's"),
     ],
 )
@@ -337,6 +339,17 @@ def test_limits_of_the_process(script: str, failure: str, tmp_path: Path, monkey
     shutil.copy(Path(confined.__file__).with_name("start.py"), tmp_path)
     monkeypatch.setattr(confined, "_HERE", tmp_path)
     assert confined.run("child", package="safetensors", seconds=1, n_bytes=2**28).failure == failure
+
+
+def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: Any, **_options: Any) -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "run", refuse)
+    found = confined.run("try_tokenizer", package="tokenizers", seconds=1, n_bytes=2**28)
+    assert (found.failure, found.said) == ("start", "[Errno 11] Resource temporarily unavailable")
+    with pytest.raises(BadCheckpoint, match=r"could not be tried: no process can be started \(\[Errno"):
+        trial.refuse_dangerous(b"never seen", "someone/tiny")
 
 
 # Whose pickles are converted

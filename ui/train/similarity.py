@@ -413,7 +413,7 @@ sentence, without special ones such as [CLS] and [SEP] and without padding. (`se
 
 The **cosine** of two vectors is 1 where they point the same way and 0 where they are at right angles. Trained for
 masked words alone, a model was never asked to bring sentences of the same meaning together. {_NAME} was; it can be
-chosen {_TO_BE_HAD}. Where it is on this machine, its cosines stand beside those of the model that is shown.
+chosen {_TO_BE_HAD}. Where it is on this machine, its cosines are shown next to those of the chosen model.
 """
 
 VIEW: View[Scene] = View(
