@@ -576,7 +576,9 @@ class Asking(ABC):
 
         The readings come layer by layer, of "heads" each with head by head, and then with every position of ``text``.
         Of "states" there is a layer more: 0 are those that enter the first. Of a head its output is put in, of the
-        others what a block adds. Raises as ``ablate`` does.
+        others what a block adds. Words are matched in their order: both texts have equally many, and the mask in the
+        same place. A word that has another number of tokens in the ``other`` text gets the mean of their vectors.
+        Raises as ``ablate`` does.
         """
         info, n = self.info(model), len(self.encode(model, text))
         if what not in _PUT_IN:

@@ -47,7 +47,7 @@ def intervene(
         logits = walk.logits(read)
         read.settle(logits[0])
         logs = logits[0].log_softmax(dim=-1)
-        values, of_other = _values(loaded, read, masked, changes, value, other)
+        values, of_other = _values(loaded, read, changes, value, other)
         effects = Effects(
             encoding=read.encoding,
             model=loaded.info,
@@ -85,7 +85,7 @@ def ablate(
     refuse_impossible(loaded, read.encoding, [change], value)
     with torch.inference_mode():
         walk = walked(loaded, [read.encoding])
-        values, _ = _values(loaded, read, masked, [change], value, other)
+        values, _ = _values(loaded, read, [change], value, other)
         final = _run(walk, read.encoding, [change], _first_layer(change, walk.n_layers), values)
         if kind == "next sentence":
             assert loaded.info.nsp is not None  # or the reader had refused
@@ -143,7 +143,8 @@ def _batches(walk: Walk, changes: Sequence[Change], n: int) -> Iterator[tuple[in
 
 Values = dict[tuple[str, int], torch.Tensor]
 """What stands in the place of what is switched off, by the kind of part ("heads", "attention", "feed_forward",
-"states") and its layer: (1, n or 1, heads, d') or (1, n or 1, width). Nothing stands for what it does not hold.
+"states", or "final" for what the head reads) and its layer: (1, n or 1, heads, d') or (1, n or 1, width). Nothing
+stands for what it does not hold.
 """
 
 
@@ -169,7 +170,7 @@ def _run(walk: Walk, encoding: Encoding, changes: Sequence[Change], first: int, 
             states[row, places[row]] = values["states", number][0, places[row]].to(states.dtype)
         return states
 
-    return walk.run(
+    final = walk.run(
         rows,
         editor,
         first=first,
@@ -177,6 +178,14 @@ def _run(walk: Walk, encoding: Encoding, changes: Sequence[Change], first: int, 
         blocks=Blocks(_blocks_by_layer(changes, places, values)),
         between=between,
     )
+    # With all states of a layer the run is the other text's from there on, also where words have other pieces there.
+    whole = [
+        row for row, change in enumerate(changes) if change.states and not change.edges and len({*places[row]}) == n
+    ]
+    if whole:
+        final = final.clone()
+        final[whole] = values["final", 0].to(final.dtype)
+    return final
 
 
 def _places(change: Change, n: int) -> list[int]:
@@ -231,7 +240,6 @@ def _blocks_by_layer(
 def _values(
     loaded: LoadedModel,
     read: Reader,
-    masked: Collection[int],
     changes: Sequence[Change],
     value: Value,
     other: tuple[str, str | None] | None,
@@ -243,10 +251,11 @@ def _values(
     if value == "mean":
         return _means(loaded, whole), None
     assert other is not None  # the question says so
-    theirs = _other(loaded, read, other, masked)
-    shares = _alignment(loaded, read.encoding, theirs.encoding)
+    theirs = _other(loaded, read, other)
     walk, values = _noted(loaded, [theirs.encoding], whole)
     values |= {("states", number): states for number, states in enumerate(walk.states)}
+    values["final", 0] = walk.final
+    shares = _shares(loaded, read, theirs)
     if shares is not None:
         m = shares.shape[1]
         for part, one in values.items():
@@ -254,33 +263,69 @@ def _values(
     return values, theirs.logits(walk.final)
 
 
-def _alignment(loaded: LoadedModel, mine: Encoding, theirs: Encoding) -> torch.Tensor | None:
-    """How much of each token of theirs stands for each of mine, (n, m), None where token stands for token: texts of
-    equal length. Others are aligned word by word, a word of other pieces by the mean of all of its own.
+def _words(loaded: LoadedModel, mine: Encoding, theirs: Encoding) -> list[tuple[range, range]]:
+    """Each word's tokens, and those of the word in its place in the other text. Raises InvalidInput where words do not
+    stand for words.
     """
-    if len(mine) == len(theirs):
-        return None
-    words, others = mine.words, theirs.words
-    if len(words) != len(others):
+    if _layout(mine) != _layout(theirs):
+        here, there = (" and ".join(counted(n, "word") for n in _typed(encoding)) for encoding in (mine, theirs))
         raise InvalidInput(
-            f"{loaded.info.id} reads {counted(len(words), 'word')} in the one text and {counted(len(others), 'word')} "
-            "in the other, so it is not clear what belongs where. Give texts of equally many words."
+            f"{loaded.info.id} reads {here} in the one text and {there} in the other (a punctuation mark is a word, "
+            "too), so it is not clear what belongs where. Give texts of equally many words."
         )
-    shares = torch.zeros(len(mine), len(theirs), device=loaded.model.device)
-    for word, other in zip(words, others, strict=True):
+    return list(zip(mine.words, theirs.words, strict=True))
+
+
+def _layout(encoding: Encoding) -> list[tuple[int, bool]]:
+    """Of each word, which text it is in, and whether it frames one."""
+    return [(encoding.segment_ids[word.start], encoding.special[word.start]) for word in encoding.words]
+
+
+def _typed(encoding: Encoding) -> list[int]:
+    """How many words were typed into each text."""
+    typed = [encoding.segment_ids[word.start] for word in encoding.words if encoding.offsets[word.start] != (0, 0)]
+    return [typed.count(segment) for segment in ((0,) if encoding.text_pair is None else (0, 1))]
+
+
+def _shares(loaded: LoadedModel, mine: Reader, theirs: Reader) -> torch.Tensor | None:
+    """How much of each token of theirs stands for each of mine, (n, m), None where token stands for token. Words stand
+    for words in their order, one of another number of tokens by the mean of all of its own; where the answer is read,
+    theirs stands alone.
+    """
+    words = _words(loaded, mine.encoding, theirs.encoding)
+    if all(len(word) == len(other) for word, other in words):
+        return None
+    shares = torch.zeros(len(mine.encoding), len(theirs.encoding), device=loaded.model.device)
+    for word, other in words:
         if len(word) == len(other):
             shares[list(word), list(other)] = 1.0
         else:
             shares[word.start : word.stop, other.start : other.stop] = 1.0 / len(other)
+    shares[mine.row] = 0.0
+    shares[mine.row, theirs.row] = 1.0
     return shares
 
 
-def _other(loaded: LoadedModel, read: Reader, other: tuple[str, str | None], masked: Collection[int]) -> Reader:
-    """The other text, read for the same answer. A mask that is not typed into it stands where this text's does."""
-    mask = loaded.tokenizer.mask_token_id
-    ids = loaded.encode(*other).ids
-    places = () if mask in ids else [place for place in masked if place < len(ids)]
-    theirs = reader(loaded, *other, places, replace(read.aim, position=None))
+def _other(loaded: LoadedModel, read: Reader, other: tuple[str, str | None]) -> Reader:
+    """The other text, read for the same answer at the same word. Where no mask is typed into it, its masks stand at the
+    words that are masked in this text. Raises InvalidInput where the texts have other words, or masks in other places.
+    """
+    masked, position = [], None
+    if read.position is not None:
+        encoding, mask = loaded.encode(*other), loaded.tokenizer.mask_token_id
+        words = _words(loaded, read.encoding, encoding)
+        like = {at: there for word in words if len(word[0]) == len(word[1]) for at, there in zip(*word, strict=True)}
+        typed = mask in encoding.ids
+        masks = [at for at, token in enumerate(read.encoding.ids) if token == mask]
+        wanted = [read.position] if typed else masks
+        if any(at not in like or (typed and encoding.ids[like[at]] != mask) for at in wanted):
+            raise InvalidInput(
+                f"The other text has no mask in the same place. Type {loaded.tokenizer.mask_token} for the same word "
+                "of both texts."
+            )
+        position = like[read.position]
+        masked = [] if typed else [like[at] for at in masks]
+    theirs = reader(loaded, *other, masked, replace(read.aim, position=position))
     theirs.answer, theirs.against = read.answer, read.against
     return theirs
 

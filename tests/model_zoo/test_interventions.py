@@ -12,13 +12,14 @@ import torch
 from checkpoints import FAMILIES, TEXT, WITH_ATTENTION, varied
 from tuning import classifier
 
+from analysis.effects import recovered
 from model_zoo import Engine, loading, sources
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.interventions.editing import Editor, Rows
 from model_zoo.interventions.walk import Walk
 from model_zoo.loading import LoadedModel
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import Aim, Change, Edge, Effects, MaskPrediction, SentenceScore
+from model_zoo.types import Aim, Change, Edge, Effects, MaskPrediction, Reading, SentenceScore
 
 Checkpoint = Callable[[str], Path]
 MODEL = "embedded/bert"
@@ -262,8 +263,102 @@ def test_words_of_other_pieces_are_aligned(engine: Engine) -> None:
     effects = engine.intervene(MODEL, mine, [Change(states=(last,))], value="other", other=other)
     assert effects.other is not None
     assert effects.readings[0].log_probability == pytest.approx(effects.other.log_probability, abs=1e-4)
-    with pytest.raises(InvalidInput, match="equally many words"):
-        engine.intervene(MODEL, mine, [Change(states=(1,))], value="other", other="A [MASK].")
+
+
+OLD = "The clavichord in the [MASK] is very old."
+SHIFTED = "The piano in the [MASK] is clavichord old."  # as many tokens, which begin other words
+
+
+@pytest.mark.parametrize(("mine", "other"), [(OLD, SHIFTED), (SHIFTED, OLD)])
+def test_words_are_matched_and_not_places(mine: str, other: str, engine: Engine) -> None:
+    """All states of a layer are the whole way to the other run; behind the last layer the mask's alone are, too."""
+    n, layers = len(engine.encode(MODEL, mine)), engine.info(MODEL).n_layers
+    assert n == len(engine.encode(MODEL, other))
+    changes = [Change(states=(layer,), positions=at) for layer in range(layers + 1) for at in (None, tuple(range(n)))]
+    changes.append(Change(states=(layers,), positions=(mask_of(engine, mine),)))
+    effects = engine.intervene(MODEL, mine, changes, value="other", other=other)
+    assert recovered(effects, "bits") == pytest.approx(1, abs=1e-4)
+    assert abs(effects.untouched.log_probability - read_of(effects).log_probability) > 0.01
+
+
+def test_a_word_gets_the_mean_of_another_number_of_tokens(engine: Engine) -> None:
+    """By hand: what leaves the embeddings is changed by a hook."""
+    mine, other = "The piano in the [MASK] is old.", "The clavichord in the [MASK] is old."
+    model = loading.load(sources.find(MODEL), torch.device("cpu"))
+    embeddings = model.encoder.embeddings
+    with torch.inference_mode():
+        theirs = embeddings(torch.tensor([model.encode(other).ids]))
+
+        def patched(*given: torch.Tensor) -> torch.Tensor:
+            output = given[-1].clone()
+            output[0, 2] = theirs[0, 2:6].mean(dim=0)
+            return output
+
+        hook = embeddings.register_forward_hook(patched)
+        logits = model.model(**model.inputs([model.encode(mine)])).prediction_logits[0, 5]
+        hook.remove()
+    effects = engine.intervene(MODEL, mine, [Change(states=(0,), positions=(2,))], value="other", other=other)
+    assert effects.readings[0].logit == pytest.approx(float(logits[effects.answer.id]), abs=1e-4)
+    assert effects.readings[0].divergence > 1e-4
+
+
+@pytest.mark.parametrize(("mine", "other", "said"), [
+    ("The dog sat down in the [MASK] today.", "The clavichord in the [MASK].", "9 words in the one text and 6 words"),
+    ("The cats like the [MASK].", "A [MASK].", "6 words in the one text and 3 words .* equally many words"),
+    ("He put [MASK] into the box.", "He put it into [MASK] box.", r"no mask in the same place. Type \[MASK\]"),
+])  # fmt: skip
+def test_texts_without_the_same_words_are_refused(mine: str, other: str, said: str, engine: Engine) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        engine.patch(MODEL, mine, other)
+
+
+def test_pairs_have_equally_many_words_in_each_text(engine: Engine) -> None:
+    pair, others = ("The cat sat down.", "It slept."), ("The cat sat.", "It slept again.")
+    assert len(engine.encode(MODEL, *pair)) == len(engine.encode(MODEL, *others))
+    asked = Change(states=(2,))
+    with pytest.raises(InvalidInput, match="5 words and 3 words in the one text and 4 words and 4 words in the other"):
+        engine.intervene(
+            MODEL, pair[0], [asked], text_pair=pair[1], aim=Aim("next sentence"), value="other", other=others
+        )
+
+
+def test_the_other_text_is_masked_where_this_one_is(engine: Engine) -> None:
+    """At the same word, which another number of tokens before it shifts; and of several masks the same one is read."""
+    mine, other = "The clavichord in the garden is old.", "The piano in the garden is old."
+    here, there = (engine.encode(MODEL, text).tokens.index("garden") for text in (mine, other))
+    assert here == there + 3
+    effects = engine.intervene(MODEL, mine, [Change(states=(2,))], masked=[here], value="other", other=other)
+    (expected,) = engine.fill_mask(MODEL, other, 1, masked={there}, targets=[effects.answer.id])
+    assert read_of(effects).log_probability == pytest.approx(expected.targets[0].log_probability, abs=1e-4)
+    with pytest.raises(InvalidInput, match="no mask in the same place"):
+        engine.intervene(MODEL, mine, [Change(states=(2,))], masked=[2], value="other", other=other)
+
+    mine, other = "The [MASK] sat on the [MASK].", "A [MASK] sat on a [MASK]."
+    aim = Aim(position=6, answer="table")
+    effects = engine.intervene(MODEL, mine, [Change(states=(2,))], aim=aim, value="other", other=other)
+    expected = engine.fill_mask(MODEL, other, 1, targets=["table"])[1]
+    assert read_of(effects).log_probability == pytest.approx(expected.targets[0].log_probability, abs=1e-4)
+
+
+def test_what_comes_next_is_read_from_the_last_token_of_both(engine: Engine, checkpoint: Checkpoint) -> None:
+    """Also where the last words have other numbers of tokens."""
+    model = str(checkpoint("gpt2"))
+    mine, other = "The cat saw the dog", "The cat saw the caterpillars"
+    assert len(engine.encode(model, mine)) < len(engine.encode(model, other))
+    last = engine.info(model).n_layers
+    change = Change(states=(last,), positions=(len(engine.encode(model, mine)) - 1,))
+    effects = engine.intervene(model, mine, [change], aim=Aim("next token"), value="other", other=other)
+    assert effects.readings[0].log_probability == pytest.approx(read_of(effects).log_probability, abs=1e-5)
+
+
+def mask_of(engine: Engine, text: str) -> int:
+    return engine.encode(MODEL, text).tokens.index("[MASK]")
+
+
+def read_of(effects: Effects) -> Reading:
+    """What the other run answers."""
+    assert effects.other is not None
+    return effects.other
 
 
 def test_means_are_those_over_built_in_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
