@@ -1,4 +1,4 @@
-"""Why this word: what each other word does for a guess, measured by hiding that word as well (erasure).
+"""Why this word: what each other word does for a prediction, measured by hiding that word as well (erasure).
 
 Li, Monroe and Jurafsky 2016, "Understanding Neural Networks through Representation Erasure": the importance of a part
 of the input is what the log-likelihood of the answer loses without it. Here the part is a word, and it is replaced by
@@ -22,7 +22,7 @@ UNNOTICED = 0.1
 @dataclass(frozen=True, slots=True)
 class Erasure:
     """What hiding a word does to the probability of one token at a mask: ``before`` and ``after``, from 0 to 1; and
-    what the model guesses then.
+    what the model puts first then.
     """
 
     word: Unit
@@ -32,8 +32,10 @@ class Erasure:
 
     @property
     def bits(self) -> float:
-        """log2 of the factor by which the probability changes: -1 where it is halved; what rounds to 0 is tiny."""
-        return math.log2(max(self.after, _TINIEST) / max(self.before, _TINIEST))
+        """What log2 P loses without the word, as occlusion counts it: 1 where P is halved, above 0 for a word that
+        supports the token, below for one that opposes it. A probability that rounds to 0 is taken for a tiny one.
+        """
+        return math.log2(max(self.before, _TINIEST) / max(self.after, _TINIEST))
 
 
 _TINIEST = 1e-30  # a probability that float32 can still hold

@@ -1,7 +1,8 @@
 """Which explanation holds: words are hidden in the order in which a method ranks them, and the answer is watched.
 
 Deletion and insertion after Samek et al. 2017 and Petsiuk et al. 2018; agreement by Kendall's tau as in Jain & Wallace
-2019.
+2019. What a method has to beat is the order of words by their nearness to the place where the answer is read, which
+knows nothing of the model.
 """
 
 from __future__ import annotations
@@ -33,6 +34,21 @@ def occlusion(effects: Effects) -> Array:
     """What is lost of ln P of the answer when each word is hidden by itself, (words,): Zeiler & Fergus 2014."""
     before = effects.untouched.log_probability
     return np.array([before - reading.log_probability for reading in effects.readings])
+
+
+def ranked_words(units: Sequence[Unit]) -> tuple[int, ...]:
+    """The places of the units that are words: a punctuation mark by itself is none, so it is never hidden."""
+    return tuple(place for place, unit in enumerate(units) if any(map(str.isalnum, unit.label)))
+
+
+def nearness(words: Sequence[Unit], position: int) -> Array:
+    """Minus the distance in words from the token at ``position``, which is in none of them, (words,): −1 for those next
+    to it.
+    """
+    n_before = sum(word.stop <= position for word in words)
+    places = np.arange(len(words), dtype=np.float64)
+    found: Array = -np.abs(places - n_before + (places >= n_before))
+    return found
 
 
 def order(scores: Sequence[float] | Array) -> tuple[int, ...]:
@@ -92,25 +108,54 @@ def kendall(scores: Sequence[Array]) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over sentences, with its 95% interval (percentiles of a bootstrap over sentences)."""
+
+    value: float
+    low: float
+    high: float
+
+    def __format__(self, how: str) -> str:
+        """ "0.15 (0.13 to 0.17)", each number written as ``how`` says."""
+        return f"{self.value:{how}} ({self.low:{how}} to {self.high:{how}})".replace("-", "−")
+
+
+@dataclass(frozen=True, slots=True)
 class Area:
-    """A method's mean area over some sentences, with the 95% interval of that mean (percentiles of a bootstrap over
-    sentences).
+    """A method's area over ``n`` sentences: its mean and median, and by how much it is ``above`` the baseline's in the
+    mean, sentence by sentence; None where there is no baseline, or it is this one.
     """
 
     method: str
     way: Way
-    mean: float
-    low: float
-    high: float
+    mean: Mean
+    median: float
+    above: Mean | None
     n: int
 
 
-def mean_area(method: str, way: Way, areas: Sequence[float]) -> Area:
-    """Raises ValueError where there is no sentence."""
-    if not areas:
-        raise ValueError("there is no area to take the mean of")
-    values = np.array(areas)
+def mean(values: Sequence[float] | Array) -> Mean:
+    """Raises ValueError where there is no value."""
+    if not len(values):
+        raise ValueError("there is no value to take the mean of")
+    each = np.asarray(values, dtype=np.float64)
     rng = np.random.default_rng(_SEED)
-    means = values[rng.integers(0, len(values), (_RESAMPLES, len(values)))].mean(axis=1)
+    means = each[rng.integers(0, len(each), (_RESAMPLES, len(each)))].mean(axis=1)
     low, high = np.percentile(means, (2.5, 97.5))
-    return Area(method, way, float(values.mean()), float(low), float(high), len(values))
+    return Mean(float(each.mean()), float(low), float(high))
+
+
+def areas(found: Sequence[Mapping[tuple[str, Way], float]], baseline: str) -> list[Area]:
+    """Of every method and way the areas of some sentences, each sentence's by method and way, against those of the
+    ``baseline`` in the same sentences. Both ways of a method follow each other, the best method by deletion first.
+    """
+    table = []
+    for method, way in dict.fromkeys(key for each in found for key in each):
+        own = [each[method, way] for each in found if (method, way) in each]
+        beside = [
+            each[method, way] - each[baseline, way] for each in found if {(method, way), (baseline, way)} <= {*each}
+        ]
+        above = mean(beside) if beside and method != baseline else None
+        table.append(Area(method, way, mean(own), float(np.median(own)), above, len(own)))
+    best = {one.method: one.mean.value for one in table if one.way == "deletion"}
+    return sorted(table, key=lambda one: (best[one.method], one.method, one.way))

@@ -7,8 +7,9 @@ Three kinds of lines, one JSON object each:
   sides in the same process and in turns, medians after a warm-up.
 - "click": a click that switches a head off until the new predictions are drawn, as a share of a click on a bare
   Streamlit page, in the same run and in turns.
-- "areas": mean area under the deletion and insertion curves of every method on the built-in sentences, with 95%
-  intervals; ``--markdown`` prints them as README's table. No times: these numbers are the same on every machine.
+- "areas": area under the deletion and insertion curves of every method on the built-in sentences, mean and median, and
+  how far its mean is from that of words in the order of their nearness to the mask, sentence by sentence; with 95%
+  intervals. ``--markdown`` prints them as README's table. No times: these numbers are the same on every machine.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import statistics
 import tempfile
 import urllib.parse
 from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 
 import torch
@@ -29,13 +32,13 @@ from benchmarks.browser import chromium
 from benchmarks.latency import BARE_PAGE, click_number, open_page, settle
 from benchmarks.measure import emit, medians
 from benchmarks.server import app
-from jobs.explaining import RANDOM, Explaining, built_in
+from jobs.explaining import Explaining, built_in
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.interventions.attribute import attribute
 from model_zoo.interventions.intervene import intervene
 from model_zoo.interventions.reading import reader
 from model_zoo.loading import LoadedModel
-from model_zoo.types import METHODS, Aim, Change
+from model_zoo.types import Aim, Change
 
 TARGETS = {16: 0.25, 128: 0.5}
 GRADIENTS = 1.1
@@ -163,7 +166,7 @@ def of_clicks(repeats: int) -> None:
 
 
 def of_areas(engine: Engine, model: str, n: int, *, markdown: bool) -> None:
-    job = Explaining(engine, built_in(model, causal=False)[:n])
+    job = Explaining(engine, built_in(model, causal=engine.info(model).lm)[:n])
     while job.running:
         job.advance()
     if job.failure is not None:
@@ -173,29 +176,22 @@ def of_areas(engine: Engine, model: str, n: int, *, markdown: bool) -> None:
         print(as_markdown(table))
         return
     for area in table:
-        emit(
-            benchmark="areas",
-            model=model,
-            method=area.method,
-            way=area.way,
-            mean=area.mean,
-            low=area.low,
-            high=area.high,
-            sentences=area.n,
-        )
+        emit(benchmark="areas", model=model, **asdict(area))
 
 
 def as_markdown(table: Sequence[Area]) -> str:
-    """README's table, the best method by deletion first."""
-    by_name = {(area.method, area.way): area for area in table}
-    names = [name for name in (*METHODS, RANDOM) if (name, "deletion") in by_name]
-    names.sort(key=lambda name: by_name[name, "deletion"].mean)
+    """README's table."""
 
-    def cell(area: Area) -> str:
-        return f"{area.mean:.3f} ({area.low:.3f} to {area.high:.3f})"
+    def cells(one: Area) -> str:
+        return f"{one.mean:.3f} | {one.median:.3f} | {'–' if one.above is None else format(one.above, '+.3f')}"
 
-    rows = [f"| {name} | {cell(by_name[name, 'deletion'])} | {cell(by_name[name, 'insertion'])} |" for name in names]
-    return "\n".join(["| method | deletion, less is better | insertion, more is better |", "|---|---|---|", *rows])
+    methods = groupby(table, key=lambda one: one.method)
+    rows = [f"| {name} | {' | '.join(map(cells, each))} |" for name, each in methods]
+    head = (
+        "| method | deletion, less is better | median | against nearness | insertion, more is better | median | "
+        "against nearness |"
+    )
+    return "\n".join([head, "|---|---|---|---|---|---|---|", *rows])
 
 
 def main() -> None:

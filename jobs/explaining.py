@@ -23,7 +23,10 @@ from model_zoo.types import METHODS, Aim, Change, Effects, Encoding, Measure
 
 Array = npt.NDArray[np.float64]
 
+NEARNESS: Final = "nearness"
 RANDOM: Final = "random order"
+ORDERS: Final = (*METHODS, NEARNESS, RANDOM)
+"""Everything that ranks words: the methods, and what they have to beat."""
 WAYS: Final[tuple[Way, Way]] = ("deletion", "insertion")
 N_SENTENCES: Final = 100
 _RANDOM_ORDERS: Final = 5
@@ -31,12 +34,14 @@ _RANDOM_ORDERS: Final = 5
 
 @dataclass(slots=True)
 class Explained:
-    """What each method says of one answer, a number a word of ``units``, and what came of hiding words in its order:
-    ``curves`` (words + 1,) by method and way. ``failures`` say why a method says nothing of this model; ``error`` is
-    that of integrated gradients, as a share of what they should add up to.
+    """What each method says of one answer, a number a unit, and what came of hiding those units that are words (their
+    places are ``words``) in its order: ``curves`` (words + 1,) by ``ORDERS`` and way. ``failures`` say why a method
+    says nothing of this model; ``error`` is by how much integrated gradients miss the ``difference`` that they should
+    add up to.
     """
 
     units: tuple[Unit, ...]
+    words: tuple[int, ...]
     untouched: Effects
     scores: dict[str, Array] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
@@ -49,7 +54,7 @@ class Explained:
 
 
 def explainable(encoding: Encoding, position: int | None) -> tuple[Unit, ...]:
-    """The words whose part in an answer is asked for: all but those that frame a text, and the mask that is read."""
+    """Words and marks whose part in an answer is asked for: all but what frames a text, and the mask that is read."""
     return tuple(
         unit
         for unit in word_units(encoding)
@@ -64,11 +69,11 @@ def explain(engine: Asking, question: Intervene, measure: Measure) -> Iterator[E
     untouched = engine.ask(replace(question, changes=()))
     fixed = replace(question, aim=replace(question.aim, answer=untouched.answer.id, position=untouched.position))
     units = explainable(untouched.encoding, untouched.position)
-    found = Explained(units, untouched)
+    found = Explained(units, explanations.ranked_words(units), untouched)
     yield found
-    if not units:
+    if not found.words:
         return
-    tokens = [tuple(range(unit.start, unit.stop)) for unit in units]
+    words = [units[place] for place in found.words]
     for method in METHODS:
         asked = (fixed.model, fixed.text, fixed.text_pair, fixed.masked, fixed.aim, method, measure)
         try:
@@ -80,10 +85,15 @@ def explain(engine: Asking, question: Intervene, measure: Measure) -> Iterator[E
         if attribution.error is not None:
             found.difference, found.error = attribution.difference, attribution.error
         yield found
-    orders = {name: [explanations.order(scores)] for name, scores in found.scores.items()}
-    orders[RANDOM] = explanations.random_orders(len(units), _RANDOM_ORDERS)
+    orders = {name: [explanations.order(scores[[*found.words]])] for name, scores in found.scores.items()}
+    if fixed.aim.reads in ("mask", "next token"):
+        place = len(untouched.encoding) if untouched.position is None else untouched.position
+        orders[NEARNESS] = [explanations.order(explanations.nearness(words, place))]
+    orders[RANDOM] = explanations.random_orders(len(words), _RANDOM_ORDERS)
     needed = explanations.needed(ranked for each in orders.values() for ranked in each)
-    hidden = [tuple(token for place in words for token in tokens[place]) for words in needed]
+    hidden = [
+        tuple(token for place in each for token in range(words[place].start, words[place].stop)) for each in needed
+    ]  # fmt: skip
     pieces = []
     with closing(
         engine.stream(replace(fixed, changes=tuple(Change(hidden=each) for each in hidden), top_k=1))
@@ -92,7 +102,7 @@ def explain(engine: Asking, question: Intervene, measure: Measure) -> Iterator[E
             pieces.append(piece)
             yield found
     readings = fixed.whole(pieces).readings
-    probabilities = {words: float(np.exp(one.log_probability)) for words, one in zip(needed, readings, strict=True)}
+    probabilities = {each: float(np.exp(one.log_probability)) for each, one in zip(needed, readings, strict=True)}
     for name, each in orders.items():
         for way in WAYS:
             curves = [explanations.curve(ranked, way, probabilities) for ranked in each]
@@ -124,8 +134,7 @@ class Explaining(Job):
         super().__init__()
         self.questions = tuple(questions)
         self.measure = measure
-        self.areas: dict[tuple[str, Way], list[float]] = {}
-        self.taus: list[dict[tuple[str, str], float]] = []
+        self.areas: list[dict[tuple[str, Way], float]] = []
         self._engine = engine
         self._n_done = 0
 
@@ -150,8 +159,8 @@ class Explaining(Job):
         return self._n_done // 10  # the table is drawn again every ten sentences
 
     def table(self) -> list[Area]:
-        """The mean areas so far, each with its interval; empty before the first sentence is done."""
-        return [explanations.mean_area(name, way, areas) for (name, way), areas in self.areas.items() if areas]
+        """The areas so far, against those of nearness; empty before the first sentence is done."""
+        return explanations.areas(self.areas, NEARNESS)
 
     def steps(self) -> Generator[None, None, None]:
         try:
@@ -160,14 +169,7 @@ class Explaining(Job):
                 for explained in explain(self._engine, question, self.measure):  # noqa: B007 (the last one is whole)
                     yield
                 if explained is not None:
-                    self._note(explained)
+                    self.areas.append({key: explained.area(*key) for key in explained.curves})
                 self._n_done += 1
         except ModelZooError as error:
             self.failure = str(error)
-
-    def _note(self, explained: Explained) -> None:
-        for name, way in explained.curves:
-            self.areas.setdefault((name, way), []).append(explained.area(name, way))
-        names = list(explained.scores)
-        taus = explanations.kendall([explained.scores[name] for name in names])
-        self.taus.append({(a, b): float(taus[i, j]) for i, a in enumerate(names) for j, b in enumerate(names)})

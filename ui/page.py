@@ -40,7 +40,7 @@ def view_field(page: str, default: str) -> Field[str]:
 @dataclass(frozen=True, slots=True)
 class View(Generic[S]):
     """``name`` stands in the address, ``title`` on the tab; ``about`` says in one short sentence what to do or how to
-    read it, and ``more`` what there is to say beyond that, behind "?".
+    read it, ``more`` what there is to say beyond that, behind "?", and ``caution``, under it, what it does not show.
 
     ``draw`` computes nothing that a room below can compute. ``fields`` are those that not all views of the page have.
     ``left_out`` says what is on the screen and not in the page's address, in a sentence; "" where there is no such
@@ -52,6 +52,7 @@ class View(Generic[S]):
     draw: Callable[[S], None]
     about: str = ""
     more: str = ""
+    caution: str = ""
     fields: tuple[Field[Any], ...] = ()
     needs: tuple[Need, ...] = ()
     left_out: Callable[[S], str] = lambda _scene: ""
@@ -157,6 +158,8 @@ def _show(page: Page[Any], view: View[Any], scene: Any) -> None:
     with failures_as_messages():
         if not lacking(scene, view.needs):
             view.draw(scene)
+    if view.caution:
+        st.caption(view.caution)
     if page.footer is not None:
         page.footer(scene)
     _link(" ".join(filter(None, (page.left_out(scene), view.left_out(scene)))))

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from viz.layout import axis_style, base_layout, token_text
 from viz.palette import categorical, theme
 
-_SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon")
+_SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagram")
 _HEIGHT: Final = 340  # px
 _PLOT: Final = 260  # px at least below the names
 _LEGEND_ROW: Final = 22  # px a line: on a phone each name gets a row of its own

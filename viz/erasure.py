@@ -1,4 +1,4 @@
-"""Why this word: the sentence tinted by what hiding each word does to the guess, and the largest effects as bars."""
+"""What hiding each word does to a prediction: the sentence tinted by it, and the largest effects as bars."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from viz.palette import diverging, theme
 from viz.predictions import percent
 from viz.token_line import Cell, Item, Line, filled
 
+LEGEND = "Blue words support the prediction, orange ones oppose it"
+"""What the colours say, wherever words are coloured by what is lost without them."""
 SCALE_END = 3.0
 """Bits at which the colour is full: the probability is an eighth of what it was, or eight times that."""
 _BAR = 25  # px
+
+
+def without_word(word: str, bits: float, below: str, title: str, *, dark: bool = False) -> Item:
+    """A word in the colour of how many ``bits`` of log2 P are lost without it, and what is written below."""
+    return Item((filled(word, diverging(dark), 0.5 + bits / (2 * SCALE_END)), Cell(below, small=True)), title)
 
 
 def erased_sentence(
@@ -30,17 +37,14 @@ def erased_sentence(
     are outlined, ``guess`` says by the mask's position what to write under it.
     """
     by_start = {effect.word.start: effect for effect in effects}
-    scale = diverging(dark)
     items = []
     for unit in units:
         effect = by_start.get(unit.start)
         hidden = [place for place in range(unit.start, unit.stop) if place in masks]
         if effect is not None:
-            word = filled(unit.label, scale, 0.5 + effect.bits / (2 * SCALE_END))
-            said = f"without “{unit.label}”: {percent(effect.before)} → {percent(effect.after)}"
-            items.append(
-                Item((word, Cell(percent(effect.after), small=True)), f"{said}; the guess: {effect.guess.token}")
-            )
+            left = percent(effect.after)
+            said = f"without “{unit.label}”: {percent(effect.before)} → {left}; the prediction: {effect.guess.token}"
+            items.append(without_word(unit.label, effect.bits, left, said, dark=dark))
         elif hidden:
             under = next((guess[place] for place in hidden if place in guess), "")
             items.append(Item((Cell(unit.label), Cell(under or "–", small=True)), "hidden", marked=bool(under)))
@@ -48,12 +52,12 @@ def erased_sentence(
 
 
 def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = False) -> go.Figure:
-    """A bar a word, in the order given: how much of the probability is lost (left) or won (right) without it, in bits.
-    Its name says the probability before and after.
+    """A bar a word, in the order given: how many bits of log2 P are lost (right) or won (left) without it. Its name
+    says the probability before and after.
     """
     colours = theme(dark)
     scale = diverging(dark)
-    costs, helps = scale[len(scale) // 4][1], scale[-1 - len(scale) // 4][1]
+    opposes, supports = scale[len(scale) // 4][1], scale[-1 - len(scale) // 4][1]
     style = axis_style(colours) | {"fixedrange": True}
     low, high = min([0.0, *(effect.bits for effect in effects)]), max([0.0, *(effect.bits for effect in effects)])
     room = 0.05 * (high - low or 1.0)
@@ -68,9 +72,9 @@ def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = Fa
                 x=[effect.bits for effect in effects],
                 y=places,
                 orientation="h",
-                marker={"color": [helps if effect.bits > 0 else costs for effect in effects]},
+                marker={"color": [supports if effect.bits > 0 else opposes for effect in effects]},
                 hovertext=[
-                    f"{name}, {effect.bits:+.2f} bits; the guess: {token_text(effect.guess.token)}"
+                    f"{name}, {effect.bits:+.2f} bits; the prediction: {token_text(effect.guess.token)}"
                     for name, effect in zip(names, effects, strict=True)
                 ],
                 hovertemplate="%{hovertext}<extra></extra>",
@@ -86,7 +90,7 @@ def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = Fa
             xaxis=style
             | {
                 "range": [low - room, high + room],
-                "title": style["title"] | {"text": "bits (−1: half the probability)"},
+                "title": style["title"] | {"text": "bits lost (1: half the probability)"},
                 "zeroline": True,
                 "zerolinecolor": colours.line,
                 "automargin": True,

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from analysis import explanations
-from analysis.words import word_units
+from analysis.words import Unit, word_units
 from model_zoo.types import Attribution, Effects, Prediction, Reading
 
 CAT = Prediction("cat", 1, 0.5)
@@ -74,14 +74,49 @@ def test_tau_is_scipys() -> None:
     assert found[0, 1] == pytest.approx(sum(signs) / len(pairs))  # without ties
 
 
+def test_a_mark_by_itself_is_no_word() -> None:
+    encoding = builders.encoding(["don't", ",", "3", "%", "“", "été", "."])
+    units = [unit for unit in word_units(encoding) if not unit.special]
+    assert explanations.ranked_words(units) == (0, 2, 5)
+
+
+def test_nearness_counts_words() -> None:
+    """The mask is token 6 of [CLS], five words, one of them of two tokens, the mask, two words; and 9 is the end."""
+    words = [Unit(str(at), start, stop, 0, False) for at, (start, stop) in
+             enumerate([(1, 2), (2, 3), (3, 5), (5, 6), (7, 8), (8, 9)])]  # fmt: skip
+    near = explanations.nearness(words, 6)
+    assert near.tolist() == [-4, -3, -2, -1, -1, -2]
+    assert explanations.order(near) == (3, 4, 2, 5, 1, 0)  # of two equally far the earlier one
+    assert explanations.order(explanations.nearness(words, 9)) == (5, 4, 3, 2, 1, 0)
+
+
+def test_areas_are_set_against_the_baselines_of_the_same_sentences() -> None:
+    """Sentences differ much more than methods do, so a small difference is seen in pairs alone."""
+    base = np.linspace(0.1, 0.9, 30)
+    found: list[dict[tuple[str, explanations.Way], float]] = [
+        {("m", "deletion"): float(area - 0.1 + 0.05 * (at % 3 - 1)), ("near", "deletion"): float(area)}
+        for at, area in enumerate(base)
+    ]
+    best, near = explanations.areas([*found, {("near", "deletion"): 0.5}], "near")
+    assert (best.method, near.method, near.above) == ("m", "near", None)
+    assert (best.n, near.n) == (30, 31)
+    assert best.median == pytest.approx(np.median([each["m", "deletion"] for each in found]))
+    assert best.above is not None
+    assert best.above.value == pytest.approx(-0.1)
+    assert best.above.low > -0.12
+    assert best.above.high < -0.08
+    assert near.mean.low < best.mean.high  # unpaired, nothing would be seen
+    assert f"{explanations.Mean(-0.1, -0.12, 0.08):+.2f}" == "−0.10 (−0.12 to +0.08)"
+
+
 def test_intervals_hold_the_mean_and_shrink() -> None:
     rng = np.random.default_rng(1)
-    few, many = (explanations.mean_area("m", "deletion", rng.normal(0.5, 0.1, n).tolist()) for n in (10, 1000))
-    assert few.low < few.mean < few.high
+    few, many = (explanations.mean(rng.normal(0.5, 0.1, n)) for n in (10, 1000))
+    assert few.low < few.value < few.high
     assert many.high - many.low == pytest.approx(2 * 1.96 * 0.1 / math.sqrt(1000), rel=0.15)
     assert few.high - few.low > 3 * (many.high - many.low)
-    with pytest.raises(ValueError, match="no area"):
-        explanations.mean_area("m", "deletion", [])
+    with pytest.raises(ValueError, match="no value"):
+        explanations.mean([])
 
 
 def test_random_orders_are_always_the_same() -> None:

@@ -113,11 +113,15 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     hidden = engine.intervene(
         MODEL, DOGS, [Change(hidden=(at,)) for at in (1, 2, 3, 4, 5, 7, 8)], aim=Aim(answer="are")
     )
-    assert found[0] == pytest.approx(-changes(hidden, "bits") * math.log(2), abs=1e-3)
+    assert found[0] == pytest.approx(-changes(hidden, "bits"), abs=1e-3)
     own = engine.attribute(MODEL, DOGS, aim=Aim(answer="are")).scores[[1, 2, 3, 4, 5, 7, 8]]
-    assert found[2] == pytest.approx(own, abs=1e-3)
+    assert found[2] == pytest.approx(own / math.log(2), abs=1e-3)
     curves = {trace["name"].partition(":")[0]: trace["y"] for trace in figures(app)[0]["data"]}
-    assert len(curves) == 8
+    assert len(curves) == 9
+    assert {len(curve) for curve in curves.values()} == {7}  # six words: the full stop is not hidden
+    near = [engine.intervene(MODEL, DOGS, [Change(hidden=at)], aim=Aim(answer="are")) for at in ((5,), (5, 7))]
+    shares = [math.exp(one.readings[0].log_probability - one.untouched.log_probability) for one in near]
+    assert curves["Nearness alone"][1:3] == pytest.approx(shares, abs=1e-3)
     first = [2, 1][int(np.argmax(found[0]) == 0)]
     alone = engine.intervene(MODEL, DOGS, [Change(hidden=(first,))], aim=Aim(answer="are"))
     share = math.exp(alone.readings[0].log_probability - alone.untouched.log_probability)
@@ -133,6 +137,9 @@ def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     effects = engine.patch(MODEL, DOGS, DOG, aim=Aim(answer="are", against="is"))
     assert cells(app).ravel() == pytest.approx(recovered(effects, "difference"), abs=1e-3)
     assert "P(are) is 48% here and 0.65% in the other run." in said(app)
+    app = open_page(PAGE, text=DOGS, view="patching", other="The dog near it [MASK] hungry.")
+    assert "8 words in the one text and 7 words in the other" in said(app)
+    assert "Give texts of equally many words." in said(app)
     heads = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", what="heads")
     assert cells(heads).shape == (6, 12)
 
@@ -174,9 +181,9 @@ def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
 
 
 def test_every_view_says_what_it_does_not_show(open_page: Open) -> None:
-    assert set(scenes.CAUTIONS) == {view.name for view in page.PAGE.views}
-    for view, caution in scenes.CAUTIONS.items():
-        assert caution in said(open_page(PAGE, view=view))
+    for view in page.PAGE.views:
+        assert view.caution
+        assert view.caution in said(open_page(PAGE, view=view.name))
 
 
 @pytest.mark.parametrize("view", ["heads", "edges", "words", "patching", "sum"])
@@ -309,10 +316,17 @@ def test_the_built_in_sentences(open_page: Open, monkeypatch: pytest.MonkeyPatch
     assert job.failure is None
     app.run()
     table = app.dataframe[0].value
-    assert len(table) == 8
-    assert "Mean area under the curves of 3 sentences" in said(app)
+    assert len(table) == 9
+    assert "Area under the curves of 3 sentences" in said(app)
     by_name = {(area.method, area.way): area for area in job.table()}
-    assert by_name["occlusion", "deletion"].mean < by_name["random order", "deletion"].mean
+    assert by_name["occlusion", "deletion"].mean.value < by_name["random order", "deletion"].mean.value
+    near, random = by_name["nearness", "insertion"], by_name["random order", "insertion"]
+    assert random.above is not None
+    assert random.above.value == pytest.approx(random.mean.value - near.mean.value)
+    shown = table.set_index("method").loc["Random order (mean of 5)"]
+    assert shown["insertion, median"] == f"{random.median:.3f}"
+    assert shown["insertion, against nearness"] == f"{random.above:+.3f}"
+    assert table.set_index("method").loc["Nearness alone", "insertion, against nearness"] == "–"
 
 
 @pytest.mark.parametrize("example", EXAMPLES.each, ids=lambda example: example.title)

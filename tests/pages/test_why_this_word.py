@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from on_screen import cell_maps
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
 from ui import long_text
 from ui.masked_words import how_surprising
+from viz.erasure import LEGEND
 
 PAGE = "pages/masked_words.py"
 TEXT = "The keys to the cabinet are on the table."
@@ -46,12 +48,12 @@ def test_why_this_word_counts_by_hand(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=text, masks="7", view="why")
     assert min(after, key=after.__getitem__) == 1
     change = f"{before.probability:.0%}", f"{100 * after[1]:.2g}%"
-    assert "Hiding “dogs” costs the guess most: from {} to {}.".format(*change) in said(app)
+    assert "Hiding “dogs” costs the prediction most: from {} to {}.".format(*change) in said(app)
     drawn = figure(app)
     names = drawn["layout"]["yaxis"]["ticktext"]
     assert names[0] == "without “dogs”: {} → {}".format(*change)
     assert len(names) == len(after)
-    expected = sorted((np.log2(p / before.probability) for p in after.values()), key=lambda bits: -abs(bits))
+    expected = sorted((np.log2(before.probability / p) for p in after.values()), key=lambda bits: -abs(bits))
     assert drawn["data"][0]["x"] == pytest.approx(expected, abs=1e-3)
 
 
@@ -64,6 +66,25 @@ def test_why_this_word_follows_what_stood_there_too(open_page: Open, engine: Eng
     app.segmented_control(key="masked_words_followed").set_value("original").run()
     assert figure(app)["layout"]["title"]["text"] == "P(france)"
     assert f": {100 * answer.original.probability:.2g}% →" in figure(app)["layout"]["yaxis"]["ticktext"][0]
+
+
+def test_both_views_that_hide_words_say_the_same(open_page: Open) -> None:
+    """The bars here and the row "Occlusion" on the page "Cause": one number, one sign, one colour, one legend."""
+    asked = {"text": "The dogs near the house are hungry.", "masks": "7"}
+    why, cause = open_page(PAGE, **asked, view="why"), open_page("pages/cause.py", **asked, view="words")
+    bars, occlusion = figure(why), cell_maps(cause)[0]
+    assert occlusion["rows"][0].startswith("Occlusion")
+    theirs = dict(zip(occlusion["columns"], occlusion["values"][0].tolist(), strict=True))
+    names = [name.removeprefix("without “").partition("”")[0] for name in bars["layout"]["yaxis"]["ticktext"]]
+    mine = dict(zip(names, bars["data"][0]["x"], strict=True))
+    assert mine == pytest.approx(theirs, abs=1e-3)
+    assert min(mine.values()) < -0.1
+    assert max(mine.values()) > 0.1
+    scale = occlusion["scale"]  # from what opposes to what supports
+    for bits, colour in zip(bars["data"][0]["x"], bars["data"][0]["marker"]["color"], strict=True):
+        assert colour in (scale[len(scale) // 2 :] if bits > 0 else scale[: len(scale) // 2])
+    assert LEGEND in said(why)
+    assert LEGEND in said(cause)
 
 
 def test_why_hides_words_whole(open_page: Open) -> None:

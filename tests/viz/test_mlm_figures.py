@@ -110,7 +110,7 @@ def test_coherence_stands_between_sentences() -> None:
 
 
 def test_what_a_word_does_for_a_guess_is_drawn() -> None:
-    """Orange where hiding it costs, blue where it helps; the probability that is left under each word."""
+    """Blue where hiding it costs, orange where it helps; the probability that is left under each word."""
     units = [Unit(label, at, at + 1, 0, False) for at, label in enumerate(["a", HOSTILE, "[MASK]", "c"])]
     effects = [
         Erasure(units[0], 0.5, 0.125, BEST[0]),
@@ -125,17 +125,20 @@ def test_what_a_word_does_for_a_guess_is_drawn() -> None:
         ["c", "50%"],
     ]
     assert [item.marked for item in line.items] == [False, False, True, False]
-    assert line.items[0].title == "without “a”: 50% → 12%; the guess: dog"
+    assert line.items[0].title == "without “a”: 50% → 12%; the prediction: dog"
     fills = [item.cells[0].fill for item in line.items]
     assert fills[2] is None
-    assert fills[0] == filled("", diverging(False), 0.5 - 2 / 6).fill
-    assert fills[1] == filled("", diverging(False), 0.5 + 1 / 6).fill
+    assert fills[0] == filled("", diverging(False), 0.5 + 2 / 6).fill
+    assert fills[1] == filled("", diverging(False), 0.5 - 1 / 6).fill
     figure = erasure_bars(effects, "P(dog)")
-    assert list(figure.data[0].x) == [-2, 1, 0]
+    assert list(figure.data[0].x) == [2, -1, 0]
+    blue, orange, _ = figure.data[0].marker.color
+    assert int(blue[5:], 16) > int(blue[1:3], 16)
+    assert int(orange[5:], 16) < int(orange[1:3], 16)
     assert figure.layout.yaxis.ticktext[0] == "without “a”: 50% → 12%"
     assert "<b>" not in figure.layout.yaxis.ticktext[1]
     low, high = figure.layout.xaxis.range
-    assert low < -2 < 1 < high
+    assert low < -1 < 2 < high
     assert erasure_bars([]).data[0].x == ()
 
 

@@ -253,5 +253,7 @@ VIEW = View(
     more="A cut edge gets no weight, and the row’s other weights are scaled so that they sum to 1 again; a word that "
     "may look nowhere takes nothing. Words of several tokens are cut as one. What a word knew may still come by "
     "another way: over a third word, one layer later.",
+    caution="A cut shows what the answer loses when this one way is shut. What a word knows may still reach it by "
+    "another way, over a third word; so a cut that changes nothing does not show that nothing went there.",
     fields=(EDGES, SHOW, LAYER, HEAD),
 )

@@ -31,14 +31,13 @@ from ui.messages import as_text
 from ui.page import View, lacking
 from viz import cells
 from viz.curves import curves
-from viz.palette import diverging
-from viz.token_line import Cell, Item, Line, filled
+from viz.erasure import LEGEND, without_word
+from viz.token_line import Line
 
 Map = npt.NDArray[np.float64]
 
 _BLOCKS = ("attention", "forward")
 _BLOCK_NAMES = ("all heads", "feed-fwd")
-_SCALE_END = 3.0  # bits at which the colour of a word is full
 _MOST_NAMED = 6
 _LONGEST_FOR_WORDS = 64  # tokens; beyond, hiding each word twice takes seconds
 
@@ -208,19 +207,16 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
     st.markdown("**Words that the answer rests on**, before and after")
     token_line.draw(lines, key="words before and after")
     st.caption(
-        "Below each word: how many bits of log₂ P the answer loses when that word alone is hidden. Blue words hold it "
-        "up, orange ones hold it back."
+        f"Below each word: how many bits of log₂ P the prediction loses when that word alone is hidden. {LEGEND}."
     )
 
 
 def _lit(units: Sequence[Unit], lost: Map, label: str, *, dark: bool) -> Line:
-    scale = diverging(dark)
     items = []
     for unit, nats in zip(units, lost, strict=True):
         bits = float(nats) / float(np.log(2))
-        word = filled(unit.label, scale, 0.5 + bits / (2 * _SCALE_END))
         number = "0" if abs(bits) < 0.05 else f"{bits:+.1f}".replace("-", "−")
-        items.append(Item((word, Cell(number, small=True)), f"without “{unit.label}”: {number} bits lost"))
+        items.append(without_word(unit.label, bits, number, f"without “{unit.label}”: {number} bits lost", dark=dark))
     return Line(tuple(items), label=label)
 
 
@@ -327,5 +323,7 @@ VIEW = View(
     "projection stays. **All heads** and **feed-fwd** are the whole attention and feed-forward blocks of a layer. "
     "That an answer falls when a head is off shows that this model uses it here; that it stays does not show that the "
     "head does nothing, since others may do the same.",
+    caution="A head whose loss changes nothing may still be at work: others can do the same, or take over. And a "
+    "model without a head is another model, which may fail in ways of its own.",
     fields=(OFF, VALUE, BY),
 )

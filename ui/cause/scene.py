@@ -17,7 +17,7 @@ from ui import address, notes, widgets, word_strip
 from ui.appearance import is_dark
 from ui.background import desk, watch
 from ui.cause.examples import EXAMPLES
-from ui.cause.fields import AGAINST, ANSWER, BY, MASK, MASKS, VIEW
+from ui.cause.fields import AGAINST, ANSWER, BY, MASK, MASKS
 from ui.engine import engine
 from ui.messages import as_text
 from ui.page import Need, View
@@ -32,19 +32,6 @@ _BY: dict[By, str] = {
     "probability": "P",
     "difference": "Logit difference",
     "divergence": "KL divergence",
-}
-# What each view shows, and what it does not.
-CAUTIONS: dict[str, str] = {
-    "heads": "A head whose loss changes nothing may still be at work: others can do the same, or take over. And a "
-    "model without a head is another model, which may fail in ways of its own.",
-    "edges": "A cut shows what the answer loses when this one way is shut. What a word knows may still reach it by "
-    "another way, over a third word; so a cut that changes nothing does not show that nothing went there.",
-    "words": "Hiding words makes texts that nobody wrote. So a curve shows how well an order fits this test, with this "
-    "sentence; it does not show how the model comes to its answer.",
-    "patching": "Where the answer turns, what tells these two sentences apart passes through. What they have in common "
-    "is not seen, and other sentences may go another way.",
-    "sum": "A share is what a part writes for the answer itself. What it changes in later parts counts as theirs, so a "
-    "small share does not show that the answer could do without that part.",
 }
 
 
@@ -309,9 +296,8 @@ def answered(question: Intervene, n_tokens: int) -> Effects | None:
 
 
 def footer(scene: Scene) -> None:
-    """What the view shows and what not, and one line about the model."""
+    """One line about the model."""
     notes.beyond_training({scene.model: len(scene.encoding)})
-    st.caption(CAUTIONS[VIEW.value])
     st.caption(notes.about_model(scene.info, len(scene.encoding)))
 
 

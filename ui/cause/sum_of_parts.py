@@ -159,5 +159,7 @@ VIEW = View(
     more="Direct logit attribution (nostalgebraist 2020; Elhage et al. 2021): the last vector is the sum of the "
     "embeddings and of what every head and feed-forward block added, so the logit is one, too, once the norms are "
     "held still. What a part writes for the answer is not all it does for it: it may also change what later parts do.",
+    caution="A share is what a part writes for the answer itself. What it changes in later parts counts as theirs, so "
+    "a small share does not show that the answer could do without that part.",
     fields=(GROUPED, DIFFERENCE),
 )

@@ -177,7 +177,10 @@ VIEW = View(
     "Two sentences that differ in one word. Pieces of the other run are put into this one: where does that turn the "
     "answer?",
     more="Activation patching (Vig et al. 2020; Meng et al. 2022): the run of the first sentence, with one vector, or "
-    "one head’s output, taken from the run of the second. Sentences need equally many words; a word of other pieces "
-    "gets the mean of the other word’s.",
+    "one head’s output, taken from the run of the second. Words are matched in their order, so the sentences need "
+    "equally many, and the mask in the same place; a word that is split into another number of tokens gets the mean of "
+    "the other word’s vectors.",
+    caution="Where the answer turns, what tells these two sentences apart passes through. What they have in common "
+    "is not seen, and other sentences may go another way.",
     fields=(OTHER, WHAT),
 )

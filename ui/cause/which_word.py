@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ import streamlit as st
 
 from analysis import explanations
 from analysis.explanations import Area, Way
-from jobs.explaining import N_SENTENCES, RANDOM, Explained, Explaining, built_in, explain
+from jobs.explaining import N_SENTENCES, NEARNESS, ORDERS, RANDOM, WAYS, Explained, Explaining, built_in, explain
 from model_zoo.types import METHODS, Measure
 from ui import figures, save, widgets
 from ui.background import desk, watch
@@ -23,12 +25,16 @@ from ui.messages import as_text
 from ui.page import View, lacking
 from viz import cells
 from viz.curves import curves
+from viz.erasure import LEGEND
 
 MEASURE: Field[Measure] = Field("of", "log P", one_of("the measure", ("log P", "P", "logit difference")), of="cause")
 WAY: Field[Way] = Field("way", "deletion", one_of("the curve", ("deletion", "insertion")), of="cause")
 
-_MEASURES: dict[Measure, str] = {"log P": "ln P", "P": "P", "logit difference": "Logit difference"}
-_WAYS: dict[Way, str] = {"deletion": "Hide the highest first", "insertion": "Show the highest first"}
+_MEASURES: dict[Measure, str] = {"log P": "log₂ P", "P": "P", "logit difference": "Logit difference"}
+_WAYS: dict[Way, str] = {
+    "deletion": "Deletion: hide the highest first",
+    "insertion": "Insertion: show the highest first",
+}
 _TITLES = {
     "occlusion": "Occlusion: hide the word",
     "gradient x input": "Gradient × input",
@@ -37,8 +43,10 @@ _TITLES = {
     "rollout": "Attention rollout",
     "value-weighted attention": "Attention × value",
     "gradient-weighted attention": "Attention × gradient",
+    NEARNESS: "Nearness alone",
     RANDOM: "Random order (mean of 5)",
 }
+_IN_UNITS = ("occlusion", "gradient x input", "integrated gradients")  # methods whose scores are parts of the measure
 _MOST = 40  # words for which all methods are worked out
 _METHODS = """
 - **Occlusion** (Zeiler & Fergus 2014; Li et al. 2016): each word hidden by itself; what the measure loses.
@@ -54,6 +62,10 @@ _METHODS = """
 
 The numbers of a word are the sum of its tokens’. A hidden word is read as the mask; where a model has none, as the
 token for unknown words.
+
+Two orders ask nothing of the model, so a method has to beat both. **Nearness alone** takes the words next to the place
+where the answer is read first (of two equally far the earlier one); **random order** is the mean of 5. With the BERT
+that comes with this app, attention hardly beats nearness on the built-in sentences: try them below.
 """
 
 
@@ -97,9 +109,14 @@ def _shown(found: Explained) -> list[str]:
     return [name for name in METHODS if name in found.scores]
 
 
+def _scale(name: str) -> float:
+    """What a method's numbers are multiplied by for the screen: ln P becomes log₂ P, as everywhere on the pages."""
+    return 1 / math.log(2) if MEASURE.value == "log P" and name in _IN_UNITS else 1.0
+
+
 def _scores(scene: Scene, found: Explained) -> None:
     names = _shown(found)
-    values = np.stack([found.scores[name] for name in names])
+    values = np.stack([found.scores[name] * _scale(name) for name in names])
     payload = cells.cells(
         values,
         [_TITLES[name] for name in names],
@@ -110,13 +127,11 @@ def _scores(scene: Scene, found: Explained) -> None:
     )
     show(payload, "cause_scores")
     said = (
-        f"{scene.in_words(found.untouched)}. Each row has a colour scale of its own, blue for what speaks for the "
-        "answer and orange for what speaks against it; attention has no sign."
+        f"{scene.in_words(found.untouched)}. {LEGEND}; attention has no sign. Each row has a colour scale of its own."
     )
     if found.error is not None and found.difference is not None:
-        said += (
-            f" Integrated gradients should add up to {found.difference:.3f} and miss it by {abs(found.error):.4f}."
-        ).replace("-", "−")
+        whole, missed = (_scale("integrated gradients") * one for one in (found.difference, abs(found.error)))
+        said += f" Integrated gradients should add up to {whole:.3f} and miss it by {missed:.4f}.".replace("-", "−")
     st.caption(as_text(said))
     for why in dict.fromkeys(found.failures.values()):
         st.caption(as_text(why))
@@ -126,12 +141,12 @@ def _scores(scene: Scene, found: Explained) -> None:
 def _holds(scene: Scene, found: Explained) -> None:
     """Which explanation holds on this sentence: curves, areas, and how far the methods agree."""
     left, right = st.columns([3, 2], gap="medium")
-    names = [*_shown(found), RANDOM]
+    names = [name for name in ORDERS if (name, "deletion") in found.curves]
     with left:
-        st.markdown("**Which of them holds?** Words go in the order of each method, and the answer is watched.")
+        st.markdown("**Which is faithful?** Words go in the order of each method, and P of the answer is watched.")
         way = widgets.choice("Curve", _WAYS, WAY, label_visibility="collapsed")
         ranked = sorted(names, key=lambda name: found.area(name, way), reverse=way == "insertion")
-        n = len(found.units)
+        n = len(found.words)
         series = [(f"{_TITLES[name]}: area {found.area(name, way):.2f}", found.curves[name, way]) for name in ranked]
         high = max(float(curve.max()) for _, curve in series)
         figure = curves(
@@ -152,6 +167,7 @@ def _holds(scene: Scene, found: Explained) -> None:
                 else "A method that names the right words brings the answer back fast: a large area is good."
             )
             + " Occlusion is made of the same kind of runs, so it has a head start."
+            + (" “Nearness alone” knows only where the answer is read." if NEARNESS in names else "")
         )
         save.table("The curves", lambda: _curve_table(scene, found), "which-word-curves")
     if len(found.scores) > 1:
@@ -161,7 +177,7 @@ def _holds(scene: Scene, found: Explained) -> None:
 
 def _agreement(found: Explained) -> None:
     names = _shown(found)
-    taus = explanations.kendall([found.scores[name] for name in names])
+    taus = explanations.kendall([found.scores[name][[*found.words]] for name in names])
     st.markdown("**Do they agree?** Kendall’s τ between the orders: 1 the same, 0 unrelated, −1 reversed.")
     short = [_TITLES[name].partition(":")[0] for name in names]
     numbered = [f"{number} {name}" for number, name in enumerate(short, start=1)]
@@ -169,7 +185,7 @@ def _agreement(found: Explained) -> None:
     show(cells.cells(taus, numbered, places, what="τ", end=1.0, file="which-word-agreement"), "cause_taus")
     st.caption(
         "Attention that disagrees with gradients and hiding (Jain & Wallace 2019) need not be useless: whether it is "
-        "an explanation depends on what is asked of one (Wiegreffe & Pinter 2019). Look which one holds."
+        "an explanation depends on what is asked of one (Wiegreffe & Pinter 2019). See which passes."
     )
 
 
@@ -202,27 +218,28 @@ def _many(scene: Scene) -> None:
             return
         st.dataframe(_areas(table), hide_index=True)
         st.caption(
-            f"Mean area under the curves of {job.n_done} sentences, with the 95% interval of the mean (bootstrap over "
-            "sentences). Deletion: less is better. Insertion: more is better."
+            f"Area under the curves of {job.n_done} sentences. Deletion: less is better. Insertion: more is better. "
+            "“Against nearness”: the mean difference from the area of nearness alone in the same sentence; where its "
+            "interval includes 0, nothing shows that the method says more than where the answer is read. Intervals: "
+            "95%, bootstrap over sentences."
         )
-        save.table("Mean areas", lambda: pd.DataFrame(table), "which-word-areas")
+        save.table("Mean areas", lambda: _area_table(table), "which-word-areas")
 
 
 def _areas(table: Sequence[Area]) -> pd.DataFrame:
-    by_name = {(one.method, one.way): one for one in table}
-    names = [name for name in (*METHODS, RANDOM) if (name, "deletion") in by_name]
-    names.sort(key=lambda name: by_name[name, "deletion"].mean)
-
-    def written(one: Area) -> str:
-        return f"{one.mean:.3f}  ({one.low:.3f} – {one.high:.3f})"
-
-    return pd.DataFrame(
-        {
-            "method": [_TITLES[name] for name in names],
-            "deletion": [written(by_name[name, "deletion"]) for name in names],
-            "insertion": [written(by_name[name, "insertion"]) for name in names],
+    shown: dict[str, list[str]] = {"method": [_TITLES[one.method] for one in table if one.way == "deletion"]}
+    for way in WAYS:
+        each = [one for one in table if one.way == way]
+        shown |= {
+            f"{way}, mean": [f"{one.mean:.3f}" for one in each],
+            f"{way}, median": [f"{one.median:.3f}" for one in each],
+            f"{way}, against nearness": ["–" if one.above is None else f"{one.above:+.3f}" for one in each],
         }
-    )
+    return pd.DataFrame(shown)
+
+
+def _area_table(table: Sequence[Area]) -> pd.DataFrame:
+    return pd.json_normalize([asdict(one) for one in table], sep="_")
 
 
 def _score_table(scene: Scene, found: Explained) -> pd.DataFrame:
@@ -232,12 +249,12 @@ def _score_table(scene: Scene, found: Explained) -> pd.DataFrame:
             "revision": scene.info.revision,
             "text": scene.text,
             "answer": found.untouched.answer.token,
-            "measure": MEASURE.value,
+            "measure": _MEASURES[MEASURE.value],
             "method": name,
             "word": unit.label,
             "first_token": unit.start + 1,
             "last_token": unit.stop,
-            "score": float(score),
+            "score": float(score) * _scale(name),
         }
         for name in _shown(found)
         for unit, score in zip(found.units, found.scores[name], strict=True)
@@ -267,9 +284,14 @@ VIEW = View(
     "words",
     "Which word did it?",
     draw,
-    "Up to seven methods say which words the answer rests on. Do they agree, and which of them holds?",
+    "Up to seven methods of feature attribution say which words the prediction depends on. Do they agree, and which is "
+    "faithful?",
     more="Each method gives every word a number. To see which one to believe, words are hidden in each method’s "
-    "order, and P of the answer is followed (Samek et al. 2017; Petsiuk et al. 2018). Hiding words makes sentences "
-    "that nobody wrote, so the curves measure how a method fits this test.",
+    "order, and P of the answer is followed (Samek et al. 2017; Petsiuk et al. 2018); punctuation marks stay. Hiding "
+    "words makes sentences that nobody wrote, so the curves measure how a method fits this test. A method that does "
+    "not beat nearness says no more than where the answer is read. The first row is what **Why this word?** on the "
+    "page Masked words shows.",
+    caution="Hiding words makes texts that nobody wrote. So a curve shows how well an order fits this test, with this "
+    "sentence; it does not show how the model comes to its answer.",
     fields=(MEASURE, WAY),
 )

@@ -1,4 +1,4 @@
-"""View "Why this word?": each other word hidden in turn, and what that does to the guess for one mask."""
+"""View "Why this word?": each other word hidden in turn, and what that does to the prediction for one mask."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ui.masked_words.scene import Scene
 from ui.messages import as_text
 from ui.page import View, lacking
 from ui.word_strip import one_mask
-from viz.erasure import erased_sentence, erasure_bars
+from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent
 
 FOLLOWED: Field[str] = Field("followed", "guess", one_of("what is followed", ("guess", "original")), of="masked_words")
@@ -58,10 +58,9 @@ def draw(scene: Scene) -> None:
         if two:
             widgets.choice("Follow", _FOLLOWED, FOLLOWED)
         st.caption(
-            f"Under each word: P({as_text(name)}) when that word is hidden as well. Orange words hold it up, blue ones "
-            "hold it back. Hiding a word also breaks the sentence, and of two words that say the "
-            "same either can go without an effect: this is a measure of what the guess rests on, not a full "
-            "explanation."
+            f"Under each word: P({as_text(name)}) when that word is hidden as well. {LEGEND}. Hiding a word also "
+            "breaks the sentence, and of two words that say the same either can go without an effect: this is a "
+            "measure of what the prediction depends on, not a full explanation."
         )
     with bars:
         figures.show(erasure_bars(largest[:_MOST_BARS], f"P({name})", dark=is_dark()), "erasures", "why")
@@ -84,12 +83,12 @@ def _measured(
 
 
 def _said(largest: Sequence[Erasure], followed: Prediction, best: Prediction) -> str:
-    """The largest effect in a sentence, as plain text; ``best`` is the guess while nothing else is hidden."""
+    """The largest effect in a sentence, as plain text; ``best`` is the prediction while nothing else is hidden."""
     first = largest[0]
-    what = "the guess" if followed.id == best.id else f"“{readable(followed.token)}”"
+    what = "the prediction" if followed.id == best.id else f"“{readable(followed.token)}”"
     if abs(first.bits) < UNNOTICED:
         return f"No single word matters much to {what}: it stays near {percent(followed.probability)}."
-    effect = "costs" if first.bits < 0 else "helps"
+    effect = "costs" if first.bits > 0 else "helps"
     said = f"Hiding “{first.word.label}” {effect} {what} most: from {percent(first.before)} to {percent(first.after)}."
     return f"{said} The model then puts “{readable(first.guess.token)}” first." if first.guess.id != best.id else said
 
@@ -108,9 +107,9 @@ def _table(scene: Scene, position: int, followed: Prediction, effects: Sequence[
                 "last_token": effect.word.stop,
                 "p_before": effect.before,
                 "p_after": effect.after,
-                "change_bits": effect.bits,
-                "guess": effect.guess.token,
-                "guess_probability": effect.guess.probability,
+                "bits_lost": effect.bits,
+                "prediction": effect.guess.token,
+                "prediction_probability": effect.guess.probability,
             }
             for effect in effects
         ]
@@ -121,10 +120,11 @@ VIEW = View(
     "why",
     "Why this word?",
     draw,
-    "Which words does the guess rest on? Each other word is hidden in turn, and the model guesses again.",
+    "Which words does the prediction depend on? Each other word is masked in turn (occlusion), and the model predicts "
+    "again.",
     more="A hidden word is replaced by masks, one for each of its tokens, while the chosen masks stay. The effect is "
-    "how the probability of the guess changes (erasure, Li et al. 2016), in bits: −1 where it is halved, +1 where it "
-    "doubles.",
+    "what log₂ P of the prediction loses (erasure, Li et al. 2016), in bits: +1 where P is halved, −1 where it "
+    "doubles. The first row of **Which word did it?** on the page Cause says the same.",
     fields=(FOLLOWED,),
     needs=("mlm",),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from model_zoo import Engine
 from tests.pages.learn.sentences import SENTENCES
 from ui.learn.case import Case
 from ui.learn.lesson import Choice, Sketch
-from ui.learn.lessons import LESSONS, smaller
+from ui.learn.lessons import LESSONS, head, smaller
 
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 each = pytest.mark.parametrize("text", SENTENCES)
@@ -215,3 +216,17 @@ def test_smaller(model: str) -> None:
     inner = {"embedded/bert": 1536, "embedded/tinybert": 512}.get(model)
     if inner is not None:
         assert tokens == 2 * case.info.width + inner + 1
+
+
+def test_what_attention_explains_is_what_was_measured() -> None:
+    """The lesson's figures are those of the README's table, which a command writes."""
+    readme = Path("README.md").read_text(encoding="utf-8")
+    rows = {cells[1].strip(): cells[2:] for line in readme.splitlines() if len(cells := line.split("|")) == 9}
+    (deletion, _, against, insertion, _, against_too), nearness = rows["attention"][:6], rows["nearness"]
+    said = head._NO_EXPLANATION
+    for cell in (deletion, insertion, nearness[0], nearness[3]):
+        assert cell.split()[0] in said
+    for cell in (against, against_too):
+        difference, low, _, high = cell.strip().replace("(", "").replace(")", "").split()
+        assert difference in said
+        assert f"{low} to {high}" in said

@@ -1,0 +1,62 @@
+"""What explanations are put to the test beside: the order of words by nearness, by hand; and which words are hidden."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jobs.explaining import METHODS, NEARNESS, RANDOM, Explained, explain
+from model_zoo import Engine
+from model_zoo.questions.intervene import Intervene
+from model_zoo.types import Aim, Change
+
+Checkpoint = Callable[[str], Path]
+TINY = "embedded/tinybert"
+
+
+def explained(engine: Engine, question: Intervene) -> Explained:
+    *_, last = explain(engine, question, "log P")
+    return last
+
+
+def shares(engine: Engine, question: Intervene, hidden: list[tuple[int, ...]]) -> list[float]:
+    """P of the answer with tokens hidden, as a share of P in the whole text."""
+    changes = [Change(hidden=each) for each in hidden]
+    found = engine.intervene(question.model, question.text, changes, aim=question.aim)
+    return [math.exp(one.log_probability - found.untouched.log_probability) for one in found.readings]
+
+
+def test_nearness_hides_the_words_next_to_the_mask_first(engine: Engine) -> None:
+    """The comma and the full stop are never hidden, and every method ranks the five words alone."""
+    question = Intervene(TINY, "A cat, it [MASK] on mats.")  # [CLS] a cat , it [MASK] on mat ##s . [SEP]
+    assert engine.encode(TINY, question.text).tokens[7:9] == ("mats", ".")
+    found = explained(engine, question)
+    assert [found.units[place].label for place in found.words] == ["A", "cat", "it", "on", "mats"]
+    assert [unit.label for unit in found.units] == ["A", "cat", ",", "it", "on", "mats", "."]
+    assert {name for name, _ in found.curves} == {*METHODS, NEARNESS, RANDOM}
+    assert {len(curve) for curve in found.curves.values()} == {6}
+    steps = [(), (4,), (4, 6), (2, 4, 6), (2, 4, 6, 7), (1, 2, 4, 6, 7)]
+    expected = shares(engine, question, steps)
+    assert found.curves[NEARNESS, "deletion"] == pytest.approx(expected, abs=1e-4)
+    rest = [tuple({*steps[-1]} - {*step}) for step in steps]
+    assert found.curves[NEARNESS, "insertion"] == pytest.approx(shares(engine, question, rest), abs=1e-4)
+
+
+def test_of_what_comes_next_the_last_words_are_nearest(engine: Engine, checkpoint: Checkpoint) -> None:
+    model = str(checkpoint("gpt2"))
+    question = Intervene(model, "The cat saw the", aim=Aim("next token"))
+    found = explained(engine, question)
+    assert [unit.label for unit in found.units] == ["The", "cat", "saw", "the"]
+    last = found.units[3]
+    near = shares(engine, question, [(), tuple(range(last.start, last.stop))])
+    assert found.curves[NEARNESS, "deletion"][:2] == pytest.approx(near, abs=1e-4)
+
+
+def test_an_answer_to_a_whole_text_is_near_no_word(engine: Engine) -> None:
+    question = Intervene(TINY, "The cat sat.", "It slept.", aim=Aim("next sentence"))
+    found = explained(engine, question)
+    assert (RANDOM, "deletion") in found.curves
+    assert (NEARNESS, "deletion") not in found.curves
