@@ -2,6 +2,7 @@
 
 from jobs.desk import Desk
 from jobs.job import Job, Stopped
+from jobs.visits import Visits
 from jobs.worker import WORKER, Worker
 
-__all__ = ["WORKER", "Desk", "Job", "Stopped", "Worker"]
+__all__ = ["WORKER", "Desk", "Job", "Stopped", "Visits", "Worker"]

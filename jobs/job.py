@@ -6,7 +6,7 @@ import logging
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from threading import Event
+from threading import Event, Lock
 from typing import ClassVar
 
 _log = logging.getLogger(__name__)
@@ -31,7 +31,8 @@ class Job(ABC):
     def __init__(self) -> None:
         self.failure: str | None = None
         self._steps: Generator[None, None, None] | None = None
-        self._stopping = False  # no lock is taken to stop a job, because desks do so when they are collected
+        self._stopping = self._left = False
+        self._ending = Lock()
         self._over = Event()
 
     @abstractmethod
@@ -67,8 +68,16 @@ class Job(ABC):
         self._stopping = True
 
     def leave(self) -> None:
-        """Its visitor has left, or begun another of its kind: end, and give back what was put elsewhere."""
+        """Its visitor has left, or begun another of its kind: end, and ``forget``."""
         self.stop()
+        with self._ending:
+            self._left = True
+            over = not self.running
+        if over:
+            self.forget()
+
+    def forget(self) -> None:  # noqa: B027 (most put nothing elsewhere)
+        """Remove what was put elsewhere. Called when it is over and its visitor has left."""
 
     def wait(self, timeout: float) -> bool:
         """Whether it was over within so many seconds."""
@@ -114,8 +123,14 @@ class Job(ABC):
                 self._steps.close()
         except Exception as error:
             self._fail(error)
-        finally:
-            self._over.set()
+        with self._ending:
+            try:
+                if self._left:
+                    self.forget()
+            except Exception as error:
+                self._fail(error)
+            finally:
+                self._over.set()
 
     def _fail(self, error: Exception) -> None:
         self.failure = FAILURE

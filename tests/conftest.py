@@ -16,7 +16,6 @@ from typing import Any
 
 import checkpoints
 import pytest
-import streamlit as st
 import torch
 from loopback_hub import Hub, point_to, running_hub
 from published import LAYOUTS, Publication, write
@@ -32,6 +31,8 @@ from model_zoo import Engine, pickles, registry
 from model_zoo.families.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
 from model_zoo.memory import ModelMemory
 from model_zoo.types import ModelSpec
+from ui import process
+from ui.background import VISITS
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -182,9 +183,11 @@ def just_started(engine: Engine, quick_runs: None, monkeypatch: pytest.MonkeyPat
     """The app as if its server had just been started, on the session's engine. That has forgotten its results, but not
     its models: to read them anew takes longer than a page's run.
     """
+    process.forget()
+    VISITS.close()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ModelMemory, "clear", lambda _: None)
-        st.cache_resource.clear()
+        engine.close()
     monkeypatch.setattr(model_zoo, "Engine", lambda **_settings: engine)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from jobs import WORKER, Desk, Job
+from jobs import WORKER, Desk, Job, Visits
 from ui.messages import fragment
 
 Kind = TypeVar("Kind", bound=Job)
@@ -16,17 +18,20 @@ _DESK = "desk"
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 
+def _connected(session: str) -> bool:
+    return runtime.exists() and runtime.get_instance().is_active_session(session)
+
+
+VISITS: Final = Visits(_connected)
+
+
 def desk() -> Desk:
     """This visitor's, kept until the visit ends."""
     found: Desk = st.session_state.setdefault(_DESK, Desk())
-    _until_left(found, id(found))
+    context = get_script_run_ctx()
+    if context is not None:
+        VISITS.seen(found, context.session_id)
     return found
-
-
-@st.cache_resource(scope="session", on_release=Desk.leave, show_spinner=False)
-def _until_left(_desk: Desk, number: int) -> Desk:  # noqa: ARG001 (tells desks apart)
-    """What Streamlit releases when it gives a session up, some time after the visitor has left."""
-    return _desk
 
 
 def watch(job: Kind, more: Callable[[Kind], None] | None = None) -> None:

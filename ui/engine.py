@@ -5,33 +5,33 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 
-import streamlit as st
-
 import model_zoo
-from model_zoo import DEFAULT_MODEL
+from model_zoo import DEFAULT_MODEL, tuned
 from model_zoo.asking import Asking
 from model_zoo.errors import ModelZooError
 from serving.remote import RemoteEngine
 from ui import garbage
 from ui.nodelay import nodelay
-from ui.settings import LOCAL, Settings, settings
+from ui.process import kept
+from ui.settings import LOCAL, MB, Settings, settings
 
 
-@st.cache_resource(on_release=lambda found: found.close(), show_spinner=False)
+@kept()
 def engine() -> Asking:
     """The engine; models and results are cached inside it. Nothing is downloaded before a visitor agrees."""
     limits = settings()
+    tuned.begin(limits.tuned_mb * MB)
     if limits.engine == LOCAL:
         return _own(limits)
-    return RemoteEngine(limits.engine, limits.engine_token, result_bytes=limits.result_memory_mb * 2**20)
+    return RemoteEngine(limits.engine, limits.engine_token, result_bytes=limits.result_memory_mb * MB)
 
 
 def _own(limits: Settings) -> Asking:
     """An engine in this process."""
     return model_zoo.Engine(
-        model_bytes=None if limits.model_memory_mb is None else limits.model_memory_mb * 2**20,
-        result_bytes=limits.result_memory_mb * 2**20,
-        process_bytes=limits.process_memory_mb * 2**20,
+        model_bytes=None if limits.model_memory_mb is None else limits.model_memory_mb * MB,
+        result_bytes=limits.result_memory_mb * MB,
+        process_bytes=limits.process_memory_mb * MB,
         runs=limits.runs,
         threads=limits.threads,
         batch=limits.batch,
@@ -49,7 +49,7 @@ def cluster() -> RemoteEngine | None:
     return found if isinstance(found, RemoteEngine) else None
 
 
-@st.cache_resource(show_spinner=False)
+@kept()
 def warm_up() -> threading.Thread:
     """Load torch and the default model beside the first page, so that the first picture comes sooner."""
 

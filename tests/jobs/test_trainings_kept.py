@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import tuning
 
-from jobs import Desk, Worker
+from jobs import Desk, Job, Worker
 from jobs.tuning import MOST_KEPT, Arm, Training, Tuning
 from model_zoo import Engine, tuned
 from training.finetuning.settings import Settings
@@ -24,6 +24,13 @@ def bert(checkpoint: Callable[[str], Path]) -> str:
 def arm(model: str, name: str = "one", teacher: str | None = None, **settings: object) -> Arm:
     plain: dict[str, object] = {"epochs": 2, "batch": 4, "max_tokens": 32}
     return Arm(name, model, tuning.data(), Settings(**(plain | settings)), teacher)  # type: ignore[arg-type]
+
+
+class Held(Worker):
+    """Gives nobody a turn."""
+
+    def start(self, job: Job, visitor: object | None = None) -> None:
+        pass
 
 
 def run(job: Tuning) -> None:
@@ -58,3 +65,20 @@ def test_who_leaves_in_the_middle_leaves_nothing_behind(engine: Engine, bert: st
     (each,) = job.runs
     assert not tuned._place(each.id).exists()
     assert not tuned.state_folder(each.id).exists()
+
+
+def test_who_leaves_before_the_first_turn_leaves_nothing_behind(engine: Engine, bert: str) -> None:
+    """A job that was never begun has what it took over, and forgets it, too."""
+    earlier = Training(engine, [arm(bert, epochs=1)])
+    run(earlier)
+    (kept,) = earlier.kept
+    desk = Desk(Held())
+    waiting = Training(engine, [arm(bert)])
+    waiting.take_over(earlier)
+    desk.start(waiting)
+    assert tuned.folder(kept.id).is_dir()
+    desk.leave()
+    assert waiting.waiting
+    waiting.advance()
+    assert not waiting.running
+    assert not tuned._place(kept.id).exists()

@@ -48,8 +48,9 @@ def bars(app: AppTest) -> list[str]:
 
 def test_the_app_asks() -> None:
     import ui.engine
+    from ui import process
 
-    ui.engine.engine.clear()
+    process.forget()
     assert ui.engine.engine()._asks
 
 

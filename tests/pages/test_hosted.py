@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import model_zoo
 import ui.engine
 from model_zoo import DEFAULT_MODEL
+from ui import process
 from ui.settings import settings
 
 Open = Callable[..., AppTest]
@@ -70,12 +70,12 @@ def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         def close(self) -> None:
             pass
 
-    st.cache_resource.clear()
+    process.forget()
     monkeypatch.setattr(model_zoo, "Engine", Told)
     ui.engine.engine()
     assert given["listed_only"]
     assert given["download_bytes"] == 2_000 * 10**6
-    st.cache_resource.clear()
+    process.forget()
 
 
 @pytest.mark.usefixtures("hosted")

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import streamlit as st
 from gated import PATIENCE, Gate, study
 from layers_page import PAGE, VIEWS, figure, last_run, results_of, run, said, written
 from on_screen import button
@@ -58,7 +57,6 @@ def test_the_table_has_every_task_layer_model_and_setting(open_page: Callable[..
 
 
 def test_looking_closer_runs_nothing_again(open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
-    st.cache_data.clear()  # another test may have followed this sentence's tokens
     app = run(open_page(PAGE, **QUICK, tasks="part_of_speech,word_content"))
     encoded: list[int] = []
     plain = running.hidden_states

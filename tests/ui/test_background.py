@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import streamlit as st
 from streamlit.testing.v1 import AppTest
+
+from ui.background import VISITS
 
 
 def test_jobs_end_with_the_visit() -> None:
@@ -21,7 +22,7 @@ def test_jobs_end_with_the_visit() -> None:
     job = app.session_state["job"]
     assert job.running
     assert not job.stopping
-    st.cache_resource.clear()  # releases what Streamlit releases when it gives a session up
+    VISITS.close()
     assert job.wait(20)
 
 

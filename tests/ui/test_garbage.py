@@ -18,7 +18,7 @@ import pytest
 import model_zoo
 import ui.engine
 from model_zoo import DEFAULT_MODEL, Engine
-from ui import garbage
+from ui import garbage, process
 
 ROOT = Path(__file__).parents[2]
 
@@ -102,7 +102,7 @@ CHILD = """
 import gc, psutil
 import ui.engine
 from model_zoo import DEFAULT_MODEL, Engine
-from ui import garbage
+from ui import garbage, process
 from ui.allocator import keep_less
 keep_less()  # as when the server starts
 memory = lambda: psutil.Process().memory_info().rss / 2**20
@@ -155,9 +155,9 @@ def test_the_app_watches_when_its_first_model_is_loaded(monkeypatch: pytest.Monk
     for module, name in ((ui.engine, "nodelay"), (garbage, "watch")):
         monkeypatch.setattr(module, name, lambda name=name: done.append(name))
     monkeypatch.setattr(ui.engine, "engine", Loading)
-    ui.engine.warm_up.clear()
+    process.forget()
     try:
         ui.engine.warm_up().join(10)
     finally:
-        ui.engine.warm_up.clear()
+        process.forget()
     assert done == ["nodelay", "watch", f"load {DEFAULT_MODEL}"]

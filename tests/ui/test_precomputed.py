@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from analysis.probing import TASKS, Settings, TaskMap, TaskResult, run
 from jobs.study import Key
 from model_zoo import Engine, heldout, sources
-from ui import precomputed
+from ui import precomputed, process
 from ui.layers import fields
 from ui.precomputed import __main__ as command
 
@@ -27,9 +26,9 @@ ANEW = "what comes with the app is out of date: run python -m ui.precomputed"
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     """Files are read once a process; here they change."""
-    st.cache_resource.clear()
+    process.forget()
     yield
-    st.cache_resource.clear()
+    process.forget()
 
 
 def stored(model: str) -> dict[str, Any]:

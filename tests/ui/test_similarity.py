@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
 import tuning
 from layers_page import said
 from sklearn.decomposition import PCA
@@ -22,6 +21,7 @@ from model_zoo import Engine, registry, sources
 from model_zoo.errors import OutOfMemory
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
+from ui import process
 from ui.train import similarity
 from ui.train.scene import Scene
 
@@ -33,10 +33,10 @@ LINES = ["The cat slept.", "A cat was asleep.", "Interest rates are falling.", "
 @pytest.fixture(autouse=True)
 def one_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The session's, as all visitors of the app share one."""
-    st.cache_resource.clear()
+    process.forget()
     monkeypatch.setattr(model_zoo, "Engine", lambda **_settings: engine)
     yield
-    st.cache_resource.clear()
+    process.forget()
 
 
 def _script(scene: object) -> None:

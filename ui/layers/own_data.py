@@ -17,6 +17,7 @@ from ui import save, widgets
 from ui.layers import fields
 from ui.messages import as_text, failures_as_messages
 from ui.own_file import OwnFile
+from ui.process import kept
 from ui.uploads import File
 
 # A class of thirty brings a few files, not one each; whatever is beyond is read again at every action.
@@ -117,23 +118,23 @@ def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnDat
     return OwnData(fingerprint, _parsed(fingerprint, file, format_, target, rank, seed))
 
 
-@st.cache_resource(max_entries=_MOST_READ, show_spinner=False)
+@kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
 def _parsed(
     fingerprint: str,  # noqa: ARG001  (by which it is remembered)
-    _file: File,
-    _format: str,
-    _target: str,
-    _rank: int,
-    _seed: int,
+    file: File,
+    format_: str,
+    target: str,
+    rank: int,
+    seed: int,
 ) -> Dataset | StructuralTask:
     """Read once as long as it is among the last few that visitors have brought."""
-    if _format == "table":
-        return readers.read_table(_file.data, _file.name, seed=_seed)
-    if _format == "senteval":
-        return readers.read_senteval(_file.data, _file.name, seed=_seed)
-    if _target == "trees":
-        return StructuralTask(readers.read_trees(_file.data, _file.name, seed=_seed), _rank)
-    return readers.read_conllu(_file.data, _file.name, cast(readers.CoNLLTarget, _target), seed=_seed)
+    if format_ == "table":
+        return readers.read_table(file.data, file.name, seed=seed)
+    if format_ == "senteval":
+        return readers.read_senteval(file.data, file.name, seed=seed)
+    if target == "trees":
+        return StructuralTask(readers.read_trees(file.data, file.name, seed=seed), rank)
+    return readers.read_conllu(file.data, file.name, cast(readers.CoNLLTarget, target), seed=seed)
 
 
 def _describe(task: Dataset | StructuralTask) -> None:

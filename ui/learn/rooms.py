@@ -18,9 +18,10 @@ ALPHABET: Final = "ACDEFGHJKMNPQRTVWXY23456789"  # no sign that looks like anoth
 _SIGNS: Final = 5
 FORGOTTEN: Final = 24 * 60 * 60.0
 """Seconds after which a room is forgotten in which nobody has shown or answered anything."""
-_IDLE: Final = 60 * 60.0  # seconds after which a room may make way for a new one
 PRESENT: Final = 15.0
 """Seconds that somebody counts as present after having looked."""
+AWAY: Final = 120.0
+"""Seconds without its teacher after which a room in which nobody is present may make way for a new one."""
 _MOST_ROOMS: Final = 200
 _MOST_VISITORS: Final = 500  # who answer one step of a room
 _LONGEST_ANSWER: Final = 100  # characters
@@ -50,6 +51,7 @@ class _Asked:
 class _Room:
     key: str
     used: float
+    taught: float  # when its teacher was there last
     version: int = 0
     shown: Shown | None = None
     asked: dict[tuple[str, int], _Asked] = field(default_factory=dict)
@@ -73,20 +75,20 @@ class Rooms:
     def open(self) -> tuple[str, str]:
         """A new room's code, which is for everybody, and its key, which is for the teacher alone.
 
-        Where there are as many rooms as there may be, the one that was idle longest makes way; InvalidInput where all
-        are in use.
+        Where there are as many rooms as there may be, one that everybody has left makes way, the one that its teacher
+        left first; InvalidInput where all are in use.
         """
         with self._lock:
             now = self._clock()
             self._forget(now)
             if len(self._rooms) >= self._most:
-                code, idle = min(self._rooms.items(), key=lambda item: item[1].used)
-                if now - idle.used < _IDLE:
+                left = [code for code, room in self._rooms.items() if self._is_left(room, now)]
+                if not left:
                     raise InvalidInput(f"All {self._most} rooms of this server are in use. Try again later.")
-                del self._rooms[code]
+                del self._rooms[min(left, key=lambda code: self._rooms[code].taught)]
             while (code := "".join(secrets.choice(ALPHABET) for _ in range(_SIGNS))) in self._rooms:
                 pass
-            self._rooms[code] = _Room(secrets.token_urlsafe(16), now)
+            self._rooms[code] = _Room(secrets.token_urlsafe(16), now, now)
             return code, self._rooms[code].key
 
     def show(self, code: str, key: str, shown: Shown) -> None:
@@ -131,15 +133,16 @@ class Rooms:
             room = self._room(code)
             return room.version, room.shown
 
-    def n_present(self, code: str) -> int:
-        """How many visitors have looked just now."""
+    def n_present(self, code: str, key: str) -> int:
+        """How many visitors have looked just now; for the teacher, who thereby is there."""
         with self._lock:
-            room = self._room(code)
+            room = self._of_teacher(code, key)
             return len(self._present(room, self._clock()))
 
     def answer(self, code: str, visitor: str, lesson: str, step: int, answer: str) -> None:
         """Count a visitor's answer to a step, the last one of each. One to a step that was not shown, or whose answer
-        is seen already, does not count. Raises InvalidInput where more have answered than a room has place for.
+        is seen already, does not count. Where a room has no place for more, the answers of those who are no longer
+        present make way, the earliest first; InvalidInput where all are present.
         """
         with self._lock:
             room = self._room(code)
@@ -147,7 +150,12 @@ class Rooms:
             if asked is None or asked.shown.revealed or len(answer) > _LONGEST_ANSWER:
                 return
             if visitor not in asked.answers and len(asked.answers) >= _MOST_VISITORS:
-                raise InvalidInput(f"{_MOST_VISITORS} have answered already; the room has no place for more answers.")
+                present = self._present(room, self._clock())
+                gone = next((each for each in asked.answers if each not in present), None)
+                if gone is None:
+                    said = f"{_MOST_VISITORS} have answered already; the room has no place for more answers."
+                    raise InvalidInput(said)
+                del asked.answers[gone]
             asked.answers[visitor] = answer
             room.used = self._clock()
 
@@ -177,12 +185,16 @@ class Rooms:
         room = self._room(code)
         if not hmac.compare_digest(room.key.encode(), key.encode()):
             raise InvalidInput(f"Only who has started room {code} can change what it shows.")
+        room.taught = self._clock()
         return room
 
     def _forget(self, now: float) -> None:
         old = [code for code, room in self._rooms.items() if now - room.used >= FORGOTTEN]
         for code in old:
             del self._rooms[code]
+
+    def _is_left(self, room: _Room, now: float) -> bool:
+        return now - room.taught >= AWAY and not self._present(room, now)
 
     @staticmethod
     def _present(room: _Room, now: float) -> dict[str, float]:

@@ -20,6 +20,7 @@ from ui.learn import fields
 from ui.learn.fields import ANSWERS, FOLLOWED, LESSON, ROOM, SHOWN, STEP
 from ui.learn.rooms import Rooms, Shown
 from ui.messages import as_text, fragment
+from ui.process import kept
 from ui.settings import settings
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT, popover
 
@@ -39,7 +40,7 @@ class _Taught:
     before: tuple[str, ...]
 
 
-@st.cache_resource(show_spinner=False)
+@kept()
 def rooms() -> Rooms:
     """Those of the process."""
     return Rooms(settings().longest_text)
@@ -178,7 +179,7 @@ def counts(lesson: str, step: int) -> Mapping[str, int]:
 def n_present() -> int:
     """How many students are in the room that this visitor has."""
     mine: _Taught = st.session_state[_TAUGHT]
-    return rooms().n_present(mine.code)
+    return rooms().n_present(mine.code, mine.key)
 
 
 def ask_again(lesson: str, step: int) -> None:

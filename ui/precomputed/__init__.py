@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import streamlit as st
 
 from analysis.probing import TASKS, Baseline, Dataset, LayerResult, Settings, TaskMap, TaskResult, WrongExample
 from jobs.study import Finished, Key
@@ -22,6 +21,7 @@ from model_zoo import heldout, registry
 from model_zoo.errors import ModelZooError
 from model_zoo.types import ModelInfo, Quality
 from ui.engine import engine
+from ui.process import kept
 
 FOLDER = Path(__file__).parent
 EMBEDDED: Final = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)
@@ -97,7 +97,7 @@ def _rounded(numbers: Any) -> Any:
     return np.round(numbers.astype(np.float64), DIGITS).tolist()
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(most=32)
 def _stored(model: str) -> dict[str, Any] | None:
     """A model's file, None where there is none or it is of another version of the app."""
     try:
@@ -107,7 +107,7 @@ def _stored(model: str) -> dict[str, Any] | None:
     return found if found["parts"] == PARTS else None
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(most=32)
 def _probing(model: str) -> Mapping[Key, Finished]:
     stored = _stored(model)
     try:

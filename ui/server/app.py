@@ -11,30 +11,41 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
 from jobs.worker import WORKER
+from model_zoo import tuned
 from ui.allocator import keep_less
 from ui.engine import engine, warm_up
 from ui.messages import on_script_error
-from ui.server import logs
+from ui.save import ADDRESS
+from ui.server import logs, requests, states
 from ui.server.headers import Headers
 from ui.server.health import Health
 from ui.server.metrics import metrics
-from ui.server.paths import UnknownPaths
+from ui.server.origins import OwnPages
+from ui.server.paths import UnknownPaths, start
+from ui.server.saved import Saved
 from ui.settings import settings
+
+# Streamlit's own figures, by the names of the functions whose results it keeps.
+_INTERNAL = ("_stcore/metrics",)
 
 
 def routes() -> list[BaseRoute]:
     """The addresses that are no pages."""
-    return [Route("/healthz", Health(engine)), Route("/metrics", metrics)]
+    saved = Route(f"{start()}{ADDRESS}/{{name}}", Saved(engine))
+    return [Route("/healthz", Health(engine)), Route("/metrics", metrics), saved]
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """From the first moment to the last: what is logged, the default model, and the jobs."""
     logs.configure(settings().log_format, questions=settings().log_questions)
+    requests.refuse()
+    states.hold()
     keep_less()
     warm_up()
     yield
     WORKER.stop()
+    tuned.OWN.close()
 
 
 def parts(pages: Sequence[str]) -> dict[str, Any]:
@@ -43,7 +54,8 @@ def parts(pages: Sequence[str]) -> dict[str, Any]:
         "routes": routes(),
         "middleware": [
             Middleware(Headers, embedded_by=settings().embedded_by),
-            Middleware(UnknownPaths, pages=["", *pages[1:]]),
+            Middleware(OwnPages),
+            Middleware(UnknownPaths, pages=["", *pages[1:]], hidden=_INTERNAL if settings().hosted else ()),
         ],
         "lifespan": lifespan,
         "on_script_error": on_script_error,

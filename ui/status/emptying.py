@@ -12,6 +12,7 @@ import streamlit as st
 
 from ui.engine import engine
 from ui.monitoring import look
+from ui.process import kept
 from ui.settings import PREFIX, settings
 from ui.status import words
 
@@ -46,7 +47,7 @@ class Guard:
             return f"That is not the code. Try again in {pause:.0f} s."
 
 
-@st.cache_resource(show_spinner=False)
+@kept()
 def guard() -> Guard:
     return Guard()
 

@@ -8,6 +8,7 @@ from datetime import datetime, tzinfo
 from typing import Literal
 
 from model_zoo import registry
+from model_zoo.types import megabytes
 from ui.monitoring import Figures
 
 NEARLY_FULL = 0.9
@@ -34,11 +35,6 @@ class Verdict:
 def counted(n: int, noun: str) -> str:
     """ "1 model", "12 models"."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
-
-
-def megabytes(n_bytes: int) -> str:
-    """In the megabytes of the settings, which are 2**20 bytes."""
-    return f"{n_bytes / 2**20:,.0f} MB"
 
 
 def waiting(now: Figures) -> int:

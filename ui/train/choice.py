@@ -12,6 +12,7 @@ from training.finetuning.data import BuiltIn, Data, Kind
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Learns, Settings, recommended_rate
 from ui import notes, widgets
+from ui.process import kept
 from ui.train import fields, own_data
 from ui.train.fields import OWN
 
@@ -43,7 +44,7 @@ class Choice:
     seeds: int
 
 
-@st.cache_resource(show_spinner=False)
+@kept(most=len(SETS))
 def _built(name: str) -> Data:
     """A built-in set, made once for everybody."""
     return SETS[name].build()

@@ -16,6 +16,7 @@ from ui import widgets
 from ui.field import Field, one_of
 from ui.messages import as_text, failures_as_messages
 from ui.own_file import OwnFile
+from ui.process import kept
 from ui.uploads import File
 
 KIND: Field[Kind] = Field("own_kind", "classification", one_of("the task of your own data", KINDS), of="train")
@@ -64,7 +65,7 @@ def draw(seed: int) -> Data | None:
     with failures_as_messages():
         file = _OWN.draw()
         if file is not None:
-            data = _read(hashlib.sha256(file.data).hexdigest(), file.name, kind, seed, file)
+            data = _read(file, kind, seed)
             _describe(data)
     return data
 
@@ -74,15 +75,10 @@ def uploaded() -> bool:
     return _OWN.uploaded()
 
 
-@st.cache_resource(max_entries=_MOST_READ, show_spinner="Reading …")
-def _read(
-    digest: str,  # noqa: ARG001  (by which, with the next three, it is remembered)
-    name: str,
-    kind: Kind,
-    seed: int,
-    _file: File,
-) -> Data:
-    return readers.read(_file.data, name, kind, seed)
+@kept(most=_MOST_READ, key=lambda file, kind, seed: (hashlib.sha256(file.data).digest(), file.name, kind, seed))
+def _read(file: File, kind: Kind, seed: int) -> Data:
+    with st.spinner("Reading …"):
+        return readers.read(file.data, file.name, kind, seed)
 
 
 def _describe(data: Data) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from model_zoo.errors import InvalidInput
 from ui.learn.fields import ROOM
-from ui.learn.rooms import ALPHABET, FORGOTTEN, PRESENT, Rooms, Shown
+from ui.learn.rooms import ALPHABET, AWAY, FORGOTTEN, PRESENT, Rooms, Shown
 
 CAT = Shown("pieces", 1, {"text": "The cat sat."})
 DOG = Shown("pieces", 1, {"text": "The dog sat."})
@@ -95,6 +95,7 @@ def test_a_step_has_place_for_so_many(rooms: Rooms) -> None:
     code, key = rooms.open()
     rooms.show(code, key, CAT)
     for number in range(500):
+        rooms.look(code, str(number))
         rooms.answer(code, str(number), "pieces", 1, "1")
     with pytest.raises(InvalidInput, match="no place"):
         rooms.answer(code, "one more", "pieces", 1, "1")
@@ -102,16 +103,33 @@ def test_a_step_has_place_for_so_many(rooms: Rooms) -> None:
     assert rooms.counts(code, "pieces", 1) == {"1": 499, "2": 1}
 
 
+def test_answers_of_those_who_left_refuse_nobody(rooms: Rooms, clock: Clock) -> None:
+    """Five hundred sessions can be made by one script; none of them stays to look."""
+    code, key = rooms.open()
+    rooms.show(code, key, CAT)
+    rooms.look(code, "here")
+    rooms.answer(code, "here", "pieces", 1, "2")
+    for number in range(600):
+        rooms.look(code, f"fake {number}")
+        clock.now += PRESENT / 400
+        rooms.answer(code, f"fake {number}", "pieces", 1, "1")
+        rooms.look(code, "here")
+    rooms.look(code, "late")
+    rooms.answer(code, "late", "pieces", 1, "2")
+    assert rooms.given(code, "here", "pieces", 1) == rooms.given(code, "late", "pieces", 1) == "2"
+    assert rooms.counts(code, "pieces", 1) == {"1": 498, "2": 2}
+
+
 def test_who_has_not_looked_for_a_while_is_gone(rooms: Rooms, clock: Clock) -> None:
-    code, _ = rooms.open()
+    code, key = rooms.open()
     rooms.look(code, "one")
     clock.now += PRESENT / 2
     rooms.look(code, "two")
-    assert rooms.n_present(code) == 2
+    assert rooms.n_present(code, key) == 2
     clock.now += PRESENT / 2
-    assert rooms.n_present(code) == 1
+    assert rooms.n_present(code, key) == 1
     rooms.look(code, "one")
-    assert rooms.n_present(code) == 2
+    assert rooms.n_present(code, key) == 2
 
 
 def test_a_room_is_forgotten_a_day_after_it_was_used(rooms: Rooms, clock: Clock) -> None:
@@ -128,19 +146,31 @@ def test_a_room_is_forgotten_a_day_after_it_was_used(rooms: Rooms, clock: Clock)
     assert rooms._rooms == {}
 
 
-def test_a_room_that_is_idle_makes_way(rooms: Rooms, clock: Clock) -> None:
+def test_a_room_that_everybody_has_left_makes_way(rooms: Rooms, clock: Clock) -> None:
+    (empty, _), (full, _), (taught, key) = rooms.open(), rooms.open(), rooms.open()
+    with pytest.raises(InvalidInput, match="All 3 rooms"):
+        rooms.open()
+    clock.now += AWAY
+    rooms.look(full, "a student")
+    rooms.n_present(taught, key)  # the teacher's page asks for it
+    new, _ = rooms.open()
+    assert {full, taught, new} == set(rooms._rooms)
+    with pytest.raises(InvalidInput, match=f"no room “{empty}”"):
+        rooms.state(empty)
+    with pytest.raises(InvalidInput, match="All 3 rooms"):
+        rooms.open()
+
+
+def test_of_several_that_make_way_the_first_is_the_one_left_first(rooms: Rooms, clock: Clock) -> None:
     opened = []
     for _ in range(3):
         opened.append(rooms.open())
         clock.now += 1
-    with pytest.raises(InvalidInput, match="All 3 rooms"):
-        rooms.open()
-    clock.now += 60 * 60
     rooms.show(*opened[0], CAT)
-    new, _ = rooms.open()
-    with pytest.raises(InvalidInput):
-        rooms.state(opened[1][0])
-    assert {opened[0][0], opened[2][0], new} == set(rooms._rooms)
+    clock.now += AWAY
+    rooms.open()
+    assert opened[1][0] not in rooms._rooms
+    assert opened[0][0] in rooms._rooms
 
 
 def test_what_is_shown_has_a_bound(rooms: Rooms) -> None:
@@ -170,7 +200,7 @@ def test_thirty_students_and_their_teacher_at_once() -> None:
         begin.wait()
         for step in range(2, 102):
             rooms.show(code, key, Shown("pieces", step, CAT.about))
-            rooms.n_present(code)
+            rooms.n_present(code, key)
             rooms.counts(code, "pieces", 1)
 
     threads = [threading.Thread(target=student, args=(number,)) for number in range(30)]
@@ -182,5 +212,5 @@ def test_thirty_students_and_their_teacher_at_once() -> None:
     assert all(mine == sorted(mine) for mine in versions)
     assert len(versions) == 30
     assert rooms.look(code, "0") == 101
-    assert rooms.n_present(code) == 30
+    assert rooms.n_present(code, key) == 30
     assert rooms.counts(code, "pieces", 1) == {"0": 10, "1": 10, "2": 10}

@@ -154,6 +154,20 @@ def test_the_log_holds_a_failure_once_and_nobodys_text(started: Started) -> None
     assert urlencode({"text": SECRET}) not in written
 
 
+def test_no_visitor_empties_the_server(started: Started) -> None:
+    """Anybody's socket may ask for it; what is kept for all, and what others have begun, stays."""
+
+    def held() -> list[str]:
+        return [line for line in started.get("/metrics")[2].splitlines() if line.startswith("inside_bert_model_bytes{")]
+
+    with started.socket() as stream:
+        run(stream, "attention", text="Models are held.")
+        assert held()
+        stream.send(BackMsg(clear_cache=True).SerializeToString())
+        run(stream, "status")  # messages are served in their order, and this page loads no model
+        assert held()
+
+
 def test_it_ends_soon_with_visitors_connected(started: Started) -> None:
     """The last test: nothing answers afterwards."""
     with started.socket() as stream:
