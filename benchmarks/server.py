@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,22 +34,28 @@ def free_port() -> int:
 
 @contextmanager
 def app(
-    script: str | Path, streamlit: str = "streamlit", environment: Mapping[str, str] | None = None
+    script: str | Path,
+    streamlit: str = "streamlit",
+    environment: Mapping[str, str] | None = None,
+    log: Path | None = None,
+    within: Sequence[str] = (),
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """``streamlit run script`` on a free port, healthy; ends with the block.
 
-    ``streamlit`` is the module whose command line serves, ``environment`` what is added to this process' own.
+    ``streamlit`` is the module whose command line serves, ``environment`` what is added to this process' own, ``log``
+    the file that what it says goes to, and ``within`` a command that becomes the one that follows it.
     """
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", streamlit, "run", str(script), "--server.headless=true"]
-    process = subprocess.Popen(
-        [*command, f"--server.port={port}", "--server.address=127.0.0.1"],
-        cwd=ROOT,
-        env={**os.environ, **(environment or {})},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    port, path = free_port(), (environment or {}).get("STREAMLIT_SERVER_BASE_URL_PATH", "")
+    url = f"http://127.0.0.1:{port}/{path}".rstrip("/")
+    command = [*within, sys.executable, "-m", streamlit, "run", str(script), "--server.headless=true"]
+    with (log or Path(os.devnull)).open("wb") as output:
+        process = subprocess.Popen(
+            [*command, f"--server.port={port}", "--server.address=127.0.0.1"],
+            cwd=ROOT,
+            env={**os.environ, **(environment or {})},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
     pause = threading.Event()
     try:
         for _ in range(2400):

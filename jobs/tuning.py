@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from jobs.job import Job
@@ -19,6 +19,8 @@ from training.finetuning.settings import Settings
 
 MOST_KEPT = 4
 """Models of earlier trainings that a visit keeps."""
+
+_TAUGHT_AT_ONCE = 64  # texts that a teacher reads in a step: others wait for each to end
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class Run:
         match event:
             case Begun():
                 self.begun = event
+                if not event.step:  # so, too, where what a stopped training had learnt is gone
+                    self.steps, self.judged, self.pictured = [], [], []
             case Stepped():
                 self.steps.append(event)
             case Judged():
@@ -98,13 +102,21 @@ class Tuning(Job):
         self._engine = engine
         self._began = time.monotonic()
         self._before = 0.0
-        self._left = False
 
     def resumed(self) -> Tuning:
         """A job that goes on with what this one had begun."""
         job = type(self)(self._engine, ())
         job.runs, job.earlier, job._before = self.runs, self.earlier, self.share
         self.runs, self.earlier = (), []
+        return job
+
+    def with_more(self, arms: Sequence[Arm]) -> Tuning:
+        """A job of these arms that has this one's results for the first of them, whatever they are called now."""
+        job = self.resumed()
+        for run, arm in zip(job.runs, arms, strict=False):
+            run.arm = arm
+        job.runs = (*job.runs, *map(Run, arms[len(job.runs) :]))
+        job._before = job.share
         return job
 
     @property
@@ -114,8 +126,9 @@ class Tuning(Job):
 
     @property
     def can_go_on(self) -> bool:
-        """Whether it was stopped before its end."""
-        return not self.running and self.stopping and not all(run.over for run in self.runs)
+        """Whether it was stopped before its end, and what it had learnt was kept."""
+        stopped = not self.running and self.stopping and self.failure is None
+        return stopped and not all(run.over for run in self.runs)
 
     @property
     def share(self) -> float:
@@ -149,20 +162,7 @@ class Tuning(Job):
         """Remove the files of all its models."""
         self._engine.forget_tuned([run.id for run in (*self.earlier, *self.runs)])
 
-    def leave(self) -> None:
-        self._left = True
-        super().leave()
-        if not self.running:
-            self.forget()
-
     def steps(self) -> Generator[None, None, None]:
-        try:
-            yield from self._in_turns()
-        finally:  # a training that is closed writes its state
-            if self._left:
-                self.forget()
-
-    def _in_turns(self) -> Generator[None, None, None]:
         open_: dict[int, Generator[Event, None, None]] = {}
         held_up: set[int] = set()  # arms that find no room in memory beside those that are open
         with ExitStack() as stack:
@@ -178,7 +178,9 @@ class Tuning(Job):
                 run, opening = self.runs[place], place not in open_
                 try:
                     if opening:
-                        open_[place] = stack.enter_context(closing(self._engine.stream(self._question(run))))
+                        question = yield from self._question(run)
+                        open_[place] = self._engine.stream(question)
+                        stack.callback(_stop, run, open_[place])
                     event = next(open_[place], None)
                     if event is not None:
                         run.note(event)
@@ -207,13 +209,26 @@ class Tuning(Job):
     def _teacher(self, run: Run) -> Run:
         return next(each for each in self.runs if each.arm.name == run.arm.teacher)
 
-    def _question(self, run: Run) -> Finetune:
-        arm, soft = run.arm, None
+    def _question(self, run: Run) -> Generator[None, None, Finetune]:
+        """What an arm asks for. What its teacher says of the texts is asked before, a few at a time."""
+        arm = run.arm
+        soft: tuple[tuple[float, ...], ...] | None = None
         if arm.teacher is not None:
             items = arm.data.first(arm.settings.examples, arm.settings.seed).train
             texts = tuple((item.text, item.pair) for item in items)
-            soft = self._engine.ask(SoftScores(self._teacher(run).id, texts))
+            teacher, soft = self._teacher(run).id, ()
+            for start in range(0, len(texts), _TAUGHT_AT_ONCE):
+                soft += self._engine.ask(SoftScores(teacher, texts[start : start + _TAUGHT_AT_ONCE]))
+                yield
         return Finetune(arm.model, arm.data, arm.settings, run.id, arm.keep, soft)
+
+
+def _stop(run: Run, events: Generator[Event, None, None]) -> None:
+    """A training that is stopped keeps what it has learnt, for which there may be no room."""
+    try:
+        events.close()
+    except ModelZooError as error:
+        run.failed = str(error)
 
 
 class Training(Tuning):

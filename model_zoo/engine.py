@@ -304,11 +304,11 @@ class Engine(Asking):
         """The answer as it is; where the process has grown too large, what can be forgotten is."""
         if self._process_bytes is None or time.monotonic() - self._relieved < _SECONDS_BETWEEN_RELIEFS:
             return answer
-        if resident() > self._process_bytes:
+        if resident() + tuned.memory_taken() > self._process_bytes:
             self._relieved = time.monotonic()
             self._results.clear()
             self._on_change()
-            if resident() > self._process_bytes:
+            if resident() + tuned.memory_taken() > self._process_bytes:
                 self._memory.clear()
         return answer
 

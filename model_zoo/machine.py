@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import psutil
 
 # Where a container's limit is written, cgroup 2 and 1.
 CGROUPS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+_USED = {"memory.max": "memory.current", "memory.limit_in_bytes": "memory.usage_in_bytes"}
+_COPIES = ("active_file", "inactive_file")  # of files on a disk; what lies in a tmpfs is not among them
 
 
 def memory_limit() -> int:
@@ -19,6 +23,30 @@ def memory_limit() -> int:
         except (OSError, ValueError):  # not there, or "max"
             continue
     return min(limits)
+
+
+def memory_left() -> int:
+    """Bytes of memory, or of the container's share of it, that are free or hold copies of files on a disk."""
+    left = [psutil.virtual_memory().available]
+    for path in CGROUPS:
+        try:
+            limit = int(path.read_text(encoding="ascii"))
+            used = int(path.with_name(_USED[path.name]).read_text(encoding="ascii"))
+            lines = path.with_name("memory.stat").read_text(encoding="ascii").splitlines()
+        except (OSError, ValueError):  # not there, or "max"
+            continue
+        kinds = {name.removeprefix("total_"): int(n) for name, n in map(str.split, lines)}
+        left.append(limit - used + sum(kinds[name] for name in _COPIES))
+    return max(0, min(left))
+
+
+@cache
+def in_memory(place: Path) -> bool:
+    """Whether files in this folder, which need not exist, take memory: it lies in a tmpfs."""
+    place = place.resolve()
+    mounts = [mount for mount in psutil.disk_partitions(all=True) if place.is_relative_to(mount.mountpoint)]
+    deepest = max(mounts[::-1], key=lambda mount: len(mount.mountpoint), default=None)  # of two at a place the last
+    return deepest is not None and deepest.fstype in ("tmpfs", "ramfs")
 
 
 def resident() -> int:

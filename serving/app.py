@@ -86,8 +86,8 @@ class Models:
         tuned.share(arguments.folder)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._engine = Engine(
-            model_bytes=None if arguments.model_memory_mb is None else arguments.model_memory_mb * 2**20,
-            result_bytes=arguments.result_memory_mb * 2**20,
+            model_bytes=None if arguments.model_memory_mb is None else arguments.model_memory_mb * 10**6,
+            result_bytes=arguments.result_memory_mb * 10**6,
             runs=arguments.runs,
             threads=arguments.threads,
             batch=arguments.batch,

@@ -261,14 +261,10 @@ class RemoteEngine(Asking):
                 pass
             pieces = self._streamed("open", model, model)
             first = next(pieces)  # how many bytes there are in all
-            folder = tuned.make_folder(model, first)
-            try:
+            with tuned.writing(model, first) as folder:
                 for name, piece in pieces:
                     with (folder / Path(name).name).open("ab") as file:
                         file.write(piece)
-            except BaseException:
-                tuned.forget(model)  # half a model is none
-                raise
             return folder
 
     @property

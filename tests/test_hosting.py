@@ -82,7 +82,7 @@ def test_the_container_writes_where_the_page_lets_it() -> None:
     (user,) = found(r"^USER (\d+):\d+$", DOCKERFILE)
     assert user != "0"
     environment = dict(item.split("=") for item in found(r"^ENV (.+)$", DOCKERFILE)[0].split())
-    assert f"--tmpfs {environment['HOME']} " in PAGE
+    assert f"--tmpfs {environment['HOME']}:size=" in PAGE
     assert f":{environment['HF_HOME']} " in PAGE
 
 

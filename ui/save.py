@@ -1,29 +1,32 @@
-"""Every button that saves something: tables and matrices as CSV or NPZ, pictures of several parts as one HTML file."""
+"""Every button that saves something: tables and matrices as CSV or NPZ, pictures of several parts as one HTML file, and
+tuned models.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
-from typing import Literal
+from dataclasses import dataclass
+from typing import Final, Literal
+from weakref import WeakValueDictionary
 
 import pandas as pd
 import streamlit as st
 
 from analysis.export import CSV_NOTE, table_to_csv
 
-Kind = Literal["csv", "npz", "html", "conllu", "zip"]
+Kind = Literal["csv", "npz", "html", "conllu"]
 _MIME = {
     "csv": "text/csv",
     "npz": "application/octet-stream",
     "html": "text/html",
     "conllu": "text/plain",
-    "zip": "application/zip",
 }
 _ICONS = {
     "csv": ":material/table:",
     "npz": ":material/deployed_code:",
     "html": ":material/web:",
     "conllu": ":material/download:",
-    "zip": ":material/folder_zip:",
 }
 
 
@@ -64,3 +67,30 @@ def html(label: str, make: Callable[[], str], name: str, *, width: Literal["cont
     """A button that saves a picture as one HTML file."""
     said = "One file with everything in it; it opens in any browser, without a network."
     file(f"{label} (HTML)", make, name, "html", said, width=width)
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A tuned model that its visitor may save; ``name`` is that of the file without its ending."""
+
+    model: str
+    name: str
+
+
+ADDRESS: Final = "saved"
+OFFERED: Final[WeakValueDictionary[str, Offered]] = WeakValueDictionary()
+"""By the last part of their addresses, which end with the visit: it alone holds what is offered."""
+
+
+def model(label: str, id_: str, name: str, help: str) -> None:
+    """A button that saves a tuned model. It is too large to pass through Streamlit, which holds all that visitors save
+    in memory: ``ui.server.saved`` sends it.
+    """
+    key = f"offered {id_}"
+    if key not in st.session_state:
+        address, offered = secrets.token_urlsafe(16), Offered(id_, name)
+        OFFERED[address] = offered
+        st.session_state[key] = address, offered
+    address, _ = st.session_state[key]
+    # Below the page's own address, so that it leads there under any path, and behind any proxy.
+    st.link_button(f"{label} (zip)", f"{ADDRESS}/{address}", key=f"zip {id_}", help=help, icon=":material/folder_zip:")

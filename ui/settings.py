@@ -25,11 +25,15 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from model_zoo import tuned
 from model_zoo.machine import memory_limit
 
 PREFIX = "INSIDE_BERT_"
 LOCAL = "local"
 TABLE = "inside_bert"
+
+# Bytes of a megabyte, in every setting and on every screen.
+MB = 10**6
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -49,7 +53,7 @@ def _on_community_cloud() -> bool:
 
 
 def _megabytes(share: float, most: float = float("inf")) -> int:
-    return max(1, int(min(share * memory_limit(), most * 2**20) / 2**20))
+    return max(1, int(min(share * memory_limit() / MB, most)))
 
 
 def _of_machine(value: Callable[[], Any], said: str, **options: Any) -> Any:
@@ -109,6 +113,13 @@ class Settings(BaseSettings):
     download_mb: int | None = Field(
         default=None, gt=0, description="Disk that downloaded models may take together, MB; no bound where not set."
     )
+    tuned_mb: int = _of_machine(
+        lambda: tuned.default_limit() // MB,
+        "4000; where temporary files lie in memory, at most 20% of it",
+        gt=0,
+        description="Disk that tuned models may take together, with archives of them to save and what stopped "
+        "trainings have learnt, MB.",
+    )
     pickles: Literal["never", "listed", "any"] = Field(
         default="any",
         description="Whose weights are converted where they are published as pickles (`pytorch_model.bin`): nobody's "
@@ -148,8 +159,11 @@ class Settings(BaseSettings):
         repr=False,
         description="What a teacher types on the page Status to use its button; without it the button needs none.",
     )
-    upload_memory_mb: int = Field(
-        default_factory=lambda: _megabytes(0.1, 256), gt=0, description="Memory of all uploaded files together, MB."
+    upload_memory_mb: int = _of_machine(
+        lambda: _megabytes(0.1, 256),
+        "10% of the memory, at most 256",
+        gt=0,
+        description="Memory of all uploaded files together, MB.",
     )
 
     @classmethod
@@ -313,7 +327,8 @@ runs = 2
 
 The environment goes before the secrets. The profile `hosted` changes what neither of them sets; it is on by itself on
 Community Cloud, and `{PREFIX}HOSTED=1` switches it on anywhere else. `python -m ui.settings` prints what is in force
-here, and where it comes from. A setting that does not exist or cannot be used ends the app at its start.
+here, and where it comes from. An MB is a million bytes. A setting that does not exist or cannot be used ends the app
+at its start.
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from on_screen import wait_for
 from playwright.sync_api import Page, expect
+from transformers import AutoModelForSequenceClassification
 
 TEXT = "The soup was cold and the waiter was rude."
 
@@ -46,6 +48,14 @@ def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
     save = page.get_by_role("button", name="Save as a folder")
     expect(save).to_be_visible()
     here.settled()
+
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save the model (zip)").click()
+    assert download.value.suggested_filename == "sentiment-tinybert.zip"
+    with zipfile.ZipFile(download.value.path()) as archive:
+        archive.extractall(tmp_path)
+    unpacked = AutoModelForSequenceClassification.from_pretrained(tmp_path / "sentiment-tinybert")
+    assert set(unpacked.config.id2label.values()) == {"negative", "positive"}
 
     answer = try_it(here, page)
     assert answer.startswith(("negative", "positive"))

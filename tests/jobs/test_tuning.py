@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from torch.nn import functional
 from jobs.tuning import Arm, Run, Tuning
 from model_zoo import Engine, tuned
 from model_zoo.errors import UnknownModel
+from model_zoo.question import Question
 from training.finetuning import network
 from training.finetuning.batching import batches
 from training.finetuning.loop import divergence
@@ -157,6 +159,27 @@ def test_a_student_begins_when_its_teacher_has_ended_and_learns_what_it_says(eng
     expected = 9 * float((p * (p / q).log()).sum(dim=-1).mean())
     assert float(divergence(own, torch.tensor(told[first]), 3.0)) == pytest.approx(expected, rel=1e-4)
     assert taught.steps[0].loss == pytest.approx(expected, rel=1e-3)
+    job.leave()
+
+
+def test_others_have_turns_while_a_teacher_reads(engine: Engine, bert: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A class's own data may be 100,000 texts, which takes a teacher minutes."""
+    monkeypatch.setattr("jobs.tuning._TAUGHT_AT_ONCE", 5)
+    reads: list[list[int]] = [[]]  # how many texts a teacher reads, by step of the job
+    plain = engine.ask
+
+    def ask(question: Question[Any]) -> Any:
+        if isinstance(question, SoftScores):
+            reads[-1].append(len(question.texts))
+        return plain(question)
+
+    monkeypatch.setattr(engine, "ask", ask)
+    job = Tuning(engine, [Arm("teacher", bert, DATA, SETTINGS), replace(arm("student", bert), teacher="teacher")])
+    while job.running:
+        job.advance()
+        reads.append([])
+    assert [each for each in reads if each] == [[5], [5], [2]]
+    assert len(job.tuned) == 2
     job.leave()
 
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,19 +21,43 @@ import tuning
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForSequenceClassification
 
-from model_zoo import Engine, tuned
-from model_zoo.errors import BadCheckpoint, DiskFull, NotSupported, OutOfMemory, UnknownModel
+from model_zoo import Engine, machine, tuned
+from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError, NotSupported, OutOfMemory, UnknownModel
+from model_zoo.process_folder import ProcessFolder
 from training.finetuning.data import KINDS, Kind
 from training.finetuning.folder import CARD, copy, zipped
 from training.finetuning.predict import Predict
+from training.finetuning.results import Stepped
 
+ROOT = Path(__file__).parents[2]
 TEXTS = (("the cat", None), ("the old dog and the river", None), ("a bank", None))
 
 
 @pytest.fixture
-def own_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(tuned, "_root", lambda: tmp_path)
-    return tmp_path
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where tuned models lie: a folder that no other test has written to."""
+    monkeypatch.setattr(tuned, "OWN", ProcessFolder(tuned.OWN.prefix))
+    monkeypatch.setattr(tuned, "_most", None)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tuned.OWN.path
+
+
+def put(n_bytes: int, name: str = "") -> str:
+    """A tuned model of this size, made after all others."""
+    name = name or tuned.new_id()
+    with tuned.writing(name, n_bytes) as folder:
+        (folder / "config.json").write_bytes(b"x" * n_bytes)
+    _as_the_last(folder)
+    return name
+
+
+def _as_the_last(place: Path) -> None:
+    latest = max(each.stat().st_mtime_ns for each in place.parent.iterdir())
+    os.utime(place, ns=(latest + 1_000_000, latest + 1_000_000))
+
+
+def names(root: Path) -> set[str]:
+    return {tuned.PREFIX + each.name for each in root.iterdir()}
 
 
 def test_names_tell_nothing_and_are_told_from_others() -> None:
@@ -40,22 +72,251 @@ def test_a_model_that_is_gone_is_said_to_be(engine: Engine) -> None:
         engine.attend(tuned.new_id(), "a cat")
 
 
-def test_the_first_ones_make_room(own_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuned, "MOST_BYTES", 2500)
-    names = [tuned.new_id() for _ in range(3)]
-    for place, name in enumerate(names):
-        folder = tuned.make_folder(name, 1000)
-        (folder / "config.json").write_bytes(b"x" * 1000)
-        for own in own_root.iterdir():
-            own.touch()
-        assert len(list(own_root.iterdir())) == min(place + 1, 2)
+def test_the_first_ones_make_room_and_the_last_can_be_saved(root: Path) -> None:
+    tuned.begin(3_200_000)
+    first, second = put(10**6), put(10**6)
+    assert names(root) == {first, second}
+    third = put(10**6)
+    assert names(root) == {second, third}
+    for model in (second, third):
+        with tuned.archive(model, zip_of):
+            pass
+    assert {second, third} < names(root)
 
 
-def test_a_full_disk_is_said(own_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=600_000_000))
-    with pytest.raises(DiskFull, match="takes 200 MB, and the disk has 100 MB left"):
-        tuned.make_folder(tuned.new_id(), 200_000_000)
-    assert not list(own_root.iterdir())
+def test_nothing_goes_for_what_finds_no_room_anyway(root: Path) -> None:
+    tuned.begin(3_200_000)
+    there = {put(10**6), put(10**6)}
+    with pytest.raises(DiskFull, match=r"takes 3\.3 MB, and 3\.2 MB of the 3\.2 MB that all tuned models may take"):
+        put(1_600_000)
+    assert names(root) == there
+
+
+@pytest.mark.parametrize(
+    ("in_memory", "said"), [(False, "the disk has 100 MB left"), (True, "the memory, where its files would lie, has")]
+)
+def test_a_full_disk_is_said(in_memory: bool, said: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuned, "in_memory", lambda _place: in_memory)
+    monkeypatch.setattr(tuned, "memory_limit", lambda: 10_000_000_000)
+    monkeypatch.setattr(tuned, "memory_left", lambda: 600_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=600_000_000 + 2**40 * in_memory))
+    with pytest.raises(DiskFull, match=f"The tuned model, with an archive to save it, takes 200 MB, and {said}"):
+        put(100_000_000)
+    assert not names(root)
+
+
+def test_on_a_full_disk_the_first_ones_make_room(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, second = put(10**6), put(10**6)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _place: SimpleNamespace(free=500_000_000))
+    third = put(400_000)
+    assert names(root) == {second, third}
+
+
+def test_no_model_goes_for_what_a_stopped_training_has_learnt(root: Path) -> None:
+    tuned.begin(3_200_000)
+    there = {put(10**6), put(10**6)}
+    with pytest.raises(DiskFull, match=r"takes 1\.5 MB, and 1\.2 MB"), tuned.writing_state(tuned.new_id(), 1_500_000):
+        pass
+    with tuned.writing_state(stopped := tuned.new_id(), 10**6) as state:
+        (state / "state").write_bytes(b"x" * 10**6)
+    _as_the_last(state)
+    assert names(root) == {*there, f"{stopped}.stopped"}
+    third = put(10**6)
+    assert names(root) == {third, f"{stopped}.stopped"}
+    fourth = put(10**6)
+    assert names(root) == {third, fourth}
+
+
+def test_the_bound_follows_the_memory_where_files_lie_in_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tuned.default_limit() == 4_000_000_000
+    monkeypatch.setattr(tuned, "in_memory", lambda _place: True)
+    monkeypatch.setattr(tuned, "memory_limit", lambda: 1_500_000_000)
+    assert tuned.default_limit() == 300_000_000
+    monkeypatch.setattr(tuned, "memory_limit", lambda: 2**40)
+    assert tuned.default_limit() == 4_000_000_000
+    assert tuned.memory_taken() == 0
+    put(1000)
+    assert tuned.memory_taken() == 1000
+    assert root.is_dir()
+
+
+def test_files_in_memory_count_for_the_process(
+    monkeypatch: pytest.MonkeyPatch, checkpoint: Callable[[str], Path]
+) -> None:
+    small = Engine("cpu", process_bytes=2 * machine.resident() + 2**30)
+    small.attend(str(checkpoint("bert")), "the cat")
+    small.attend(str(checkpoint("bert")), "the dog")
+    assert small.state().n_remembered == 2
+    monkeypatch.setattr(tuned, "memory_taken", lambda: 2**50)
+    small.attend(str(checkpoint("bert")), "a bank")
+    assert small.state().n_remembered == 0
+
+
+def test_half_a_model_does_not_stay(root: Path) -> None:
+    said = r"The tuned model, with an archive to save it, takes 0\.1 MB, which could not be written \(No space left"
+    with pytest.raises(DiskFull, match=said), tuned.writing(tuned.new_id(), 10):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert not names(root)
+
+
+def test_a_folder_that_was_cleaned_away_is_made_again(root: Path) -> None:
+    gone = put(1000)
+    shutil.rmtree(root)
+    with pytest.raises(UnknownModel, match="trained in a visit that is over"):
+        tuned.folder(gone)
+    tuned.forget(gone)
+    assert not root.exists()
+    again = put(1000)
+    assert tuned.folder(again).is_dir()
+
+
+def test_a_training_goes_on_where_the_folder_was_cleaned_away(engine: Engine, root: Path) -> None:
+    asked = tuning.question("embedded/tinybert", epochs=1)
+    events = engine.stream(asked)
+    while not isinstance(next(events), Stepped):
+        pass
+    events.close()
+    assert tuned.state_folder(asked.id).is_dir()
+    shutil.rmtree(root)
+    assert tuning.outcome(engine, asked).id == asked.id
+    assert tuned.folder(asked.id).is_dir()
+
+
+# Another process that has a tuned model: says so, waits for a line, and ends as it is told.
+HAS_A_MODEL = """
+import sys
+from model_zoo import tuned
+with tuned.writing(tuned.new_id(), 1) as folder:
+    (folder / "config.json").touch()
+print(tuned.OWN.path, flush=True)
+sys.stdin.readline()
+"""
+
+
+@contextmanager
+def another(place: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A process that has a tuned model, and the folder it keeps it in."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HAS_A_MODEL],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | {"TMPDIR": str(place)},
+    )  # fmt: skip
+    with process:
+        assert process.stdout is not None
+        yield process, Path(process.stdout.readline().strip())
+        process.kill()
+
+
+def test_what_a_killed_process_left_is_swept_and_what_a_living_one_has_is_not(tmp_path: Path, root: Path) -> None:
+    with another(tmp_path) as (killed, left), another(tmp_path) as (_, kept):
+        mine = put(1000)
+        foreign = tmp_path / "look-inside-bert-cluster-0"
+        foreign.mkdir()
+        tuned.begin(10**9)
+        assert left.is_dir()
+        killed.kill()
+        killed.wait()
+        tuned.begin(10**9)
+        assert not left.exists()
+        assert list(kept.iterdir())
+        assert foreign.is_dir()
+        assert tuned.folder(mine).is_dir()
+    assert root.is_dir()
+
+
+def test_a_process_that_ends_leaves_nothing(tmp_path: Path) -> None:
+    with another(tmp_path) as (process, left):
+        assert left.parent == tmp_path
+        process.communicate("end\n")
+        assert process.returncode == 0
+        assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_kept_once_the_app_ends(root: Path) -> None:
+    put(1000)
+    tuned.OWN.close()
+    assert not root.exists()
+    with pytest.raises(ModelZooError, match="is ending"):
+        put(1000)
+    assert not root.exists()
+
+
+def zip_of(folder: Path, file: Path) -> None:
+    zipped(folder, file, "mine")
+
+
+def test_an_archive_is_written_once_and_goes_with_its_model(root: Path) -> None:
+    written = []
+
+    def write(folder: Path, file: Path) -> None:
+        written.append(file)
+        zip_of(folder, file)
+
+    name = put(1000)
+    for _ in range(2):
+        with tuned.archive(name, write) as file, zipfile.ZipFile(file) as archive:
+            assert archive.read("mine/config.json") == b"x" * 1000
+    assert len(written) == 1
+    assert {each.suffix for each in root.iterdir()} == {"", ".zip"}
+    tuned.forget(name)
+    assert not list(root.iterdir())
+    with pytest.raises(UnknownModel), tuned.archive(name, write):
+        pass
+
+
+def test_archives_go_first_but_not_while_they_are_read(root: Path) -> None:
+    tuned.begin(3_200_000)
+    there = {first := put(10**6), last := put(500_000)}
+    with tuned.archive(last, zip_of) as file:
+        with pytest.raises(DiskFull, match=r"2\.7 MB of the 3\.2 MB"):
+            put(1_400_000)
+        assert names(root) == {*there, tuned.PREFIX + file.name}
+    third = put(800_000)
+    assert names(root) == {*there, third}
+    said = r"The archive of the model takes 1\.1 MB, and 0\.1 MB"
+    with tuned.archive(third, zip_of), pytest.raises(DiskFull, match=said), tuned.archive(first, zip_of):
+        pass
+    assert {*there, third} < names(root)
+
+
+def test_an_archive_that_cannot_be_written_leaves_nothing(root: Path) -> None:
+    def full(_folder: Path, file: Path) -> None:
+        file.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    name = put(1000)
+    with pytest.raises(DiskFull, match="could not be written"), tuned.archive(name, full):
+        pass
+    assert names(root) == {name}
+
+    def left(_folder: Path, _file: Path) -> None:
+        tuned.forget(name)
+        raise FileNotFoundError
+
+    with pytest.raises(UnknownModel), tuned.archive(name, left):
+        pass
+    assert not names(root)
+
+
+def test_many_who_save_at_once_write_one_after_the_other(root: Path) -> None:
+    at_work, most = [0], [0]
+
+    def write(folder: Path, file: Path) -> None:
+        at_work[0] += 1
+        most[0] = max(most[0], at_work[0])
+        zip_of(folder, file)
+        at_work[0] -= 1
+
+    def save(name: str) -> bytes:
+        with tuned.archive(name, write) as file:
+            return file.read_bytes()
+
+    models = [put(200_000) for _ in range(4)] * 2
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(save, models))
+    assert most == [1]
+    assert all(len(each) > 200_000 for each in found)
+    assert not tuned._being_read
+    assert root.is_dir()
 
 
 def test_work_takes_memory_while_it_lasts(checkpoint: Callable[[str], Path]) -> None:
@@ -108,7 +369,10 @@ def test_a_saved_folder_is_loaded_back(engine: Engine, tmp_path: Path) -> None:
     card = (target / CARD).read_text(encoding="utf-8")
     assert "embedded/tinybert" in card
     assert "| accuracy |" in card
-    assert len(zipped(target, "model")) > 17_000_000
+    assert f" | {found.score().trivial:.3f} |" in card
+    assert f"is {found.trivial}." in card
+    zipped(target, tmp_path / "model.zip", "model")
+    assert (tmp_path / "model.zip").stat().st_size > 17_000_000
     with pytest.raises(Exception, match="not empty"):
         copy(tuned.folder(found.id), target)
 

@@ -12,6 +12,9 @@ from urllib.parse import parse_qsl
 
 import pytest
 from on_screen import button, controls
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, charts, job, look, said, sound, train, tuned
 
@@ -20,9 +23,9 @@ from jobs.tuning import MOST_KEPT, Training
 from model_zoo import Engine
 from model_zoo import tuned as places
 from model_zoo.errors import UnknownModel
-from training.finetuning.folder import zipped
 from training.finetuning.predict import Predict
 from training.finetuning.sets import SETS
+from ui.server.saved import Saved
 
 Open = Callable[..., AppTest]
 
@@ -99,11 +102,16 @@ def test_it_is_saved_and_loaded_back_and_answers_the_same(
     assert sorted(charts(again)["labels"]["data"][0]["x"]) == pytest.approx(sorted(expected.probabilities))
 
 
-def test_the_archive_holds_a_folder_with_a_card(trained: AppTest) -> None:
-    with zipfile.ZipFile(io.BytesIO(zipped(places.folder(tuned(trained).id), "mine"))) as archive:
+def test_the_archive_holds_a_folder_with_a_card(trained: AppTest, engine: Engine) -> None:
+    (link,) = [each.proto for each in trained.get("link_button")]
+    assert link.label == "Save the model (zip)"
+    with TestClient(Starlette(routes=[Route("/saved/{name}", Saved(lambda: engine))])) as client:
+        found = client.get(f"/{link.url}")
+    assert found.headers["content-disposition"] == 'attachment; filename="sentiment-tinybert.zip"'
+    with zipfile.ZipFile(io.BytesIO(found.content)) as archive:
         names = set(archive.namelist())
-        card = archive.read("mine/README.md").decode()
-    assert names >= {"mine/model.safetensors", "mine/config.json", "mine/tokenizer.json"}
+        card = archive.read("sentiment-tinybert/README.md").decode()
+    assert names >= {f"sentiment-tinybert/{name}" for name in ("model.safetensors", "config.json", "tokenizer.json")}
     assert "Sentiment" in card
 
 

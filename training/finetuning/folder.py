@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import zipfile
-from io import BytesIO
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +32,21 @@ _CLASSES = {
 }
 
 
+@contextmanager
+def as_os_errors() -> Iterator[None]:
+    """What safetensors says of a file that it cannot write, said as Python itself does."""
+    from safetensors import SafetensorError  # a process whose models stand on a cluster need not have it
+
+    try:
+        yield
+    except SafetensorError as error:
+        raise OSError(str(error)) from error
+
+
 def save(network: Any, loaded: LoadedModel, outcome: Tuned, folder: Path) -> None:
-    """Write a folder that transformers loads by itself."""
-    network.save_pretrained(folder)
+    """Write a folder that transformers loads by itself. Raises OSError."""
+    with as_os_errors():
+        network.save_pretrained(folder)
     with loaded.tokenizer_lock:
         loaded.tokenizer.save_pretrained(folder)
     (folder / CARD).write_text(card(outcome), encoding="utf-8")
@@ -44,12 +57,16 @@ def learnt(settings: Settings) -> str:
     return _HOW[settings.learns].format(layers=settings.layers, rank=settings.rank)
 
 
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
 def card(outcome: Tuned) -> str:
     """What the model is, what it was tuned on and how, and how good it is, in Markdown."""
     data, settings = outcome.data, outcome.settings
     rows = [
         f"| {score.measure} | {score.value:.3f} | {score.low:.3f} to {score.high:.3f} | "
-        f"{'–' if score.baseline is None else f'{score.baseline:.3f}'} |"
+        f"{_number(score.baseline)} | {_number(score.trivial)} |"
         for score in outcome.scores
     ]
     labels = f" Labels: {', '.join(data.labels)}." if data.labels else ""
@@ -65,11 +82,13 @@ def card(outcome: Tuned) -> str:
             "",
             "## Scores on the test part",
             "",
-            "| Score | Value | 95% interval | Answering always alike |",
-            "|---|---|---|---|",
+            "| Score | Value | 95% interval | Answering always alike | Strongest baseline |",
+            "|---|---|---|---|---|",
             *rows,
             "",
-            "The intervals are bootstraps over the items. The parts come from one source: other texts may be harder.",
+            "The intervals are over the test items, those of one template together, and not over seeds: another seed "
+            "may differ by more. The strongest baseline, chosen on the development part from some that need no tuning, "
+            f"is {outcome.trivial or 'not known'}. The parts come from one source: other texts may be harder.",
             "",
             "## How it was tuned",
             "",
@@ -82,13 +101,11 @@ def card(outcome: Tuned) -> str:
     )
 
 
-def zipped(folder: Path, name: str) -> bytes:
-    """The files of a folder in one archive, in a folder of that name; not compressed, since weights do not shrink."""
-    buffer = BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+def zipped(folder: Path, target: Path, name: str) -> None:
+    """Write a file with those of a folder, in a folder of that name; not compressed, since weights do not shrink."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for file in sorted(folder.iterdir()):
             archive.write(file, f"{name}/{file.name}")
-    return buffer.getvalue()
 
 
 def copy(folder: Path, target: Path) -> Path:

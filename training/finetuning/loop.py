@@ -15,12 +15,16 @@ import numpy as np
 import torch
 from torch import nn
 
+from analysis.probing.features import pooled
+from analysis.sentence_vectors import pair_cosines
 from model_zoo import tuned
 from model_zoo.errors import InvalidInput
 from model_zoo.loading import LoadedModel
 from model_zoo.running import batches as padded_batches
+from model_zoo.running import hidden_states
 from model_zoo.types import Encoding
 from training.finetuning import lora, scores, stopped
+from training.finetuning.baselines import Trivial, candidates, strongest
 from training.finetuning.batching import batches, n_batches
 from training.finetuning.data import Data, Item, Part, Tagged, check
 from training.finetuning.finetune import TOKENS_A_PASS, Finetune
@@ -334,7 +338,8 @@ class _Run:
         texts = [self.loaded.inputs([encoding]) for encoding in self.encodings["test"][:_TIMED]]
         latency = seconds_a_text(self.network, texts)
         yield Breath()
-        judged = scores.evaluate(self.data, predictions, seed=self.settings.seed)
+        trivial = yield from self._trivial()
+        judged = scores.evaluate(self.data, predictions, beside=trivial.test)
         yield Breath()
         outcome = Tuned(
             id=self.question.id,
@@ -352,11 +357,36 @@ class _Run:
             steps=tuple(self.steps),
             judged=tuple(self.judged),
             pictured=tuple(self.pictured),
+            trivial=trivial.name,
         )
         tuned.forget(self.question.id)  # the state of an earlier stop
         if self.question.keep:
-            save(self.network, self.loaded, outcome, tuned.make_folder(self.question.id, 4 * self.n_parameters))
+            with tuned.writing(self.question.id, 4 * self.n_parameters) as folder:
+                save(self.network, self.loaded, outcome, folder)
         yield outcome
+
+    def _trivial(self) -> Generator[Event, None, Trivial]:
+        """The strongest of the baselines that need no tuning."""
+        cosines: dict[Part, list[float]] | None = None
+        if self.data.kind == "similarity":
+            cosines = {"dev": (yield from self._cosines("dev")), "test": (yield from self._cosines("test"))}
+        found = []
+        for each in candidates(self.data, cosines):
+            found.append(each)
+            yield Breath()
+        return strongest(self.data, found)
+
+    def _cosines(self, part: Part) -> Generator[Event, None, list[float]]:
+        """Of the two texts of each item: their tokens' mean in the last layer of the model as it was."""
+        items = self.data.part(part)
+        texts = [(text, None) for item in items for text in (item.text, item.pair or "")]
+        vectors: dict[int, np.ndarray] = {}
+        for place, states in hidden_states(self.loaded, texts, [self.loaded.info.n_layers]):
+            of_text = pooled(states, "mean")
+            vectors[place] = np.zeros(states.states.shape[-1]) if of_text is None else of_text[0]
+            yield Breath()
+        first, second = (np.stack([vectors[2 * place + side] for place in range(len(items))]) for side in (0, 1))
+        return pair_cosines(first, second).tolist()
 
     # Stopping and going on.
 

@@ -11,6 +11,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from model_zoo import tuned
+from training.finetuning.folder import as_os_errors
 from training.finetuning.results import Judged, Pictured, Stepped
 
 _NUMBERS = "state.json"
@@ -51,21 +52,22 @@ def set_moments(optimizer: torch.optim.Optimizer, found: dict[str, torch.Tensor]
 
 
 def keep(model: str, state: State | None) -> None:
-    """Write a state, in the place of an earlier one."""
+    """Write a state, in the place of an earlier one. Raises DiskFull."""
     if state is None:
         return
-    place = tuned.state_folder(model)
-    place.mkdir(exist_ok=True)
     tensors = {f"weights/{name}": tensor for name, tensor in state.weights.items()}
     tensors |= {f"moments/{name}": tensor for name, tensor in state.moments.items()}
     tensors |= {f"pictured/{each.epoch}": torch.from_numpy(each.vectors) for each in state.pictured}
-    # Tied weights are one tensor under two names, which these files refuse.
-    save_file({name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}, place / _TENSORS)
     numbers = {
         name: getattr(state, name) for name in ("phase", "step_of_phase", "step", "seconds", "decay", "first_loss")
     }
     lists = {"steps": [asdict(each) for each in state.steps], "judged": [asdict(each) for each in state.judged]}
-    (place / _NUMBERS).write_text(json.dumps(numbers | lists), encoding="utf-8")
+    written = json.dumps(numbers | lists)
+    n_bytes = len(written) + sum(tensor.nbytes for tensor in tensors.values())
+    with tuned.writing_state(model, n_bytes) as place, as_os_errors():
+        # Tied weights are one tensor under two names, which these files refuse.
+        save_file({name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}, place / _TENSORS)
+        (place / _NUMBERS).write_text(written, encoding="utf-8")
 
 
 def found(model: str) -> State | None:

@@ -20,21 +20,30 @@ _PAGE = """<!doctype html>
 """
 
 
+def start() -> str:
+    """The address of the start page: "/", or "/bert/" where ``server.baseUrlPath`` is "bert"."""
+    base = str(config.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{base}/" if base else "/"
+
+
 class UnknownPaths:
-    """Middleware that answers 404 where Streamlit would give its page for an address that is none of ``pages``, which
-    are relative to ``server.baseUrlPath``; "" is the start page.
+    """Middleware that answers 404 where Streamlit would give its page for an address that is none of ``pages``, and at
+    those that are ``hidden``. Both are relative to ``server.baseUrlPath``; "" is the start page.
     """
 
-    def __init__(self, app: ASGIApp, pages: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, pages: Iterable[str], hidden: Iterable[str] = ()) -> None:
         self._app = app
-        base = str(config.get_option("server.baseUrlPath") or "").strip("/")
-        self._start = f"/{base}/" if base else "/"
+        self._start = start()
         self._pages = {f"{self._start}{page}".rstrip("/") for page in (*pages, "index.html")}
+        self._hidden = {f"{self._start}{path}" for path in hidden}
         self._with_documents = tuple(f"{self._start}{folder}" for folder in _WITH_DOCUMENTS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or self._may_be_a_document(scope["path"]):
             await self._app(scope, receive, send)
+            return
+        if scope["path"] in self._hidden:
+            await self._not_found(scope, receive, send)
             return
         unknown = False
 
@@ -48,7 +57,10 @@ class UnknownPaths:
 
         await self._app(scope, receive, send_what_was_asked_for)
         if unknown:
-            await HTMLResponse(_PAGE.format(start=self._start), 404)(scope, receive, send)
+            await self._not_found(scope, receive, send)
+
+    async def _not_found(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await HTMLResponse(_PAGE.format(start=self._start), 404)(scope, receive, send)
 
     def _may_be_a_document(self, path: str) -> bool:
         return path.rstrip("/") in self._pages or path.startswith(self._with_documents)

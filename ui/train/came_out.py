@@ -17,13 +17,13 @@ from training.finetuning.data import Asked, Kind, Labelled, Scored, Tagged
 from training.finetuning.entities import types_of
 from training.finetuning.mistakes import CLOSE, by_type, mistakes
 from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
-from training.finetuning.scores import MEASURES, confusion
+from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters
 from ui import figures, save, token_line
 from ui.background import desk, watch
 from ui.engine import engine
 from ui.messages import as_text
 from ui.page import View
-from ui.train.running import aftermath
+from ui.train.running import aftermath, another_seed
 from ui.train.scene import Scene
 from viz import outcome
 from viz.layout import clipped
@@ -65,26 +65,37 @@ def draw(scene: Scene) -> None:
 
 
 def _scores(every: Sequence[Tuned]) -> None:
-    rows = [_row(score, every) for score in every[0].scores]
+    several = len(every) > 1
+    together = evaluate(every[0].data, *(each.predictions for each in every)) if several else [None] * len(MEASURES)
+    rows = [_row(score, every, over_seeds) for score, over_seeds in zip(every[0].scores, together, strict=False)]
     st.table(pd.DataFrame(rows).set_index("score"))
     abouts = " ".join(f"**{MEASURES[s.measure].title}**: {MEASURES[s.measure].about}" for s in every[0].scores)
-    n = len(every[0].data.test)
-    st.caption(
-        f"{abouts} On the {n:,} items of the test part, with 95% bootstrap intervals over them. "
-        + _ALIKE.get(every[0].data.kind, "")
-    )
-    if len(every) > 1:
+    test, trivial = every[0].data.test, every[0].trivial
+    n, groups = len(test), n_clusters(test)
+    over = f"the {groups} groups they fall into, each of one template or scene" if groups < n else "them"
+    said = [abouts, f"On the {n:,} items of the test part, with 95% intervals over {over}."]
+    said += [_ALIKE.get(every[0].data.kind, "")]
+    if trivial:
+        said.append(
+            f"The strongest baseline is reached by {trivial}: of some that need no tuning, the best on the development "
+            "part."
+        )
+    if not several:
+        said.append(another_seed(every[0]))
+    st.caption(" ".join(filter(None, said)))
+    if several:
         st.caption(
-            f"The interval is that of seed {every[0].settings.seed} and says how much the score depends on the test "
-            "items. The number behind ± is the standard deviation over the seeds, and says how much it depends on "
-            f"chance in training. The rest of this page is about seed {every[0].settings.seed}."
+            f"The first interval is that of seed {every[0].settings.seed} and says how much the score depends on the "
+            "test items. The number behind ± is the standard deviation over the seeds, and says how much it depends on "
+            "chance in training. The interval of the mean is over both. "
+            f"The rest of this page is about seed {every[0].settings.seed}."
         )
     if n < 30:
         st.caption("So few items make wide intervals: differences within them say nothing.")
     save.table("Scores", lambda: score_table(every), "scores")
 
 
-def _row(score: Score, every: Sequence[Tuned]) -> dict[str, str]:
+def _row(score: Score, every: Sequence[Tuned], over_seeds: Score | None) -> dict[str, str]:
     written = MEASURES[score.measure].written
     row = {
         "score": MEASURES[score.measure].title,
@@ -92,10 +103,12 @@ def _row(score: Score, every: Sequence[Tuned]) -> dict[str, str]:
         "95% interval": f"{written(score.low)} to {written(score.high)}",
         "always alike": written(score.baseline),
     }
-    if len(every) > 1:
+    if every[0].trivial:
+        row["strongest baseline"] = written(score.trivial)
+    if over_seeds is not None:
         values = [each.score(score.measure).value for each in every]
-        mean, deviation = float(np.mean(values)), float(np.std(values, ddof=1))
-        row[f"mean of {len(every)} seeds"] = f"{written(mean)} ± {written(deviation)}"
+        row[f"mean of {len(every)} seeds"] = f"{written(over_seeds.value)} ± {written(float(np.std(values, ddof=1)))}"
+        row["95% interval of the mean"] = f"{written(over_seeds.low)} to {written(over_seeds.high)}"
     return row
 
 
@@ -120,6 +133,7 @@ def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
                 "low": score.low,
                 "high": score.high,
                 "always alike": score.baseline,
+                "strongest baseline": score.trivial,
             }
             for each in every
             for score in each.scores

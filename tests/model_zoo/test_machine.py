@@ -1,0 +1,60 @@
+"""How much memory there is and is left, in a container too, and which folders lie in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from model_zoo import machine
+
+V2 = {
+    "memory.max": "1500",
+    "memory.current": "1200",
+    "memory.stat": "anon 700\nfile 450\nshmem 250\ninactive_file 150\nactive_file 50\n",
+}
+V1 = {
+    "memory.limit_in_bytes": "1500",
+    "memory.usage_in_bytes": "1200",
+    "memory.stat": "inactive_file 1\nactive_file 1\ntotal_inactive_file 150\ntotal_active_file 50\n",
+}
+
+
+@pytest.mark.parametrize("files", [V1, V2], ids=["cgroup 1", "cgroup 2"])
+def test_in_a_container_what_is_left_of_its_share_counts(
+    files: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="ascii")
+    monkeypatch.setattr(machine, "CGROUPS", (tmp_path / next(iter(files)), tmp_path / "nothing"))
+    assert machine.memory_limit() == 1500
+    assert machine.memory_left() == 1500 - 1200 + 150 + 50
+
+
+def test_elsewhere_that_of_the_machine_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "memory.max").write_text("max", encoding="ascii")
+    monkeypatch.setattr(machine, "CGROUPS", (tmp_path / "memory.max",))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=5000, available=3000))
+    assert machine.memory_left() == 3000
+
+
+@pytest.fixture
+def mounts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    every = [("/", "overlay"), ("/tmp", "ext4"), ("/tmp", "tmpfs"), ("/tmp/on a disk", "ext4"), ("/t", "ramfs")]
+    found = [SimpleNamespace(mountpoint=place, fstype=kind) for place, kind in every]
+    monkeypatch.setattr(psutil, "disk_partitions", lambda *, all: found if all else [])
+    machine.in_memory.cache_clear()
+    yield
+    machine.in_memory.cache_clear()
+
+
+@pytest.mark.usefixtures("mounts")
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [("/", False), ("/var", False), ("/tmp", True), ("/tmp/a/b", True), ("/tmp/on a disk/a", False), ("/t/a", True)],
+)
+def test_a_folder_lies_in_memory_where_its_mount_does(place: str, found: bool) -> None:
+    assert machine.in_memory(Path(place)) is found
