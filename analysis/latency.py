@@ -89,14 +89,6 @@ def doubling(curve: Sequence[Latency]) -> float | None:
     return float(2**exponent)
 
 
-def interval(share: float, n: int) -> tuple[float, float]:
-    """95% interval of a share of correct answers among ``n`` (Wilson 1927)."""
-    z = 1.959964
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return max(0.0, middle - reach), min(1.0, middle + reach)
-
-
 @dataclass(frozen=True, slots=True)
 class ModelCost:
     """All that was measured of one model; ``curve`` and ``quality`` as far as there was time."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis import files as texts
 from analysis.files import decoded
-from analysis.latency import interval
+from analysis.intervals import wilson
 from model_zoo.errors import InvalidInput
 from model_zoo.types import EQUAL_NATS, counted
 
@@ -159,5 +159,5 @@ def _accuracy(phenomenon: str, paradigm: str, differences: Sequence[float]) -> A
     values = np.asarray(differences, dtype=np.float64)
     ties = np.abs(values) < EQUAL_NATS
     share = float(np.where(ties, 0.5, values > 0).mean())
-    low, high = interval(share, len(values))
+    low, high = wilson(share, len(values))
     return Accuracy(phenomenon, paradigm, len(values), int(ties.sum()), share, low, high, float(values.mean()))

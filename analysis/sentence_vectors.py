@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from analysis.intervals import interval, left_out
 from analysis.probing.features import Pooling, classifier_place, pooled
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, FloatArray, HiddenStates
 
 POOLINGS: tuple[Pooling, ...] = ("cls", "mean", "max")
-LEVEL = 0.95
 _ROUNDING = 1e-5
 """What is left of a vector, as a share of its length, below which it is float32's rounding and nothing else."""
 
@@ -123,7 +123,7 @@ def nearest(similarity: FloatArray, place: int) -> list[int]:
 class Agreement:
     """How one layer and pooling does on scored pairs, with what all vectors share or with that ``removed``.
 
-    ``rho`` is Spearman's ρ of cosines with scores, ``low`` and ``high`` its 95% bootstrap interval; NaN where all
+    ``rho`` is Spearman's ρ of cosines with scores, ``low`` and ``high`` its 95% interval; NaN where all
     cosines are the same. ``mean_cosine`` is that of all pairs of different sentences.
     """
 
@@ -155,11 +155,10 @@ def measure(
     sentences: SentenceVectors,
     pairs: Sequence[tuple[int, int]],
     scores: Sequence[float],
-    *,
-    draws: int = 1000,
+    groups: Sequence[str],
 ) -> Measured:
     """Every layer and pooling on pairs of ``sentences``, given by their places; what is removed is shared by the
-    ``reference``.
+    ``reference``. Pairs of one group are no independent ones.
     """
     a, b = (list(side) for side in zip(*pairs, strict=True))
     shared = {pooling: tuple(map(shared_by, layers)) for pooling, layers in reference.of.items()}
@@ -171,7 +170,7 @@ def measure(
                 keys.append((layer, pooling, removed))
                 told.append(pair_cosines(vectors[a], vectors[b]))
                 means.append(mean_of_pairs(vectors))
-    found = agreement(np.stack(told), scores, draws=draws).tolist()
+    found = agreement(np.stack(told), scores, groups).tolist()
     every = (
         Agreement(layer, pooling, removed, rho, low, high, mean)
         for (layer, pooling, removed), (rho, low, high), mean in zip(keys, found, means, strict=True)
@@ -179,21 +178,20 @@ def measure(
     return Measured(shared, tuple(every))
 
 
-def agreement(
-    told: FloatArray, scores: Sequence[float], *, seed: int = 0, draws: int = 1000
-) -> npt.NDArray[np.float64]:
-    """Spearman's ρ of each row of cosines (rows, pairs) with the scores, and the ends of its percentile bootstrap
-    interval over the pairs (Efron 1979), the same draws for every row: (rows, 3). NaN where either does not vary.
+def agreement(told: FloatArray, scores: Sequence[float], groups: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Spearman's ρ of each row of cosines (rows, pairs) with the scores, and the ends of its 95% interval over the
+    groups of pairs: (rows, 3). NaN where either does not vary.
     """
     gold = np.asarray(scores, dtype=np.float64)
-    rng = np.random.default_rng(seed)
-    n = len(gold)
-    drawn = np.stack([_spearman(told[:, places], gold[places]) for places in rng.integers(n, size=(draws, n))])
-    rho = _spearman(told, gold)
-    ends = np.full((2, len(told)), np.nan)
-    known = ~np.isnan(rho)
-    ends[:, known] = np.nanquantile(drawn[:, known], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    return np.stack([rho, *ends], axis=1)
+    group_of = np.asarray(groups)
+    every = np.unique(group_of)
+    without = np.stack([_spearman(told[:, group_of != group], gold[group_of != group]) for group in every])
+    return np.array(
+        [
+            (rho, *(interval(rho, [left_out(rest)], len(every), lowest=-1.0) if not np.isnan(rho) else (rho, rho)))
+            for rho, rest in zip(_spearman(told, gold), without.T, strict=True)
+        ]
+    )
 
 
 def _spearman(told: FloatArray, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -1,15 +1,19 @@
 """Fine-tuning beside transformers' Trainer: seconds an epoch and memory; and the race of the embedded models.
 
     python -m benchmarks.finetune [--model ID] [--set NAME] [--epochs N]
-    python -m benchmarks.finetune --race [--set NAME] [--markdown]
+    python -m benchmarks.finetune --race [--set NAME] [--seeds N] [--few] [--log FILE] [--markdown] [--write]
 
-Prints one JSON line each. Both sides train all weights of the same network on the same items in this process, one epoch
+Prints JSON lines. Both sides train all weights of the same network on the same items in this process, one epoch
 in turns (medians after a warm-up): batch 16, AdamW, a linear schedule. The Trainer pads each batch to its longest text
 and draws batches at random, its defaults; LoRA, the top layers and the head are ours alone. Memory is the peak of a
 process of its own that trains one epoch, less what it took before. Needs the packages of requirements-dev.txt.
 
-The race is that of the page, with default settings and one seed: the embedded models on all examples, and the LSTM, the
-default model and its like with random weights on 200.
+The race is that of the page, with default settings: the embedded models, and the published all-MiniLM-L6-v2 where its
+package is installed, on all examples of every built-in set; with ``--few`` also the default model, its like with random
+weights and the LSTM on 200. A line a training, with what it said of the test part. With ``--log`` lines go to that
+file, too, and what stands there is not trained again: the race can be interrupted. ``--markdown`` prints tables
+instead: means over seeds with intervals over seeds and items. ``--write`` puts the scores of all seeds where the page
+reads how far seeds lie apart (training/finetuning/seeds.json).
 """
 
 from __future__ import annotations
@@ -21,8 +25,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import median
 from typing import Any
 
 import psutil
@@ -32,15 +39,29 @@ from transformers import DataCollatorWithPadding, PrinterCallback, Trainer, Trai
 from benchmarks.measure import emit
 from model_zoo import DEFAULT_MODEL, Engine, tuned
 from model_zoo.registry import UNTRAINED
+from model_zoo.sources import packaged
 from training.finetuning import network
-from training.finetuning.data import Data, Labelled
+from training.finetuning.data import Asked, Data, Item, Labelled, Tagged
 from training.finetuning.finetune import Finetune
-from training.finetuning.results import Begun, Stepped, Tuned
+from training.finetuning.results import (
+    Answered,
+    Begun,
+    Classified,
+    Prediction,
+    Rated,
+    Span,
+    Stepped,
+    TaggedWords,
+    Tuned,
+)
+from training.finetuning.scores import MEASURES, evaluate
+from training.finetuning.seeds import fingerprint, write
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Learns, Settings
 from ui.precomputed import EMBEDDED
 
 FEW = 200
+_PUBLISHED = "sentence-transformers/all-MiniLM-L6-v2"
 _LEARNS: tuple[Learns, ...] = ("all", "top", "lora", "head")
 
 
@@ -125,71 +146,162 @@ def compare(engine: Engine, model: str, name: str, repeats: int) -> None:
     )  # fmt: skip
 
 
-def contest(engine: Engine, name: str) -> list[tuple[str, Tuned]]:
-    """Every model of the race, trained one after the other."""
-    data = SETS[name].build()
-    few = (DEFAULT_MODEL, f"{UNTRAINED}{DEFAULT_MODEL}", "embedded/bilstm") if len(data.train) > FEW else ()
-    arms = [*((model, None) for model in EMBEDDED), *((model, FEW) for model in few)]
-    found = []
-    for model, examples in arms:
-        question = Finetune(model, data, Settings(examples=examples), tuned.new_id(), keep=False)
-        *_, outcome = engine.stream(question)
-        assert isinstance(outcome, Tuned)
-        found.append((model, outcome))
-    return found
+Run = dict[str, Any]
+"""One training, as one line of JSON: what was trained on what, its scores, and what it said of the test part."""
 
 
-def _row(model: str, found: Tuned) -> dict[str, Any]:
+def racers() -> list[str]:
+    """The embedded models, and the published one where the package that ships it is installed."""
+    return [*EMBEDDED, *([_PUBLISHED] if packaged(_PUBLISHED) is not None else [])]
+
+
+def arms(data: Data, models: Sequence[str], seeds: int, *, few: bool) -> Iterator[Run]:
+    """What is to be trained, each as the part of its line that tells it from others: a seed of every model first."""
+    counts: list[tuple[str, int]] = [(model, len(data.train)) for model in models]
+    if few and len(data.train) > FEW:
+        counts += [(model, FEW) for model in (DEFAULT_MODEL, f"{UNTRAINED}{DEFAULT_MODEL}", "embedded/bilstm")]
+    for seed in range(seeds):
+        for model, examples in counts:
+            yield {
+                "set": data.name, "items": fingerprint(data), "model": model, "examples": examples, "seed": seed,
+            }  # fmt: skip
+
+
+def trained(engine: Engine, data: Data, arm: Run) -> Run:
+    """Train one, with default settings."""
+    settings = Settings(seed=arm["seed"], examples=arm["examples"])
+    *_, found = engine.stream(Finetune(arm["model"], data, settings, tuned.new_id(), keep=False))
+    assert isinstance(found, Tuned)
     score = found.score()
-    return {
-        "model": model, "examples": len(found.data.train), "score": score.measure, "value": score.value,
-        "low": score.low, "high": score.high, "always_alike": score.baseline, "ms_a_text": 1000 * found.latency,
-        "weights_mb": found.n_bytes / 1e6, "parameters": found.n_parameters, "rate": found.rate,
-        "seconds": found.seconds,
+    return arm | {
+        "score": score.measure, "value": score.value, "always_alike": score.baseline, "trivial": score.trivial,
+        "trivial_is": found.trivial, "ms_a_text": 1000 * found.latency, "weights_mb": found.n_bytes / 1e6,
+        "rate": found.rate, "seconds": found.seconds, "said": [_said(each) for each in found.predictions],
     }  # fmt: skip
 
 
-def markdown(rows: list[dict[str, Any]]) -> str:
-    """The race as a table of the README."""
+def _said(prediction: Prediction) -> Any:
+    """What the scores need of a prediction, as JSON."""
+    match prediction:
+        case Classified():
+            return prediction.label
+        case TaggedWords():
+            return prediction.tags
+        case Answered():
+            return prediction.text
+        case Rated():
+            return prediction.score
+
+
+def _read(said: Any, item: Item) -> Prediction:
+    """The prediction again."""
+    if isinstance(item, Labelled):
+        return Classified(said, ())
+    if isinstance(item, Tagged):
+        return TaggedWords(item.words, tuple(said), (1.0,) * len(said))
+    if isinstance(item, Asked):
+        return Answered((Span(0, len(said), said, 1.0),) if said else (), 0.0)
+    return Rated(said)
+
+
+def race(
+    data: Data, wanted: Iterable[Run], train: Callable[[Data, Run], Run], log: Path | None, *, quiet: bool
+) -> list[Run]:
+    """Every run that is wanted: from the log, or trained now, and then written there and to the output."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log is not None and log.exists() else []
+    known = [json.loads(line) for line in lines]
+    found = []
+    for arm in wanted:
+        run = next((each for each in known if arm.items() <= each.items()), None)
+        if run is None:
+            run = train(data, arm)
+            line = json.dumps(run)
+            if log is not None:
+                with log.open("a", encoding="utf-8") as file:
+                    print(line, file=file)
+            if not quiet:
+                print(line, flush=True)
+        found.append(run)
+    return found
+
+
+def markdown(data: Data, runs: Sequence[Run]) -> str:
+    """The race as a table of the README: means over seeds, with intervals over seeds and items."""
+    written = _percent if MEASURES[data.measure].percent else _hundredths
     lines = [
-        f"| model | examples | {rows[0]['score']} (95%) | a text, ms | weights, MB | training, s |",
-        "|---|---|---|---|---|---|",
+        f"| {data.title.lower()} | examples | {MEASURES[data.measure].title} (95%) | seeds | a text, ms | "
+        "weights, MB | training, s |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for row in rows:
-        name = row["model"].replace(UNTRAINED, "random weights: ")
-        value, low, high = (100 * row[each] for each in ("value", "low", "high"))
+    for (model, examples), group in _by_arm(runs).items():
+        name = f"`{model.removeprefix(UNTRAINED)}`"
+        name = f"random weights of {name}" if model.startswith(UNTRAINED) else name
+        said = [[_read(each, item) for each, item in zip(run["said"], data.test, strict=True)] for run in group]
+        score = evaluate(data, *said)[0]
+        values = [run["value"] for run in group]
+        ms, weights, seconds = (median(run[each] for run in group) for each in ("ms_a_text", "weights_mb", "seconds"))
         lines.append(
-            f"| {name} | {row['examples']} | {value:.0f} ({low:.0f}–{high:.0f}) | {row['ms_a_text']:.1f} | "
-            f"{row['weights_mb']:.0f} | {row['seconds']:.0f} |"
+            f"| {name} | {examples} | {written(score.value)} ({written(score.low)}–{written(score.high)}) | "
+            f"{written(min(values))} to {written(max(values))} | {ms:.1f} | {weights:.0f} | {seconds:.0f} |"
         )
-    return "\n".join(lines)
+    whole = [run for run in runs if run["examples"] == len(data.train)]
+    beside = {"always answering alike": whole[0]["always_alike"]} if whole[0]["always_alike"] is not None else {}
+    for run in whole:
+        of = f" ({run['model']})" if "model" in run["trivial_is"] else ""
+        beside[run["trivial_is"] + of] = run["trivial"]
+    return "\n".join([*lines, *(f"| {name} | | {written(value)} | | | | |" for name, value in beside.items())])
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f}"
+
+
+def _hundredths(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _by_arm(runs: Sequence[Run]) -> dict[tuple[str, int], list[Run]]:
+    found: dict[tuple[str, int], list[Run]] = {}
+    for run in runs:
+        found.setdefault((run["model"], run["examples"]), []).append(run)
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default=DEFAULT_MODEL)
-    parser.add_argument("--set", dest="name", default="sentiment", choices=list(SETS))
+    parser.add_argument("--set", dest="name", choices=list(SETS), help="sentiment alone, in the race all")
     parser.add_argument("--epochs", type=int, default=3, help="epochs that are timed on each side")
     parser.add_argument("--race", action="store_true")
-    parser.add_argument("--markdown", action="store_true", help="print the race as a table")
+    parser.add_argument("--seeds", type=int, default=5, help="of each model in the race")
+    parser.add_argument("--racer", dest="racers", action="append", help="a model of the race; may be given again")
+    parser.add_argument("--few", action="store_true")
+    parser.add_argument("--log", type=Path)
+    parser.add_argument("--markdown", action="store_true", help="print the race as tables")
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("--peak", choices=("trainer", "ours"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if not arguments.race and SETS[arguments.name].kind != "classification":
-        parser.error("beside the Trainer, only sets with one label a text are trained; --race takes any")
     engine = Engine("cpu")
+    if arguments.race:
+        for name in [arguments.name] if arguments.name else SETS:
+            data = SETS[name].build()
+            wanted = arms(data, arguments.racers or racers(), arguments.seeds, few=arguments.few)
+            runs = race(data, wanted, partial(trained, engine), arguments.log, quiet=arguments.markdown)
+            if arguments.markdown:
+                print(markdown(data, runs), end="\n\n", flush=True)
+            if arguments.write:
+                whole = {arm: group for arm, group in _by_arm(runs).items() if arm[1] == len(data.train)}
+                write(data, {model: [run["value"] for run in group] for (model, _), group in whole.items()})
+        return
+    name = arguments.name or "sentiment"
+    if SETS[name].kind != "classification":
+        parser.error("beside the Trainer, only sets with one label a text are trained; --race takes any")
     engine.info(arguments.model)
     if arguments.peak:
-        data, side = SETS[arguments.name].build(), trainers if arguments.peak == "trainer" else ours
+        data, side = SETS[name].build(), trainers if arguments.peak == "trainer" else ours
         print(json.dumps({"bytes": peak(lambda: side(engine, arguments.model, data))}))
-    elif arguments.race:
-        rows = [_row(model, found) for model, found in contest(engine, arguments.name)]
-        if arguments.markdown:
-            print(markdown(rows))
-        else:
-            for row in rows:
-                emit(benchmark="race", set=arguments.name, **row)
     else:
-        compare(engine, arguments.model, arguments.name, arguments.epochs)
+        compare(engine, arguments.model, name, arguments.epochs)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What hypothesis draws for several rooms: texts as people type them, filters of attention."""
+"""What hypothesis draws for several rooms: texts as people type them, tags, filters of attention."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ TYPED = st.text(
     min_size=1,
     max_size=30,
 ).filter(str.strip)
+
+IOB2 = st.lists(st.sampled_from(["O", "B-A", "I-A", "B-B-C", "I-B-C"]), max_size=12)
+"""Tags of a sentence as a model may give them: an entity need not begin with B-."""
 
 FILTERS = st.builds(
     Filter,

@@ -165,6 +165,22 @@ def test_no_cell_starts_a_formula() -> None:
     assert {row[1] for row in rows[1:]} == {"-0.5"}  # numbers stay numbers
 
 
+@pytest.mark.parametrize(
+    "unseen", ["\u200b", "\ufeff", "\0", "\u2060", "\xad", "\u202e", "\u180e", "\u3164", " \u200b\t\0"]
+)
+def test_what_is_not_seen_hides_no_formula(unseen: str) -> None:
+    """Programs that read a file may drop it, and then see a formula."""
+    words = [f"{unseen}=1+1", f"{unseen}@SUM(A1)", f"'{unseen}=1", f"{unseen}word", unseen + "-"]
+    table = pd.DataFrame({"text": words, "n": 1})
+    data = table_to_csv(table)
+    assert [row[0] for row in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))][1:] == [
+        *(f"'{word}" for word in words[:3]),
+        *words[3:],
+    ]
+    if "\0" not in unseen:  # which pandas ends a cell at
+        assert list(read_table(data)["text"]) == words
+
+
 # What comes back from a plain read, where it is not the token itself: proved below to be the most that is possible.
 READ_AS = {
     **{word: f"'{word}" for word in (*_MISSING, "=1+1", "+A1", "-year", "@SUM(A1)", "\t=1")},

@@ -46,7 +46,7 @@ def test_what_is_no_text_gets_a_sentence(data: bytes, message: str) -> None:
 def test_the_limit_is_a_limit_on_bytes_and_named() -> None:
     assert check_size(b"x" * 2**21, "own", 2**21) == b"x" * 2**21
     with pytest.raises(InvalidInput, match=r"own is 50\.0 MB; files may be up to 20 MB"):
-        check_size(b"x" * 50 * 2**20, "own", 20 * 2**20)
+        check_size(b"x" * 50_000_000, "own", 20_000_000)
 
 
 def test_lines_end_at_line_feeds_and_carriage_returns_only() -> None:
@@ -118,3 +118,20 @@ def test_tables_beyond_a_limit_are_refused_with_the_line(text: str, message: str
 
 def test_as_many_rows_as_allowed_are_read() -> None:
     assert len(rows("a\n" + "x\n" * files.MAX_ROWS)) == files.MAX_ROWS + 1
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "gb18030"])
+def test_chinese_that_is_not_unicode_is_refused_and_not_read_as_accents(encoding: str) -> None:
+    text = "text,label\n" + "".join(f"我们都喜欢这部电影{n},{'ab'[n % 2]}\n" for n in range(30))
+    with pytest.raises(InvalidInput, match=r"neither UTF-8 nor UTF-16, .* Save it as UTF-8"):
+        files.decoded(text.encode(encoding), "own")
+
+
+def test_many_accents_are_a_language_of_the_west() -> None:
+    text = "À l'été, où étaient-elles allées? Où? À Bâle, là-bas, à côté. Größe, Öl, Äpfel, Übermut. ÉÉÉ"
+    assert files.decoded(text.encode("cp1252"), "own")[0] == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_second_byte_order_mark_is_none_of_the_first_columns_name(encoding: str) -> None:
+    assert files.decoded("\ufefftext,label\na,b".encode(encoding), "own") == ("text,label\na,b", ())

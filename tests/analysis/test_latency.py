@@ -1,4 +1,4 @@
-"""Medians, quartiles, growth and intervals of measured costs, by hand."""
+"""Medians, quartiles, growth of measured costs, by hand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import builders
 import numpy as np
 import pytest
 
-from analysis.latency import Latency, ModelCost, doubling, frame, interval, latencies, spread
+from analysis.latency import Latency, ModelCost, doubling, frame, latencies, spread
 from model_zoo.types import CostSample, CostSubject, Quality
 
 
@@ -65,18 +65,6 @@ def test_spread_is_the_median_share_of_the_middle_half() -> None:
     assert spread([one, other]) == pytest.approx(2 / 3)
     with pytest.raises(ValueError, match="no spread"):
         spread([()])
-
-
-def test_interval_is_wilsons() -> None:
-    # The two ends p are where a test of p would just reject the observed share: (s - p)² = z² p (1 - p) / n.
-    for share, n in ((0.5, 300), (0.42, 1000), (0.0, 10), (1.0, 10)):
-        low, high = interval(share, n)
-        for p in (low, high):
-            if 0 < p < 1:
-                assert (share - p) ** 2 == pytest.approx(1.959964**2 * p * (1 - p) / n)
-        assert 0 <= low <= share + 1e-12
-        assert share - 1e-12 <= high <= 1
-    assert interval(0.5, 300) == pytest.approx((0.4438, 0.5562), abs=1e-4)
 
 
 def subject(model: str = "a") -> CostSubject:

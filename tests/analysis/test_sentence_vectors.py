@@ -14,6 +14,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 
 from analysis import sentence_vectors as vectors
+from analysis.intervals import wilson
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, HiddenStates, read_only
@@ -104,28 +105,40 @@ def test_of_vectors_that_are_all_the_same_nothing_is_left() -> None:
     assert vectors.mean_of_pairs(vectors.shared_by(same).removed(same)) == 0
 
 
-def test_agreement_is_scipys_spearman_with_its_bootstrap_interval() -> None:
+def test_agreement_is_scipys_spearman_with_an_interval_like_that_of_its_bootstrap() -> None:
     rng = np.random.default_rng(0)
     gold = rng.integers(6, size=80).astype(float)
-    told = np.stack([gold + rng.normal(size=80) * 2, -gold, rng.normal(size=80)]).astype(np.float32)
+    noise = rng.normal(size=(3, 80))
+    told = np.stack([gold + 2 * noise[0], noise[1] - gold, noise[2]]).astype(np.float32)
     told[2] = told[2].round()  # ties in both
-    found = vectors.agreement(told, list(gold), draws=1000)
+    found = vectors.agreement(told, list(gold), [str(pair) for pair in range(80)])
     for row, (rho, low, high) in zip(told, found, strict=True):
         assert rho == pytest.approx(spearmanr(row, gold).statistic, abs=1e-9)
         ends = bootstrap(
             (row, gold), lambda a, b: spearmanr(a, b).statistic, paired=True, vectorized=False, n_resamples=1000,
             method="percentile", rng=np.random.default_rng(1),
         ).confidence_interval  # fmt: skip
-        assert (low, high) == pytest.approx((ends.low, ends.high), abs=0.03)
+        assert (low, high) == pytest.approx((ends.low, ends.high), abs=0.05)
+
+
+def test_pairs_of_one_group_count_together() -> None:
+    """Six times the same pairs say no more than once."""
+    rng = np.random.default_rng(0)
+    gold = rng.integers(6, size=20).astype(float)
+    told = (gold + rng.normal(size=20) * 2)[None].astype(np.float32)
+    names = [str(pair) for pair in range(20)]
+    once = vectors.agreement(told, list(gold), names)
+    again = vectors.agreement(np.tile(told, 6), list(gold) * 6, names * 6)
+    np.testing.assert_allclose(again, once)
 
 
 def test_agreement_of_what_does_not_vary_is_not_defined() -> None:
     told = np.array([[1, 1, 1, 1, 1], [1, 2, 3, 4, 5]], dtype=np.float32)
     told[0, 0] = np.nextafter(np.float32(1), np.float32(0))
-    found = vectors.agreement(told, [1, 2, 3, 4, 5], draws=20)
+    found = vectors.agreement(told, [1, 2, 3, 4, 5], list("abcde"))
     assert np.isnan(found[0]).all()
-    assert found[1].tolist() == pytest.approx([1, 1, 1])
-    assert np.isnan(vectors.agreement(told, [3] * 5, draws=20)).all()
+    assert found[1].tolist() == pytest.approx([1, 2 * wilson(1, 5)[0] - 1, 1])
+    assert np.isnan(vectors.agreement(told, [3] * 5, list("abcde"))).all()
 
 
 def test_measured_on_pairs_is_what_its_parts_give() -> None:
@@ -134,7 +147,7 @@ def test_measured_on_pairs_is_what_its_parts_give() -> None:
     reference = vectors.SentenceVectors({"mean": values[:, :4], "max": values[:, :4] * 2}, (0,) * 4)
     sentences = vectors.SentenceVectors({"mean": values[:, 4:], "max": values[:, 4:] * 2}, (0,) * 5)
     pairs, scores = [(0, 1), (2, 3), (4, 0), (1, 3)], [1.0, 5, 0, 3]
-    found = vectors.measure(reference, sentences, pairs, scores, draws=50)
+    found = vectors.measure(reference, sentences, pairs, scores, ["a", "b", "a", "b"])
     assert len(found.agreements) == 2 * 2 * 2
     raw = found.of(1, "mean", removed=False)
     matrix = cosine_similarity(values[1, 4:])

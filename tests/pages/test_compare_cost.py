@@ -12,7 +12,8 @@ import pytest
 from cost_view import NOTHING, PAGE, TIMES, Called, lines, measured, measurement, said, table
 from streamlit.testing.v1 import AppTest
 
-from analysis.latency import doubling, interval
+from analysis.intervals import wilson
+from analysis.latency import doubling
 from jobs.measurement import Measurement
 from model_zoo import Engine, registry, timing
 from model_zoo.errors import OutOfMemory
@@ -145,7 +146,7 @@ def test_curves_and_table_show_what_was_measured(
         ("masked correct", judged.mlm_accuracy, judged.n_masked),
         ("NSP correct", judged.nsp_accuracy, judged.n_pairs),
     ):
-        low, high = interval(share, n)
+        low, high = wilson(share, n)
         assert of_bert[name] == f"{100 * share:.1f}% ({100 * low:.1f}–{100 * high:.1f})"
         assert of_xlnet[name] == NOTHING
     assert "cannot fill masks" in said(app)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import train_page as page
 from streamlit.testing.v1 import AppTest
 
 from jobs.tuning import Training
+from ui.train import running
 
 
 def test_every_seed_has_a_model_of_its_own_to_save(open_page: Callable[..., AppTest], tmp_path: Path) -> None:
@@ -24,6 +26,47 @@ def test_every_seed_has_a_model_of_its_own_to_save(open_page: Callable[..., AppT
     assert app.text_input(key=f"folder {second.id}").value == str(tmp_path / "mine")
 
 
+def test_one_seed_offers_two_more_and_is_not_trained_again(open_page: Callable[..., AppTest]) -> None:
+    app = page.train(open_page(page.PAGE, seed="3", learns="head", **page.TINY))
+    (first,) = page.job(app, Training).runs
+    outcome = first.tuned
+    assert "One seed does not say how much of the score is chance." in page.said(app)
+    app = page.train(app, label="Train two more seeds")
+    runs = page.job(app, Training).runs
+    assert [run.arm.settings.seed for run in runs] == [3, 4, 5]
+    assert (runs[0].id, runs[0].tuned) == (first.id, outcome)
+    assert [run.arm.name for run in runs] == [
+        f"TinyBERT tuned: Sentiment, the head alone, seed {seed}" for seed in (3, 4, 5)
+    ]
+    assert app.number_input(key="train_seeds").value == 3
+    assert "Train two more seeds" not in [button.label for button in app.button]
+
+
+def test_how_far_seeds_lie_apart_is_said_where_it_was_measured(
+    open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "scores_of_seeds", lambda *_of: [0.84, 0.91, 0.875])
+    app = page.train(open_page(page.PAGE, learns="head", **page.TINY))
+    said = (
+        "Another seed may differ: 3 seeds of this model, trained like this on this data, ended between 84.0% and 91.0% "
+        "(Accuracy)."
+    )
+    assert said in page.said(app)
+    assert said in page.said(page.look(app, "scores"))
+
+
+def test_the_strongest_baseline_stands_beside_the_score(open_page: Callable[..., AppTest]) -> None:
+    app = page.train(open_page(page.PAGE, learns="head", **page.TINY))
+    outcome = page.tuned(app)
+    score = outcome.score()
+    assert outcome.trivial
+    assert f"({score.trivial:.1%} by {outcome.trivial})" in page.said(app)
+    page.look(app, "scores")
+    assert app.table[0].value["strongest baseline"].iloc[0] == f"{score.trivial:.1%}"
+    assert f"The strongest baseline is reached by {outcome.trivial}" in page.said(app)
+    assert "with 95% intervals over the 20 groups they fall into" in page.said(app)
+
+
 def test_scores_and_answers_are_those_of_the_seeds(open_page: Callable[..., AppTest]) -> None:
     app = page.train(open_page(page.PAGE, seeds="2", seed="3", learns="head", **page.TINY))
     page.look(app, "scores")
@@ -31,6 +74,10 @@ def test_scores_and_answers_are_those_of_the_seeds(open_page: Callable[..., AppT
     values = [tuned.score().value for tuned in page.job(app, Training).tuned]
     assert table["value"].iloc[0] == f"{values[0]:.1%}"
     assert table["mean of 2 seeds"].iloc[0].startswith(f"{sum(values) / 2:.1%} ± ")
+    low, high = (float(end.rstrip("%")) for end in table["95% interval of the mean"].iloc[0].split(" to "))
+    assert low <= 50 * sum(values) <= high
+    assert "The interval of the mean is over both." in page.said(app)
+    assert "Another seed may differ" not in page.said(app)
     assert "The rest of this page is about seed 3." in page.said(app)
     page.look(app, "try")
     app.button(key="try 0").click().run()

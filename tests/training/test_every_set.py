@@ -22,6 +22,8 @@ def test_a_set_is_whole(name: str) -> None:
     assert len(one.card) > 40
     texts = [{(item.text, item.pair) for item in data.part(part)} for part in PARTS]
     assert sum(map(len, texts)) == len(set.union(*texts)) == sum(len(data.part(part)) for part in PARTS)
+    clusters = [{item.cluster for item in data.part(part) if item.cluster} for part in PARTS]
+    assert sum(map(len, clusters)) == len(set.union(*clusters))  # no template is in two parts
     tries = set(one.tries)
     assert len(tries) == 4
     assert not tries & set.union(*texts)

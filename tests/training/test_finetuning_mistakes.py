@@ -7,13 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
 from seqeval.metrics import classification_report
 from seqeval.metrics.sequence_labeling import get_entities
+from strategies import IOB2
 
 from model_zoo import Engine
 from model_zoo.text import word_spans
 from training.finetuning.data import Asked, Item, Labelled, Scored, Tagged
-from training.finetuning.entities import first_pieces, n_entities
+from training.finetuning.entities import entities_of, first_pieces
 from training.finetuning.mistakes import by_type, mistakes
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords
 
@@ -91,9 +93,9 @@ def test_types_that_are_missed_or_invented_and_none_at_all() -> None:
     assert by_type([Tagged(("w",), ("O",))], [words("O")]) == []
 
 
-def test_entities_are_counted_as_by_seqeval() -> None:
-    for row in (*random_tags(60)[1], ["O", "I-A", "I-A", "I-B", "B-B", "I-B"], []):
-        assert n_entities(row) == len(get_entities(list(row)))
+@given(IOB2)
+def test_entities_are_those_of_seqeval(tags: list[str]) -> None:
+    assert entities_of(tags) == [(kind, first, last + 1) for kind, first, last in get_entities(tags)]
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "albert", "xlnet", "deberta-v2"])

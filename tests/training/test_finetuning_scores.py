@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import tuning
@@ -10,8 +13,8 @@ from seqeval.metrics import f1_score as entity_f1
 from sklearn import metrics
 
 from training.finetuning import scores
-from training.finetuning.data import Asked, Labelled, Scored, Tagged
-from training.finetuning.results import Answered, Classified, Rated, Span, TaggedWords
+from training.finetuning.data import KINDS, Asked, Item, Kind, Labelled, Scored, Tagged
+from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords
 
 
 def classified(label: str) -> Classified:
@@ -96,6 +99,97 @@ def test_intervals_hold_the_score_and_shrink_with_more_items() -> None:
         p = accuracy.value
         assert widths[-1] == pytest.approx(2 * 1.96 * np.sqrt(p * (1 - p) / n), rel=0.15)
     assert widths[1] < widths[0] / 3
+
+
+def drawn(kind: Kind, rng: np.random.Generator, n: int, each: int) -> tuple[list[Item], list[Prediction]]:
+    """Items in ``n`` groups, of which some are harder than others, and how they are answered."""
+    items: list[Item] = []
+    told: list[Prediction] = []
+    for group in range(n):
+        harder = rng.normal(0, 1) if each > 1 else 0.0
+        for number in range(each):
+            cluster = f"group {group}" if each > 1 else ""
+            right = bool(rng.random() < 1 / (1 + np.exp(harder - 1.7)))
+            if kind == "classification":
+                label = "ab"[(group + number) % 2]
+                items.append(Labelled("a", None, label, cluster))
+                told.append(classified(label if right else "ba"[(group + number) % 2]))
+            elif kind == "tagging":
+                items.append(Tagged(("w",) * 3, ("O", "B-A", "I-A"), cluster))
+                told.append(TaggedWords(("w",) * 3, ("O", "B-A", "I-A" if right else "O"), (1.0,) * 3))
+            elif kind == "answering":
+                items.append(Asked("q", "p", ((0, "old bridge"),), cluster))
+                told.append(answered("old bridge" if right else ("bridge", "river", "")[number % 3]))
+            else:
+                score = float((group + number) % 6)
+                items.append(Scored("a", "b", score, cluster))
+                told.append(Rated(score + harder + rng.normal()))
+    return items, told
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n", "each"), [(60, 1), (20, 6)])
+def test_intervals_hold_what_is_true(kind: Kind, n: int, each: int) -> None:
+    """At the sizes of the built-in sets, with the groups that one template makes and without."""
+    rng, repeats = np.random.default_rng(7), 120
+    plain = tuning.data(kind, labels=("a", "b")) if kind == "classification" else tuning.data(kind)
+    many = drawn(kind, rng, 1000, each)
+    held: Counter[str] = Counter()
+    for _ in range(repeats):
+        items, told = drawn(kind, rng, n, each)
+        for score in scores.evaluate(replace(plain, test=tuple(items)), told):
+            held[score.measure] += score.low <= scores.value(score.measure, *many) <= score.high
+    assert min(held.values()) / repeats >= 0.89
+
+
+def test_items_of_one_cluster_count_together() -> None:
+    """Six times the same item says no more than once."""
+    items, told = drawn("classification", np.random.default_rng(0), 20, 1)
+    plain = tuning.data(labels=("a", "b"))
+    once = scores.evaluate(replace(plain, test=tuple(items)), told)[0]
+    six = tuple(replace(item, cluster=str(place)) for place, item in enumerate(items) for _ in range(6))
+    again = scores.evaluate(replace(plain, test=six), [each for each in told for _ in range(6)])[0]
+    assert (again.low, again.high) == pytest.approx((once.low, once.high))
+    apart = scores.evaluate(replace(plain, test=tuple(items) * 6), told * 6)[0]
+    assert apart.high - apart.low < (once.high - once.low) / 2
+
+
+def test_all_right_is_not_certain() -> None:
+    data = tuning.data(test=24)
+    accuracy, macro_f1, mcc = scores.evaluate(data, [classified(item.label) for item in data.test])
+    assert (accuracy.low, accuracy.high) == pytest.approx((0.862, 1), abs=1e-3)
+    assert macro_f1.low == accuracy.low
+    assert mcc.low == pytest.approx(2 * accuracy.low - 1)
+
+
+def test_seeds_are_a_mean_and_widen_the_interval() -> None:
+    data = tuning.data(test=60)
+    seeds = [
+        [classified(item.label if place % every else "early") for place, item in enumerate(data.test)]
+        for every in (2, 4, 8)
+    ]
+    alone = [scores.evaluate(data, told)[0] for told in seeds]
+    together = scores.evaluate(data, *seeds)[0]
+    assert together.value == pytest.approx(np.mean([score.value for score in alone]))
+    assert together.high - together.low > alone[1].high - alone[1].low
+    same = scores.evaluate(data, seeds[0], seeds[0])[0]
+    assert (same.low, same.high) == pytest.approx((alone[0].low, alone[0].high))
+
+
+def test_something_trivial_stands_beside() -> None:
+    data = tuning.data()
+    told = [classified(item.label) for item in data.test]
+    assert scores.evaluate(data, told)[0].trivial is None
+    assert scores.evaluate(data, told, beside=[classified("early")] * len(told))[0].trivial == 0.5
+
+
+def test_many_items_take_no_longer() -> None:
+    """More clusters than can be left out one by one: several at a time, and nearly the same interval."""
+    data = tuning.data(test=1500)
+    told = [classified(item.label if place % 4 else "early") for place, item in enumerate(data.test)]
+    accuracy = scores.evaluate(data, told)[0]
+    p = accuracy.value
+    assert accuracy.high - accuracy.low == pytest.approx(2 * 1.96 * np.sqrt(p * (1 - p) / 1500), rel=0.15)
 
 
 def test_baselines_answer_always_alike() -> None:

@@ -11,10 +11,11 @@ import pytest
 from analysis.probing.grammar import listed
 from training.finetuning.data import PARTS, BuiltIn, Labelled, check
 from training.finetuning.sets import acceptability, inference, sentiment
+from training.finetuning.sets.inference.frames import FRAMES, POOLS
 from training.finetuning.writing import Deck, written
 
 SETS = {module.SET.name: module.SET for module in (sentiment, acceptability, inference)}
-SIZES = {"sentiment": (420, 60, 120), "acceptability": (560, 80, 160), "inference": (420, 60, 120)}
+SIZES = {"sentiment": (420, 60, 120), "acceptability": (560, 80, 160), "inference": (2889, 216, 630)}
 
 FUNCTION_WORDS = frozenset(
     listed(
@@ -37,6 +38,17 @@ FUNCTION_WORDS = frozenset(
         "else at first"
     )
 )
+OF_FRAMES = frozenset(
+    listed(
+        "alone asked asleep awake beat bed below bigger bought came cannot come comes eight eleven failed false far "
+        "fewer five forgot four friend friends hangs home hour hours know knows late left likes live lives long "
+        "longer looked looking lost manage managed met older phone read reading refused right rightly said say see "
+        "seen sell seven shorter six smaller sold stay stayed taller ten true unlike wanted wants watch watching went "
+        "whereas won wonders work works younger"
+    )
+)
+"""Words that the frames of entailment are made of, shared by its parts on purpose: they say what follows from what."""
+
 ENDINGS = ("ingly", "edly", "ing", "ed", "es", "s", "ly", "er", "able", "ful", "less", "ment", "e", "y", "d", "i")
 
 
@@ -113,14 +125,39 @@ def test_no_item_is_there_twice_and_none_is_a_try(built_in, data):
 
 
 def test_parts_share_no_content_word(data):
+    on_purpose = {_stem(word) for word in OF_FRAMES} if data.name == "inference" else set()
     for one, other in combinations(PARTS, 2):
-        assert _content(data.part(one)) & _content(data.part(other)) == set(), (one, other)
+        assert _content(data.part(one)) & _content(data.part(other)) <= on_purpose, (one, other)
+
+
+def test_what_fills_the_slots_of_entailment_is_in_no_other_part():
+    data = SETS["inference"].build()
+    for part, pools in POOLS.items():
+        fillers = {_stem(word) for pool in pools.values() for word in _words(pool)}
+        for other in PARTS:
+            assert part == other or not fillers & _content(data.part(other)), (part, other)
 
 
 def test_parts_share_no_template(data):
     templates = {part: {_template(item) for item in data.part(part)} for part in PARTS}
     for one, other in combinations(PARTS, 2):
         assert templates[one] & templates[other] == set(), (one, other)
+
+
+def test_parts_of_entailment_share_no_premise_without_its_fillers():
+    data = SETS["inference"].build()
+    frames = {part: {_template(item)[0] for item in data.part(part)} for part in PARTS}
+    for one, other in combinations(PARTS, 2):
+        assert frames[one] & frames[other] == set(), (one, other)
+    assert all({item.cluster for item in data.part(part)}.isdisjoint(_clusters(data, part)) for part in PARTS)
+    assert {part: len({item.cluster for item in data.part(part)}) for part in PARTS} == {
+        part: len(FRAMES[part]) for part in PARTS
+    }
+
+
+def _clusters(data, part) -> set[str]:
+    """Those of the other parts."""
+    return {item.cluster for other in PARTS if other != part for item in data.part(other)}
 
 
 def test_sentences_are_well_written(data):
@@ -167,18 +204,29 @@ def test_simple_features_do_not_tell_the_label(data, feature):
     assert _majority_by(feature, data) < 1 / len(data.labels) + 0.12
 
 
-def _bag_of_words(data, read) -> float:
+def _bag_of_words(data, read, **of) -> float:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 
-    reader = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LogisticRegression(C=10, max_iter=2000))
+    reader = make_pipeline(TfidfVectorizer(**{"ngram_range": (1, 2)} | of), LogisticRegression(C=10, max_iter=2000))
     reader.fit([read(item) for item in data.train], [item.label for item in data.train])
     return float(reader.score([read(item) for item in data.test], [item.label for item in data.test]))
 
 
 def test_a_bag_of_words_does_not_do(data):
     assert _bag_of_words(data, lambda item: " ".join(_texts(item))) < 1 / len(data.labels) + 0.12
+
+
+def test_the_card_of_entailment_counts_right():
+    data = SETS["inference"].build()
+    sizes = [len(data.part(part)) for part in PARTS]
+    for said in (
+        f"**{sum(sizes):,} pairs**",
+        f"from {sum(map(len, FRAMES.values()))} frames",
+        f"{sizes[0]:,} to train on, {sizes[1]} for\ndevelopment, {sizes[2]} for the test",
+    ):
+        assert said in SETS["inference"].card
 
 
 def test_acceptability_comes_in_minimal_pairs():
@@ -206,14 +254,63 @@ def _near(one: list[str], other: list[str]) -> bool:
     return any(a == b for a, b in rests) or (one[:2] == other[1::-1] and one[2:] == other[2:])
 
 
-def test_every_hypothesis_has_each_label_equally_often():
+@pytest.mark.parametrize("side", [0, 1], ids=["premise", "hypothesis"])
+def test_every_sentence_has_each_label_equally_often(side):
     data = SETS["inference"].build()
     for part in PARTS:
         labels = defaultdict(Counter)
         for item in data.part(part):
-            labels[item.pair][item.label] += 1
-        for hypothesis, counts in labels.items():
-            assert counts == dict.fromkeys(data.labels, counts["neutral"]), hypothesis
+            labels[_texts(item)[side]][item.label] += 1
+        for sentence, counts in labels.items():
+            assert counts == dict.fromkeys(data.labels, counts["neutral"]), sentence
+
+
+@pytest.mark.parametrize(
+    "read",
+    [lambda item: item.text, lambda item: item.pair, lambda item: f"{item.text} {item.pair}"],
+    ids=["premise alone", "hypothesis alone", "both"],
+)
+@pytest.mark.parametrize("of", [{}, {"analyzer": "char_wb", "ngram_range": (1, 5)}], ids=["words", "characters"])
+def test_n_grams_get_nothing_from_entailment(read, of):
+    assert _bag_of_words(SETS["inference"].build(), read, **of) == pytest.approx(1 / 3, abs=0.03)
+
+
+def test_shared_and_new_words_get_nothing_from_entailment():
+    from sklearn.ensemble import RandomForestClassifier
+
+    data = SETS["inference"].build()
+    forest = RandomForestClassifier(100, min_samples_leaf=5, random_state=0)
+    forest.fit([_overlap(item) for item in data.train], [item.label for item in data.train])
+    right = forest.score([_overlap(item) for item in data.test], [item.label for item in data.test])
+    assert right == pytest.approx(1 / 3, abs=0.05)
+
+
+def test_the_place_of_who_is_asked_about_tells_nothing():
+    data = SETS["inference"].build()
+    asked = defaultdict(set)
+    for part in PARTS:
+        for item in data.part(part):
+            asked[item.text].add(item.pair)
+
+    def place(item: Labelled) -> tuple[int, bool]:
+        """Whether it is the first, second or third of the premise, and whether the hypothesis denies."""
+        in_all = set.intersection(*(set(_words(hypothesis)) for hypothesis in asked[item.text]))
+        premise = _words(item.text)
+        places = {pair: min(map(premise.index, set(_words(pair)) - in_all)) for pair in asked[item.text]}
+        denies = not {"not", "never", "none", "fewer", "cannot"}.isdisjoint(_words(item.pair))
+        return sorted(places.values()).index(places[item.pair]), denies
+
+    assert _majority_by(place, data) < 1 / 3 + 0.07
+
+
+def _overlap(item: Labelled) -> list[float]:
+    """Lengths, words and pairs of words shared and new, and how many words of each text deny."""
+    premise, hypothesis = map(_words, _texts(item))
+    first, second = set(premise), set(hypothesis)
+    new_pairs = set(pairwise(hypothesis)) - set(pairwise(premise))
+    shared = len(first & second)
+    denials = [len({"not", "never", "no", "none", "neither", "cannot"} & words) for words in (first, second)]
+    return [len(premise), len(hypothesis), shared, len(second - first), len(new_pairs), shared / len(second), *denials]
 
 
 @pytest.mark.parametrize(

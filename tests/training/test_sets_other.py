@@ -8,16 +8,20 @@ from collections import Counter
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
 
-from training.finetuning.data import PARTS, Asked, Data, Scored, Tagged
+from training.finetuning.data import PARTS, Asked, Data, Part, Scored, Tagged
+from training.finetuning.scores import overlap
 from training.finetuning.sets import SETS, entities, questions, similarity
+from training.finetuning.sets.questions.topics import KINDS, Fact
 
 
 def words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower()))
 
 
-@pytest.mark.parametrize(("name", "sizes"), [("entities", (280, 40, 80)), ("questions", (168, 24, 48)),
+@pytest.mark.parametrize(("name", "sizes"), [("entities", (280, 40, 80)), ("questions", (1596, 140, 420)),
                                               ("similarity", (210, 30, 60))])  # fmt: skip
 def test_a_set_has_its_size(name: str, sizes: tuple[int, ...]) -> None:
     data = SETS[name].build()
@@ -74,23 +78,82 @@ def test_some_names_are_words_elsewhere_in_their_part() -> None:
 
 
 def test_every_answer_stands_where_it_is_said_to() -> None:
-    data = SETS["questions"].build()
-    parts = parts_of(data, Asked)
-    for items in parts:
+    parts = parts_of(SETS["questions"].build(), Asked)
+    for part, items in zip(PARTS, parts, strict=True):
         for item in items:
             assert all(item.pair[start : start + len(text)] == text for start, text in item.answers)
+            assert 4 <= len(re.findall(r"[.] |[.]$", item.pair)) <= 5
         by_passage = Counter(item.pair for item in items)
-        assert set(by_passage.values()) == {4}
+        assert set(by_passage.values()) == {7}
         assert {item.pair for item in items if not item.answers} == set(by_passage)
-        assert sum(not item.answers for item in items) == len(by_passage)
-    passages = [{item.pair for item in items} for items in parts]
-    assert [len(each) for each in passages] == [42, 6, 12]
-    asked = [{item.text for item in items} for items in parts]
-    assert apart(asked)
-    topics = [{topic.passage for topic in questions.TOPICS[part]} for part in PARTS]
-    assert apart(topics)
-    answers = [{text for item in items for _, text in item.answers} for items in parts]
-    assert apart([answers[0] | answers[1], answers[2]])
+        assert Counter(item.pair for item in items if item.answers) == dict.fromkeys(by_passage, 5)
+        assert {item.cluster for item in items} == {topic.name for topic in questions.TOPICS[part]}
+    assert [len({item.pair for item in items}) for items in parts] == [228, 20, 60]
+    assert [len({item.cluster for item in items}) for items in parts] == [38, 5, 20]
+
+
+def facts(part: Part) -> list[Fact]:
+    return [fact for topic in questions.TOPICS[part] for fact in topic.facts]
+
+
+def test_no_part_of_the_questions_knows_another_s_words() -> None:
+    for words_of in (
+        lambda part: questions.NAMES[part],
+        lambda part: (person for topic in questions.TOPICS[part] for person in topic.people),
+        lambda part: (opening for topic in questions.TOPICS[part] for opening in topic.openings),
+        lambda part: (fact.past for fact in facts(part)),
+        lambda part: (thing for fact in facts(part) for thing in fact.things),
+        lambda part: (way for fact in facts(part) for way in fact.ways),
+        lambda part: (fact.own[0] for fact in facts(part) if fact.own),
+    ):
+        assert apart([{each.lower() for each in words_of(part)} for part in PARTS])
+    parts = parts_of(SETS["questions"].build(), Asked)
+    assert apart([{item.text for item in items} for items in parts])
+    assert apart([{text.lower() for item in items for _, text in item.answers} for items in parts])
+
+
+def test_a_question_alone_does_not_tell_whether_it_has_an_answer() -> None:
+    train, _, test = parts_of(SETS["questions"].build(), Asked)
+    for n in (1, 3):
+        counts = CountVectorizer(ngram_range=(1, n), token_pattern=r"\w+")
+        rule = LogisticRegression(max_iter=1000).fit(
+            counts.fit_transform([item.text for item in train]), [bool(item.answers) for item in train]
+        )
+        answered = [bool(item.answers) for item in test]
+        right = rule.score(counts.transform([item.text for item in test]), answered)
+        assert right < np.mean(answered) + 0.02
+    for items in (train, test):
+        shares = {
+            first: np.mean([not item.answers for item in items if item.text.startswith(first)])
+            for first in ("Who", "What", "When", "Where", "For", "With", "")
+        }
+        assert 0.13 < min(shares.values()) <= max(shares.values()) < 0.43
+
+
+def of_kind(item: Asked) -> list[str]:
+    """What a passage has of the kind that a question asks for by its first words."""
+    topic = next(topic for topic in questions.TOPICS["test"] if topic.name == item.cluster)
+    asked: dict[str, list[str]] = {
+        "Who ": [*questions.NAMES["test"], *topic.people],
+        "What ": [thing for fact in topic.facts if not fact.persons for thing in fact.things],
+        "Whom ": [thing for fact in topic.facts if fact.persons for thing in fact.things],
+    }
+    for fact in topic.facts:
+        if fact.kind:
+            asked.setdefault(KINDS[fact.kind][1].split("did")[0], []).extend(fact.ways)
+    start = max((start for start in asked if item.text.startswith(start)), key=len, default="")
+    return [each for each in asked.get(start, []) if each.lower() in item.pair.lower()]
+
+
+def test_the_kind_of_word_that_is_asked_for_does_not_give_the_answer() -> None:
+    (_, _, test) = parts_of(SETS["questions"].build(), Asked)
+    at_random = [
+        np.mean([overlap(told, item.answers[0][1] if item.answers else "") for told in of_kind(item) or [""]])
+        for item in test
+    ]
+    no_answer = np.mean([not item.answers for item in test])
+    assert no_answer == pytest.approx(0.285, abs=0.005)
+    assert np.mean(at_random) < no_answer + 0.06
 
 
 @pytest.mark.parametrize("part", PARTS)

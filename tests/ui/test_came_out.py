@@ -53,7 +53,7 @@ def made(data: Data, wrong: Sequence[int] = (1, 4), seed: int = 0, **settings: A
         base="embedded/tinybert",
         data=data,
         settings=Settings(seed=seed, **settings),
-        scores=evaluate(data, predictions, draws=50),
+        scores=evaluate(data, predictions),
         predictions=predictions,
         rate=1e-3,
         n_parameters=10,
@@ -106,7 +106,7 @@ def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool) ->
     percent = kind != "similarity"
     first = found.scores[0]
     assert scores["value"].iloc[0] == (f"{first.value:.1%}" if percent else f"{first.value:.2f}")
-    assert "95% bootstrap intervals" in said(app)
+    assert "95% intervals over them" in said(app)
     assert ("Always alike" in said(app)) == percent
     assert "So few items" in said(app)  # six of them
     assert {"Scores (CSV)", "All test predictions (CSV)"} <= set(downloads(app))

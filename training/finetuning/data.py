@@ -31,6 +31,7 @@ class Labelled:
     text: str
     pair: str | None
     label: str
+    cluster: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Tagged:
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
+    cluster: str = field(default="", compare=False)
 
     @property
     def text(self) -> str:
@@ -67,6 +69,7 @@ class Asked:
     text: str
     pair: str
     answers: tuple[tuple[int, str], ...]
+    cluster: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,13 @@ class Scored:
     text: str
     pair: str
     score: float
+    cluster: str = field(default="", compare=False)
 
 
 Item = Labelled | Tagged | Asked | Scored
+"""``cluster`` is the same for items that are no independent ones, as those that one template made: intervals count them
+together. "" where an item stands for itself, as in uploaded data.
+"""
 
 
 @dataclass(frozen=True)
@@ -138,8 +145,8 @@ class BuiltIn:
 
     ``question`` is what the model is to answer, in a short sentence. ``card`` says in Markdown what it is made of, how
     its parts are kept apart, how balanced it is and what it cannot show. ``part`` makes the items of one part, always
-    the same; ``labels`` and ``measure`` are those of ``Data``. ``tries`` are (text, second text or None) to try a tuned
-    model with; none of them is in the set.
+    the same, those of one template with one ``cluster``; ``labels`` and ``measure`` are those of ``Data``. ``tries``
+    are (text, second text or None) to try a tuned model with; none of them is in the set.
     """
 
     name: str

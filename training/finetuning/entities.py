@@ -43,13 +43,21 @@ def first_pieces(encoding: Encoding, words: Sequence[tuple[int, int]]) -> list[i
     return found
 
 
-def n_entities(tags: Sequence[str]) -> int:
-    """How many entities a model called. It may leave out a B-: another type, or a tag after O, begins one, too."""
-    before = OUTSIDE
-    found = 0
-    for tag in tags:
-        found += tag != OUTSIDE and (tag.startswith("B-") or type_of(tag) != type_of(before))
-        before = tag
+def entities_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
+    """The entities that a model called, in order: type, first word, and the word after its last.
+
+    A model may leave out a B-: another type, or a tag after O, begins one, too (as in the CoNLL shared tasks, Tjong Kim
+    Sang & De Meulder 2003).
+    """
+    found: list[tuple[str, int, int]] = []
+    for place, tag in enumerate(tags):
+        if tag == OUTSIDE:
+            continue
+        kind = type_of(tag)
+        if found and found[-1][2] == place and found[-1][0] == kind and not tag.startswith("B-"):
+            found[-1] = (kind, found[-1][1], place + 1)
+        else:
+            found.append((kind, place, place + 1))
     return found
 
 

@@ -114,8 +114,9 @@ Prediction = Classified | TaggedWords | Answered | Rated
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score on the test part with its 95% bootstrap interval over items; ``baseline`` is that of answering always
-    alike (majority label, "O" for every word, "no answer", the mean score), None where it is not defined.
+    """A score on the test part with its 95% interval; ``baseline`` is that of answering always alike (majority label,
+    "O" for every word, "no answer", the mean score), None where it is not defined; ``trivial`` that of the strongest of
+    the baselines that were tried (see ``baselines``), None where none was.
     """
 
     measure: str
@@ -123,6 +124,7 @@ class Score:
     low: float
     high: float
     baseline: float | None
+    trivial: float | None = None
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class Tuned:
 
     ``predictions`` are those for the test part, in its order, ``scores`` the data's measure first. ``latency`` is the
     median time of one text by itself in seconds, ``n_bytes`` the memory of its weights, ``seconds`` those of
-    training; ``rate`` is the highest learning rate it had.
+    training; ``rate`` is the highest learning rate it had. ``trivial`` says by what the scores' ``trivial`` is reached.
     """
 
     id: str
@@ -149,6 +151,7 @@ class Tuned:
     steps: tuple[Stepped, ...] = field(repr=False)
     judged: tuple[Judged, ...] = field(repr=False)
     pictured: tuple[Pictured, ...] = field(repr=False)
+    trivial: str = ""
 
     def score(self, measure: str | None = None) -> Score:
         """One of the scores; the first without a name."""

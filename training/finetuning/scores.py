@@ -1,4 +1,4 @@
-"""How good predictions are: the scores of each kind of task, with bootstrap intervals and a baseline. Imports no torch.
+"""How good predictions are: the scores of each kind of task, with intervals and a baseline. Imports no torch.
 
 The libraries of the scores are slow to import, so they are where they are needed.
 """
@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from analysis.intervals import Spread, interval, left_out, of_mean
 from model_zoo.types import counted
 from training.finetuning.data import OUTSIDE, Asked, Data, Item, Kind, Labelled, Part, Scored, Tagged
+from training.finetuning.entities import entities_of
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Score, TaggedWords
 
-LEVEL = 0.95
+_MOST_LEFT_OUT = 200
+"""Of more clusters of items several are left out at a time: intervals are as good and take no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,11 @@ class Measure:
     title: str
     about: str
     percent: bool = True
+
+    @property
+    def lowest(self) -> float:
+        """The worst that can be; 1 is the best."""
+        return 0.0 if self.percent else -1.0
 
     def written(self, value: float | None) -> str:
         """A number of this score as people read it."""
@@ -78,20 +86,41 @@ def value(measure: str, items: Sequence[Item], predictions: Sequence[Prediction]
     return _scored(measure, items, predictions)(np.ones(len(items)))
 
 
-def evaluate(data: Data, predictions: Sequence[Prediction], *, seed: int = 0, draws: int = 1000) -> tuple[Score, ...]:
-    """The scores on the test part: percentile bootstrap intervals over its items (Efron 1979), and the baseline."""
-    rng = np.random.default_rng(seed)
-    n = len(data.test)
-    counts = rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(float)  # how often a draw holds each item
+def evaluate(
+    data: Data, *of_seeds: Sequence[Prediction], beside: Sequence[Prediction] | None = None
+) -> tuple[Score, ...]:
+    """The scores on the test part by the predictions of a model, or the means over those of several seeds, with 95%
+    intervals over clusters of items (and over seeds), and the baseline. ``beside`` are those of something trivial.
+    """
+    clusters = _clusters(data.test)
+    n = n_clusters(data.test)
+    groups = np.random.default_rng(0).permutation(n)[clusters] % _MOST_LEFT_OUT
+    kept = [(groups != group).astype(float) for group in range(min(n, _MOST_LEFT_OUT))]
     alike = always_alike(data)
     scores = []
     for measure in of_kind(data):
-        found = _scored(measure, data.test, predictions)
-        drawn = [found(of_draw) for of_draw in counts]
-        low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        baseline = None if alike is None else value(measure, data.test, alike)
-        scores.append(Score(measure, found(np.ones(n)), float(low), float(high), baseline))
+        found = [_scored(measure, data.test, predictions) for predictions in of_seeds]
+        values = [score(np.ones(len(data.test))) for score in found]
+        # One cluster alone cannot be left out: nothing would be left to score.
+        spreads = [left_out([np.mean([score(each) for score in found]) for each in kept]) if n > 1 else Spread(0.0, 1)]
+        if len(of_seeds) > 1:
+            spreads.append(of_mean(values))
+        mean = float(np.mean(values))
+        low, high = interval(mean, spreads, n, lowest=MEASURES[measure].lowest)
+        baseline, trivial = (None if each is None else value(measure, data.test, each) for each in (alike, beside))
+        scores.append(Score(measure, mean, low, high, baseline, trivial))
     return tuple(scores)
+
+
+def n_clusters(items: Sequence[Item]) -> int:
+    """How many independent items there are, or groups of those that are not."""
+    return int(_clusters(items).max()) + 1
+
+
+def _clusters(items: Sequence[Item]) -> npt.NDArray[np.int64]:
+    """The number of each item's cluster, from 0; items that name none are one each."""
+    numbers: dict[str | int, int] = {}
+    return np.array([numbers.setdefault(item.cluster or place, len(numbers)) for place, item in enumerate(items)])
 
 
 def always_alike(data: Data, part: Part = "test") -> list[Prediction] | None:
@@ -111,7 +140,7 @@ def always_alike(data: Data, part: Part = "test") -> list[Prediction] | None:
 
 
 Weighted = Callable[[npt.NDArray[np.float64]], float]
-"""The score of items that each count so many times: what a bootstrap draws."""
+"""The score where each item counts so many times: once, or not at all where it is left out."""
 
 
 def _scored(measure: str, items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
@@ -177,10 +206,8 @@ def _mcc(matrix: npt.NDArray[np.float64]) -> float:
 
 
 def entity_counts(item: Tagged, prediction: TaggedWords) -> tuple[int, int, int]:
-    """Entities that are right, that were called and that there are, by ``seqeval``'s reading of the tags."""
-    from seqeval.metrics.sequence_labeling import get_entities
-
-    gold, told = set(get_entities(list(item.tags))), set(get_entities(list(prediction.tags)))
+    """Entities that are right, that were called and that there are."""
+    gold, told = set(entities_of(item.tags)), set(entities_of(prediction.tags))
     return len(gold & told), len(told), len(gold)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from analysis.latency import ModelCost, doubling, frame, interval, spread
+from analysis.intervals import wilson
+from analysis.latency import ModelCost, doubling, frame, spread
 from jobs.measurement import Measurement
 from model_zoo.types import Quality
 from ui import figures, precomputed, save, widgets
@@ -247,7 +248,7 @@ def _percent(share: float | None) -> float | None:
 def _ends(share: float | None, n: int) -> str | None:
     if share is None:
         return None
-    low, high = interval(share, n)
+    low, high = wilson(share, n)
     return f"{100 * low:.1f}–{100 * high:.1f}"
 
 

@@ -9,13 +9,18 @@ import streamlit as st
 from jobs.tuning import Arm, Training, Tuning
 from model_zoo import registry
 from model_zoo.errors import NotDownloaded
+from training.finetuning.results import Tuned
+from training.finetuning.scores import MEASURES
+from training.finetuning.seeds import scores_of_seeds
 from training.finetuning.settings import Settings
 from ui.background import desk, watch
 from ui.engine import engine
 from ui.messages import as_text, enumerated, failures_as_messages
+from ui.train import fields
 from ui.train.choice import LEARNS, Choice
 
 _ASKED = "training asked for"
+SEEDS_TO_COMPARE = 3
 
 
 def last() -> Training | None:
@@ -99,6 +104,38 @@ def draw(choice: Choice) -> None:
         st.session_state[_ASKED] = None
     if training is not None:
         aftermath(training)
+
+
+def another_seed(found: Tuned) -> str:
+    """How far other seeds of what was trained were from each other, in a sentence; "" where that is not known."""
+    known = scores_of_seeds(found.data, found.base, found.settings)
+    if not known:
+        return ""
+    measure = MEASURES[found.data.measure]
+    return (
+        f"Another seed may differ: {len(known)} seeds of this model, trained like this on this data, ended between "
+        f"{measure.written(min(known))} and {measure.written(max(known))} ({measure.title})."
+    )
+
+
+def offer_more_seeds(training: Training) -> None:
+    """Beside the outcome of one seed: how far others may be, and a button that trains two more."""
+    (run,) = training.runs
+    assert run.tuned is not None
+    first = run.arm.settings.seed
+    seeds = range(first, first + SEEDS_TO_COMPARE)
+    wanted = [
+        replace(run.arm, name=f"{run.arm.name}, seed {seed}", settings=replace(run.arm.settings, seed=seed))
+        for seed in seeds
+    ]
+
+    def begin() -> None:
+        fields.SEEDS.value = len(wanted)
+        desk().start(training.with_more(wanted))
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Train two more seeds", key="more seeds", on_click=begin, icon=":material/casino:")
+        st.caption(another_seed(run.tuned) or "One seed does not say how much of the score is chance.")
 
 
 def failures(job: Tuning) -> None:

@@ -171,6 +171,8 @@ def _row(name: str, found: Tuned) -> dict[str, object]:
         "low": score.low,
         "high": score.high,
         "always alike": score.baseline,
+        "strongest baseline": score.trivial,
+        "which": found.trivial,
         "time of one text, ms": 1000 * found.latency,
         "weights, MB": found.n_bytes / 1e6,
         "parameters": found.n_parameters,
@@ -188,7 +190,8 @@ def show_table(runs: Sequence[Run], file: str) -> None:
     st.table(pd.DataFrame({as_text(of): _column(each) for of, each in found.items()}))
     said = [
         "Scores are those of the test part, each time is the median of single texts on this machine at this moment. "
-        "“Always alike” is the score of answering always the same.",
+        "“Always alike” is the score of answering always the same; the strongest baseline is the best, on the "
+        "development part, of some that need no tuning.",
     ]
     if len({each.rate for each in found.values()}) > 1:
         said.append(
@@ -205,6 +208,7 @@ def _column(found: Tuned) -> dict[str, str]:
     return {
         f"{measure.title} (95% interval)": f"{reached(found)} {interval}",
         "always alike": measure.written(score.baseline),
+        "strongest baseline": f"{measure.written(score.trivial)} ({found.trivial})" if found.trivial else "–",
         "examples": f"{len(found.data.train):,}",
         "time of one text, ms": f"{1000 * found.latency:.1f}",
         "weights, MB": f"{found.n_bytes / 1e6:.1f}",

@@ -228,6 +228,7 @@ def _measured(model: str) -> Measured:
             sentence_vectors(engine().iter_hidden_states(model, test), len(test)),
             [(places[pair.text], places[pair.pair]) for pair in _pairs("test")],
             [pair.score for pair in _pairs("test")],
+            [pair.cluster for pair in _pairs("test")],
         )
 
     return engine().derived(("built-in pairs by vectors", model, engine().info(model).revision), compute)
@@ -366,7 +367,7 @@ def _against_scores(model: str, *, dark: bool) -> None:
         said.append(
             f"Best here: layer {best.layer}, {as_text(names[best.pooling])}{', removed' if best.removed else ''}, "
             f"{best.rho:.2f} ({best.low:.2f} to {best.high:.2f}). The best of many on these pairs need not be the best "
-            "on others. Pairs share sentences, so the intervals are somewhat too narrow."
+            "on others. Intervals are over the scenes that the pairs are made from."
         )
     said.append(_by_the_model_made_for_it(model))
     st.caption(" ".join(said))

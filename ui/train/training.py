@@ -11,7 +11,7 @@ import streamlit as st
 from jobs.tuning import Run
 from model_zoo import tuned
 from model_zoo.errors import ModelZooError
-from training.finetuning.folder import copy, learnt, zipped
+from training.finetuning.folder import copy, learnt
 from training.finetuning.scores import MEASURES
 from ui import address, figures, save
 from ui.engine import engine
@@ -43,7 +43,9 @@ def draw(scene: Scene) -> None:
     names = [_name(run) for run in runs]
     curves.draw(runs, names, runs[0].arm.data, "training", over="epochs", dark=scene.dark)
     if not training.running:
-        _differs(scene, runs)
+        differs = _differs(scene, runs) or runs[0].arm.settings != scene.settings
+        if not differs and len(runs) == 1 and runs[0].tuned is not None:
+            running.offer_more_seeds(training)
         for run in training.kept[::-1]:
             _to_take_away(run)
 
@@ -53,13 +55,15 @@ def _name(run: Run) -> str:
     return run.arm.name.removesuffix(f", seed {run.arm.settings.seed}")
 
 
-def _differs(scene: Scene, runs: tuple[Run, ...]) -> None:
+def _differs(scene: Scene, runs: tuple[Run, ...]) -> bool:
     arm = runs[0].arm
-    if (arm.model, arm.data) != (scene.model, scene.data):
+    differs = (arm.model, arm.data) != (scene.model, scene.data)
+    if differs:
         st.info(
             as_text(f"This is the last training ({arm.name}); other data or another model is chosen above now."),
             icon=":material/history:",
         )
+    return differs
 
 
 def _to_take_away(run: Run) -> None:
@@ -69,10 +73,10 @@ def _to_take_away(run: Run) -> None:
         return
     score = found.score()
     measure = MEASURES[score.measure]
-    shown = f"{score.value:.1%}" if measure.percent else f"{score.value:.2f}"
+    beside = "" if score.trivial is None else f" ({measure.written(score.trivial)} by {found.trivial})"
     with st.container(border=True, key=f"tuned {run.id.removeprefix(tuned.PREFIX)}"):
         st.markdown(
-            f"**{as_text(run.arm.name)}** · {measure.title} {shown} on the test part · "
+            f"**{as_text(run.arm.name)}** · {measure.title} {measure.written(score.value)} on the test part{beside} · "
             f"{as_text(learnt(found.settings))} · {found.seconds:,.0f} s"
         )
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -83,14 +87,12 @@ def _to_take_away(run: Run) -> None:
             both = address.link("compare", models=(found.base, run.id))
             st.page_link("pages/compare.py", label="Compare with before", query_params=both)
             name = re.sub(r"[^\w.-]+", "-", f"{found.data.title.lower()}-{os.path.basename(found.base)}").lstrip(".-")
-            save.file(
-                "Save the model (zip)",
-                lambda: zipped(engine().tuned_folder(run.id), name),
+            save.model(
+                "Save the model",
+                run.id,
                 name,
-                "zip",
                 "A folder with safetensors, tokenizer and a card. Unpack it, and transformers loads it; here, type its "
                 "path as the model.",
-                key=run.id,
             )
             if settings().any_model:
                 with st.popover("Save as a folder", icon=":material/save:", width="content"):

@@ -10,7 +10,7 @@ import streamlit as st
 from model_zoo.text import word_spans
 from model_zoo.types import Encoding, ModelInfo, TunedFor
 from training.finetuning.data import HIGHEST_SCORE
-from training.finetuning.entities import first_pieces, n_entities, types_of
+from training.finetuning.entities import entities_of, first_pieces, types_of
 from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords
 from ui import figures, save, token_line, tuned, widgets
@@ -127,7 +127,7 @@ def _show(found: Prediction, encoding: Encoding, info: ModelInfo, *, dark: bool)
 
 def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo, *, dark: bool) -> None:
     types = types_of(info.labels)
-    n = n_entities(found.tags)
+    n = len(entities_of(found.tags))
     st.markdown(f"**{n} {'entity' if n == 1 else 'entities'}** found.")
     words = outcome.tag_line(found.words, found.tags, found.probabilities, types, dark=dark, label="Words")
     pieces = first_pieces(encoding, word_spans(encoding.text))

@@ -285,7 +285,8 @@ def _part(part: Part) -> tuple[Labelled, ...]:
                 pair = fill(template)
                 if not items.keys() & set(pair):
                     items |= {
-                        text: Labelled(text, None, label) for text, label in zip(reversed(pair), LABELS, strict=True)
+                        text: Labelled(text, None, label, template)
+                        for text, label in zip(reversed(pair), LABELS, strict=True)
                     }
                     made += 1
     return shuffled(rng, tuple(items.values()))

@@ -185,7 +185,7 @@ def _filled(template: str, decks: Mapping[str, Deck[str]], rng: np.random.Genera
             own = own[1:]
         words += own
         tags += [f"B-{_TYPES[slot[1]]}", *[f"I-{_TYPES[slot[1]]}"] * (len(own) - 1)]
-    return Tagged(tuple(words), tuple(tags))
+    return Tagged(tuple(words), tuple(tags), template)
 
 
 def _part(part: Part) -> tuple[Tagged, ...]:

@@ -335,7 +335,7 @@ def _part(part: Part) -> tuple[Labelled, ...]:
             while made < writing.each // len(LABELS):
                 text = sentence(template, side)
                 made += text not in items
-                items.setdefault(text, Labelled(text, None, label))
+                items.setdefault(text, Labelled(text, None, label, template))
     return shuffled(rng, tuple(items.values()))
 
 

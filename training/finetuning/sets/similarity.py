@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Final
 
 import numpy as np
@@ -294,8 +294,9 @@ def _candidates(score: int, scenes: Sequence[Scene]) -> list[tuple[str, str]]:
 def _part(part: Part) -> tuple[Scored, ...]:
     rng = np.random.default_rng((_SEED, PARTS.index(part)))
     scenes = shuffled(rng, SCENES[part])
+    scene_of = {text: scene.said for scene in scenes for text in astuple(scene)}
     items = [
-        Scored(first, second, float(score))
+        Scored(first, second, float(score), scene_of[first])
         for score in range(6)
         for first, second in _candidates(score, scenes)[: _PER_SCORE[part]]
     ]

@@ -1,0 +1,74 @@
+"""95% intervals: of shares (Wilson), and of any score by how it changes with clusters of items, and seeds, left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+LEVEL = 0.95
+_NORMAL = 1.959964  # of the normal distribution 95% are so many standard deviations or less from its mean
+_AT_AN_END = 1e-9
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Of a share of right ones among ``n`` that are independent of each other (Wilson 1927)."""
+    z = _NORMAL
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A squared standard error, and how many independent parts (clusters of items, seeds) it was estimated from."""
+
+    variance: float
+    n: int
+
+
+def left_out(scores: npt.ArrayLike) -> Spread:
+    """From the scores with each part left out in turn (the jackknife: Tukey 1958, Efron & Stein 1981)."""
+    found = np.asarray(scores, dtype=np.float64)
+    n = len(found)
+    return Spread(float((n - 1) / n * ((found - found.mean()) ** 2).sum()), n)
+
+
+def of_mean(scores: npt.ArrayLike) -> Spread:
+    """From the scores of each part, where their mean is what is told."""
+    found = np.asarray(scores, dtype=np.float64)
+    return Spread(float(found.var(ddof=1)) / len(found), len(found))
+
+
+def interval(value: float, spreads: Sequence[Spread], n: int, *, lowest: float = 0.0) -> tuple[float, float]:
+    """Of a score between ``lowest`` (0, or -1 for correlations) and 1: Student's t on the log-odds of how far it is on
+    its way, which never leaves the range and is wider towards its middle. For a correlation that is Fisher's z.
+
+    The variances of several spreads add up (Satterthwaite 1946 for the degrees of freedom). Where the score is at an
+    end nothing varies, and Wilson's interval for ``n`` independent items is taken. One part alone says nothing: the
+    whole range.
+    """
+    share = (value - lowest) / (1 - lowest)
+    if any(spread.n < 2 for spread in spreads):
+        low, high = 0.0, 1.0
+    elif not _AT_AN_END < share < 1 - _AT_AN_END:
+        low, high = wilson(float(round(share)), n)
+    else:
+        reach = _reach(spreads) / (1 - lowest) / (share * (1 - share))
+        middle = math.log(share / (1 - share))
+        low, high = ((1 + math.tanh((middle + by) / 2)) / 2 for by in (-reach, reach))
+    return lowest + low * (1 - lowest), lowest + high * (1 - lowest)
+
+
+def _reach(spreads: Sequence[Spread]) -> float:
+    """How far the ends are from a score whose errors are normal."""
+    from scipy.stats import t
+
+    variance = sum(spread.variance for spread in spreads)
+    if variance == 0:
+        return 0.0
+    freedom = variance**2 / sum(spread.variance**2 / (spread.n - 1) for spread in spreads)
+    return float(t.ppf((1 + LEVEL) / 2, freedom)) * math.sqrt(variance)

@@ -1,0 +1,135 @@
+"""Trivial ways to answer: each finds what a task gives away, and the strongest is chosen on the development part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import tuning
+
+from training.finetuning import baselines, scores
+from training.finetuning.baselines import Trivial, candidates, strongest
+from training.finetuning.data import KINDS, Asked, Data, Item, Kind, Labelled, Scored, Tagged
+from training.finetuning.results import Answered, Classified
+
+LABELS = ("no", "yes")
+
+
+def of(kind: Kind, items: Sequence[Item], **others: object) -> Data:
+    """Half of the items to train on, a quarter for each other part."""
+    n = len(items)
+    parts = {
+        "train": tuple(items[: n // 2]),
+        "dev": tuple(items[n // 2 : 3 * n // 4]),
+        "test": tuple(items[3 * n // 4 :]),
+    }
+    return replace(tuning.data(kind), **parts, **others)  # type: ignore[arg-type]
+
+
+def reached(data: Data, name: str) -> float:
+    """The best that ways of this name come to on the test part."""
+    return max(scores.value(data.measure, data.test, each.test) for each in candidates(data) if each.name == name)
+
+
+def pairs(tells: str) -> Data:
+    """Pairs of random words, of which the first or the second has one more that tells the label."""
+    rng = np.random.default_rng(0)
+    items = []
+    for number in range(160):
+        label = LABELS[number % 2]
+        texts = {side: " ".join(rng.choice(tuning.WORDS, size=4)) for side in ("first", "second")}
+        texts[tells] += " not" if label == "no" else " very"
+        items.append(Labelled(texts["first"], texts["second"], label))
+    return of("classification", items, labels=LABELS)
+
+
+@pytest.mark.parametrize(("tells", "hides"), [("first", "second"), ("second", "first")])
+def test_ngrams_find_the_text_that_gives_the_label_away(tells: str, hides: str) -> None:
+    data = pairs(tells)
+    assert reached(data, f"n-grams of the {tells} text") == 1
+    assert reached(data, "n-grams of both texts") > 0.9
+    assert reached(data, f"n-grams of the {hides} text") < 0.75
+    found = strongest(data, list(candidates(data)))
+    assert found.name == f"n-grams of the {tells} text"
+    assert [each.label for each in found.test if isinstance(each, Classified)] == [
+        item.label for item in data.test if isinstance(item, Labelled)
+    ]
+
+
+def test_lengths_and_words_in_common_are_enough_where_they_differ() -> None:
+    rng = np.random.default_rng(0)
+    items = []
+    for number in range(120):
+        words = [str(word) for word in rng.choice(tuning.WORDS, size=5, replace=False)]
+        other = list(reversed(words)) if number % 2 else [str(word) for word in rng.choice(tuning.WORDS, size=5)]
+        items.append(Labelled(" ".join(words), " ".join(other), LABELS[number % 2]))
+    data = of("classification", items, labels=LABELS)
+    assert reached(data, "lengths and words in common") > 0.9
+    scored = [Scored(item.text, item.pair or "", 5.0 * (item.label == "yes")) for item in items]
+    data = of("similarity", scored)
+    assert reached(data, "the share of words in common") > 0.8
+
+
+def test_words_are_tagged_by_their_neighbours() -> None:
+    rng = np.random.default_rng(0)
+    items = []
+    for _ in range(80):
+        name, *words = (str(word) for word in rng.choice(tuning.WORDS, size=4))
+        items.append(Tagged(("mr", name, *words), ("O", "B-THING", "O", "O", "O")))
+    assert reached(of("tagging", items), "each word with its neighbours") == 1
+
+
+def test_a_name_beside_the_words_of_the_question_is_an_answer() -> None:
+    passage = "The bridge was built by Anna Weber. The mill belongs to Otto."
+    answered = [
+        Asked("Who built the bridge?", passage, ((passage.index("Anna"), "Anna Weber"),)),
+        Asked("To whom does the mill belong?", passage, ((passage.index("Otto"), "Otto"),)),
+        Asked("How long do whales sleep at night?", passage, ()),
+    ]
+    data = of("answering", answered * 8)
+    found = strongest(data, list(candidates(data)))
+    assert found.name == "the name or number in the sentence with most words of the question"
+    assert scores.value("span_f1", data.test, found.test) == 1
+    said = next(each for each in found.test if isinstance(each, Answered) and each.spans)
+    assert passage[said.spans[0].start : said.spans[0].end] == said.text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_some_for_the_smallest_data(kind: Kind) -> None:
+    data = tuning.data(kind, train=2, dev=1, test=1)
+    found = list(candidates(data))
+    assert found
+    assert all((len(each.dev), len(each.test)) == (1, 1) for each in found)
+    assert strongest(data, found) in found
+
+
+def test_the_strongest_is_chosen_on_the_development_part() -> None:
+    data = tuning.data()
+    right, wrong = (
+        [Classified(label if sure else {"early": "late", "late": "early"}[label], ()) for label in labels]
+        for sure, labels in (
+            (True, [item.label for item in data.dev if isinstance(item, Labelled)]),
+            (False, [item.label for item in data.test if isinstance(item, Labelled)]),
+        )
+    )
+    lucky = Trivial("lucky in the test", tuple(wrong), tuple(right))
+    better = Trivial("better", tuple(right), tuple(wrong))
+    assert strongest(data, [lucky, better, replace(better, name="equal")]) is better
+
+
+def test_cosines_of_a_model_are_one_of_them() -> None:
+    data = tuning.data("similarity")
+    gold = {part: [item.score / 5 for item in data.part(part) if isinstance(item, Scored)] for part in ("dev", "test")}
+    found = strongest(data, list(candidates(data, gold)))  # type: ignore[arg-type]
+    assert found.name == "the cosine of the model’s vectors before tuning"
+    assert scores.value("spearman", data.test, found.test) == pytest.approx(1)
+
+
+def test_of_much_data_a_part_is_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = pairs("first")
+    monkeypatch.setattr(baselines, "MOST_TRAINED_ON", 2)
+    assert reached(data, "n-grams of the second text") <= 0.75
+    monkeypatch.setattr(baselines, "MOST_TRAINED_ON", 80)
+    assert reached(data, "n-grams of the first text") == 1

@@ -1,0 +1,112 @@
+"""The race by command: a line a training, what stands in the log is not trained again, and tables over seeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tuning
+
+from benchmarks import finetune
+from model_zoo import Engine
+from training.finetuning import seeds
+from training.finetuning.data import KINDS, Data, Kind
+from training.finetuning.scores import evaluate
+from training.finetuning.seeds import fingerprint, scores_of_seeds, write
+from training.finetuning.settings import Settings
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A file of its own for what is measured."""
+    file = tmp_path / "seeds.json"
+    file.write_text("{}")
+    monkeypatch.setattr(seeds, "FILE", file)
+    seeds._measured.cache_clear()
+    yield file
+    seeds._measured.cache_clear()
+
+
+def by_hand(data: Data, arm: dict[str, Any]) -> dict[str, Any]:
+    """A training that takes no time: always the first label, or every second time."""
+    said = ["early" if place % (2 + arm["seed"]) else "late" for place in range(len(data.test))]
+    return arm | {
+        "score": "accuracy", "value": 0.5 + arm["seed"] / 10, "always_alike": 0.5, "trivial": 0.6,
+        "trivial_is": "n-grams", "ms_a_text": 1.5, "weights_mb": 18.0, "rate": 1e-4, "seconds": 3.0, "said": said,
+    }  # fmt: skip
+
+
+def test_what_stands_in_the_log_is_not_trained_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, log, trained = tuning.data(), tmp_path / "race.jsonl", []
+
+    def train(data: Data, arm: dict[str, Any]) -> dict[str, Any]:
+        trained.append((arm["model"], arm["seed"]))
+        if len(trained) == 3:
+            raise KeyboardInterrupt
+        return by_hand(data, arm)
+
+    with pytest.raises(KeyboardInterrupt):
+        finetune.race(data, finetune.arms(data, ["a", "b"], 2, few=False), train, log, quiet=False)
+    assert trained == [("a", 0), ("b", 0), ("a", 1)]  # every model before the next seed
+    runs = finetune.race(data, finetune.arms(data, ["a", "b"], 2, few=False), train, log, quiet=False)
+    assert trained[3:] == [("a", 1), ("b", 1)]
+    assert [(run["model"], run["seed"]) for run in runs] == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
+    printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert printed == [json.loads(line) for line in log.read_text().splitlines()] == runs
+    other = tuning.data(test=8)  # the set has changed since
+    finetune.race(other, finetune.arms(other, ["a"], 1, few=False), train, log, quiet=True)
+    assert trained[-1] == ("a", 0)
+    assert not capsys.readouterr().out
+
+
+def test_tables_are_means_over_seeds_with_the_baselines_below() -> None:
+    data = tuning.data(test=40)
+    runs = [by_hand(data, arm) for arm in finetune.arms(data, ["embedded/bert"], 3, few=False)]
+    table = finetune.markdown(data, runs).splitlines()
+    said = [[finetune._read(each, item) for each, item in zip(run["said"], data.test, strict=True)] for run in runs]
+    score = evaluate(data, *said)[0]
+    assert table[2] == (
+        f"| `embedded/bert` | 12 | {100 * score.value:.0f} ({100 * score.low:.0f}–{100 * score.high:.0f}) | 50 to 70 | "
+        "1.5 | 18 | 3 |"
+    )
+    assert table[3:] == ["| always answering alike | | 50 | | | | |", "| n-grams | | 60 | | | | |"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_line_holds_all_that_scores_need(engine: Engine, checkpoint: Callable[[str], Path], kind: Kind) -> None:
+    data = tuning.data(kind, train=4, dev=4, test=6)
+    (arm,) = finetune.arms(data, [str(checkpoint("bert"))], 1, few=False)
+    run = json.loads(json.dumps(finetune.trained(engine, data, arm)))
+    said = [finetune._read(each, item) for each, item in zip(run["said"], data.test, strict=True)]
+    assert evaluate(data, said)[0].value == pytest.approx(run["value"])
+    assert run["trivial_is"]
+    assert run["trivial"] is not None
+
+
+def test_few_examples_are_asked_for_where_there_are_more() -> None:
+    data = tuning.data(train=finetune.FEW + 1)
+    models = [(arm["model"], arm["examples"]) for arm in finetune.arms(data, ["a"], 1, few=True)]
+    assert models == [
+        ("a", 201), ("embedded/bert", 200), ("untrained:embedded/bert", 200), ("embedded/bilstm", 200),
+    ]  # fmt: skip
+
+
+def test_what_seeds_came_to_is_known_of_the_same_set_and_settings(measured: Path) -> None:
+    data = tuning.data()
+    write(data, {"embedded/bert": [0.8, 0.9]})
+    write(tuning.data("tagging"), {"embedded/bert": [0.5]})
+    assert scores_of_seeds(data, "embedded/bert", Settings(seed=3)) == [0.8, 0.9]
+    assert scores_of_seeds(data, "embedded/tinybert", Settings()) == []
+    assert scores_of_seeds(data, "embedded/bert", Settings(epochs=2)) == []
+    assert scores_of_seeds(tuning.data(test=7), "embedded/bert", Settings()) == []
+    assert list(json.loads(measured.read_text())) == ["small classification", "small tagging"]
+    assert fingerprint(data) == fingerprint(tuning.data())
+
+
+def test_the_file_has_sets_that_there_are() -> None:
+    from training.finetuning.sets import SETS
+
+    assert set(json.loads(seeds.FILE.read_text(encoding="utf-8"))) <= set(SETS)

@@ -1,0 +1,252 @@
+"""What is reached by counting alone: trivial ways to answer, of which the strongest stands beside a model's score.
+
+Where a model is not better, it has not learnt what the task asks for, or the task gives itself away. Each is trained on
+the training part; what is chosen, is chosen on the development part. Imports no torch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.probing.classifier import many_labels, one_thread
+from training.finetuning.data import HIGHEST_SCORE, Asked, Data, Item, Kind, Labelled, Part, Scored, Tagged
+from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords
+from training.finetuning.scores import always_alike, value
+
+MOST_TRAINED_ON = 3000
+"""Items: what n-grams learn of more takes long, and says little more."""
+
+_STRENGTHS = (1.0, 10.0, 100.0)  # of C, inverse to the penalty on large weights
+_JUDGED: tuple[Part, Part] = ("dev", "test")
+_WORD = re.compile(r"\w+|[^\w\s]")
+_NAME = re.compile(r"[A-Z0-9][\w'-]*(?: (?:of |the )?[A-Z0-9][\w'-]*)*")
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Trivial:
+    """A trivial way to answer, named as in "reached by …", and what it says of the development and the test part."""
+
+    name: str
+    dev: tuple[Prediction, ...] = field(repr=False)
+    test: tuple[Prediction, ...] = field(repr=False)
+
+
+def candidates(data: Data, cosines: Mapping[Part, Sequence[float]] | None = None) -> Iterator[Trivial]:
+    """One after the other, each as soon as it is trained. ``cosines`` of the two texts' vectors in a model that was not
+    tuned are one of them (similarity).
+    """
+    alike = [always_alike(data, part) for part in _JUDGED]
+    if alike[0] is not None and alike[1] is not None:
+        yield Trivial("always answering alike", tuple(alike[0]), tuple(alike[1]))
+    yield from _OF_KIND[data.kind](data.first(MOST_TRAINED_ON, 0))
+    if cosines is not None:
+        rated = (tuple(Rated(HIGHEST_SCORE * each) for each in cosines[part]) for part in _JUDGED)
+        yield Trivial("the cosine of the model’s vectors before tuning", *rated)
+
+
+def strongest(data: Data, found: Sequence[Trivial]) -> Trivial:
+    """The best on the development part; among equals the first. Chosen on the test part it would be the luckiest."""
+    return max(found, key=lambda each: value(data.measure, data.dev, each.dev))
+
+
+def _words(text: str | None) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text or "")]
+
+
+def _surface(item: Item) -> list[float]:
+    """Lengths of the texts in words and characters, and how much they share."""
+    first, second = _words(item.text), _words(item.pair)
+    shared = len(set(first) & set(second))
+    return [
+        len(first),
+        len(second),
+        len(first) - len(second),
+        len(item.text),
+        len(item.pair or ""),
+        shared,
+        shared / max(1, len(set(first))),
+        shared / max(1, len(set(second))),
+        _in_common(item),
+    ]
+
+
+def _in_common(item: Item) -> float:
+    """The share of words in common (Jaccard)."""
+    first, second = set(_words(item.text)), set(_words(item.pair))
+    return len(first & second) / max(1, len(first | second))
+
+
+Features = Callable[[Sequence[Item], bool], Any]
+"""A row of numbers for each item, sparse or not; learnt anew where told so."""
+
+
+def _ngrams(*sides: Callable[[Item], str]) -> Features:
+    """Of words (one and two) and of characters (two to four within words), weighed by how rare they are (tf-idf)."""
+    from scipy.sparse import hstack
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    counters = [
+        (side, TfidfVectorizer(**options, sublinear_tf=True))
+        for side in sides
+        for options in (
+            {"ngram_range": (1, 2), "token_pattern": _WORD.pattern},
+            {"analyzer": "char_wb", "ngram_range": (2, 4)},
+        )
+    ]
+
+    def features(items: Sequence[Item], new: bool) -> Any:
+        counted = [
+            (counter.fit_transform if new else counter.transform)([side(item) or "¶" for item in items])
+            for side, counter in counters
+        ]
+        return hstack(counted, format="csr")
+
+    return features
+
+
+def _numbers() -> Features:
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler()
+
+    def features(items: Sequence[Item], new: bool) -> npt.NDArray[np.float64]:
+        rows = np.array([_surface(item) for item in items])
+        found: npt.NDArray[np.float64] = (scaler.fit_transform if new else scaler.transform)(rows)
+        return found
+
+    return features
+
+
+def _regressions(rows: Mapping[Part, Any], labels: Sequence[str]) -> Iterator[dict[Part, list[str]]]:
+    """What logistic regressions say of the parts that are judged, for each strength of the penalty."""
+    from sklearn.linear_model import LogisticRegression
+
+    if len(set(labels)) < 2:
+        return
+    for strength in _STRENGTHS:
+        with many_labels(), one_thread():
+            fitted = LogisticRegression(C=strength, max_iter=1000, tol=1e-3).fit(rows["train"], labels)
+        yield {part: fitted.predict(rows[part]).tolist() for part in _JUDGED}
+
+
+def _classified(data: Data) -> Iterator[Trivial]:
+    sides: dict[str, tuple[Callable[[Item], str], ...]] = {"n-grams": (lambda item: item.text,)}
+    if data.train[0].pair is not None:
+        first, second = sides["n-grams"][0], lambda item: item.pair or ""
+        sides = {
+            "n-grams of the first text": (first,),
+            "n-grams of the second text": (second,),
+            "n-grams of both texts": (first, second),
+        }
+    made: dict[str, Features] = {name: _ngrams(*of) for name, of in sides.items()}
+    made["lengths and words in common" if len(sides) > 1 else "length"] = _numbers()
+    labels = [item.label for item in data.train if isinstance(item, Labelled)]
+    for name, features in made.items():
+        rows = {part: features(data.part(part), part == "train") for part in ("train", *_JUDGED)}
+        for told in _regressions(rows, labels):
+            yield Trivial(name, *(tuple(_classify(label, data) for label in told[part]) for part in _JUDGED))
+
+
+def _classify(label: str, data: Data) -> Classified:
+    return Classified(label, tuple(float(each == label) for each in data.labels))
+
+
+def _tagged(data: Data) -> Iterator[Trivial]:
+    """Word by word, by the word, its neighbours, and how they are written."""
+    from sklearn.feature_extraction import DictVectorizer
+
+    counter = DictVectorizer()
+    rows: dict[Part, Any] = {}
+    for part in ("train", *_JUDGED):
+        words = [features for item in data.part(part) for features in _around(item)]
+        rows[part] = (counter.fit_transform if part == "train" else counter.transform)(words)
+    tags = [tag for item in data.train if isinstance(item, Tagged) for tag in item.tags]
+    for told in _regressions(rows, tags):
+        yield Trivial("each word with its neighbours", *(tuple(_tag(told[part], data.part(part))) for part in _JUDGED))
+
+
+def _around(item: Item) -> Iterator[dict[str, float]]:
+    assert isinstance(item, Tagged)
+    framed = ["¶", *item.words, "¶"]
+    for place in range(1, len(framed) - 1):
+        yield {
+            feature: 1.0
+            for by in (-1, 0, 1)
+            for word in [framed[place + by]]
+            for feature in (f"{by} {word.lower()}", f"{by} …{word[-3:].lower()}", f"{by} {_shape(word)}")
+        }
+
+
+def _shape(word: str) -> str:
+    if word.isdigit():
+        return "number"
+    return "capitals" if word.isupper() else "a capital" if word[:1].isupper() else "small"
+
+
+def _tag(tags: Sequence[str], items: Sequence[Item]) -> Iterator[TaggedWords]:
+    start = 0
+    for item in items:
+        assert isinstance(item, Tagged)
+        yield TaggedWords(item.words, tuple(tags[start : start + len(item.words)]), (1.0,) * len(item.words))
+        start += len(item.words)
+
+
+def _answered(data: Data) -> Iterator[Trivial]:
+    """The name or number in the sentence that shares most words with the question; none where it shares too few."""
+    shares = sorted({_nearest(item)[0] for item in data.dev if isinstance(item, Asked)})
+    for least in [0.0, *(sum(two) / 2 for two in pairwise(shares))]:
+        of_parts = (
+            tuple(_answer(*_nearest(item), least) for item in data.part(part) if isinstance(item, Asked))
+            for part in _JUDGED
+        )
+        yield Trivial("the name or number in the sentence with most words of the question", *of_parts)
+
+
+def _answer(share: float, answer: tuple[int, str], least: float) -> Answered:
+    start, text = answer
+    if share < least or not text:
+        return Answered((), 0.0)
+    return Answered((Span(start, start + len(text), text, share),), 0.0)
+
+
+def _nearest(item: Asked) -> tuple[float, tuple[int, str]]:
+    """The share of the question's words in the sentence that has most of them, and the first name or number there that
+    the question does not have (first character and text; ("", 0) without one).
+    """
+    asked = set(_words(item.text))
+    best, found = 0.0, (0, "")
+    for sentence in _SENTENCE.finditer(item.pair):
+        share = len(asked & set(_words(sentence[0]))) / max(1, len(asked))
+        names = [name for name in _NAME.finditer(sentence[0]) if not set(_words(name[0])) & asked]
+        within = [name for name in names if sentence[0][: name.start()].strip()]
+        names = within or names  # any word has a capital where a sentence begins
+        if names and share > best:
+            best, found = share, (sentence.start() + names[0].start(), names[0][0])
+    return best, found
+
+
+def _rated(data: Data) -> Iterator[Trivial]:
+    from sklearn.linear_model import Ridge
+
+    shared = (tuple(Rated(HIGHEST_SCORE * _in_common(item)) for item in data.part(part)) for part in _JUDGED)
+    yield Trivial("the share of words in common", *shared)
+    features = _numbers()
+    fitted = Ridge().fit(features(data.train, True), [item.score for item in data.train if isinstance(item, Scored)])
+    told = (tuple(map(Rated, fitted.predict(features(data.part(part), False)).tolist())) for part in _JUDGED)
+    yield Trivial("lengths and words in common", *told)
+
+
+_OF_KIND: Mapping[Kind, Callable[[Data], Iterator[Trivial]]] = {
+    "classification": _classified,
+    "tagging": _tagged,
+    "answering": _answered,
+    "similarity": _rated,
+}
