@@ -22,8 +22,13 @@ _MISSING = (
 )
 # What may be read as a number or a truth value; a superset of what is.
 _NUMBER = r"\s*[+-]?(?:[\d._]+(?:[eE][+-]?\d*)?|inf(?:inity)?|true|false)\s*"
+# What nobody sees before a formula and a reader may drop: white space, controls, and what Unicode calls ignorable.
+_UNSEEN = (
+    r"[\s\0-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]*"
+)
 # What a spreadsheet may take for a formula (the wide forms too). A lone sign, an arrow or a dash is not one.
-_FORMULA = rf"(?!{_NUMBER}\Z)\s*[=+\-@＝＋－＠].*\w.*"
+_FORMULA = rf"(?!{_NUMBER}\Z){_UNSEEN}[=+\-@＝＋－＠].*\w.*"
 _HARM = rf"{'|'.join(map(re.escape, _MISSING))}|{_FORMULA}"
 # Cells that get an apostrophe, and cells that have one: what begins with apostrophes gets one more, so that taking one
 # away is always right.
@@ -132,7 +137,7 @@ def table_to_csv(table: pd.DataFrame) -> bytes:
 
     Text is written as it is, except for what a reader would take for something else. That gets an apostrophe in front
     (as OWASP advises against CSV injection): words that pandas takes for a missing value (null, NA, nan, None ...),
-    what may be a formula (= + - @, also behind white space, and then a letter or digit: not a lone "-"), and all
+    what may be a formula (= + - @, also behind what is not seen, and then a letter or digit: not a lone "-"), and all
     cells of a column in which pandas would turn texts into other numbers or truth values (nothing but "007" or
     "1e5"). What has apostrophes before such a text gets one more: ``unmarked`` takes one away, ``read_table`` does so
     in a whole file. An empty text is an empty cell, which pandas reads as missing. Floats have nine digits: the same

@@ -23,6 +23,8 @@ MAX_COLUMNS = 200
 MAX_ROWS = 200_000
 # What Python's own reader of CSV takes: a longer cell is one whose quote was never closed.
 MAX_CELL = csv.field_size_limit()
+# Of all letters, and far more than any language writes: Chinese in GBK would look like this.
+_MOST_ACCENTS = 1 / 2
 
 _SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _KINDS = {
@@ -45,7 +47,7 @@ def check_size(data: bytes, name: str, max_bytes: int) -> bytes:
     """The bytes themselves; raises InvalidInput where there are more than ``max_bytes``."""
     if len(data) > max_bytes:
         raise InvalidInput(
-            f"{name} is {len(data) / 2**20:.1f} MB; files may be up to {max_bytes / 2**20:.0f} MB. "
+            f"{name} is {len(data) / 1e6:.1f} MB; files may be up to {max_bytes / 1e6:.0f} MB. "
             "Use a sample of its lines."
         )
     return data
@@ -54,7 +56,8 @@ def check_size(data: bytes, name: str, max_bytes: int) -> bytes:
 def decoded(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """The file as text, and what must be said about it: UTF-8, UTF-16 with a byte order mark, else Windows-1252.
 
-    Raises InvalidInput for files that are empty, have more than ``MAX_LINES`` lines or are not text.
+    Raises InvalidInput for files that are empty, have more than ``MAX_LINES`` lines, are not text, or are in none of
+    these by the look of it.
     """
     # "PK" could begin a text; a zip archive goes on with bytes that none has.
     kind = next((kind for begin, kind in _KINDS.items() if data.startswith(begin)), None)
@@ -69,8 +72,14 @@ def decoded(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
         except UnicodeDecodeError as error:
             raise InvalidInput(f"{name} is neither UTF-8, UTF-16 nor Windows-1252. Save it as UTF-8.") from error
         notes = ("Read as Windows-1252, because it is not UTF-8: check that letters with accents look right.",)
+    text = text.lstrip("\ufeff")  # a program may put a second mark before the first
     if "\x00" in text:
         raise InvalidInput(f"{name} is not a text file (it contains null bytes). Save it as UTF-8 text.")
+    if notes and sum(not c.isascii() for c in text) > _MOST_ACCENTS * sum(map(str.isalpha, text)):
+        raise InvalidInput(
+            f"{name} is neither UTF-8 nor UTF-16, and no language of Windows-1252 has so many accents. "
+            "Save it as UTF-8."
+        )
     if not text.strip():
         raise InvalidInput(f"{name} is empty. Choose a file with text in it.")
     n_lines = text.count("\n") + text.count("\r") - text.count("\r\n") + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +25,7 @@ from model_zoo.types import megabytes
 from ui import address
 from ui.engine import cluster, engine
 from ui.frames import frames, place
+from ui.process import kept
 from ui.settings import settings
 from ui.turns import turn
 
@@ -81,7 +83,7 @@ class _Counter:
         self.n = 0
 
 
-@st.cache_resource(show_spinner=False)
+@kept()
 def unforeseen() -> _Counter:
     return _Counter()
 
@@ -206,5 +208,23 @@ _NO_WIDTH = str.maketrans("01", "\u200b\u2060")
 
 
 def as_text(text: str) -> str:
-    """Markdown that shows ``text`` as it is: what people type must not turn into formatting or formulas."""
+    """Markdown that shows ``text`` as it is: what people type must not turn into formatting, formulas, links, icons or
+    other signs.
+    """
+    found, end = [], 0
+    for match in _REWRITTEN.finditer(text):
+        found += [_escaped(text[end : match.start()]), f":color[{_escaped(match[0])}]"]
+        end = match.end()
+    return "".join((*found, _escaped(text[end:])))
+
+
+def _escaped(text: str) -> str:
     return "".join("\\" + c if c in r"\`*_{}[]()<>#+-.!|$:~^&@" and c.isascii() else c for c in text)
+
+
+# Streamlit's page looks for addresses (http://, www., a@b), icons (:material/home:) and arrows (->, <=) once more in
+# what Markdown has made text, where no backslash helps. One sign of each in a colour, which is none, parts them.
+_REWRITTEN = re.compile(
+    r":(?=//|[\w+/-]+:)|(?<=www)\.|(?<=[-.\w+])@(?=[-\w])|(?<=[<>~])[-=](?=>?(?!\S))|(?<!\S)-(?=[->](?!\S))",
+    re.IGNORECASE,
+)

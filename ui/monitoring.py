@@ -16,7 +16,7 @@ from model_zoo import registry
 from model_zoo.types import EngineState, HeldModel
 from ui.engine import cluster, engine
 from ui.messages import unforeseen
-from ui.settings import settings
+from ui.settings import MB, settings
 from ui.turns import PAGES
 
 OTHER = "other"
@@ -114,7 +114,7 @@ def look(pages: Queue = PAGES, jobs: Queue = WORKER) -> Figures:
             models=tuple(found.held()),
             device=found.device if found.started else None,
             memory=process.memory_info().rss,
-            memory_limit=settings().process_memory_mb * 2**20,
+            memory_limit=settings().process_memory_mb * MB,
             cpu_seconds=cpu.user + cpu.system,
             n_cpus=os.cpu_count() or 1,
             n_errors=unforeseen().n,

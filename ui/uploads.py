@@ -17,7 +17,7 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, U
 
 from analysis.files import check_size
 from model_zoo.errors import InvalidInput
-from ui.settings import settings
+from ui.settings import MB, settings
 
 # BLiMP comes in 67 files.
 MOST_FILES = 100
@@ -43,7 +43,7 @@ class Bounded(MemoryUploadedFileManager):
 
     def add_file(self, session_id: str, file: UploadedFileRec) -> None:
         super().add_file(session_id, file)
-        limit, memory = (size * 2**20 for size in (settings().upload_mb, settings().upload_memory_mb))
+        limit, memory = (size * MB for size in (settings().upload_mb, settings().upload_memory_mb))
         with self._lock:
             sessions = list(self.file_storage.items())
             held = list(self.file_storage[session_id].values())
@@ -59,12 +59,11 @@ class Bounded(MemoryUploadedFileManager):
                     self.remove_file(session, old.file_id)
 
 
-@st.cache_resource(show_spinner=False)
 def bound() -> None:
     """Hold this process to the settings; Streamlit makes its manager itself, so the one it made is turned into ours."""
-    config.set_option("server.maxUploadSize", settings().upload_mb)
     manager = _manager()
     if type(manager) is MemoryUploadedFileManager:
+        config.set_option("server.maxUploadSize", settings().upload_mb)
         manager.__class__ = Bounded
 
 
@@ -121,13 +120,13 @@ def files(wanted: tuple[str, ...]) -> list[File]:
             f"The server no longer holds all that was uploaded: it keeps up to {mb} MB for each visitor, and the "
             "oldest files go first. Remove what is listed and upload it again."
         )
-    return [File(_plain(each.name), check_size(each.data, _plain(each.name), mb * 2**20)) for each in held]
+    return [File(_plain(each.name), check_size(each.data, _plain(each.name), mb * MB)) for each in held]
 
 
 def pasted(typed: str, name: str = "The pasted text") -> File:
     """What was typed or pasted instead of a file, within the same limit. Raises InvalidInput."""
     data = typed.encode("utf-8", "replace")
-    return File(name, check_size(data, name, settings().upload_mb * 2**20))
+    return File(name, check_size(data, name, settings().upload_mb * MB))
 
 
 def _manager() -> MemoryUploadedFileManager | None:

@@ -94,4 +94,4 @@ def test_a_file_over_the_limit_is_refused_with_the_limit(open_page: Callable[...
     app = open_page(PAGE)
     assert app.file_uploader(key="probing upload").proto.max_upload_size_mb == settings().upload_mb == 10
     app.file_uploader(key="probing upload").set_value(("big.csv", b"x" * 11 * 2**20, "text/csv")).run()
-    assert "big.csv is 11.0 MB; files may be up to 10 MB" in said(app)
+    assert "big.csv is 11.5 MB; files may be up to 10 MB" in said(app)

@@ -55,7 +55,7 @@ def test_the_button_empties_the_caches_and_says_what_it_freed(
     assert folder not in said
     assert "secret" not in said
     button(app, "Empty the caches").click().run()
-    assert re.fullmatch(r"Freed \d+ MB: 1 model and 1 answer\.", app.success[-1].value)
+    assert re.fullmatch(r"Freed [\d.]+ MB: 1 model and 1 answer\.", app.success[-1].value)
     assert engine.held() == []
     button(app, "Empty the caches").click().run()
     assert app.success[-1].value == "There was nothing to empty."

@@ -15,7 +15,7 @@ from ui import uploads
 from ui.settings import settings
 
 ROOT = Path(__file__).parents[2]
-MB = 2**20
+MB = 10**6
 
 
 @pytest.fixture

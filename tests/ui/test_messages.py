@@ -157,3 +157,21 @@ def test_every_fragment_shows_its_failures() -> None:
         if "st.fragment(" in path.read_text("utf-8") or "@st.fragment" in path.read_text("utf-8")
     ]
     assert found == ["ui/messages.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("a_b *c*", r"a\_b \*c\*"),
+        ("http://a.b", r"http:color[\:]//a\.b"),
+        ("WWW.a.b", r"WWW:color[\.]a\.b"),
+        ("me@a.b @me", r"me:color[\@]a\.b \@me"),
+        (":material/home:", r":color[\:]material/home\:"),
+        ("a -> b -- c - d", r"a :color[\-]\> b :color[\-]\- c \- d"),
+        ("a <-> b >= c", r"a \<:color[\-]\> b \>:color[=] c"),
+        ("Layer 3: 12", r"Layer 3\: 12"),
+    ],
+)
+def test_what_is_typed_is_parted_where_no_backslash_helps(text: str, markdown: str) -> None:
+    """How it looks is seen in ``tests/browser/test_plain_text.py``."""
+    assert messages.as_text(text) == markdown

@@ -14,8 +14,12 @@ from pathlib import Path
 import pytest
 
 from model_zoo import machine
+from model_zoo.errors import InvalidInput
+from model_zoo.types import megabytes
 from ui import settings as module
-from ui.settings import Settings, WrongSetting, main, page, settings, table
+from ui.monitoring import look
+from ui.settings import MB, Settings, WrongSetting, main, page, settings, table
+from ui.uploads import pasted
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("pages", "ui", "jobs", "training", "viz", "analysis", "model_zoo")
@@ -168,8 +172,8 @@ def test_a_container_has_less_memory_than_its_machine(monkeypatch: pytest.Monkey
     monkeypatch.setattr(machine, "CGROUPS", (limit,))
     limit.write_text("max\n")
     whole = machine.memory_limit()
-    limit.write_text(f"{700 * 2**20}\n")
-    assert machine.memory_limit() == 700 * 2**20 < whole
+    limit.write_text(f"{700 * MB}\n")
+    assert machine.memory_limit() == 700 * MB < whole
     assert (settings().process_memory_mb, settings().result_memory_mb) == (595, 35)
 
 
@@ -221,3 +225,16 @@ def test_what_the_profile_sets_is_a_setting_and_differs() -> None:
 def test_the_page_of_settings_is_up_to_date() -> None:
     """python -m ui.settings --markdown > docs/settings.md"""
     assert (ROOT / "docs/settings.md").read_text(encoding="utf-8") == page()
+
+
+def test_every_default_is_said_in_words() -> None:
+    assert "Pydantic" not in page()
+
+
+def test_a_megabyte_of_the_settings_is_one_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSIDE_BERT_PROCESS_MEMORY_MB", "1000")
+    monkeypatch.setenv("INSIDE_BERT_UPLOAD_MB", "1")
+    assert megabytes(look().memory_limit) == "1,000 MB"
+    assert len(pasted("x" * 10**6).data) == 10**6
+    with pytest.raises(InvalidInput, match=r"is 1\.1 MB; files may be up to 1 MB"):
+        pasted("x" * 1_100_000)

@@ -2,6 +2,9 @@
 
 const HEAD_START = 200; // milliseconds
 const PATIENCE = 10_000; // milliseconds in which a page that was asked for comes, or does not come any more
+// Characters of one text: as many texts as a page has are less than the longest message that the server takes
+// (.streamlit/config.toml). A longer one ends the connection, and so would every message after it.
+const MOST_TYPED = 300_000;
 const MARK = Symbol.for("look inside BERT: the browser is prepared");
 
 export default function render({ data }) {
@@ -10,6 +13,7 @@ export default function render({ data }) {
   stepsOfHistory(data.steps);
   enterApplies(data.oneLine);
   textsBeforePages();
+  textsThatCanBeSent();
 }
 
 // Whether two addresses differ in their page or in one of these parameters.
@@ -101,6 +105,31 @@ function textsBeforePages() {
       event.preventDefault();
       event.stopImmediatePropagation();
       setTimeout(() => link.click(), wait);
+    },
+    true,
+  );
+}
+
+// Whether a text is short enough after an edit that puts ``added`` in place of what is selected.
+export function canBeSent(text, selected, added) {
+  return added === "" || text.length - selected + added.length <= MOST_TYPED;
+}
+
+// A text that cannot be sent is refused where it is pasted, dropped or typed, and the browser says so beside it.
+function textsThatCanBeSent() {
+  addEventListener(
+    "beforeinput",
+    (event) => {
+      const { target } = event;
+      if (!(target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement)) return;
+      const added = event.data ?? event.dataTransfer?.getData("text/plain") ?? "";
+      const selected = (target.selectionEnd ?? 0) - (target.selectionStart ?? 0);
+      const fits = canBeSent(target.value, selected, added);
+      const most = MOST_TYPED.toLocaleString("en");
+      target.setCustomValidity(fits ? "" : `This is too long: up to ${most} characters can be put here. Use a part, or upload a file where that is offered.`);
+      if (fits) return;
+      event.preventDefault();
+      target.reportValidity();
     },
     true,
   );

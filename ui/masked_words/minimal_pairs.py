@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
-from ui import figures, notes, save, uploads, widgets
+from ui import figures, notes, save, tables, uploads, widgets
 from ui.appearance import is_dark
 from ui.batch import Batch, go_on, left_out, offer, say_what_waits
 from ui.engine import engine
@@ -81,7 +81,7 @@ def draw(scene: Scene) -> None:
     with st.container(key="answer"):
         if batch is None:
             rows = [(pair.good, pair.bad, pair.phenomenon) for pair in found.rows]
-            st.dataframe(pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]), hide_index=True)
+            tables.draw(pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
         go_on(batch, _judged, _show)
     st.caption("The text above plays no part here.")
 

@@ -153,7 +153,11 @@ def _in_words(scene: Scene, answer: MaskPrediction) -> None:
 
 
 def _put(scene: Scene, answer: MaskPrediction, token: int) -> None:
-    """Write one token into the sentence in place of a mask; the other masks stay."""
+    """Write one token into the sentence in place of a mask; the other masks stay. A browser may name one that is not
+    offered, such as one of an answer that is gone: that does nothing.
+    """
+    if token not in [entry.id for entry in (*answer.best, answer.original) if entry is not None]:
+        return
     probability = next((entry.probability for entry in answer.best if entry.id == token), None)
     _write(scene, {answer.position: token}, [_step(scene, answer, token, probability)])
 

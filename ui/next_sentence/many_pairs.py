@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis import files, pairs
 from model_zoo.types import counted
-from ui import figures, notes, save, uploads, widgets
+from ui import figures, notes, save, tables, uploads, widgets
 from ui.appearance import is_dark
 from ui.batch import Batch, go_on, left_out, offer, say_what_waits
 from ui.engine import engine
@@ -76,7 +76,7 @@ def draw(scene: Scene) -> None:
     with st.container(key="answer"):
         if batch is None:
             table = pd.DataFrame(rows, columns=["a", "b", "label"])
-            st.dataframe(table.dropna(axis="columns", how="all"), hide_index=True)
+            tables.draw(table.dropna(axis="columns", how="all"))
         go_on(batch, _judged, _show)
 
 
@@ -107,9 +107,8 @@ def _show(batch: Batch[Row, Judgement]) -> None:
     if any(label is not None for label in labels):
         table["label"] = pd.array([None if label is None else int(label) for label in labels], dtype="Int64")
     table["model"] = batch.model
-    st.dataframe(
+    tables.draw(
         table,
-        hide_index=True,
         column_order=[name for name in table.columns if name != "model"],
         column_config={"p_next": st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.3f")},
     )

@@ -1,7 +1,7 @@
 // What the app asks of the browser: which addresses are steps of its history, and which link is copied.
 
 import { equal } from "node:assert/strict";
-import { isAhead, isStep } from "../../../ui/browser/browser.js";
+import { canBeSent, isAhead, isStep } from "../../../ui/browser/browser.js";
 import { linkTo } from "../../../ui/browser/copy_link.js";
 
 const url = (address) => new URL(address, "http://127.0.0.1/");
@@ -30,4 +30,12 @@ Deno.test("a link has these parameters and no others, whatever is in them", () =
   const link = linkTo("http://127.0.0.1:8501/attention?old=1#top", { text: "a & b = ç?", layer: "3" });
   equal(link, "http://127.0.0.1:8501/attention?text=a+%26+b+%3D+%C3%A7%3F&layer=3#top");
   equal(new URL(link).searchParams.get("text"), "a & b = ç?");
+});
+
+Deno.test("a text is taken as long as it can be sent, and can always be made shorter", () => {
+  equal(canBeSent("x".repeat(299_999), 0, "y"), true);
+  equal(canBeSent("x".repeat(300_000), 0, "y"), false);
+  equal(canBeSent("x".repeat(300_000), 1, "y"), true);
+  equal(canBeSent("", 0, "y".repeat(300_001)), false);
+  equal(canBeSent("x".repeat(400_000), 0, ""), true);
 });

@@ -26,7 +26,7 @@ def client() -> TestClient:
     return TestClient(
         Starlette(
             routes=[Route("/{path:path}", anything)],
-            middleware=[Middleware(UnknownPaths, pages=["", "attention"])],
+            middleware=[Middleware(UnknownPaths, pages=["", "attention"], hidden=["_stcore/figures.json"])],
         )
     )
 
@@ -56,6 +56,13 @@ def test_what_is_no_page_is_given_wherever_it_lies() -> None:
     assert client().get("/some/file.gone").text == "not found"
 
 
+def test_what_is_hidden_is_not_found_whoever_asks_how() -> None:
+    for path in ("/_stcore/figures.json", "/%5fstcore/figures%2Ejson"):
+        for method in ("GET", "HEAD", "OPTIONS"):
+            assert client().request(method, path).status_code == 404
+    assert client().get("/figures.json").status_code == 200
+
+
 def test_addresses_may_lie_under_a_folder() -> None:
     before = config.get_option("server.baseUrlPath")
     config.set_option("server.baseUrlPath", "bert")
@@ -66,5 +73,6 @@ def test_addresses_may_lie_under_a_folder() -> None:
         assert below.get("/bertattention").status_code == 404
         assert 'href="/bert/"' in below.get("/bert/nothing").text
         assert below.get("/attention").status_code == 404
+        assert below.get("/bert/_stcore/figures.json").status_code == 404
     finally:
         config.set_option("server.baseUrlPath", before)

@@ -1,0 +1,46 @@
+"""Tables of what visitors bring: whole where they fit into one message, else with every text cut, and said so."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from streamlit import config
+from streamlit.dataframe_util import convert_pandas_df_to_arrow_bytes
+from streamlit.testing.v1 import AppTest
+
+from ui.tables import MOST_TEXT, short
+
+
+def test_a_table_that_fits_is_left_as_it_is() -> None:
+    table = pd.DataFrame({"a": ["x" * 100_000], "p": [0.5]})
+    assert short(table) is table
+
+
+@pytest.mark.parametrize("sign", ["x", "漢", "😀"])
+def test_a_list_as_long_as_a_file_may_be_fits_into_one_message(sign: str) -> None:
+    text = sign * (480 // len(sign.encode()))
+    table = pd.DataFrame({"a": [text] * 10_000, "b": [text] * 10_000, "label": [True] * 5_000 + [None] * 5_000})
+    limit = config.get_option("server.maxMessageSize") * 1e6
+    assert len(convert_pandas_df_to_arrow_bytes(table)) > limit
+    cut = short(table)
+    assert len(convert_pandas_df_to_arrow_bytes(cut)) < limit
+    share = MOST_TEXT // 30_000 // len(sign.encode())
+    assert list(cut.iloc[0])[:2] == [sign * share + "…"] * 2
+    assert list(cut["label"]) == list(table["label"])
+
+
+def test_what_is_cut_is_said() -> None:
+    def page(n: int) -> None:
+        import pandas as pd
+
+        from ui import tables
+
+        tables.draw(pd.DataFrame({"a": ["x" * n] * 2}))
+
+    def said(n: int) -> list[str]:
+        app = AppTest.from_function(page, args=(n,)).run()
+        assert not app.exception
+        return [each.value for each in app.caption]
+
+    assert said(10) == []
+    assert said(2_000_000) == ["Texts that end in “…” are cut on this screen alone."]

@@ -1,0 +1,36 @@
+"""Tables of texts that visitors bring, drawn so that they fit into one message to the browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+# Bytes of all texts of a table: with what is around them less than server.maxMessageSize.
+MOST_TEXT = 3_000_000
+
+
+def draw(table: pd.DataFrame, **options: Any) -> None:
+    """``st.dataframe`` with these options. Where the texts are too long together, each is cut, and that is said."""
+    shown = short(table)
+    st.dataframe(shown, hide_index=True, **options)
+    if shown is not table:
+        st.caption("Texts that end in “…” are cut on this screen alone.")
+
+
+def short(table: pd.DataFrame) -> pd.DataFrame:
+    """The table itself, or with each text cut to its share of the bytes that all may have."""
+    if sum(len(_bytes(cell)) for cell in table.to_numpy().flat) <= MOST_TEXT:
+        return table
+    most = MOST_TEXT // table.size
+
+    def cut(cell: object) -> object:
+        data = _bytes(cell)
+        return f"{data[:most].decode('utf-8', 'ignore')}…" if len(data) > most else cell
+
+    return table.map(cut)
+
+
+def _bytes(cell: object) -> bytes:
+    return cell.encode("utf-8", "replace") if isinstance(cell, str) else b""
