@@ -1,22 +1,32 @@
-"""A visitor of a Streamlit app without a browser: asks for pages over a websocket and reads what is drawn."""
+"""A visitor of a Streamlit app without a browser: asks for pages over a websocket, presses buttons, uploads files, and
+reads what is drawn.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import http.client
+import re
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from urllib.parse import urlencode
+from http.cookies import SimpleCookie
+from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 # The message that ends a run is far shorter; longer ones are not looked into while the clock runs.
 _LONGEST_END = 2048
+_TOKEN = "_streamlit_xsrf"
+_BORDER = "what-no-file-of-ours-holds"
 _ENDS = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR)
 
 
@@ -42,8 +52,26 @@ class Answer:
         """Whether each of the words stands somewhere in it."""
         return all(any(word.encode() in message for message in self.messages) for word in words)
 
-    def complaints(self) -> Iterator[str]:
-        """Errors and warnings on the page, tracebacks, and pages that were not found or not run."""
+    def elements(self) -> Iterator[Element]:
+        """What was drawn, piece by piece."""
+        for message in self.messages:
+            told = ForwardMsg.FromString(message)
+            if told.WhichOneof("type") == "delta" and told.delta.WhichOneof("type") == "new_element":
+                yield told.delta.new_element
+
+    def button(self, label: str) -> str | None:
+        """The id of the last button that was drawn with such a label (a pattern for all of it) and can be pressed."""
+        buttons = (each.button for each in self.elements() if each.WhichOneof("type") == "button")
+        found = [each.id for each in buttons if not each.disabled and re.fullmatch(label, each.label)]
+        return found[-1] if found else None
+
+    def uploader(self) -> str | None:
+        """The id of the first control for files that was drawn."""
+        found = (each.file_uploader.id for each in self.elements() if each.WhichOneof("type") == "file_uploader")
+        return next(found, None)
+
+    def errors(self) -> Iterator[str]:
+        """Errors on the page, tracebacks, and pages that were not found or not run."""
         for message in self.messages:
             told = ForwardMsg.FromString(message)
             kind = told.WhichOneof("type")
@@ -51,51 +79,162 @@ class Answer:
                 yield "page not found"
             elif kind == "session_event" and told.session_event.HasField("script_compilation_exception"):
                 yield told.session_event.script_compilation_exception.message
-            elif kind == "delta" and told.delta.WhichOneof("type") == "new_element":
-                element = told.delta.new_element
-                if element.WhichOneof("type") == "exception":
-                    yield f"{element.exception.type}: {element.exception.message}"
-                elif element.WhichOneof("type") == "alert" and element.alert.format in (Alert.ERROR, Alert.WARNING):
-                    yield element.alert.body
+        for element in self.elements():
+            if element.WhichOneof("type") == "exception":
+                yield f"{element.exception.type}: {element.exception.message}"
+        yield from self._alerts(Alert.ERROR)
+
+    def complaints(self) -> Iterator[str]:
+        """Errors, and warnings on the page."""
+        yield from self.errors()
+        yield from self._alerts(Alert.WARNING)
+
+    def _alerts(self, format_: Alert.Format.ValueType) -> Iterator[str]:
+        for element in self.elements():
+            if element.WhichOneof("type") == "alert" and element.alert.format == format_:
+                yield element.alert.body
 
 
 class Visitor:
-    """A session of the app; one question at a time."""
+    """A session of the app; one question at a time. ``session`` is its id, which brings a visitor back to it whose
+    connection was lost; empty before the first answer.
+    """
 
-    def __init__(self, socket: ClientConnection) -> None:
-        self._socket = socket
+    def __init__(self, socket: ClientConnection, url: str) -> None:
+        self._socket, self._url = socket, url
+        self._page = self._query = ""
+        self.session = ""
+
+    async def send(self, asked: BackMsg | bytes) -> None:
+        """Send a message, or what is none, and do not wait for an answer. Raises ConnectionError where the app has
+        hung up.
+        """
+        try:
+            await self._socket.send(asked.SerializeToString() if isinstance(asked, BackMsg) else asked)
+        except ConnectionClosed as error:
+            raise ConnectionError(f"The app closed the connection: {error}") from error
 
     async def ask(self, page: str, query: Mapping[str, str]) -> None:
         """Ask for a page as a link to it does, and do not wait for the answer."""
+        self._query = urlencode(query)
         asked = BackMsg()
         asked.rerun_script.page_name = page
-        asked.rerun_script.query_string = urlencode(query)
-        await self._socket.send(asked.SerializeToString())
+        asked.rerun_script.query_string = self._query
+        await self.send(asked)
 
     async def open(self, page: str, query: Mapping[str, str]) -> Answer:
         """Ask for a page and wait until it is drawn. Raises ConnectionError where the app hangs up."""
         begun = time.perf_counter()
-        messages: list[bytes] = []
+        await self.ask(page, query)
+        return await self._drawn(begun)
+
+    async def set(self, *states: WidgetState) -> Answer:
+        """Set widgets, as a click or a key does, and wait until the page is drawn; without any, draw it again. Raises
+        ConnectionError where the app hangs up.
+        """
+        begun = time.perf_counter()
+        asked = BackMsg()
+        asked.rerun_script.page_script_hash = self._page
+        asked.rerun_script.query_string = self._query
+        asked.rerun_script.widget_states.widgets.extend(states)
+        await self.send(asked)
+        return await self._drawn(begun)
+
+    async def press(self, button: str) -> Answer:
+        """Press the button with this id, and wait until the page is drawn."""
+        return await self.set(WidgetState(id=button, trigger_value=True))
+
+    async def upload(self, uploader: str, name: str, data: bytes) -> Answer:
+        """Put a file into the control with this id, and wait until the page is drawn. Raises OSError where the app does
+        not take it.
+        """
+        asked = BackMsg()
+        asked.file_urls_request.request_id = name
+        asked.file_urls_request.file_names.append(name)
+        asked.file_urls_request.session_id = self.session
+        await self.send(asked)
+        while True:
+            told = ForwardMsg.FromString(await self._receive())
+            if told.WhichOneof("type") == "file_urls_response":
+                break
+        urls = told.file_urls_response.file_urls[0]
+        await asyncio.to_thread(put, self._url, urls.upload_url, name, data)
+        state = WidgetState(id=uploader)
+        info = state.file_uploader_state_value.uploaded_file_info.add(name=name, size=len(data), file_id=urls.file_id)
+        info.file_urls.CopyFrom(urls)
+        return await self.set(state)
+
+    async def closed(self) -> None:
+        """Wait until the app has hung up."""
+        await self._socket.wait_closed()
+
+    async def _receive(self) -> bytes:
         try:
-            await self.ask(page, query)
-            while True:
-                message = await self._socket.recv(decode=False)
-                messages.append(message)
-                if len(message) <= _LONGEST_END and ends(ForwardMsg.FromString(message)):
-                    return Answer(time.perf_counter() - begun, messages)
+            return await self._socket.recv(decode=False)
         except ConnectionClosed as error:
             raise ConnectionError(f"The app closed the connection: {error}") from error
 
+    async def _drawn(self, begun: float) -> Answer:
+        messages: list[bytes] = []
+        while True:
+            message = await self._receive()
+            messages.append(message)
+            if len(message) <= _LONGEST_END and ends(ForwardMsg.FromString(message)):
+                answer = Answer(time.perf_counter() - begun, messages)
+                break
+        for told in map(ForwardMsg.FromString, messages):
+            kind = told.WhichOneof("type")
+            if kind == "new_session":
+                self.session = told.new_session.initialize.session_id
+            elif kind == "navigation":
+                self._page = told.navigation.page_script_hash
+            elif kind == "page_info_changed":
+                self._query = told.page_info_changed.query_string
+        return answer
+
+
+def put(url: str, path: str, name: str, data: bytes) -> None:
+    """Upload a file as a browser does, with the token that the app gives every browser against forged requests. Raises
+    OSError where the app does not take it.
+    """
+    address = urlsplit(url)
+    connection = http.client.HTTPConnection(address.netloc, timeout=60)
+    try:
+        connection.request("GET", "/_stcore/health")
+        answer = connection.getresponse()
+        answer.read()
+        cookie = SimpleCookie(answer.headers.get("Set-Cookie", ""))
+        token = cookie[_TOKEN].value if _TOKEN in cookie else ""
+        begin = f'--{_BORDER}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}"\r\n\r\n'
+        connection.request(
+            "PUT",
+            path,
+            begin.encode() + data + f"\r\n--{_BORDER}--\r\n".encode(),
+            {
+                "Content-Type": f"multipart/form-data; boundary={_BORDER}",
+                "Cookie": f"{_TOKEN}={token}",
+                "X-Xsrftoken": token,
+            },
+        )
+        answer = connection.getresponse()
+        answer.read()
+        if answer.status >= 300:
+            raise OSError(f"The app did not take {name}: {answer.status} {answer.reason}")
+    finally:
+        connection.close()
+
 
 @asynccontextmanager
-async def visiting(url: str) -> AsyncIterator[Visitor]:
-    """A new visitor of the app at ``http://...``, who leaves at the end of the block."""
+async def visiting(url: str, session: str = "") -> AsyncIterator[Visitor]:
+    """A new visitor of the app at ``http://...``, who leaves at the end of the block; with ``session``, one who comes
+    back to it.
+    """
     address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
     # Streamlit takes the protocol, a token and a session's id; a new visitor has neither of the last two. No pings of
     # the client's own: an app that is stopped for a while must not lose its visitors by that.
     async with connect(
         address,
-        subprotocols=[Subprotocol("streamlit")],
+        subprotocols=[Subprotocol(each) for each in ("streamlit", *(["no-token", session] if session else []))],
         max_size=None,
         compression=None,
         ping_interval=None,
@@ -103,4 +242,4 @@ async def visiting(url: str) -> AsyncIterator[Visitor]:
         open_timeout=60,
         close_timeout=2,
     ) as socket:
-        yield Visitor(socket)
+        yield Visitor(socket, url)

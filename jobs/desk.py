@@ -34,6 +34,11 @@ class Desk:
         """The last job of every kind that is a ``kind``, in the order in which those were first started."""
         return [job for job in self._jobs.values() if isinstance(job, kind)]
 
+    @property
+    def used(self) -> bool:
+        """Whether a job was ever started."""
+        return bool(self._jobs)
+
     def leave(self) -> None:
         """The visit is over: stop everything."""
         for job in self._jobs.values():

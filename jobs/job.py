@@ -63,6 +63,13 @@ class Job(ABC):
         """Read after each step: while it is true no other job has a turn, for work that others would disturb."""
         return False
 
+    @property
+    def held_up(self) -> bool:
+        """Read after each step: while it is true it has no turn until another job has ended, for work that needs what
+        others have.
+        """
+        return False
+
     def stop(self) -> None:
         """End as soon as the step at work is done; what is finished stays."""
         self._stopping = True

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from jobs.job import Job
 from model_zoo import tuned
 from model_zoo.asking import Asking
-from model_zoo.errors import ModelZooError, OutOfMemory
+from model_zoo.errors import ModelZooError, NoRoomNow, OutOfMemory
 from training.finetuning.data import Data
 from training.finetuning.finetune import Finetune
 from training.finetuning.predict import SoftScores
@@ -87,7 +87,8 @@ class Run:
 
 class Tuning(Job):
     """Arms are trained in turns, the one with the fewest seconds of work so far first, so that curves grow together.
-    One that finds no room in memory beside the others begins when one of those has ended.
+    One that finds no room in memory beside the others begins when one of those has ended, and the first one when
+    another visitor's has.
 
     What is found stays when it is stopped, and ``resumed`` gives a job that goes on from there. A subclass is a kind of
     its own on a visitor's desk: one job of each at a time.
@@ -102,6 +103,7 @@ class Tuning(Job):
         self._engine = engine
         self._began = time.monotonic()
         self._before = 0.0
+        self._held_up = False
 
     def resumed(self) -> Tuning:
         """A job that goes on with what this one had begun."""
@@ -135,7 +137,13 @@ class Tuning(Job):
         return sum(run.share for run in self.runs) / max(1, len(self.runs))
 
     @property
+    def held_up(self) -> bool:
+        return self._held_up
+
+    @property
     def progress(self) -> str:
+        if self._held_up:
+            return "Waiting for memory: other trainings have to end first"
         passed, share = time.monotonic() - self._began, self.share
         since = share - self._before
         left = f", about {_in_words(passed * (1 - share) / since)} left" if since > 0.03 else ""
@@ -172,6 +180,12 @@ class Tuning(Job):
                     for place, run in enumerate(self.runs)
                     if not run.over and place not in held_up and self._is_ready(run)
                 ]
+                if not ready and held_up:
+                    self._held_up = True
+                    yield
+                    self._held_up = False
+                    held_up.clear()
+                    continue
                 if not ready:
                     return
                 place = min(ready, key=lambda place: self.runs[place].seconds)
@@ -186,7 +200,7 @@ class Tuning(Job):
                         run.note(event)
                 except OutOfMemory as error:
                     open_.pop(place, None)
-                    if open_ and opening:
+                    if opening and (open_ or isinstance(error, NoRoomNow)):
                         held_up.add(place)
                     else:
                         run.failed = str(error)

@@ -40,6 +40,11 @@ class Visits:
                 threading.Thread(target=self._look_after, name="visits", daemon=True).start()
             self._last[desk] = session, self._clock()
 
+    def at_work(self, session: str) -> bool:
+        """Whether there is work of a session's visitor, done or not."""
+        with self._lock:
+            return any(desk.used for desk, (of, _) in self._last.items() if of == session)
+
     def look(self) -> bool:
         """End the visits that are over; whether there are others."""
         with self._lock:

@@ -199,6 +199,8 @@ class Engine(Asking):
     def forget_tuned(self, models: Iterable[str]) -> None:
         for model in models:
             tuned.forget(model)
+            if self.started:
+                self._memory.forget(model)
 
     def _device_of(self, model: str, device: torch.device) -> torch.device:
         """Where a model is loaded: on the CPU if the GPU had no memory to run it."""
@@ -326,7 +328,7 @@ class Engine(Asking):
             parts = []
             extra = question.extra_bytes(loaded)
             with (
-                self._memory.reserved(question.model, extra) if extra else nullcontext(),
+                self._memory.reserved(question.model, extra, long=True) if extra else nullcontext(),
                 closing(self._in_turns(question.model, question.parts(loaded), 0)) as in_turns,
             ):
                 for part in in_turns:

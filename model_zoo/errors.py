@@ -53,6 +53,10 @@ class OutOfMemory(ModelZooError):
     """The model does not fit into the memory this process may use for models."""
 
 
+class NoRoomNow(OutOfMemory):
+    """It would fit, and what others are doing takes the memory at the moment."""
+
+
 class NotSupported(ModelZooError):
     """The model works, but cannot give what was asked for (no masked-word head, no attention ...)."""
 

@@ -10,10 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
-from model_zoo.errors import OutOfMemory
+from model_zoo.errors import NoRoomNow, OutOfMemory
 from model_zoo.line import acquired, away
+
+_LONG_WORK: Final = 0.75
+"""Of the budget all long work takes at most, beside each other: pages go on needing models."""
 
 
 class Sized(Protocol):
@@ -32,6 +35,7 @@ class _Slot(Generic[Model]):
     n_bytes: int = 0
     users: int = 0
     last_used: float = 0.0
+    long_work: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +94,16 @@ class ModelMemory(Generic[Source, Model]):
                     del self._slots[name]
 
     @contextmanager
-    def reserved(self, name: str, n_bytes: int) -> Iterator[None]:
-        """Bytes of the budget for work on a model, until the block ends. Raises OutOfMemory where too few are left."""
-        slot: _Slot[Model] = _Slot(users=1)
+    def reserved(self, name: str, n_bytes: int, *, long: bool = False) -> Iterator[None]:
+        """Bytes of the budget for work on a model, until the block ends. Raises OutOfMemory where too few are left, for
+        ``long`` work also where what is left would be too little for others.
+        """
+        slot: _Slot[Model] = _Slot(users=1, long_work=long)
         what = f"Work on {name}"
         with self._lock:
+            others = sum(each.n_bytes for each in self._slots.values() if each.long_work)
+            if long and others and others + n_bytes > _LONG_WORK * self.budget:
+                raise _no_room_now(what, n_bytes, "the models that others train")
             self._slots[f"{what} {id(slot)}"] = slot
         try:
             self._make_room(slot, what, n_bytes)
@@ -131,10 +140,7 @@ class ModelMemory(Generic[Source, Model]):
                 "Choose a smaller model, or run the app on a machine with more memory."
             )
         if self._leaving(self._excess() + n_bytes) is None:
-            raise OutOfMemory(
-                f"{name} needs {n_bytes / 1e6:,.0f} MB and the models in use leave no room for it. "
-                "Wait until they are done and try again, or choose a smaller model."
-            )
+            raise _no_room_now(name, n_bytes, "the models in use")
 
     def _make_room(self, slot: _Slot[Model], name: str, n_bytes: int) -> None:
         """Reserve bytes for a model to be loaded; evict idle ones, the least recently used first."""
@@ -177,10 +183,19 @@ class ModelMemory(Generic[Source, Model]):
     def forget(self, name: str) -> None:
         """Forget a model even while it is in use: whoever uses it keeps it until done, others load it anew."""
         with self._lock:
-            self._slots.pop(name, None)
+            known = self._slots.pop(name, None)
+        if known is not None:
+            self._changed()
 
     def clear(self) -> None:
         """Forget every model that is not in use."""
         with self._lock:
             self._slots = {name: slot for name, slot in self._slots.items() if slot.users > 0}
         self._changed()
+
+
+def _no_room_now(name: str, n_bytes: int, others: str) -> NoRoomNow:
+    return NoRoomNow(
+        f"{name} needs {n_bytes / 1e6:,.0f} MB and {others} leave no room for it. "
+        "Wait until they are done and try again, or choose a smaller model."
+    )

@@ -6,7 +6,7 @@ import logging
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -92,7 +92,8 @@ class Line:
     """A worker held by a first job until ``run`` has put others in line; what is known of them meanwhile."""
 
     def __init__(self, notes: list[str]) -> None:
-        self.notes, self.worker, self.first = notes, Worker(), Gated("first", notes)
+        self.seconds = 0.0  # of a clock that stands still, but for the steps that let it go on
+        self.notes, self.worker, self.first = notes, Worker(lambda: self.seconds), Gated("first", notes)
         self.worker.start(self.first)
         assert self.first.reached()
 
@@ -141,6 +142,119 @@ def test_a_visitor_with_five_jobs_takes_no_more_turns_than_one(queued: Line, not
     five = [("many", Steps(name, notes, 2)) for name in "abcde"]
     one = Steps("z", notes, 3)
     assert queued.run(*five, ("one", one))[:7] == ["a0", "z0", "b0", "z1", "c0", "z2", "d0"]
+
+
+class Slow(Steps):
+    """Each step takes ten seconds of the line's clock; those of ``Quick`` take one."""
+
+    takes = 10.0
+
+    def __init__(self, name: str, line: Line, n: int, alone: range = range(0)) -> None:
+        super().__init__(name, line.notes, n, alone)
+        self.line = line
+
+    def step(self) -> None:
+        super().step()
+        self.line.seconds += self.takes
+
+
+class Quick(Slow):
+    takes = 1.0
+
+
+def test_a_visitor_whose_steps_are_long_has_no_more_time_than_others(queued: Line) -> None:
+    noted = queued.run(("a", Slow("slow", queued, 3)), ("b", Quick("quick", queued, 25)))
+    assert noted[:2] == ["slow0", "quick0"]
+    assert noted.index("slow1") == 11  # ten of the quick one's steps have come
+    assert noted.index("slow2") == 22
+
+
+def test_who_measures_alone_again_and_again_leaves_others_as_much_time(queued: Line) -> None:
+    """A measurement keeps the turn while it times; and who begins another at once comes after who waited for it."""
+    line, first = queued, Slow("first one", queued, 2, alone=range(1, 2))
+
+    class Again(Quick):
+        """Its visitor begins another measurement as soon as the one before has ended."""
+
+        def step(self) -> None:
+            super().step()
+            if self.done == 0:
+                line.worker.start(second, "a")
+
+    second = Slow("second one", queued, 1)
+    quick = Again("quick", queued, 30)
+    noted = queued.run(("a", first), ("b", quick))
+    assert noted[:3] == ["first one0", "first one1", "quick0"]
+    assert second.wait(PATIENCE)
+    assert noted.index("second one0") == 2 + 20 + 1  # twenty seconds for each, then who stood there first
+
+
+def test_who_comes_later_does_not_get_all_the_time_that_others_have_had(queued: Line) -> None:
+    line = queued
+
+    class Late(Quick):
+        def step(self) -> None:
+            super().step()
+            if self.done == 9:
+                line.worker.start(newcomer, "c")
+
+    newcomer = Quick("new", queued, 3)
+    noted = queued.run(("a", Late("a", queued, 14)), ("b", Quick("b", queued, 14)))
+    assert newcomer.wait(PATIENCE)
+    assert [each for each in noted if each.startswith("new")] == ["new0", "new1", "new2"]
+    between = noted[noted.index("new0") : noted.index("new2")]
+    assert {"a", "b"} <= {each[0] for each in between}
+
+
+class HeldUp(Steps):
+    """Can do nothing before another job has ended."""
+
+    def __init__(self, name: str, notes: list[str], others: Callable[[], bool]) -> None:
+        super().__init__(name, notes, 1)
+        self.others = others
+
+    def steps(self) -> Generator[None, None, None]:
+        while self.held_up:
+            self.notes.append(f"{self.name} waits")
+            yield
+        yield from super().steps()
+
+    @property
+    def held_up(self) -> bool:
+        return self.others()
+
+
+def test_who_is_held_up_stands_aside_until_another_has_ended(queued: Line, notes: list[str]) -> None:
+    long, short = Steps("long", notes, 8), Steps("short", notes, 4)
+    held_up = HeldUp("held up", notes, lambda: long.running)
+    noted = queued.run(("a", held_up), ("b", long), ("c", short))
+    assert noted.count("held up waits") == 3  # at first, and when the first job and the short one had ended
+    assert noted.index("held up waits") == 0
+    assert noted[-1] == "held up0"
+    assert held_up.complete
+
+
+def test_who_is_held_up_can_be_stopped(queued: Line, notes: list[str]) -> None:
+    class Stops(Steps):
+        def step(self) -> None:
+            super().step()
+            if self.done == 2:
+                held_up.stop()
+
+    held_up = HeldUp("held up", notes, lambda: True)
+    other = Stops("other", notes, 5)
+    noted = queued.run(("a", held_up), ("b", other))
+    assert held_up.wait(PATIENCE)
+    assert "held up waits" not in noted[noted.index("other2") :]
+    assert not held_up.complete
+
+
+def test_who_is_held_up_and_alone_tries_again(notes: list[str]) -> None:
+    worker, tries = Worker(), iter([True] * 6 + [False] * 100)
+    job = HeldUp("alone", notes, lambda: next(tries))
+    worker.start(job)
+    assert job.wait(PATIENCE)
+    assert notes[-1] == "alone0"
 
 
 def test_the_place_in_line_counts_who_has_a_turn_before(queued: Line, notes: list[str]) -> None:

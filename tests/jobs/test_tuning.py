@@ -13,6 +13,7 @@ import torch
 import tuning
 from torch.nn import functional
 
+from jobs import Worker
 from jobs.tuning import Arm, Run, Tuning
 from model_zoo import Engine, tuned
 from model_zoo.errors import UnknownModel
@@ -101,12 +102,29 @@ class Reserving:
 
 
 def test_what_finds_no_room_beside_others_waits_for_one_of_them(bert: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = Engine("cpu", model_bytes=50_000_000)  # a training of the tiny model takes 20 MB and a little
+    small = Engine("cpu", model_bytes=60_000_000)  # a training of the tiny model takes 20 MB and a little
     reserving = Reserving(small, monkeypatch)
     job = advance(Tuning(small, [arm(str(seed), bert, seed=seed) for seed in range(5)]))
     assert [run.failed for run in job.runs] == [None] * 5
     assert len(job.tuned) == 5
     assert reserving.most == 2
+    small.close()
+
+
+def test_trainings_of_others_wait_for_each_other_and_leave_room_for_pages(bert: str) -> None:
+    small = Engine("cpu", model_bytes=60_000_000)  # of which trainings take three quarters: two of the tiny model
+    worker, jobs = Worker(), [Tuning(small, [arm(str(seed), bert, seed=seed)]) for seed in range(4)]
+    held_up = set()
+    for job in jobs:
+        worker.start(job)
+    while any(job.running for job in jobs):
+        held_up |= {place for place, job in enumerate(jobs) if job.held_up}
+        with small._memory.reserved("what a page needs", 14_000_000):
+            pass
+    assert [run.failed for job in jobs for run in job.runs] == [None] * 4
+    assert [job.complete for job in jobs] == [True] * 4
+    assert held_up
+    assert all("Waiting for memory" not in job.progress for job in jobs)
     small.close()
 
 

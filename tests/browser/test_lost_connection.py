@@ -1,0 +1,82 @@
+"""A connection that is lost for some seconds, as by a lid that is closed or on a crowded Wi-Fi, loses no work."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from on_screen import PATIENCE_MS, wait_for
+from playwright.sync_api import Page, expect
+
+from benchmarks.cutting_proxy import CuttingProxy, proxies
+
+CONNECTION = "document.querySelector('[data-test-connection-state]').dataset.testConnectionState"
+SAID_OF_A_LOST_CONNECTION = ("net::ERR_", "WebSocket", "when disconnected from server")
+# Some seconds, so that it is at work when the connection is lost; a minute on a machine that is busy.
+LONG = "train?model=embedded/tinybert&learns=all&epochs=50&examples=150&set=sentiment"
+
+
+@pytest.fixture
+def network(app_url: str) -> Iterator[CuttingProxy]:
+    """What lies between the browser and the app."""
+    with proxies(app_url) as (proxy,):
+        yield proxy
+
+
+def lost_for_seconds(here: Any, page: Page, network: CuttingProxy) -> None:
+    """Lose the connection until the browser has tried in vain to come back, some three seconds; then it does."""
+    before = len(here.errors)
+    network.lose()
+    wait_for(page, f"{CONNECTION} !== 'CONNECTED'")
+    tried = network.refused
+    while network.refused < tried + 3:
+        page.wait_for_event("requestfailed")
+    network.find()
+    wait_for(page, f"{CONNECTION} === 'CONNECTED'")
+    here.settled()
+    said = [each for each in here.errors[before:] if not any(lost in each for lost in SAID_OF_A_LOST_CONNECTION)]
+    assert said == []
+    del here.errors[before:]
+
+
+@pytest.mark.browser
+def test_a_training_goes_on_while_the_connection_is_lost_and_its_model_can_be_saved(
+    visit: Callable[..., Any], network: CuttingProxy
+) -> None:
+    here = visit()
+    page = here.open(f"{network.url}/{LONG}")
+    page.get_by_role("button", name="Train", exact=True).click()
+    stop = page.get_by_role("button", name="Stop", exact=True)
+    expect(stop).to_be_visible()
+    # A script of Streamlit's that is on its way when the connection is lost is not asked for again: let it have all.
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    expect(page.get_by_role("button", name="Curves (CSV)")).to_be_visible()
+    lost_for_seconds(here, page, network)
+
+    save = page.get_by_role("link", name="Save the model (zip)")
+    expect(save).to_be_visible(timeout=3 * PATIENCE_MS)
+    expect(page.get_by_text("Stopped after")).to_have_count(0)
+    with page.expect_download() as download:
+        save.click()
+    with zipfile.ZipFile(io.BytesIO(download.value.path().read_bytes())) as archive:
+        assert any(name.endswith("model.safetensors") for name in archive.namelist())
+
+
+@pytest.mark.browser
+def test_a_model_that_was_trained_before_the_connection_was_lost_can_be_opened_afterwards(
+    visit: Callable[..., Any], network: CuttingProxy
+) -> None:
+    here = visit()
+    page = here.open(f"{network.url}/train?model=embedded/tinybert&learns=head&epochs=1&examples=40&set=sentiment")
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.get_by_role("link", name="Save the model (zip)")).to_be_visible()
+    lost_for_seconds(here, page, network)
+    page.get_by_role("link", name="Open on Attention").click()
+    wait_for(page, "location.pathname.endsWith('/attention')")
+    here.settled()
+    expect(page.get_by_text("TinyBERT tuned: Sentiment").first).to_be_visible()
+    expect(page.get_by_text("trained in another visit")).to_have_count(0)
