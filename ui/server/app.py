@@ -13,10 +13,11 @@ from starlette.routing import BaseRoute, Route
 from jobs.worker import WORKER
 from model_zoo import tuned
 from ui.allocator import keep_less
+from ui.background import VISITS
 from ui.engine import engine, warm_up
 from ui.messages import on_script_error
 from ui.save import ADDRESS
-from ui.server import logs, requests, states
+from ui.server import logs, requests, sessions, states
 from ui.server.headers import Headers
 from ui.server.health import Health
 from ui.server.metrics import metrics
@@ -41,6 +42,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     logs.configure(settings().log_format, questions=settings().log_questions)
     requests.refuse()
     states.hold()
+    sessions.keep(VISITS.at_work)
     keep_less()
     warm_up()
     yield

@@ -47,9 +47,11 @@ class Started:
         status, headers, body = found
         return status, {name.lower(): value for name, value in headers.items()}, body.decode("utf-8", "replace")
 
-    def socket(self) -> ClientConnection:
+    def socket(self, session: str = "") -> ClientConnection:
+        """A visitor's, who comes back to a ``session``."""
+        protocols = ["streamlit", "no-token", session] if session else ["streamlit"]
         return connect(
-            f"ws://{self.host}/_stcore/stream", subprotocols=["streamlit"], origin=f"http://{self.host}", max_size=None
+            f"ws://{self.host}/_stcore/stream", subprotocols=protocols, origin=f"http://{self.host}", max_size=None
         )
 
 
@@ -166,6 +168,21 @@ def test_no_visitor_empties_the_server(started: Started) -> None:
         stream.send(BackMsg(clear_cache=True).SerializeToString())
         run(stream, "status")  # messages are served in their order, and this page loads no model
         assert held()
+
+
+def test_however_many_sockets_come_and_go_nobody_loses_a_session(started: Started) -> None:
+    """Streamlit keeps the last 128 that were lost."""
+
+    def session_of(sent: list[ForwardMsg]) -> str:
+        return next(each.new_session.initialize.session_id for each in sent if each.WhichOneof("type") == "new_session")
+
+    with started.socket() as stream:
+        mine = session_of(run(stream, "status"))
+    for _ in range(140):
+        with started.socket():
+            pass
+    with started.socket(mine) as stream:
+        assert session_of(run(stream, "status")) == mine
 
 
 def test_it_ends_soon_with_visitors_connected(started: Started) -> None:

@@ -1,0 +1,53 @@
+"""The sessions of visitors whose connection is lost, kept for a while until they come back.
+
+Streamlit keeps the last 128, whosever they are: who opens and closes as many sockets would push out all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit import config, runtime
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.session_manager import SessionInfo
+
+_MOST_AT_WORK = 1_000
+
+
+class Sessions(MemorySessionStorage):
+    """Streamlit's storage, in which sessions that were never shown a page have no place, and those with work in the
+    background (``at_work`` tells of a session's id) have places of their own.
+    """
+
+    def __init__(self, at_work: Callable[[str], bool]) -> None:
+        seconds = config.get_option("server.disconnectedSessionTTL")
+        super().__init__(ttl_seconds=seconds)
+        self._of_work = MemorySessionStorage(maxsize=_MOST_AT_WORK, ttl_seconds=seconds)
+        self._at_work = at_work
+
+    def get(self, session_id: str) -> SessionInfo | None:
+        return self._of_work.get(session_id) or super().get(session_id)
+
+    def save(self, session_info: SessionInfo) -> None:
+        if self._at_work(session_info.session.id):
+            self._of_work.save(session_info)
+        elif session_info.script_run_count:
+            super().save(session_info)
+
+    def delete(self, session_id: str) -> None:
+        if self._of_work.get(session_id) is not None:
+            self._of_work.delete(session_id)
+        elif super().get(session_id) is not None:
+            super().delete(session_id)
+
+    def list(self) -> list[SessionInfo]:
+        return [*self._of_work.list(), *super().list()]
+
+
+def keep(at_work: Callable[[str], bool]) -> None:
+    """From now on the server keeps its lost sessions like this. Raises AttributeError where Streamlit calls the place
+    something else.
+    """
+    manager = runtime.get_instance()._session_mgr
+    manager._session_storage  # type: ignore[attr-defined]  # noqa: B018
+    manager._session_storage = Sessions(at_work)  # type: ignore[attr-defined]
