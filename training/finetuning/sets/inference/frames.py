@@ -28,7 +28,7 @@ class Frame:
     not_so: str
 
 
-def _read(block: str) -> tuple[Frame, ...]:
+def read(block: str) -> tuple[Frame, ...]:
     """Frames of four lines: phenomenon | pool of {x}, {y}, {z} | pools of the slots; premise; so; not so."""
     frames = []
     for lines in block.strip().split("\n\n"):
@@ -814,7 +814,7 @@ opposites | names
 {x} did not beat {w}.
 """
 
-FRAMES: Final[Mapping[Part, tuple[Frame, ...]]] = {"train": _read(_TRAIN), "dev": _read(_DEV), "test": _read(_TEST)}
+FRAMES: Final[Mapping[Part, tuple[Frame, ...]]] = {"train": read(_TRAIN), "dev": read(_DEV), "test": read(_TEST)}
 
 POOLS: Final[Mapping[Part, Mapping[str, str]]] = {
     "train": {
