@@ -29,7 +29,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import psutil
@@ -229,9 +228,8 @@ def markdown(data: Data, runs: Sequence[Run]) -> str:
     """The race as a table of the README: means over seeds, with intervals over seeds and items."""
     written = _percent if MEASURES[data.measure].percent else _hundredths
     lines = [
-        f"| {data.title.lower()} | examples | {MEASURES[data.measure].title} (95%) | seeds | a text, ms | "
-        "weights, MB | training, s |",
-        "|---|---|---|---|---|---|---|",
+        f"| {data.title.lower()} | examples | {MEASURES[data.measure].title} (95%) | seeds | weights, MB |",
+        "|---|---|---|---|---|",
     ]
     for (model, examples), group in _by_arm(runs).items():
         name = f"`{model.removeprefix(UNTRAINED)}`"
@@ -239,17 +237,16 @@ def markdown(data: Data, runs: Sequence[Run]) -> str:
         said = [[_read(each, item) for each, item in zip(run["said"], data.test, strict=True)] for run in group]
         score = evaluate(data, *said)[0]
         values = [run["value"] for run in group]
-        ms, weights, seconds = (median(run[each] for run in group) for each in ("ms_a_text", "weights_mb", "seconds"))
         lines.append(
             f"| {name} | {examples} | {written(score.value)} ({written(score.low)}–{written(score.high)}) | "
-            f"{written(min(values))} to {written(max(values))} | {ms:.1f} | {weights:.0f} | {seconds:.0f} |"
+            f"{len(values)}: {written(min(values))} to {written(max(values))} | {group[0]['weights_mb']:.0f} |"
         )
     whole = [run for run in runs if run["examples"] == len(data.train)]
     beside = {"always answering alike": whole[0]["always_alike"]} if whole[0]["always_alike"] is not None else {}
     for run in whole:
         of = f" ({run['model']})" if "model" in run["trivial_is"] else ""
         beside[run["trivial_is"] + of] = run["trivial"]
-    return "\n".join([*lines, *(f"| {name} | | {written(value)} | | | | |" for name, value in beside.items())])
+    return "\n".join([*lines, *(f"| {name} | | {written(value)} | | |" for name, value in beside.items())])
 
 
 def _percent(value: float) -> str:

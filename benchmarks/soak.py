@@ -57,7 +57,8 @@ _AWAY = 1.0, 6.0  # seconds without a connection
 
 TINY = {"view": "train", "model": "embedded/tinybert", "set": "sentiment", "examples": "60", "epochs": "3"}
 _GONE = "trained in a visit that is over"
-_FULL = "the models in use leave no room for it"  # a refusal for now, which names what to do
+# Refusals that say what to do: there is no memory for it now, or the visitor has chosen a model that cannot do this.
+_TOLD = ("leave no room for it", "has no attention here")
 
 # Work that is started by a button: the page, its address, and a pattern for the button's label.
 WORK: Mapping[str, tuple[str, Mapping[str, str], str]] = {
@@ -188,10 +189,11 @@ class Guest:
 
     def _sound(self, answer: Answer, what: str) -> Answer:
         for said in answer.errors():
-            if _FULL in said:
-                self.tally.told[_FULL] += 1
-            else:
+            told = next((each for each in _TOLD if each in said), None)
+            if told is None:
                 self.tally.errors.append(f"{what}: {said}")
+            else:
+                self.tally.told[told] += 1
         return answer
 
     async def look(self) -> None:
@@ -433,7 +435,8 @@ async def soak(
             most = {name: max(filter(None, (now[name], most[name])), default=None) for name in now}
             emit(
                 stage=stage, minutes=(time.monotonic() - begun) / 60, actions=tally.actions.total(),
-                errors=len(tally.errors), lost=len(tally.lost), p95_s=tally.p95(), **now,
+                errors=len(tally.errors), lost=len(tally.lost), last=[*tally.errors[-1:], *tally.lost[-1:]],
+                p95_s=tally.p95(), **now,
             )  # fmt: skip
 
     watching = asyncio.create_task(watch())
