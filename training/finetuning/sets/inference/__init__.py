@@ -76,8 +76,8 @@ development, 963 for the test. In each premise one thing is so, one is not so, a
 the pairs the three are told of one person or by themselves, and what is open is mostly not mentioned: “Lucy has a
 camera, wants a tent, and has no violin.” In the others they are three people: “Anna managed to open the box, Tom failed
 to, and Lucy tried to.” That Anna opened it follows, that Tom opened it is false, and of Lucy nobody knows. These are
-harder, since the names have to be kept apart. The frames are on negation, time and order, relative clauses and what goes with
-what, comparison, “and”, “or” and “neither”, what may be and what is known, “if”, “because”, “all” and “some”, active
+harder, since the names have to be kept apart. The frames are on negation, time and order, relative clauses and what
+goes with what, comparison, “and”, “or” and “neither”, what may be and what is known, “if”, “because”, “all” and “some”, active
 and passive, buying and lending, trying and managing, place, numbers, kinds of things, and opposites.
 
 **Balance.** The three take all places in turn, and every premise stands with every hypothesis of its group: each
