@@ -77,8 +77,8 @@ the pairs the three are told of one person or by themselves, and what is open is
 camera, wants a tent, and has no violin.” In the others they are three people: “Anna managed to open the box, Tom failed
 to, and Lucy tried to.” That Anna opened it follows, that Tom opened it is false, and of Lucy nobody knows. These are
 harder, since the names have to be kept apart. The frames are on negation, time and order, relative clauses and what
-goes with what, comparison, “and”, “or” and “neither”, what may be and what is known, “if”, “because”, “all” and “some”, active
-and passive, buying and lending, trying and managing, place, numbers, kinds of things, and opposites.
+goes with what, comparison, “and”, “or” and “neither”, what may be and what is known, “if”, “because”, “all” and “some”,
+active and passive, buying and lending, trying and managing, place, numbers, kinds of things, and opposites.
 
 **Balance.** The three take all places in turn, and every premise stands with every hypothesis of its group: each
 premise, and each hypothesis, has each of the three labels once. So either sentence by itself says nothing about the
