@@ -126,7 +126,11 @@ function textsThatCanBeSent() {
       const selected = (target.selectionEnd ?? 0) - (target.selectionStart ?? 0);
       const fits = canBeSent(target.value, selected, added);
       const most = MOST_TYPED.toLocaleString("en");
-      target.setCustomValidity(fits ? "" : `This is too long: up to ${most} characters can be put here. Use a part, or upload a file where that is offered.`);
+      target.setCustomValidity(
+        fits
+          ? ""
+          : `This is too long: up to ${most} characters can be put here. Use a part, or upload a file where that is offered.`,
+      );
       if (fits) return;
       event.preventDefault();
       target.reportValidity();
