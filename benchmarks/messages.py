@@ -21,7 +21,6 @@ from benchmarks.measure import emit
 from benchmarks.positions import Sight, sights
 from benchmarks.server import ROOT, app
 from benchmarks.streamlit_client import visiting
-from pages import PAGES
 
 # More tokens than any page reads.
 QUERY = {
@@ -66,9 +65,8 @@ def most_sent_back(messages: Sequence[bytes]) -> int:
 
 async def measure(url: str, sight: Sight) -> tuple[int, str, int]:
     """Of a view of the app at ``url``: the largest message, what it draws, and the largest that comes back."""
-    page = "" if sight.page == PAGES[0].name else sight.page
     async with visiting(url) as visitor:
-        answer = await visitor.open(page, QUERY | ({"view": sight.view} if sight.view else {}))
+        answer = await visitor.open(sight.route, QUERY | sight.choice)
     return *largest(answer.messages), most_sent_back(answer.messages)
 
 

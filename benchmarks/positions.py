@@ -94,13 +94,23 @@ class Sight:
     page: str
     view: str
 
+    @property
+    def route(self) -> str:
+        """The page's own part of its address: "" for the start page."""
+        return "" if self.page == PAGES[0].name else self.page
+
+    @property
+    def choice(self) -> dict[str, str]:
+        """What chooses the view in an address."""
+        return {"view": self.view} if self.view else {}
+
     def address(self, **parameters: str) -> str:
         """Its path with the text of 16 tokens and further parameters."""
         query = dict(parameters)
         if self.view:
             text, pair = PAIR if self.page == "next_sentence" else (TEXT, "")
-            query |= {"view": self.view, "text": text} | ({"pair": pair} if pair else {})
-        path = "/" if self.page == PAGES[0].name else f"/{self.page}"
+            query |= self.choice | {"text": text} | ({"pair": pair} if pair else {})
+        path = f"/{self.route}"
         return f"{path}?{urllib.parse.urlencode(query)}" if query else path
 
 

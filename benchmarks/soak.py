@@ -41,11 +41,11 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from benchmarks.crowd import WORDS
 from benchmarks.cutting_proxy import CuttingProxy, proxies
 from benchmarks.measure import emit
+from benchmarks.positions import sights
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, Visitor, visiting
 from model_zoo import DEFAULT_MODEL, tuned
 from model_zoo.machine import CGROUPS
-from pages import PAGES
 
 Figures = Mapping[str, float | None]
 
@@ -197,14 +197,14 @@ class Guest:
         return answer
 
     async def look(self) -> None:
-        page, view = self.rng.choice(SIGHTS)
+        sight = self.rng.choice(tuple(sights()))
         text = f"The {self.rng.choice(WORDS)} saw a {self.rng.choice(WORDS)} near the [MASK]."
         query = {
             "text": text,
             "model": DEFAULT_MODEL,
-            **view,
+            **sight.choice,
         }  # not the one that was trained, which has no words to put
-        answer = self._sound(await self.visitor.open(page, query), f"{page} {view}")
+        answer = self._sound(await self.visitor.open(sight.route, query), f"{sight.route} {sight.choice}")
         self.tally.seconds.append(answer.seconds)
 
     async def train(self) -> None:
@@ -312,14 +312,6 @@ def tuned_in(answer: Answer) -> str | None:
     return None if match is None else f"{tuned.PREFIX}{match[1].decode()}"
 
 
-SIGHTS: Sequence[tuple[str, Mapping[str, str]]] = [
-    (page.name if page.name != "home" else "", {"view": view.name} if view is not None else {})
-    for page in PAGES
-    for view in (page.views or (None,))
-]
-"""Every page, in each of its views, as a question to the app."""
-
-
 def read_log(lines: Iterable[str], tally: Tally) -> None:
     """What a log (``INSIDE_BERT_LOG_FORMAT=json``) tells of errors and warnings; of lines that are no records only
     where a traceback begins.
@@ -409,8 +401,8 @@ async def warm_up(url: str) -> None:
         tally = Tally()
         guest = Guest(proxy, tally, random.Random(0))
         await guest.come()
-        for page, view in SIGHTS:
-            guest._sound(await guest.visitor.open(page, view), page)
+        for sight in sights():
+            guest._sound(await guest.visitor.open(sight.route, sight.choice), sight.page)
         await guest.train()
         await guest.go()
         if tally.errors or tally.lost:

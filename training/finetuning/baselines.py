@@ -1,4 +1,4 @@
-"""What is reached by counting alone: trivial ways to answer, of which the strongest stands beside a model's score.
+"""Baselines by counting, without a model: the strongest of them stands beside a model's score.
 
 Where a model is not better, it has not learnt what the task asks for, or the task gives itself away. Each is trained on
 the training part; what is chosen, is chosen on the development part. Imports no torch.
@@ -201,12 +201,10 @@ def _tag(tags: Sequence[str], items: Sequence[Item]) -> Iterator[TaggedWords]:
 
 def _answered(data: Data) -> Iterator[Trivial]:
     """The name or number in the sentence that shares most words with the question; none where it shares too few."""
-    shares = sorted({_nearest(item)[0] for item in data.dev if isinstance(item, Asked)})
+    dev, test = ([_nearest(item) for item in data.part(part) if isinstance(item, Asked)] for part in _JUDGED)
+    shares = sorted({share for share, _ in dev})
     for least in [0.0, *(sum(two) / 2 for two in pairwise(shares))]:
-        of_parts = (
-            tuple(_answer(*_nearest(item), least) for item in data.part(part) if isinstance(item, Asked))
-            for part in _JUDGED
-        )
+        of_parts = (tuple(_answer(*each, least) for each in nearest) for nearest in (dev, test))
         yield Trivial("the name or number in the sentence with most words of the question", *of_parts)
 
 

@@ -13,8 +13,8 @@ from training.finetuning.data import Part
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A premise, and two sentences on {x}: of whoever stands in the premise as {x} ``so`` is true, as {y} ``not_so``
-    is; of {z} neither is known.
+    """A premise and two hypotheses on {x}. For whoever the premise calls {x}, ``so`` is true; for whoever it calls {y},
+    ``not_so`` is; for {z} neither is known.
 
     {x}, {y} and {z} are of the pool ``of``; {a}, {b}, ... are the words of one entry of each of ``slots``, which names
     pools; {v} and {w} are other people; {low}, {mid} and {high} are numbers that rise.
