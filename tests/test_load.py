@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
+import in_a_loop
 import psutil
 import pytest
 from streamlit.proto.Alert_pb2 import Alert
@@ -33,10 +33,7 @@ def test_two_visitors_at_once_each_see_their_own_text(side: Side) -> None:
     async def both() -> list[Judged]:
         return await asyncio.gather(visit(0), visit(1))
 
-    # On a thread of its own: where browser tests ran before, this one has an event loop already.
-    with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(lambda: asyncio.run(both())).result()
-    for seen in found:
+    for seen in in_a_loop.run(both()):
         assert seen.faults == ()
         assert not seen.mixed_up
         assert seen.seconds > 0

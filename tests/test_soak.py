@@ -4,13 +4,12 @@ kind, who trains, loses the connection, comes back, uploads nonsense and sends m
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import in_a_loop
 import pytest
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -120,9 +119,7 @@ def test_a_visitor_loses_no_work(network: CuttingProxy, monkeypatch: pytest.Monk
             await act()
         await guest.go()
 
-    # On a thread of its own: where browser tests ran before, this one has an event loop already.
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(lambda: asyncio.run(visit())).result()
+    in_a_loop.run(visit())
     assert tally.errors == []
     assert tally.lost == []
     assert not tally.told

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
 import socket
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import in_a_loop
 import psutil
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -52,7 +52,7 @@ class Served:
             async with visiting(self.url) as visitor:
                 return await visitor.open(page, {"text": "Others go on."})
 
-        answer = asyncio.run(visit())
+        answer = in_a_loop.run(visit())
         assert list(answer.errors()) == []
         return answer
 
@@ -115,7 +115,7 @@ def test_a_frame_that_the_largest_page_sends_is_read(served: Served) -> None:
 )
 def test_the_largest_pages_are_within_the_limit(served: Served, sight: Sight) -> None:
     """All of them: ``python -m benchmarks.messages``."""
-    size, _, back = asyncio.run(measure(served.url, sight))
+    size, _, back = in_a_loop.run(measure(served.url, sight))
     assert (size < LIMIT - 1_060_000, back < LIMIT) == (True, True)  # Compare may draw one heatmap more
 
 
@@ -185,7 +185,7 @@ def test_nonsense_in_every_widget_is_no_error_of_the_app(served: Served, sight: 
                 assert list(answer.errors()) == [], n
 
     before = served.errors()
-    asyncio.run(attack())
+    in_a_loop.run(attack())
     assert served.errors() == before
 
 

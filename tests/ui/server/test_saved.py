@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import io
 import os
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import in_a_loop
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -112,7 +112,7 @@ def test_who_stops_reading_lets_go_of_the_file(offered: Offered) -> None:
     scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "path_params": {"name": "here"},
              "asgi": {"spec_version": "2.4"}}  # fmt: skip
     with pytest.raises(OSError, match="gone"):
-        asyncio.run(SERVED(scope, nothing, gone))
+        in_a_loop.run(SERVED(scope, nothing, gone))
     assert not tuned._being_read
     assert offered.model
 

@@ -9,6 +9,8 @@ import urllib.request
 import zipfile
 from pathlib import Path
 
+import in_a_loop
+
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, visiting
 
@@ -57,7 +59,7 @@ def test_a_model_is_saved_below_a_path_and_nothing_stays_behind(tmp_path: Path) 
     roots = "look-inside-bert-*"
     with app("app.py", environment=environment) as (url, _process):
         assert url.endswith("/bert")
-        saved = asyncio.run(trained(url))
+        saved = in_a_loop.run(trained(url))
         (root,) = tmp_path.glob(roots)
         assert len(list(root.iterdir())) == 2
     with zipfile.ZipFile(io.BytesIO(saved)) as archive:
