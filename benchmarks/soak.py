@@ -288,7 +288,10 @@ class Guest:
             await self.go()
             await self.come(session)
         else:
-            await self.visitor.send(sent_by_no_browser(self.rng))
+            sent = sent_by_no_browser(self.rng)
+            await self.visitor.send(sent)
+            if sent.WhichOneof("type") == "rerun_script" and not sent.rerun_script.fragment_id:
+                await self.visitor.drawn()  # else its end would be taken for that of the next question
         await self.visitor.open("", {})
 
     async def leave(self) -> None:

@@ -128,6 +128,10 @@ class Visitor:
         await self.ask(page, query)
         return await self._drawn(begun)
 
+    async def drawn(self) -> Answer:
+        """Wait until a page is drawn that was asked for before."""
+        return await self._drawn(time.perf_counter())
+
     async def set(self, *states: WidgetState) -> Answer:
         """Set widgets, as a click or a key does, and wait until the page is drawn; without any, draw it again. Raises
         ConnectionError where the app hangs up.
@@ -179,7 +183,13 @@ class Visitor:
         while True:
             message = await self._receive()
             messages.append(message)
-            if len(message) <= _LONGEST_END and ends(ForwardMsg.FromString(message)):
+            if len(message) <= _LONGEST_END and ends(told := ForwardMsg.FromString(message)):
+                # What a run that began before this question still had to say can come first: a connection that was
+                # lost in the midst of it, a message that nobody waited for.
+                run = told.metadata.run.script_run_id.encode()
+                if not any(run in before for before in messages[:-1]):
+                    messages.clear()
+                    continue
                 answer = Answer(time.perf_counter() - begun, messages)
                 break
         for told in map(ForwardMsg.FromString, messages):

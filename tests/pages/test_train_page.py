@@ -21,7 +21,7 @@ from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Rated, TaggedWords
 from training.finetuning.sets import SETS
 from ui.train.distillation import Distilling
-from ui.train.inside import _up_to_most, all_heads
+from ui.train.inside import _up_to_most, heads_of_layer
 from ui.train.race import Race
 from ui.train.scratch import Scratch
 
@@ -166,14 +166,14 @@ def test_a_head_can_be_opened_elsewhere_with_its_text(trained: AppTest, engine: 
     assert "Both, on Compare" not in {link.proto.label for link in sound(app).get("page_link")}
 
 
-def test_all_heads_are_saved_for_numpy(engine: Engine) -> None:
+def test_all_heads_of_a_layer_are_saved_for_numpy(engine: Engine) -> None:
     before, after = (engine.attend(model, "A cat.", "It slept.") for model in ("embedded/bert", "embedded/tinybert"))
-    with np.load(BytesIO(all_heads(before, after)), allow_pickle=False) as found:
+    with np.load(BytesIO(heads_of_layer(before, after, 1)), allow_pickle=False) as found:
         assert tuple(found["tokens"]) == before.encoding.tokens
         assert (found["text"], found["text_pair"]) == ("A cat.", "It slept.")
         assert list(found["models"]) == ["embedded/bert", "embedded/tinybert"]
-        np.testing.assert_array_equal(found["before_6"], before.layer(5))
-        np.testing.assert_array_equal(found["after_2"], after.layer(1))
+        np.testing.assert_array_equal(found["before"], before.layer(1))
+        np.testing.assert_array_equal(found["after"], after.layer(1))
 
 
 def test_layers_are_compared_on_as_many_texts_as_have_enough_words() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,7 +18,7 @@ from ui.background import VISITS
 from ui.engine import engine, warm_up
 from ui.messages import on_script_error
 from ui.save import ADDRESS
-from ui.server import logs, requests, sessions, states
+from ui.server import logs, requests, sessions, sources, states
 from ui.server.headers import Headers
 from ui.server.health import Health
 from ui.server.metrics import metrics
@@ -42,10 +43,13 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     logs.configure(settings().log_format, questions=settings().log_questions)
     requests.refuse()
     states.hold()
-    sessions.keep(VISITS.at_work)
+    kept = sessions.keep(VISITS.at_work)
+    sources.leave_alone()
     keep_less()
     warm_up()
+    looking = asyncio.create_task(kept.look_after())
     yield
+    looking.cancel()
     WORKER.stop()
     tuned.OWN.close()
 

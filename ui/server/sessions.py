@@ -5,6 +5,7 @@ Streamlit keeps the last 128, whosever they are: who opens and closes as many so
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from streamlit import config, runtime
@@ -12,9 +13,15 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 
 _MOST_AT_WORK = 1_000
+_BETWEEN_LOOKS = 10.0  # seconds
 
 
-class Sessions(MemorySessionStorage):
+class _Storage(MemorySessionStorage):
+    def forget_over(self) -> None:
+        self._cache.expire()  # type: ignore[attr-defined]
+
+
+class Sessions(_Storage):
     """Streamlit's storage, in which sessions that were never shown a page have no place, and those with work in the
     background (``at_work`` tells of a session's id) have places of their own.
     """
@@ -22,7 +29,7 @@ class Sessions(MemorySessionStorage):
     def __init__(self, at_work: Callable[[str], bool]) -> None:
         seconds = config.get_option("server.disconnectedSessionTTL")
         super().__init__(ttl_seconds=seconds)
-        self._of_work = MemorySessionStorage(maxsize=_MOST_AT_WORK, ttl_seconds=seconds)
+        self._of_work = _Storage(maxsize=_MOST_AT_WORK, ttl_seconds=seconds)
         self._at_work = at_work
 
     def get(self, session_id: str) -> SessionInfo | None:
@@ -40,14 +47,28 @@ class Sessions(MemorySessionStorage):
         elif super().get(session_id) is not None:
             super().delete(session_id)
 
+    def forget_over(self) -> None:
+        """Let go of sessions whose time is over. Left alone they stay in memory, with all that they hold, until somebody
+        else's is stored.
+        """
+        super().forget_over()
+        self._of_work.forget_over()
+
+    async def look_after(self) -> None:
+        """Let go of them again and again."""
+        while True:
+            await asyncio.sleep(_BETWEEN_LOOKS)
+            self.forget_over()
+
     def list(self) -> list[SessionInfo]:
         return [*self._of_work.list(), *super().list()]
 
 
-def keep(at_work: Callable[[str], bool]) -> None:
+def keep(at_work: Callable[[str], bool]) -> Sessions:
     """From now on the server keeps its lost sessions like this. Raises AttributeError where Streamlit calls the place
     something else.
     """
     manager = runtime.get_instance()._session_mgr
     manager._session_storage  # type: ignore[attr-defined]  # noqa: B018
-    manager._session_storage = Sessions(at_work)  # type: ignore[attr-defined]
+    kept = manager._session_storage = Sessions(at_work)  # type: ignore[attr-defined]
+    return kept

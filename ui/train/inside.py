@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import BytesIO
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -157,11 +156,11 @@ def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, h
             "One row a cell: who looks, at whom, the weight before and after.",
         )
         save.file(
-            "All heads (NPZ)",
-            lambda: all_heads(before, after),
-            "before-after-all-heads",
+            "All heads of this layer (NPZ)",
+            lambda: heads_of_layer(before, after, layer),
+            f"before-after-layer-{layer + 1}",
             "npz",
-            "For NumPy: tokens, and the attention of each layer before and after, (heads, queries, keys).",
+            "For NumPy: tokens, and the attention of the layer before and after, (heads, queries, keys).",
         )
         _links(found, before, layer, head)
 
@@ -177,23 +176,20 @@ def _links(found: Tuned, run: AttentionRun, layer: int, head: int) -> None:
     st.page_link("pages/compare.py", label="Both, on Compare", query_params=both)
 
 
-def all_heads(before: AttentionRun, after: AttentionRun) -> bytes:
-    """An archive for NumPy: tokens (n,), text, text_pair, the two models, and for each layer, counted from 1,
-    ``before_1`` and ``after_1``: float32 (heads, n, n).
+def heads_of_layer(before: AttentionRun, after: AttentionRun, layer: int) -> bytes:
+    """An archive for NumPy: tokens (n,), text, text_pair, the two models, and ``before`` and ``after``: float32
+    (heads, n, n) of the layer, which counts from 0. One layer at a time, since what a visitor saves stays in memory
+    until the next page: all layers of 496 tokens are 131 MB.
     """
     buffer = BytesIO()
-    arrays: dict[str, Any] = {
-        f"{when}_{layer + 1}": run.layer(layer)
-        for when, run in (("before", before), ("after", after))
-        for layer in range(run.n_layers)
-    }
     np.savez_compressed(
         buffer,
         tokens=np.array(before.encoding.tokens, dtype=np.str_),
         text=np.array(before.encoding.text),
         text_pair=np.array(before.encoding.text_pair or ""),
         models=np.array([before.model.id, after.model.id]),
-        **arrays,
+        before=before.layer(layer),
+        after=after.layer(layer),
     )
     return buffer.getvalue()
 

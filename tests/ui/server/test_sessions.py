@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+import weakref
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from in_a_loop import run
 from streamlit import config, runtime
 from streamlit.runtime import Runtime
 from streamlit.runtime.session_manager import SessionInfo
@@ -48,6 +52,28 @@ def test_who_comes_back_is_no_longer_stored(stored: Sessions) -> None:
         stored.delete(name)
     assert stored.list() == []
     assert stored.get("reader") is None
+
+
+def test_sessions_whose_time_is_over_are_let_go(stored: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not only when another one is stored: a class that has left would stay in memory until somebody comes."""
+    infos = [lost(name) for name in ("at work", "reader")]
+    held = [weakref.ref(info) for info in infos]
+    while infos:
+        stored.save(infos.pop())
+    later = time.monotonic() + 121
+    for storage in (stored._cache, stored._of_work._cache):
+        monkeypatch.setattr(storage, "_timer", lambda: later)
+    assert stored.list() == []
+    assert all(each() is not None for each in held)  # Streamlit, left to itself
+    monkeypatch.setattr(sessions, "_BETWEEN_LOOKS", 0.0)
+
+    async def look() -> None:
+        looking = asyncio.create_task(stored.look_after())
+        while any(each() is not None for each in held):
+            await asyncio.sleep(0)
+        looking.cancel()
+
+    run(asyncio.wait_for(look(), 10))
 
 
 def test_streamlit_keeps_its_sessions_where_ours_are_put(monkeypatch: pytest.MonkeyPatch) -> None:

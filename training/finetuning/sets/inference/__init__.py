@@ -15,8 +15,12 @@ from training.finetuning.writing import Deck, shuffled, written
 
 LABELS: Final = ("contradiction", "entailment", "neutral")
 _SEED = 15
-_EACH: Final[Mapping[Part, tuple[int, int]]] = {"train": (1, 6), "dev": (1, 4), "test": (1, 3)}
+_EACH: Final[Mapping[Part, tuple[int, int]]] = {"train": (1, 4), "dev": (1, 4), "test": (1, 2)}
 """Groups that a frame makes: one of three, and one of one."""
+_DENIES: Final = 4
+"""One group in so many denies in its hypotheses: where half of them did, embedded/bert learnt what is open, but not which
+of the other two is so.
+"""
 _NUMBERS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _SAID: Final = {False: ("entailment", "contradiction", "neutral"), True: ("contradiction", "entailment", "neutral")}
 """What a hypothesis on {x}, {y} or {z} is, where it says what is so of {x}, and where it denies that."""
@@ -33,14 +37,14 @@ def _words(frame: Frame, decks: dict[str, Deck[str]], rng: np.random.Generator) 
     return words | {slot: _NUMBERS[place] for slot, place in zip(("low", "mid", "high"), rising, strict=True)}
 
 
-def _group(frame: Frame, words: dict[str, str], denied: bool, cluster: str) -> list[Labelled]:
+def _group(frame: Frame, premise: str, words: dict[str, str], denied: bool, cluster: str) -> list[Labelled]:
     """Nine pairs: {x}, {y} and {z} take all three places in turn, and each premise stands with each hypothesis.
 
     So every premise, and every hypothesis, has each label once.
     """
     three = [words[slot] for slot in "xyz"]
     turns = [words | dict(zip("xyz", three[turn:] + three[:turn], strict=True)) for turn in range(3)]
-    premises = [written(frame.premise, turn) for turn in turns]
+    premises = [written(premise, turn) for turn in turns]
     hypotheses = [written(frame.not_so if denied else frame.so, turn) for turn in turns]
     return [
         Labelled(premises[one], hypotheses[other], _SAID[denied][(other - one) % 3], cluster)
@@ -57,8 +61,9 @@ def _part(part: Part) -> tuple[Labelled, ...]:
     for number, (frame, n) in enumerate(frames, 1):
         made = 0
         while made < n:
-            denied = (number + made) % 2 == 1
-            group = _group(frame, _words(frame, decks, rng), denied, f"{part} {number}: {frame.phenomenon}")
+            denied = (number + made) % _DENIES == 0
+            premise = frame.premises[(made + number // _DENIES) % len(frame.premises)]
+            group = _group(frame, premise, _words(frame, decks, rng), denied, f"{part} {number}: {frame.phenomenon}")
             if items.keys().isdisjoint((item.text, item.pair) for item in group):
                 items |= {(item.text, item.pair): item for item in group}
                 made += 1
@@ -71,32 +76,34 @@ SET = BuiltIn(
     kind="classification",
     question="Does the second sentence follow from the first, contradict it, or neither?",
     card="""\
-**4,248 pairs** of a premise and a hypothesis, written for this project from 221 frames: 2,961 to train on, 324 for
+**4,302 pairs** of a premise and a hypothesis, written for this project from 253 frames: 3,015 to train on, 324 for
 development, 963 for the test. In each premise one thing is so, one is not so, and one is left open. In two thirds of
-the pairs the three are told of one person or by themselves, and what is open is mostly not mentioned: “Lucy has a
-camera, wants a tent, and has no violin.” In the others they are three people: “Anna managed to open the box, Tom failed
-to, and Lucy tried to.” That Anna opened it follows, that Tom opened it is false, and of Lucy nobody knows. These are
-harder, since the names have to be kept apart. The frames are on negation, time and order, relative clauses and what
-goes with what, comparison, “and”, “or” and “neither”, what may be and what is known, “if”, “because”, “all” and “some”,
-active and passive, buying and lending, trying and managing, place, numbers, kinds of things, and opposites.
+the pairs the three are told of one person or by themselves: “Lucy has a camera, talks about a tent, and has no violin.”
+In the others they are three people: “Anna managed to open the box, Tom failed to, and Lucy tried to.” That Anna opened
+it follows, that Tom opened it is false, and of Lucy nobody knows. These are harder, since the names have to be kept
+apart. The frames are on negation, time and order, relative clauses and what goes with what, comparison, “and”, “or” and
+“neither”, what may be and what is known, “if”, “because”, “all” and “some”, active and passive, buying and lending,
+trying and managing, place, numbers, kinds of things, and opposites. A quarter of the hypotheses deny.
 
 **Balance.** The three take all places in turn, and every premise stands with every hypothesis of its group: each
 premise, and each hypothesis, has each of the three labels once. So either sentence by itself says nothing about the
-label, nor do the words of both without their order: n-grams of either or of both get a third of the test right. Counts
-of shared words get 42%, since what is not mentioned is open. A rule that is told what is asked about and looks whether
-the premise mentions it gets 49% right, one that looks also where gets 61%: in the frames that tell of one, what is so
-stands first more often than not. A model is seen to infer only where it does better than that.
+label, nor do the words of both without their order: n-grams of either or of both get a third of the test right. Each
+frame that tells of one has two premises: what is so stands first in one, what is not so in the other, and one of them
+mentions what is open. What is not mentioned is open, of course: a rule that is told what is asked about and looks
+whether the premise mentions it gets 45% right, one that looks also where gets 42%, counts of shared words 40%. A model is
+seen to infer only where it does better than that.
 
 **How the parts are kept apart.** No frame is used in two parts. The words that fill the slots (names, nouns,
 adjectives, verbs) occur nowhere in another part. The words that frames are made of are shared in part, on purpose:
-besides function words some eighty such as “older”, “managed”, “false” or “know”, which say what follows from what. What
+besides function words some ninety such as “older”, “managed”, “false” or “asked”, which say what follows from what. What
 is learnt of them has to carry over to other sentences.
 
 **What it cannot show.** This is a neat sample of inference: short sentences, one step, no knowledge of the world beyond
 what words mean. Everything is taken in its plain sense: “some” does not exclude “all”, and who tried may have managed.
-Whoever wrote the set saw what `embedded/bert` scores on it, on the test part, too. Earlier drafts had taught it too
-little: of three people alone it got 37% right. So the frames that tell of one were added, and frames were put in
-another order after a baseline on the test part had used where names stand.
+Whoever wrote the set saw what `embedded/bert` scores on it, on the test part, too, and wrote it anew for that: of three
+people alone it got 37% right, so the frames that tell of one were added; where half of the hypotheses denied it never
+said that anything follows, so now a quarter do; and what gave the label away before (which thing stands first, and
+whether it is mentioned) was balanced.
 """,
     part=_part,
     labels=LABELS,

@@ -13,7 +13,7 @@ from training.finetuning.data import Part
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A premise and two hypotheses on {x}. For whoever the premise calls {x}, ``so`` is true; for whoever it calls {y},
+    """Premises, and two hypotheses on {x}. For whoever a premise calls {x}, ``so`` is true; for whoever it calls {y},
     ``not_so`` is; for {z} neither is known.
 
     {x}, {y} and {z} are of the pool ``of``; {a}, {b}, ... are the words of one entry of each of ``slots``, which names
@@ -23,18 +23,18 @@ class Frame:
     phenomenon: str
     of: str
     slots: tuple[str, ...]
-    premise: str
+    premises: tuple[str, ...]
     so: str
     not_so: str
 
 
 def read(block: str) -> tuple[Frame, ...]:
-    """Frames of four lines: phenomenon | pool of {x}, {y}, {z} | pools of the slots; premise; so; not so."""
+    """Frames of lines: phenomenon | pool of {x}, {y}, {z} | pools of the slots; premises, a line each; so; not so."""
     frames = []
     for lines in block.strip().split("\n\n"):
-        head, premise, so, not_so = lines.splitlines()
+        head, *premises, so, not_so = lines.splitlines()
         phenomenon, of, *slots = (field.strip() for field in head.split("|"))
-        frames.append(Frame(phenomenon, of, tuple(" ".join(slots).split()), premise, so, not_so))
+        frames.append(Frame(phenomenon, of, tuple(" ".join(slots).split()), tuple(premises), so, not_so))
     return tuple(frames)
 
 
