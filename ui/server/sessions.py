@@ -48,8 +48,8 @@ class Sessions(_Storage):
             super().delete(session_id)
 
     def forget_over(self) -> None:
-        """Let go of sessions whose time is over. Left alone they stay in memory, with all that they hold, until somebody
-        else's is stored.
+        """Let go of sessions whose time is over. Left alone they stay in memory, with all that they hold, until another
+        one is stored.
         """
         super().forget_over()
         self._of_work.forget_over()

@@ -18,8 +18,8 @@ _SEED = 15
 _EACH: Final[Mapping[Part, tuple[int, int]]] = {"train": (1, 4), "dev": (1, 4), "test": (1, 2)}
 """Groups that a frame makes: one of three, and one of one."""
 _DENIES: Final = 4
-"""One group in so many denies in its hypotheses: where half of them did, embedded/bert learnt what is open, but not which
-of the other two is so.
+"""One group in so many denies in its hypotheses: where half of them did, embedded/bert learnt what is open, but not
+which of the other two is so.
 """
 _NUMBERS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _SAID: Final = {False: ("entailment", "contradiction", "neutral"), True: ("contradiction", "entailment", "neutral")}
@@ -90,13 +90,13 @@ premise, and each hypothesis, has each of the three labels once. So either sente
 label, nor do the words of both without their order: n-grams of either or of both get a third of the test right. Each
 frame that tells of one has two premises: what is so stands first in one, what is not so in the other, and one of them
 mentions what is open. What is not mentioned is open, of course: a rule that is told what is asked about and looks
-whether the premise mentions it gets 45% right, one that looks also where gets 42%, counts of shared words 40%. A model is
-seen to infer only where it does better than that.
+whether the premise mentions it gets 45% right, one that looks also where gets 42%, counts of shared words 40%. A model
+is seen to infer only where it does better than that.
 
 **How the parts are kept apart.** No frame is used in two parts. The words that fill the slots (names, nouns,
 adjectives, verbs) occur nowhere in another part. The words that frames are made of are shared in part, on purpose:
-besides function words some ninety such as “older”, “managed”, “false” or “asked”, which say what follows from what. What
-is learnt of them has to carry over to other sentences.
+besides function words some ninety such as “older”, “managed”, “false” or “asked”, which say what follows from what.
+What is learnt of them has to carry over to other sentences.
 
 **What it cannot show.** This is a neat sample of inference: short sentences, one step, no knowledge of the world beyond
 what words mean. Everything is taken in its plain sense: “some” does not exclude “all”, and who tried may have managed.
