@@ -1,16 +1,18 @@
 """The sessions of visitors whose connection is lost, kept for a while until they come back.
 
-Streamlit keeps the last 128, whosever they are: who opens and closes as many sockets would push out all others.
+Streamlit keeps the last 128, whosever they are: who opens and closes as many sockets would push out all others. And
+what it has to tell to someone who came back in the meantime it sends to the connection that was lost.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from streamlit import config, runtime
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
-from streamlit.runtime.session_manager import SessionInfo
+from streamlit.runtime.session_manager import ActiveSessionInfo, SessionInfo, SessionManager
 
 _MOST_AT_WORK = 1_000
 _BETWEEN_LOOKS = 10.0  # seconds
@@ -64,6 +66,24 @@ class Sessions(_Storage):
         return [*self._of_work.list(), *super().list()]
 
 
+class Connected(list[ActiveSessionInfo]):
+    """Those who are connected, each looked up when its turn comes.
+
+    Streamlit goes through them to send what pages have drawn, and waits meanwhile. Who loses the connection and comes
+    back in that time has a new one; sent to the old one the page would be lost, and its visitor wait for ever.
+    """
+
+    def __init__(self, manager: SessionManager) -> None:
+        super().__init__(type(manager).list_active_sessions(manager))
+        self._manager = manager
+
+    def __iter__(self) -> Iterator[ActiveSessionInfo]:
+        for info in super().__iter__():
+            now = self._manager.get_active_session_info(info.session.id)
+            if now is not None:
+                yield now
+
+
 def keep(at_work: Callable[[str], bool]) -> Sessions:
     """From now on the server keeps its lost sessions like this. Raises AttributeError where Streamlit calls the place
     something else.
@@ -71,4 +91,5 @@ def keep(at_work: Callable[[str], bool]) -> Sessions:
     manager = runtime.get_instance()._session_mgr
     manager._session_storage  # type: ignore[attr-defined]  # noqa: B018
     kept = manager._session_storage = Sessions(at_work)  # type: ignore[attr-defined]
+    manager.list_active_sessions = partial(Connected, manager)  # type: ignore[method-assign]
     return kept

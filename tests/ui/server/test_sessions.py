@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 import weakref
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from in_a_loop import run
 from streamlit import config, runtime
 from streamlit.runtime import Runtime
-from streamlit.runtime.session_manager import SessionInfo
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.session_manager import ActiveSessionInfo, SessionInfo
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from ui.server import sessions
-from ui.server.sessions import Sessions
+from ui.server.sessions import Connected, Sessions
 
 
 def lost(name: str, runs: int = 1) -> SessionInfo:
@@ -76,15 +81,46 @@ def test_sessions_whose_time_is_over_are_let_go(stored: Sessions, monkeypatch: p
     run(asyncio.wait_for(look(), 10))
 
 
+def comes_back_while_others_are_told(manager: WebsocketSessionManager) -> list[tuple[str, object]]:
+    """Who is told, over which connection, where the second of three comes back while the first is told."""
+    told = []
+    for info in manager.list_active_sessions():
+        told.append((info.session.id, info.client))
+        if info.session.id == "first":
+            manager.disconnect_session("second")
+            assert manager.connect_session("new", None, {}, "second") == "second"  # type: ignore[arg-type]
+            manager.disconnect_session("third")
+    return told
+
+
+def test_who_came_back_in_the_meantime_is_told_over_the_new_connection() -> None:
+    manager = WebsocketSessionManager(Sessions(lambda _session: True), MagicMock(), MagicMock(), None)
+
+    def connected() -> None:
+        for name in ("first", "second", "third"):
+            session = MagicMock(id=name)
+            manager._active_session_info_by_id[name] = ActiveSessionInfo(f"{name}'s", session)  # type: ignore[arg-type]
+
+    connected()
+    alone = [("first", "first's"), ("second", "second's"), ("third", "third's")]
+    assert comes_back_while_others_are_told(manager) == alone  # Streamlit, left to itself
+    connected()
+    manager.list_active_sessions = partial(Connected, manager)  # type: ignore[method-assign]
+    assert comes_back_while_others_are_told(manager) == [("first", "first's"), ("second", "new")]
+    assert sorted(info.session.id for info in manager.list_sessions()) == ["first", "second", "third"]
+
+
 def test_streamlit_keeps_its_sessions_where_ours_are_put(monkeypatch: pytest.MonkeyPatch) -> None:
-    manager = SimpleNamespace(_session_storage="Streamlit's")
+    manager = WebsocketSessionManager(MemorySessionStorage(), MagicMock(), MagicMock(), None)
     monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
     sessions.keep(lambda _session: True)
     assert isinstance(manager._session_storage, Sessions)
+    assert isinstance(manager.list_active_sessions(), Connected)
     del manager._session_storage
     with pytest.raises(AttributeError):
         sessions.keep(lambda _session: True)
     assert "_session_mgr" in Runtime.__init__.__code__.co_names
+    assert "for active_session_info in self._session_mgr.list_active_sessions():" in inspect.getsource(Runtime)
 
 
 def test_a_session_waits_as_long_as_a_visit_is_not_over() -> None:
