@@ -5,6 +5,9 @@ views, train, probe, measure, lose their connection and come back within seconds
 messages that no browser sends, ask for ``/healthz``. When the time is over all of them leave, and the app has
 ``--settle`` seconds to forget them.
 
+Before anything is counted every page is drawn once in each of its views, and the crowd is there for ``--first`` minutes
+and leaves: Python and the system's allocator keep a part of what a first crowd took, and use it for the next.
+
 One JSON object a line: the machine, then every half minute how it stands, the last one the verdict. ``errors`` are
 those that are not a visitor's own fault: errors on pages, connections that the app closed, no answer within
 ``PATIENCE`` seconds, errors in the log. ``lost`` is work that was gone although the visit was alive: a training, or a
@@ -412,11 +415,20 @@ async def warm_up(url: str) -> None:
             raise RuntimeError(f"before anything began: {[*tally.errors, *tally.lost]}")
 
 
+async def crowd(url: str, n_visitors: int, seconds: float, tally: Tally, seed: int = 0) -> None:
+    """So many visitors for some time; then all of them leave."""
+    end = time.monotonic() + seconds
+    with proxies(url, n_visitors) as networks:
+        guests = [Guest(proxy, tally, random.Random(seed + number)) for number, proxy in enumerate(networks)]
+        await asyncio.gather(*(guest.live(end) for guest in guests))
+
+
 async def soak(
-    url: str, place: Place, n_visitors: int, seconds: float, settle: float
+    url: str, place: Place, n_visitors: int, first: float, seconds: float, settle: float
 ) -> tuple[Tally, dict[str, Figures]]:
     """What came of it, and the figures before, at the most, and after."""
     await warm_up(url)
+    await crowd(url, n_visitors, first, Tally(), n_visitors)
     await asyncio.sleep(settle)
     before = most = place.now()
     emit(stage="warm", **before)
@@ -435,9 +447,7 @@ async def soak(
             )  # fmt: skip
 
     watching = asyncio.create_task(watch())
-    with proxies(url, n_visitors) as networks:
-        guests = [Guest(proxy, tally, random.Random(number)) for number, proxy in enumerate(networks)]
-        await asyncio.gather(*(guest.live(begun + seconds) for guest in guests))
+    await crowd(url, n_visitors, seconds, tally)
     stage = "all have left"
     await asyncio.sleep(settle)
     watching.cancel()
@@ -471,6 +481,7 @@ def verdict(tally: Tally, figures: Mapping[str, Figures], allowance: float) -> b
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--first", type=float, default=2, help="minutes of the crowd before anything is counted")
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--settle", type=float, default=200, help="seconds until visits that ended are forgotten")
     parser.add_argument("--hosted", action="store_true", help="the profile for strangers")
@@ -493,7 +504,9 @@ def main() -> None:
             psutil.Process(process.pid), Path(f"/proc/{process.pid}/root{folder}") if group else folder, group
         )
         try:
-            tally, figures = asyncio.run(soak(url, place, chosen.visitors, 60 * chosen.minutes, chosen.settle))
+            tally, figures = asyncio.run(
+                soak(url, place, chosen.visitors, 60 * chosen.first, 60 * chosen.minutes, chosen.settle)
+            )
         except BaseException:
             print(log.read_text("utf-8")[-3000:], file=sys.stderr)
             raise

@@ -19,7 +19,10 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def _connected(session: str) -> bool:
-    return runtime.exists() and runtime.get_instance().is_active_session(session)
+    try:
+        return runtime.get_instance().is_active_session(session)
+    except RuntimeError:  # no server, or none any more
+        return False
 
 
 VISITS: Final = Visits(_connected)
