@@ -1,15 +1,15 @@
 # The app in a container: an ordinary user, and a root that can be read-only. docs/hosting.md says how to run it.
 FROM python:3.11-slim
 
-# Torch without CUDA, 200 MB instead of some gigabytes; for a GPU build with --build-arg TORCH_INDEX=https://pypi.org/simple
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+# Another index to take torch from. PyTorch's own, of builds for the CPU, makes the image gigabytes smaller.
+ARG TORCH_INDEX
 
 # requirements-serve.txt for the machines of a cluster that holds the models.
 ARG REQUIREMENTS=requirements.txt
 
 WORKDIR /app
 COPY requirements.txt requirements-serve.txt ./
-RUN pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" -r "$REQUIREMENTS"
+RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} -r "$REQUIREMENTS"
 COPY . .
 RUN python -m compileall -q . && mkdir /models && chown 10001:10001 /models
 

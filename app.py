@@ -8,20 +8,24 @@ import streamlit as st
 from pages import PAGES
 
 if __name__ == "__main__":
-    from ui import sign_in, uploads
     from ui.messages import failures_as_messages
-    from ui.turns import turn
+    from web import sign_in, uploads
+    from web.turns import turn
 
     st.set_page_config(page_title="Inside BERT", page_icon="ui/favicon.png", layout="wide")
     uploads.bound()
     page = st.navigation(
-        [st.Page(page.path, title=page.title, icon=page.icon, default=page is PAGES[0]) for page in PAGES],
+        [
+            st.Page(page.path, title=page.title, icon=page.icon, url_path=page.name, default=page is PAGES[0])
+            for page in PAGES
+        ],
         position="top",
     )
     sign_in.require()
     with turn(), failures_as_messages():
         page.run()
 else:
-    from ui.server import app as server
+    from ui.messages import on_script_error
+    from web import app as server
 
-    app = st.App(__file__, **server.parts([page.name for page in PAGES]))
+    app = st.App(__file__, **server.parts([page.name for page in PAGES], on_script_error))

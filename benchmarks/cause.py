@@ -38,7 +38,7 @@ from model_zoo.interventions.attribute import attribute
 from model_zoo.interventions.intervene import intervene
 from model_zoo.interventions.reading import reader
 from model_zoo.loading import LoadedModel
-from model_zoo.types import Aim, Change
+from model_zoo.types import Change, TargetAnswer
 
 TARGETS = {16: 0.25, 128: 0.5}
 GRADIENTS = 1.1
@@ -56,7 +56,7 @@ def of_heads(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
     info = loaded.info
     changes = [Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)]
     text, masked = masked_text(n_tokens)
-    read = reader(loaded, text, None, masked, Aim())
+    read = reader(loaded, text, None, masked, TargetAnswer())
     inputs = loaded.inputs([read.encoding])
 
     def plain() -> None:
@@ -66,7 +66,7 @@ def of_heads(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
     def every() -> None:
         # What a click on the page finds ready, the untouched run of its text, is computed anew here.
         loaded.walks.clear()
-        for _ in intervene(loaded, text, None, masked, Aim(), changes, "zero", None, 1):
+        for _ in intervene(loaded, text, None, masked, TargetAnswer(), changes, "zero", None, 1):
             pass
 
     found = medians({"plain": plain, "every": every}, repeats)
@@ -85,7 +85,7 @@ def of_heads(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
 def of_gradients(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
     """Integrated gradients beside as many backward passes of the same text, each with its forward pass."""
     text, masked = masked_text(n_tokens)
-    read = reader(loaded, text, None, masked, Aim())
+    read = reader(loaded, text, None, masked, TargetAnswer())
     embedding = loaded.encoder.get_input_embeddings()
     ids = torch.tensor([read.encoding.ids])
 
@@ -96,7 +96,7 @@ def of_gradients(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
             torch.autograd.grad(read.logits(states).log_softmax(dim=-1).max(), vectors)
 
     def integrated() -> None:
-        attribute(loaded, text, None, masked, Aim(), "integrated gradients", "log P", STEPS)
+        attribute(loaded, text, None, masked, TargetAnswer(), "integrated gradients", "log P", STEPS)
 
     found = medians({"backward": backward, "integrated": integrated}, max(3, repeats // 3))
     emit(

@@ -40,7 +40,7 @@ from model_zoo import DEFAULT_MODEL, Engine, tuned
 from model_zoo.registry import UNTRAINED
 from model_zoo.sources import packaged
 from training.finetuning import network
-from training.finetuning.data import Asked, Data, Item, Labelled, Tagged
+from training.finetuning.data import Data, Item, Labelled, PassageQuestion, Tagged
 from training.finetuning.finetune import Finetune
 from training.finetuning.results import (
     Answered,
@@ -198,7 +198,7 @@ def _read(said: Any, item: Item) -> Prediction:
         return Classified(said, ())
     if isinstance(item, Tagged):
         return TaggedWords(item.words, tuple(said), (1.0,) * len(said))
-    if isinstance(item, Asked):
+    if isinstance(item, PassageQuestion):
         return Answered((Span(0, len(said), said, 1.0),) if said else (), 0.0)
     return Rated(said)
 

@@ -2,7 +2,7 @@
 
 ``alone`` is one import in a fresh process. ``app`` is a fresh process that goes the way of the app: each step stands
 on those before it and adds what its line says, with the process as it is then. ``threads`` is 30 threads that ask the
-engine for attention at once, as glibc is and as ``ui.allocator`` sets it. Megabytes: ``rss_mb`` is resident memory,
+engine for attention at once, as glibc is and as ``web.allocator`` sets it. Megabytes: ``rss_mb`` is resident memory,
 files that are mapped among it (libraries, which processes share); ``uss_mb`` is what is its own; ``objects`` are what
 the garbage collector looks at. Medians over the repeats, each of which takes every process once.
 """
@@ -55,10 +55,10 @@ APP = (
     ),
     ("transformers", "import transformers.modeling_utils"),
     ("loading", "import model_zoo.loading"),
-    ("default model", "from ui.engine import engine; engine().info('embedded/bert')"),
+    ("default model", "from web.engine import engine; engine().info('embedded/bert')"),
     ("other embedded models", "[engine().info('embedded/' + name) for name in ('tinybert', 'modernbert', 'bilstm')]"),
     *((f"page {name}", f"opened({name!r})") for name in PAGES),
-    ("freed memory given back", "from ui.allocator import give_back; give_back()"),
+    ("freed memory given back", "from web.allocator import give_back; give_back()"),
 )
 
 CHILD = """
@@ -70,7 +70,7 @@ process = psutil.Process()
 def opened(name):
     from streamlit.testing.v1 import AppTest
     app = AppTest.from_file("app.py", default_timeout=600)
-    app.switch_page(f"pages/{name}.py").run()
+    app.switch_page(f"pages/{name}/page.py").run()
     assert not app.exception, app.exception
 
 def now():
@@ -91,8 +91,8 @@ for name, step in json.loads(sys.argv[1]):
 THREADS = """
 import json, sys, threading, time
 import psutil
-from ui.allocator import give_back, keep_less
-from ui.engine import engine
+from web.allocator import give_back, keep_less
+from web.engine import engine
 
 if sys.argv[1] == "set":
     keep_less()

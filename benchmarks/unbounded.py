@@ -31,9 +31,9 @@ def main() -> None:
     os.environ.update(OPEN)
     with ExitStack() as patches:
         patches.enter_context(mock.patch.object(gc, "freeze", _nothing))
-        if importlib.util.find_spec("ui.garbage") is not None:
+        if importlib.util.find_spec("web.garbage") is not None:
             for name in ("watch", "settle"):
-                patches.enter_context(mock.patch(f"ui.garbage.{name}", _nothing))
+                patches.enter_context(mock.patch(f"web.garbage.{name}", _nothing))
         cli.main(prog_name="streamlit")
 
 

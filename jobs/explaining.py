@@ -14,12 +14,12 @@ from analysis import explanations
 from analysis.explanations import Area, Way
 from analysis.words import Unit, word_units
 from jobs.job import Job
-from model_zoo.asking import Asking
+from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError, NotSupported
 from model_zoo.heldout import written_pairs
 from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import METHODS, Aim, Change, Effects, Encoding, Measure
+from model_zoo.types import METHODS, Change, Effects, Encoding, Measure, TargetAnswer
 
 Array = npt.NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def explainable(encoding: Encoding, position: int | None) -> tuple[Unit, ...]:
     )
 
 
-def explain(engine: Asking, question: Intervene, measure: Measure) -> Iterator[Explained]:
+def explain(engine: EngineInterface, question: Intervene, measure: Measure) -> Iterator[Explained]:
     """The explanations of a question's answer, which has no changes of its own; yields them as they grow, the last one
     whole.
     """
@@ -118,7 +118,7 @@ def built_in(model: str, *, causal: bool) -> list[Intervene]:
     for pair in written_pairs()[:: len(written_pairs()) // N_SENTENCES][:N_SENTENCES]:
         words = pair.first.rstrip(".").split()
         if causal:
-            found.append(Intervene(model, " ".join(words[:-1]), aim=Aim("next token")))
+            found.append(Intervene(model, " ".join(words[:-1]), aim=TargetAnswer("next token")))
         else:
             longest = max(words, key=len)
             found.append(Intervene(model, pair.first.replace(longest, "[MASK]", 1)))
@@ -130,7 +130,7 @@ class Explaining(Job):
 
     doing = "testing explanations"
 
-    def __init__(self, engine: Asking, questions: Sequence[Intervene], measure: Measure = "log P") -> None:
+    def __init__(self, engine: EngineInterface, questions: Sequence[Intervene], measure: Measure = "log P") -> None:
         super().__init__()
         self.questions = tuple(questions)
         self.measure = measure

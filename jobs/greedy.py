@@ -16,7 +16,7 @@ import numpy as np
 
 from analysis.effects import measured, same_answer
 from jobs.job import Job
-from model_zoo.asking import Asking
+from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Effects
@@ -45,7 +45,7 @@ class Greedy(Job):
 
     doing = "looking for heads that matter"
 
-    def __init__(self, engine: Asking, question: Intervene, heads: Sequence[Head]) -> None:
+    def __init__(self, engine: EngineInterface, question: Intervene, heads: Sequence[Head]) -> None:
         super().__init__()
         self.question = replace(question, changes=(), top_k=1)
         self.heads = tuple(heads)

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from analysis.latency import ModelCost, latencies
 from jobs.job import Job
-from model_zoo.asking import Asking
+from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
 from model_zoo.types import CostFailure, CostSample, CostSubject, Quality
 from training.measure_quality import MeasureQuality
@@ -35,7 +35,7 @@ class Measurement(Job):
 
     doing = "measuring"
 
-    def __init__(self, engine: Asking, models: Sequence[str], *, judged: bool = True) -> None:
+    def __init__(self, engine: EngineInterface, models: Sequence[str], *, judged: bool = True) -> None:
         super().__init__()
         self.models = tuple(models)
         self.judged = judged

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from jobs.job import Job
 from model_zoo import tuned
-from model_zoo.asking import Asking
+from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError, NoRoomNow, OutOfMemory
 from training.finetuning.data import Data
 from training.finetuning.finetune import Finetune
@@ -24,7 +24,7 @@ _TAUGHT_AT_ONCE = 64  # texts that a teacher reads in a step: others wait for ea
 
 
 @dataclass(frozen=True)
-class Arm:
+class Candidate:
     """One model to be tuned; ``name`` is what the screen calls it. With a ``teacher``, the name of an arm before it, it
     learns from that one's scores, too, and waits until they are there. ``keep`` keeps the tuned model's files.
     """
@@ -41,7 +41,7 @@ class Arm:
 class Run:
     """What is known of an arm so far; ``failed`` is a sentence. Written by the worker, read by the page."""
 
-    arm: Arm
+    arm: Candidate
     id: str = field(default_factory=tuned.new_id)
     begun: Begun | None = None
     steps: list[Stepped] = field(default_factory=list)
@@ -96,7 +96,7 @@ class Tuning(Job):
 
     doing = "training"
 
-    def __init__(self, engine: Asking, arms: Sequence[Arm]) -> None:
+    def __init__(self, engine: EngineInterface, arms: Sequence[Candidate]) -> None:
         super().__init__()
         self.runs = tuple(Run(arm) for arm in arms)
         self.earlier: list[Run] = []
@@ -112,7 +112,7 @@ class Tuning(Job):
         self.runs, self.earlier = (), []
         return job
 
-    def with_more(self, arms: Sequence[Arm]) -> Tuning:
+    def with_more(self, arms: Sequence[Candidate]) -> Tuning:
         """A job of these arms that has this one's results for the first of them, whatever they are called now."""
         job = self.resumed()
         for run, arm in zip(job.runs, arms, strict=False):
@@ -249,7 +249,7 @@ class Training(Tuning):
     """The one behind the button "Train": a model, or several seeds of it."""
 
 
-class Tried(Tuning):
+class LessonTraining(Tuning):
     """The one of the lesson on fine-tuning: small enough to be over in seconds."""
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from model_zoo import registry
-from model_zoo.answers import Slot, lens, predictions, slot_at
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
+from model_zoo.prediction_heads import Slot, lens, predictions, slot_at
 from model_zoo.types import Encoding, MaskLens, MaskPrediction, Prediction, TokenScores
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import transformers
 from transformers import CONFIG_MAPPING, AutoConfig, PreTrainedModel
 
-from model_zoo import plausible
+from model_zoo import config_checks
 from model_zoo.errors import BadCheckpoint
 
 # Configs of before 2020 do not say what network they are of. A part of the name of a weight that one kind alone has;
@@ -42,7 +42,7 @@ def read(folder: Path, names: Sequence[str], model: str) -> Any:
 
     What it does not know of, such as ``output_past`` or ``finetuning_task``, is left alone.
     """
-    settings = plausible.refuse_config_file(folder, model)
+    settings = config_checks.refuse_config_file(folder, model)
     has_code = "auto_map" in settings
     kind = settings.get("model_type") or (None if has_code else _kind(settings, names))
     if kind is None and not has_code:

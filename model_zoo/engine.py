@@ -16,17 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_zoo import registry, sources, tracing, tuned
-from model_zoo.answering import SECONDS_A_TURN, Answering, answers, together
-from model_zoo.asking import Asking
+from model_zoo.answer_cache import AnswerCache
 from model_zoo.download import Download
 from model_zoo.downloading import Downloads
+from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
-from model_zoo.line import give_way
+from model_zoo.fair_queue import give_way
 from model_zoo.machine import resident
-from model_zoo.memory import ModelMemory
+from model_zoo.model_cache import ModelCache
 from model_zoo.pickles import Pickles
 from model_zoo.question import Comparison, Question, Streamed
-from model_zoo.results import Results
+from model_zoo.scheduler import SECONDS_A_TURN, Scheduler, answers, together
 from model_zoo.types import DTYPES, DType, EngineState, HeldModel, ModelStatus, megabytes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _SECONDS_BETWEEN_RELIEFS = 5.0
 _NOTHING = object()
 
 
-class Engine(Asking):
+class Engine(EngineInterface):
     """Loads models, keeps them within a budget, runs them. Safe for many threads.
 
     ``device`` is "cuda", "mps" or "cpu" (default: the first there is). ``dtype`` is the number format that models are
@@ -96,13 +96,13 @@ class Engine(Asking):
         self._download_bytes = download_bytes
         self._downloads = Downloads(self._source)
         self._model_bytes = model_bytes
-        self._started: tuple[torch.device, ModelMemory[Source, LoadedModel]] | None = None
+        self._started: tuple[torch.device, ModelCache[Source, LoadedModel]] | None = None
         self._lock = threading.RLock()
-        self._results = Results(result_bytes)
+        self._results = AnswerCache(result_bytes)
         self._process_bytes = process_bytes
         self._relieved = 0.0
         self._threads = threads
-        self._answering = Answering(runs, batch)
+        self._answering = Scheduler(runs, batch)
         self._on_change = on_change
         self._moved: set[str] = set()
 
@@ -111,7 +111,7 @@ class Engine(Asking):
         """Whether torch is loaded and the device known."""
         return self._started is not None
 
-    def _start(self) -> tuple[torch.device, ModelMemory[Source, LoadedModel]]:
+    def _start(self) -> tuple[torch.device, ModelCache[Source, LoadedModel]]:
         """Load torch and choose the device, once."""
         with self._lock:
             if self._started is None:
@@ -122,7 +122,7 @@ class Engine(Asking):
                 if self._threads is not None:
                     torch.set_num_threads(self._threads)
                 device = torch.device(self._device) if self._device else loading.best_device()
-                memory: ModelMemory[Source, LoadedModel] = ModelMemory(
+                memory: ModelCache[Source, LoadedModel] = ModelCache(
                     self._model_bytes or loading.default_budget(device),
                     self._agreed_source,
                     lambda source: loading.load(source, self._device_of(source.id, device), self._dtype),
@@ -137,7 +137,7 @@ class Engine(Asking):
         return str(self._start()[0])
 
     @property
-    def _memory(self) -> ModelMemory[Source, LoadedModel]:
+    def _memory(self) -> ModelCache[Source, LoadedModel]:
         return self._start()[1]
 
     @property
@@ -276,21 +276,21 @@ class Engine(Asking):
             except ModelZooError:
                 raise
             except Exception as error:
-                from model_zoo import shortage
+                from model_zoo import out_of_memory
 
-                if not shortage.is_shortage(error):
+                if not out_of_memory.is_shortage(error):
                     raise
                 if not next(remedies, lambda _model: False)(model):
-                    raise shortage.too_little(model) from error
+                    raise out_of_memory.too_little(model) from error
 
     def _make_room(self, _model: str) -> bool:
         """Forget all answers and idle models; never in vain, since the next try finds at least what torch kept."""
-        from model_zoo import shortage
+        from model_zoo import out_of_memory
 
         device, memory = self._start()
         self._results.clear()
         memory.clear()
-        shortage.give_back(device)
+        out_of_memory.give_back(device)
         return True
 
     def _leave_gpu(self, model: str) -> bool:
@@ -373,12 +373,12 @@ class Engine(Asking):
         except ModelZooError:
             raise
         except Exception as error:
-            from model_zoo import shortage
+            from model_zoo import out_of_memory
 
-            if not shortage.is_shortage(error):
+            if not out_of_memory.is_shortage(error):
                 raise
             self._make_room(model)
-            raise shortage.too_little(model) from error
+            raise out_of_memory.too_little(model) from error
 
     def derived(self, key: Hashable, compute: Callable[[], Result]) -> Result:
         found: Result = self._results.of(("derived", key), compute)

@@ -21,17 +21,18 @@ from transformers.utils import logging as transformers_logging
 from model_zoo import (
     capture,
     checkpoint,
+    config_checks,
     configs,
+    eager_attention,
+    module_discovery,
     network,
-    plausible,
+    out_of_memory,
     registry,
-    shortage,
     sources,
-    trial,
-    unfused,
-    watching,
+    tokenizer_sandbox,
 )
 from model_zoo.capture import Call
+from model_zoo.eager_attention import Projections
 from model_zoo.encoding import encode, shifted
 from model_zoo.errors import BadCheckpoint, ModelZooError, NotSupported, OutOfMemory
 from model_zoo.families import Family, family_of
@@ -39,7 +40,6 @@ from model_zoo.machine import memory_limit
 from model_zoo.sources import Source
 from model_zoo.tokenizer import read as read_tokenizer
 from model_zoo.types import PARTS, DType, Encoding, FloatArray, ModelInfo, Part
-from model_zoo.unfused import Projections
 
 # transformers prints missing weights as a warning; here they decide which heads exist, and the page says so.
 logging.getLogger("transformers.modeling_utils").setLevel(logging.ERROR)
@@ -109,7 +109,7 @@ class LoadedModel:
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
     means: dict[str, Any] = field(default_factory=dict, init=False)  # see interventions.intervene
     means_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
-    walks: LRUCache[Any, Any] = field(default_factory=_kept_walks, init=False)  # see interventions.walk
+    walks: LRUCache[Any, Any] = field(default_factory=_kept_walks, init=False)  # see interventions.layerwise
     walks_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections: dict[Part, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
@@ -134,7 +134,7 @@ class LoadedModel:
         limit = self.max_tokens if max_tokens is None else min(max_tokens, self.max_tokens)
         own = self.tokenizer.mask_token or "[MASK]"
         read, read_pair = (part and part.replace("[MASK]", own) for part in (text, text_pair))
-        with self.tokenizer_lock, trial.failures_told(self.info.id):
+        with self.tokenizer_lock, tokenizer_sandbox.failures_told(self.info.id):
             encoding = encode(self.tokenizer, read or "", read_pair, limit)
         n_known = getattr(self.model.config, "vocab_size", None)
         if n_known is not None and max(encoding.ids, default=0) >= n_known:  # on a GPU this would end every model's run
@@ -198,7 +198,7 @@ class LoadedModel:
         """The attention calls this thread makes inside the block, in order; the longest text has ``n_tokens``."""
         if self.unfused is None:
             return capture.recording()
-        return unfused.recording(self.encoder, self.unfused, n_tokens)
+        return eager_attention.recording(self.encoder, self.unfused, n_tokens)
 
     @cached_property
     def takes_type_ids(self) -> bool:
@@ -225,14 +225,14 @@ class LoadedModel:
         """The norm behind the encoder's last layer, which its output has passed through and the layers before have not;
         None where the last layer ends in a norm of its own (BERT). Found by watching, so no family has to be named.
         """
-        return watching.final_norm(self.encoder, self._tried)
+        return module_discovery.final_norm(self.encoder, self._tried)
 
     @cached_property
-    def layers(self) -> watching.Layers | None:
+    def layers(self) -> module_discovery.Layers | None:
         """The modules of the encoder's layers; None where they do not hand on hidden states one to the next. Found by
         watching, so no family has to be named.
         """
-        return watching.layers(self.encoder, self._tried_states, self.final_norm)
+        return module_discovery.layers(self.encoder, self._tried_states, self.final_norm)
 
     def output_projections(self, part: Part) -> tuple[FloatArray | None, ...]:
         """See ``AttentionRun.output_projections``; those of the fused kernel are found once, by watching where
@@ -242,11 +242,11 @@ class LoadedModel:
             if part not in self._projections:
                 if self.unfused is not None:
                     of_output = self.unfused.of_output(self.encoder)
-                    self._projections[part] = tuple(map(watching.as_array, of_output))
+                    self._projections[part] = tuple(map(module_discovery.as_array, of_output))
                 elif part == "encoder":
-                    self._projections[part] = watching.output_projections(self.model, self._tried)
+                    self._projections[part] = module_discovery.output_projections(self.model, self._tried)
                 else:
-                    found = watching.output_projections(self.model, partial(self._tried, self._tried()))
+                    found = module_discovery.output_projections(self.model, partial(self._tried, self._tried()))
                     self._projections |= {one: tuple(self.family.of_part(one, found)) for one in PARTS[1:]}
             return self._projections[part]
 
@@ -287,12 +287,12 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
         raise
     except BaseException as error:  # transformers raises whatever it stumbles over: OSError, ValueError, KeyError ...
         traceback.clear_frames(error.__traceback__)  # they hold what was loaded so far
-        if shortage.is_shortage(error):
+        if out_of_memory.is_shortage(error):
             raise OutOfMemory(
                 f"The memory ran out while {source.id} was loaded. Wait until other models are done and try again, or "
                 "choose a smaller model."
             ) from error
-        if not isinstance(error, Exception) and not trial.is_panic(error):
+        if not isinstance(error, Exception) and not tokenizer_sandbox.is_panic(error):
             raise
         raise BadCheckpoint(_unreadable(source.id, error)) from error
     if source.stamp != checkpoint.stamp(source.folder or Path()):
@@ -306,7 +306,7 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
     assert source.folder is not None
     names = checkpoint.read_headers(source.weights, source.id).names
     config = configs.read(source.folder, names, source.id)
-    plausible.refuse_config(config, source)
+    config_checks.refuse_config(config, source)
     for name, value in _OF_A_RUN.items():
         setattr(config, name, value)
     tokenizer = read_tokenizer(source.folder, config, source.id, listed=sources.is_listed(source.id))

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from model_zoo import registry, table
-from model_zoo.answers import Slot, answers_of, lens, logits_of, predictions, slot_at, states_of
+from model_zoo import embedding_table, registry
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
+from model_zoo.prediction_heads import Slot, answers_of, lens, logits_of, predictions, slot_at, states_of
 from model_zoo.running import batches
-from model_zoo.trial import failures_told
+from model_zoo.tokenizer_sandbox import failures_told
 from model_zoo.types import (
     Encoding,
     MaskLens,
@@ -166,7 +166,7 @@ def _kept_from(loaded: LoadedModel, without: Without, n: int) -> dict[str, torch
     if without == "future":
         return {"attention_mask": every.tril()}
     # A window of near tokens (ModernBERT) tells where tokens stand, too, so nothing is hidden from any.
-    same = torch.full((1, n), table.first_position(loaded), device=device)
+    same = torch.full((1, n), embedding_table.first_position(loaded), device=device)
     return {"attention_mask": every, "position_ids": same}
 
 

@@ -21,7 +21,7 @@ from transformers import (
     AutoModelForTokenClassification,
 )
 
-from model_zoo import capture, checkpoint, plausible, sources
+from model_zoo import capture, checkpoint, config_checks, sources
 from model_zoo.errors import BadCheckpoint
 from model_zoo.families import Family
 from model_zoo.sources import Source
@@ -88,7 +88,7 @@ def read(source: Source, config: Any, family: Family, device: torch.device, dtyp
     config._attn_implementation = capture.IMPLEMENTATION if network._supports_sdpa else "eager"
     with _building, torch.random.fork_rng(devices=[]):
         if not sources.is_listed(source.id):
-            plausible.refuse_network(lambda: network(copy.deepcopy(config)), source)
+            config_checks.refuse_network(lambda: network(copy.deepcopy(config)), source)
         torch.manual_seed(0)  # what no file holds, a pooler or all, is drawn as for training, always the same
         model, missing = (_untrained if source.untrained else _trained)(source, config, network, dtype)
     return model.eval().requires_grad_(False).to(device), missing

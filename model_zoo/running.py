@@ -12,7 +12,7 @@ import torch
 from model_zoo import capture
 from model_zoo.capture import Call
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.line import give_way
+from model_zoo.fair_queue import give_way
 from model_zoo.loading import LoadedModel
 from model_zoo.types import (
     AttentionRun,

@@ -9,7 +9,7 @@ from typing import Any
 
 from transformers import AutoTokenizer
 
-from model_zoo import checkpoint, trial
+from model_zoo import checkpoint, tokenizer_sandbox
 from model_zoo.errors import BadCheckpoint
 
 # Tokens with a meaning of their own, in capitals in every vocabulary.
@@ -28,7 +28,7 @@ def read(folder: Path, config: Any, model: str, *, listed: bool) -> Any:
     """
     saved = [] if listed else checkpoint.tokenizer_files(folder)
     for rules in saved:
-        trial.refuse_dangerous(rules.read_bytes(), model)
+        tokenizer_sandbox.refuse_dangerous(rules.read_bytes(), model)
     _refuse_files_elsewhere(folder, model)
     tokenizer = AutoTokenizer.from_pretrained(
         folder, config=config, trust_remote_code=False, local_files_only=True, **unsaid(folder)
@@ -46,7 +46,7 @@ def read(folder: Path, config: Any, model: str, *, listed: bool) -> Any:
             "Save one with AutoTokenizer(...).save_pretrained, or choose another checkpoint."
         )
     if not listed and not saved:  # made from a vocabulary, or from sentencepiece's file
-        trial.refuse_dangerous(tokenizer.backend_tokenizer.to_str().encode(), model)
+        tokenizer_sandbox.refuse_dangerous(tokenizer.backend_tokenizer.to_str().encode(), model)
     # Sentence transformers save what they were used with last: padding, and a cut at 128 tokens.
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.backend_tokenizer.no_truncation()

@@ -1,4 +1,4 @@
-"""The pages in the order of the menu. A page is added by adding its file and its name here."""
+"""The pages in the order of the menu. A page is added by adding its folder and its name here."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ _NAMES = (
     "status",
 )
 
-PAGES: tuple[Page[Any], ...] = tuple(import_module(f"pages.{name}").PAGE for name in _NAMES)
+PAGES: tuple[Page[Any], ...] = tuple(import_module(f"pages.{name}.page").PAGE for name in _NAMES)

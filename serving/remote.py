@@ -19,13 +19,13 @@ import urllib3
 from cachetools import LRUCache
 
 from model_zoo import registry, tracing, tuned
-from model_zoo.asking import Asking
+from model_zoo.answer_cache import AnswerCache
 from model_zoo.download import Download
+from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import Busy, ModelZooError, UnknownModel, Unreachable
-from model_zoo.line import away
+from model_zoo.fair_queue import away
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.questions.attend import Attend
-from model_zoo.results import Results
 from model_zoo.types import (
     AttentionRun,
     EngineState,
@@ -84,7 +84,7 @@ class Counts:
     received_bytes: int = 0
 
 
-class RemoteEngine(Asking):
+class RemoteEngine(EngineInterface):
     """Asks a cluster at ``address`` ("http://127.0.0.1:8000") that runs ``serving.app``, with its ``token``.
 
     What is remembered here takes at most ``result_bytes``. Safe for many threads.
@@ -102,7 +102,7 @@ class RemoteEngine(Asking):
             retries=False,
             timeout=urllib3.Timeout(connect=_SECONDS_TO_CONNECT, read=_SECONDS),
         )
-        self._results = Results(result_bytes)
+        self._results = AnswerCache(result_bytes)
         self._lock = threading.Lock()
         self._states: dict[str, tuple[ReplicaState, float]] = {}
         self._revisions: LRUCache[str, str] = LRUCache(1000)

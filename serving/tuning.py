@@ -17,7 +17,7 @@ from ray.exceptions import GetTimeoutError, RayError
 from model_zoo.errors import ModelZooError, Unreachable
 from serving import wire
 from training.finetuning.finetune import Finetune
-from training.finetuning.results import Breath, Event
+from training.finetuning.results import Event, Heartbeat
 
 _SECONDS_BETWEEN_BREATHS = 1.0
 _SECONDS_TO_STOP = 60.0
@@ -60,7 +60,7 @@ def trained_by_an_actor(folder: Path, cpus: float, gpus: float) -> Callable[[Fin
                         event = wire.unpack(ray.get(coming, timeout=_SECONDS_BETWEEN_BREATHS))
                         break
                     except GetTimeoutError:
-                        yield Breath()
+                        yield Heartbeat()
                 if isinstance(event, ModelZooError):
                     raise event
                 if event is None:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.alignment import align, on_common_words
 from model_zoo import Engine
-from pages.compare import PAGE as COMPARE
+from pages.compare.page import PAGE as COMPARE
 
 PAGE = COMPARE.path
 VIEWS = tuple(view.name for view in COMPARE.views)

@@ -29,10 +29,10 @@ from xdist.scheduler import LoadScopeScheduling
 import model_zoo
 from model_zoo import Engine, pickles, registry
 from model_zoo.families.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
-from model_zoo.memory import ModelMemory
+from model_zoo.model_cache import ModelCache
 from model_zoo.types import ModelSpec
-from ui import process
-from ui.background import VISITS
+from web import process
+from web.background import VISITS
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -186,7 +186,7 @@ def just_started(engine: Engine, quick_runs: None, monkeypatch: pytest.MonkeyPat
     process.forget()
     VISITS.close()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ModelMemory, "clear", lambda _: None)
+        patch.setattr(ModelCache, "clear", lambda _: None)
         engine.close()
     monkeypatch.setattr(model_zoo, "Engine", lambda **_settings: engine)
 
@@ -198,7 +198,7 @@ def app(just_started: None, no_hub: None) -> None:
 
 @pytest.fixture
 def visitor(app: None) -> Callable[..., Visitor]:  # noqa: ARG001
-    """``visitor("pages/attention.py", view="lines")`` is a visitor who has opened that address."""
+    """``visitor("pages/attention/page.py", view="lines")`` is a visitor who has opened that address."""
 
     def open_(page: str, **query: str) -> Visitor:
         found = Visitor(STEPS)

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from jobs import Desk
 from jobs.measurement import Measurement
 
-PAGE = "pages/compare.py"
+PAGE = "pages/compare/page.py"
 PATIENCE = 120  # seconds a small measurement may take on a busy machine
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from model_zoo.types import EngineState, HeldModel, ModelInfo
-from ui.monitoring import Figures, Turns
+from web.monitoring import Figures, Turns
 
 MB = 10**6
 _SINCE = datetime(2026, 3, 1, 23, 30, tzinfo=UTC).timestamp()

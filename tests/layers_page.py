@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from jobs import Desk
 from jobs.study import Results, Study
 
-PAGE = "pages/layers.py"
+PAGE = "pages/layers/page.py"
 
 
 def last_run(app: AppTest) -> Study | None:

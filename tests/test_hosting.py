@@ -16,8 +16,8 @@ from packaging.specifiers import SpecifierSet
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from ui.server import app as server
-from ui.settings import PREFIX, Settings
+from web import app as server
+from web.settings import PREFIX, Settings
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/hosting.md").read_text(encoding="utf-8")
@@ -88,7 +88,7 @@ def test_the_container_writes_where_the_page_lets_it() -> None:
 
 def test_the_table_for_signing_in_is_one_that_the_app_takes() -> None:
     def script() -> None:
-        from ui import sign_in
+        from web import sign_in
 
         sign_in.require()
 
@@ -113,10 +113,10 @@ def note(event, arguments):
 
 sys.addaudithook(note)
 from streamlit.testing.v1 import AppTest
-app = AppTest.from_file("app.py", default_timeout=120)
-app.switch_page("pages/masked_words.py").run()
+app = AppTest.from_file("app.py", default_timeout=120).run()
+app.switch_page("pages/masked_words/page.py").run()
 assert not app.exception, app.exception
-from ui.engine import engine
+from web.engine import engine
 print(json.dumps([engine().state().n_answered, sorted(touched)]))
 """
 
@@ -162,7 +162,7 @@ def test_the_image_answers_and_writes_nothing_but_temporary_files(image: Path, t
 
 def test_the_app_starts_without_what_only_questions_need() -> None:
     code = (
-        "import sys, pages, ui.server.app; heavy = {'torch', 'transformers', 'sklearn', 'bertviz'} & set(sys.modules); "
+        "import sys, pages, web.app; heavy = {'torch', 'transformers', 'sklearn', 'bertviz'} & set(sys.modules); "
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

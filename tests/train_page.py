@@ -15,7 +15,7 @@ from jobs import Desk
 from jobs.tuning import Training, Tuning
 from training.finetuning.results import Tuned
 
-PAGE = "pages/train.py"
+PAGE = "pages/train/page.py"
 TINY = {"model": "embedded/tinybert", "epochs": "1", "examples": "40"}
 """Half a second of training."""
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from model_zoo import Engine, tuned
-from training.finetuning.data import Asked, Data, Item, Kind, Labelled, Scored, Tagged
+from training.finetuning.data import Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.finetune import Finetune
 from training.finetuning.results import Event, Tuned
 from training.finetuning.settings import Settings
@@ -53,7 +53,7 @@ def _item(kind: Kind, rng: np.random.Generator, number: int) -> Item:
         return Tagged(tuple(text.split()), tuple(tags))
     if kind == "answering":
         answers = () if number % 4 == 0 else ((text.index(words[1]), words[1]),)
-        return Asked(f"what is {number}", text, answers)
+        return PassageQuestion(f"what is {number}", text, answers)
     return Scored(text, f"a {' '.join(reversed(words))}", float(number % 6))
 
 

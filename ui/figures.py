@@ -10,10 +10,10 @@ import streamlit as st
 
 from ui.appearance import IMAGE, is_dark, scale
 from ui.component import component
-from ui.engine import engine
 from viz import heatmap
 from viz.component import pack
 from viz.layout import base_layout, enlarge
+from web.engine import engine
 
 
 def config(name: str, *, clicked: bool = False) -> dict[str, object]:

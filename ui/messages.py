@@ -23,11 +23,11 @@ from model_zoo import tracing
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded, Unreachable
 from model_zoo.types import megabytes
 from ui import address
-from ui.engine import cluster, engine
-from ui.frames import frames, place
-from ui.process import kept
-from ui.settings import settings
-from ui.turns import turn
+from web.engine import cluster, engine
+from web.failures import unforeseen
+from web.frames import frames, place
+from web.settings import settings
+from web.turns import turn
 
 _log = logging.getLogger(__name__)
 
@@ -74,18 +74,6 @@ def _go_on_by_itself() -> None:
 
     begun = time.monotonic()
     fragment(look, run_every=pause)()
-
-
-class _Counter:
-    """How many unforeseen failures visitors have seen since the app was started."""
-
-    def __init__(self) -> None:
-        self.n = 0
-
-
-@kept()
-def unforeseen() -> _Counter:
-    return _Counter()
 
 
 def _unforeseen(error: Exception, way_on: str = "Try another text or model, or reset this page") -> None:

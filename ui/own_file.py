@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from ui import uploads
 from ui.field import Field
 from ui.messages import as_text
-from ui.uploads import File
+from web import uploads
+from web.uploads import File
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """A page, a view, and the loop that runs every page: what it is about, what it is given, and the view chosen.
 
-A page is one file in ``pages/`` that declares a ``Page`` and runs it; a view is one file that declares a ``View``.
+A page is a folder in ``pages/`` whose ``page.py`` declares a ``Page`` and runs it; a view is one file that declares a
+``View``.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 
 from model_zoo.types import ModelSpec
-from ui import address, browser, cockpit, notes, tuned
+from ui import address, browser, notes, page_frame, tuned
 from ui.appearance import PRESENT
 from ui.field import Field, one_of, pattern
+from ui.lesson_links import LessonLink, LessonLinks
 from ui.messages import as_text, failures_as_messages, fragment
 
 Need = Literal["attention", "mlm", "nsp", "pair", "mask", "results"]
@@ -68,8 +69,8 @@ class Page(Generic[S]):
     where nothing can be shown yet. ``switch`` is the label of the buttons between the views, which stand under what
     ``scene`` draws, or above it with ``switch_first``. With ``apart`` the browser redraws a view alone when one of its
     controls is used, so a view must change nothing outside of it. ``footer`` is drawn under every view, and what
-    ``left_out`` says holds for every view. A page without views has a ``body`` alone. ``shows`` says in a few words
-    what the page shows of a model, or why it does not.
+    ``left_out`` says holds for every view. A page without views has a ``body`` alone. ``lesson_links`` stand on the
+    home page. ``shows`` says in a few words what the page shows of a model, or why it does not.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Page(Generic[S]):
     footer: Callable[[S], None] | None = None
     left_out: Callable[[S], str] = lambda _scene: ""
     body: Callable[[], None] | None = None
+    lesson_links: LessonLinks | None = None
     shows: Callable[[ModelSpec], str] | None = None
 
     def __post_init__(self) -> None:
@@ -97,7 +99,15 @@ class Page(Generic[S]):
     @property
     def path(self) -> str:
         """From the project's root."""
-        return f"pages/{self.name}.py"
+        return f"pages/{self.name}/page.py"
+
+    def query_of(self, link: LessonLink) -> dict[str, str]:
+        """What the address of a link for a lesson has behind the page. Raises KeyError for a field that the page does
+        not have.
+        """
+        assert self.lesson_links is not None
+        values = self.lesson_links.state(link)
+        return address.link(self.name, **{field.name: value for field, value in values.items()})
 
     @property
     def all_fields(self) -> tuple[Field[Any], ...]:
@@ -116,12 +126,11 @@ class Page(Generic[S]):
 
 def run(page: Page[Any]) -> None:
     """Draw a page: the only thing its file does."""
-    _through_app()
     ignored = address.enter(page.name, page.title, page.all_fields)
-    cockpit.frame()
+    page_frame.frame()
     view = page.chosen if page.views else None
     about, more = (page.about, "") if view is None else (view.about or page.about, view.more)
-    cockpit.headline(page.heading or page.title, about, (more, page.about))
+    page_frame.headline(page.heading or page.title, about, (more, page.about))
     notes.complaints(ignored)
     if page.body is not None:
         page.body()
@@ -193,12 +202,3 @@ def _link(left_out: str) -> None:
                 f"address of this page restores {what} without the text."
             )
         st.caption(f"{said} {left_out}".strip())
-
-
-def _through_app() -> None:
-    """A fresh Streamlit that is first asked for a page's own address takes pages/ for an old-style app and runs
-    the page's file without app.py. Tell it that this app has a router, and start over.
-    """
-    if PagesManager.uses_pages_directory:
-        PagesManager.uses_pages_directory = False
-        st.rerun()

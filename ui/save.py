@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, Literal
-from weakref import WeakValueDictionary
+from typing import Literal
 
 import pandas as pd
 import streamlit as st
 
 from analysis.export import CSV_NOTE, table_to_csv
+from web.saved import ADDRESS, OFFERED, Offered
 
 Kind = Literal["csv", "npz", "html", "conllu"]
 _MIME = {
@@ -69,22 +68,9 @@ def html(label: str, make: Callable[[], str], name: str, *, width: Literal["cont
     file(f"{label} (HTML)", make, name, "html", said, width=width)
 
 
-@dataclass(frozen=True)
-class Offered:
-    """A tuned model that its visitor may save; ``name`` is that of the file without its ending."""
-
-    model: str
-    name: str
-
-
-ADDRESS: Final = "saved"
-OFFERED: Final[WeakValueDictionary[str, Offered]] = WeakValueDictionary()
-"""By the last part of their addresses, which end with the visit: it alone holds what is offered."""
-
-
 def model(label: str, id_: str, name: str, help: str) -> None:
     """A button that saves a tuned model. It is too large to pass through Streamlit, which holds all that visitors save
-    in memory: ``ui.server.saved`` sends it.
+    in memory: ``web.saved`` sends it.
     """
     key = f"offered {id_}"
     if key not in st.session_state:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from jobs.tuning import Tuning
 from model_zoo import tuned
-from ui.background import desk
 from ui.messages import numbered
+from web.background import desk
 
 
 def mine() -> dict[str, str]:

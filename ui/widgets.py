@@ -17,7 +17,7 @@ from ui.address import put
 from ui.examples import Example, Examples
 from ui.field import Field, count
 from ui.messages import enumerated
-from ui.settings import settings
+from web.settings import settings
 
 Option = TypeVar("Option", bound=str)
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from model_zoo.eager_attention import Projections
 from model_zoo.families.rule import Family
-from model_zoo.unfused import Projections
 
 
 class BigBird(Family):

@@ -3,8 +3,8 @@
 from typing import Any
 
 from model_zoo.capture import Call
+from model_zoo.eager_attention import Caught, Projections, call_with_rest, in_heads
 from model_zoo.families.rule import Family
-from model_zoo.unfused import Caught, Projections, call_with_rest, in_heads
 
 WITHOUT_NSP = "DeBERTa was trained without next-sentence prediction."
 

@@ -1,9 +1,9 @@
 """DeBERTa v2 and v3: outside the fused kernel; positions are added by text."""
 
 from model_zoo.capture import Call
+from model_zoo.eager_attention import Caught, Projections, call_with_rest, in_heads
 from model_zoo.families.deberta import WITHOUT_NSP
 from model_zoo.families.rule import Family
-from model_zoo.unfused import Caught, Projections, call_with_rest, in_heads
 
 
 def _call(caught: Caught) -> Call:

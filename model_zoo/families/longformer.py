@@ -3,9 +3,9 @@
 import torch
 
 from model_zoo.capture import Call
+from model_zoo.eager_attention import Caught, Projections, unfused_call
 from model_zoo.families.roberta import WITHOUT_NSP
 from model_zoo.families.rule import Family
-from model_zoo.unfused import Caught, Projections, unfused_call
 
 
 def _call(caught: Caught) -> Call:

@@ -1,7 +1,7 @@
 """Megatron-BERT: outside the fused kernel; its sentence head, named as BERT's, learned sentence order."""
 
+from model_zoo.eager_attention import Projections
 from model_zoo.families.rule import Family
-from model_zoo.unfused import Projections
 
 
 class MegatronBert(Family):

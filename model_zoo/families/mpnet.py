@@ -1,7 +1,7 @@
 """MPNet: outside the fused kernel; one bias by position for all layers."""
 
+from model_zoo.eager_attention import Projections
 from model_zoo.families.rule import Family
-from model_zoo.unfused import Projections
 
 
 class MPNet(Family):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
+from model_zoo.eager_attention import Projections
 from model_zoo.types import Part, TunedFor
-from model_zoo.unfused import Projections
 
 Item = TypeVar("Item")
 

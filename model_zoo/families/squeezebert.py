@@ -1,8 +1,8 @@
 """SqueezeBERT: outside the fused kernel; convolutions make its queries, keys and values."""
 
 from model_zoo.capture import Call
+from model_zoo.eager_attention import Caught, Projections, unfused_call
 from model_zoo.families.rule import Family
-from model_zoo.unfused import Caught, Projections, unfused_call
 
 
 def _call(caught: Caught) -> Call:

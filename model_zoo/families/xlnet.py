@@ -1,8 +1,8 @@
 """XLNet: outside the fused kernel; positions and segments are added by text, and no head fills a mask."""
 
 from model_zoo.capture import Call
+from model_zoo.eager_attention import Caught, Projections, call_with_rest
 from model_zoo.families.rule import Family
-from model_zoo.unfused import Caught, Projections, call_with_rest
 
 
 def _call(caught: Caught) -> Call:

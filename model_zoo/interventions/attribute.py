@@ -10,12 +10,12 @@ import torch
 
 from model_zoo import running
 from model_zoo.errors import NotSupported
+from model_zoo.fair_queue import give_way
 from model_zoo.interventions.editing import Editor, editing
+from model_zoo.interventions.layerwise import LayerwiseRun, walked
 from model_zoo.interventions.reading import Reader, reader, without
-from model_zoo.interventions.walk import Walk, walked
-from model_zoo.line import give_way
 from model_zoo.loading import LoadedModel
-from model_zoo.types import Aim, Attribution, FloatArray, Measure, Method, rolled_out
+from model_zoo.types import Attribution, FloatArray, Measure, Method, TargetAnswer, rolled_out
 
 # Tokens in one batch of texts with a word hidden.
 _BATCH_HIDDEN = 2048
@@ -29,12 +29,12 @@ def attribute(
     text: str,
     text_pair: str | None,
     masked: Collection[int],
-    aim: Aim,
+    aim: TargetAnswer,
     method: Method,
     measure: Measure,
     steps: int,
 ) -> Attribution:
-    """See ``Asking.attribute``."""
+    """See ``EngineInterface.attribute``."""
     read = reader(loaded, text, text_pair, masked, aim)
     special = read.encoding.special
     counted = tuple(place for place in range(len(special)) if not special[place] and place != read.position)
@@ -131,7 +131,7 @@ def _gradient_x_input(read: Reader, measure: Measure) -> FloatArray:
 
 
 def _gradient(read: Reader, measure: Measure, embedded: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    final = Walk(read.loaded, [read.encoding], embedded).final
+    final = LayerwiseRun(read.loaded, [read.encoding], embedded).final
     return torch.autograd.grad(_measured(read, read.logits(final), measure).sum(), embedded)
 
 
@@ -152,7 +152,7 @@ def _integrated(read: Reader, measure: Measure, counted: Sequence[int], steps: i
             total += gradient.float().sum(dim=0)
         scores = _array((total / steps * (end - start)[0].float()).sum(dim=-1))
     with torch.inference_mode():
-        ends = [Walk(loaded, [each]).final for each in (read.encoding, nothing)]
+        ends = [LayerwiseRun(loaded, [each]).final for each in (read.encoding, nothing)]
         full, empty = _measured(read, read.logits(torch.cat(ends)), measure).tolist()
     return scores, full - empty
 
@@ -176,7 +176,7 @@ def _gradient_weighted(read: Reader, measure: Measure) -> FloatArray:
     with inference, enabled:
         embedded = _embedded(read, read.encoding.ids).requires_grad_()
         with editing(loaded, editor):
-            walk = Walk(loaded, [read.encoding], embedded)
+            walk = LayerwiseRun(loaded, [read.encoding], embedded)
         maps = (editor.maps or [])[: loaded.info.n_layers]  # a decoder's come later
         if any(one.shape[-2:] != (n, n) for one in maps):
             raise NotSupported(

@@ -17,21 +17,21 @@ from torch.overrides import TorchFunctionMode
 
 from model_zoo import capture, running
 from model_zoo.anatomy import OneLayer, embeddings, inside, matrix
-from model_zoo.answers import HEAD_NUMBERS, head_of, scores_of
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.families.rule import Parts
 from model_zoo.interventions.reading import Reader, reader
 from model_zoo.loading import LoadedModel
-from model_zoo.types import Aim, AttentionRun, Decomposition, Stage, Written
+from model_zoo.prediction_heads import HEAD_NUMBERS, head_of, scores_of
+from model_zoo.types import AttentionRun, Contribution, Decomposition, Stage, TargetAnswer
 
 Array = npt.NDArray[np.float64]
 _Kind = Literal["token", "position", "segment", "head", "feed-forward"]
 
 
 def decompose(
-    loaded: LoadedModel, text: str, text_pair: str | None, masked: Collection[int], aim: Aim, top_k: int
+    loaded: LoadedModel, text: str, text_pair: str | None, masked: Collection[int], aim: TargetAnswer, top_k: int
 ) -> Decomposition:
-    """See ``Asking.decompose``."""
+    """See ``EngineInterface.decompose``."""
     if aim.reads not in ("mask", "next token"):
         raise InvalidInput("Sums are taken of a token's logit. Ask for the answer at a mask, or behind a text.")
     parts = loaded.family.anatomy
@@ -200,7 +200,7 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
     read.settle(logits[0])
     nothing = _through(loaded, head, held, vectors[-1:])[0]
     chosen = [answer for answer in (read.answer, read.against) if answer is not None]
-    found: list[Written] = []
+    found: list[Contribution] = []
     total = 0.0
     kinds: list[tuple[Any, int | None, int | None]] = [*stream.kinds, ("bias", None, None)]
     rows = max(1, HEAD_NUMBERS // len(nothing))
@@ -212,7 +212,7 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
             adds = [float(own[answer]) for answer in chosen]
             total += adds[0]
             found.append(
-                Written(kind, layer, number, adds[0], adds[1] if adds[1:] else None, _raised(read, own, top_k))
+                Contribution(kind, layer, number, adds[0], adds[1] if adds[1:] else None, _raised(read, own, top_k))
             )
     logs = logits[0].log_softmax(dim=-1)
     return Decomposition(

@@ -10,15 +10,15 @@ from typing import Any
 
 import torch
 
-from model_zoo.answers import predictions_of, slot_at
 from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.fair_queue import give_way
 from model_zoo.heldout import written_pairs
 from model_zoo.interventions.editing import Editor, Rows
+from model_zoo.interventions.layerwise import Block, Blocks, LayerwiseRun, block_paths, walked
 from model_zoo.interventions.reading import Reader, reader, without
-from model_zoo.interventions.walk import Block, Blocks, Walk, block_paths, walked
-from model_zoo.line import give_way
 from model_zoo.loading import LoadedModel
-from model_zoo.types import Aim, Change, Effects, Encoding, MaskPrediction, Reads, SentenceScore, Value
+from model_zoo.prediction_heads import predictions_of, slot_at
+from model_zoo.types import Change, Effects, Encoding, MaskPrediction, Reads, SentenceScore, TargetAnswer, Value
 from model_zoo.types.wording import counted
 
 # Tokens in one batch of changed runs.
@@ -33,7 +33,7 @@ def intervene(
     text: str,
     text_pair: str | None,
     masked: Collection[int],
-    aim: Aim,
+    aim: TargetAnswer,
     changes: Sequence[Change],
     value: Value,
     other: tuple[str, str | None] | None,
@@ -79,9 +79,9 @@ def ablate(
     top_k: int,
     targets: Sequence[str | int],
 ) -> tuple[MaskPrediction, ...] | SentenceScore:
-    """See ``Asking.ablate``."""
+    """See ``EngineInterface.ablate``."""
     kind: Reads = "next sentence" if text_pair is not None else "next token" if loaded.info.lm else "mask"
-    read = reader(loaded, text, text_pair, masked, Aim(kind))
+    read = reader(loaded, text, text_pair, masked, TargetAnswer(kind))
     refuse_impossible(loaded, read.encoding, [change], value)
     with torch.inference_mode():
         walk = walked(loaded, [read.encoding])
@@ -125,7 +125,7 @@ def _first_layer(change: Change, n_layers: int) -> int:
     return min(layers, default=n_layers)
 
 
-def _batches(walk: Walk, changes: Sequence[Change], n: int) -> Iterator[tuple[int, list[int]]]:
+def _batches(walk: LayerwiseRun, changes: Sequence[Change], n: int) -> Iterator[tuple[int, list[int]]]:
     """The first layer and the places of changes that stand together and begin at one layer."""
     rows = max(1, _BATCH_TOKENS // n)
     batch: list[int] = []
@@ -148,7 +148,7 @@ stands for what it does not hold.
 """
 
 
-def _run(walk: Walk, encoding: Encoding, changes: Sequence[Change], first: int, values: Values) -> torch.Tensor:
+def _run(walk: LayerwiseRun, encoding: Encoding, changes: Sequence[Change], first: int, values: Values) -> torch.Tensor:
     """What the head reads of one run a change, (rows, n, width)."""
     loaded, rows, n = walk.loaded, len(changes), len(encoding)
     entering = None
@@ -192,7 +192,7 @@ def _places(change: Change, n: int) -> list[int]:
     return list(range(n)) if change.positions is None else list(change.positions)
 
 
-def _rows_by_layer(walk: Walk, changes: Sequence[Change], n: int, values: Values) -> dict[int, Rows]:
+def _rows_by_layer(walk: LayerwiseRun, changes: Sequence[Change], n: int, values: Values) -> dict[int, Rows]:
     """Heads that are off and edges that are cut, layer by layer."""
     device, n_heads = walk.loaded.model.device, walk.loaded.info.n_heads
     found: dict[int, Rows] = {}
@@ -330,10 +330,10 @@ def _other(loaded: LoadedModel, read: Reader, other: tuple[str, str | None]) -> 
     return theirs
 
 
-def _noted(loaded: LoadedModel, encodings: Sequence[Encoding], whole: bool) -> tuple[Walk, Values]:
+def _noted(loaded: LoadedModel, encodings: Sequence[Encoding], whole: bool) -> tuple[LayerwiseRun, Values]:
     """A run of some texts of one length, and what its parts gave."""
     editor = Editor(outputs=None if loaded.gives_maps else [])
-    walk, values, blocks = Walk(loaded, encodings), Values(), Blocks()
+    walk, values, blocks = LayerwiseRun(loaded, encodings), Values(), Blocks()
 
     def note(which: Block, layer: int) -> Callable[[torch.Tensor], torch.Tensor]:
         def keep(output: torch.Tensor) -> torch.Tensor:

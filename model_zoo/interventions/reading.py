@@ -1,4 +1,4 @@
-"""Where an answer is read off a network, and by what it is measured: an ``Aim`` settled on one text of one model."""
+"""Where an answer is read off a network, and by what it is measured: a ``TargetAnswer``, in one text of one model."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from model_zoo import causal, masked, sentence
-from model_zoo.answers import Given, Output, logits_of, target_id
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
-from model_zoo.types import Aim, Encoding, Prediction, Reading
+from model_zoo.prediction_heads import Given, Output, logits_of, target_id
+from model_zoo.types import Encoding, Prediction, Reading, TargetAnswer
 
 _NEXT = ("is next", "is not next")
 _IN_ORDER = ("in order", "not in order")
@@ -28,7 +28,7 @@ class Reader:
     """
 
     loaded: LoadedModel
-    aim: Aim
+    aim: TargetAnswer
     encoding: Encoding
     position: int | None
     row: int
@@ -118,7 +118,9 @@ class Reader:
         return found
 
 
-def reader(loaded: LoadedModel, text: str, text_pair: str | None, masked_: Collection[int], aim: Aim) -> Reader:
+def reader(
+    loaded: LoadedModel, text: str, text_pair: str | None, masked_: Collection[int], aim: TargetAnswer
+) -> Reader:
     """The text as the network is given it, and where the answer is read.
 
     Raises NotSupported for a model without the head, InvalidInput where there is no mask, no second text, or no answer

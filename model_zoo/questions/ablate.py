@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
-    """The answers of one changed run; see ``Asking.ablate``."""
+    """The answers of one changed run; see ``EngineInterface.ablate``."""
 
     model: str
     text: str

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Attend(Question[AttentionRun]):
-    """One text or pair, cut at ``max_tokens`` or at the model's limit; see ``Asking.attend``."""
+    """One text or pair, cut at ``max_tokens`` or at the model's limit; see ``EngineInterface.attend``."""
 
     model: str
     text: str

@@ -10,7 +10,7 @@ from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
 from model_zoo.question import Question, settle
 from model_zoo.questions.intervene import check_aim
-from model_zoo.types import MEASURES, METHODS, Aim, Attribution, Measure, Method
+from model_zoo.types import MEASURES, METHODS, Attribution, Measure, Method, TargetAnswer
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
@@ -20,13 +20,13 @@ MOST_STEPS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Question[Attribution]):
-    """A number a token; ``steps`` are those of integrated gradients. See ``Asking.attribute``."""
+    """A number a token; ``steps`` are those of integrated gradients. See ``EngineInterface.attribute``."""
 
     model: str
     text: str
     text_pair: str | None = None
     masked: Collection[int] = ()
-    aim: Aim = field(default_factory=Aim)
+    aim: TargetAnswer = field(default_factory=TargetAnswer)
     method: Method = "integrated gradients"
     measure: Measure = "log P"
     steps: int = 32

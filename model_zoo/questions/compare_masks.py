@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompareMasks(Question[tuple[tuple[Shift, ...], ...]]):
-    """Two texts, each with its masked positions; see ``Asking.mask_shifts``."""
+    """Two texts, each with its masked positions; see ``EngineInterface.mask_shifts``."""
 
     head = "mlm"
 

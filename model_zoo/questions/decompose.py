@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from model_zoo import text as texts
 from model_zoo.question import Question, check_top_k, settle
 from model_zoo.questions.intervene import check_aim
-from model_zoo.types import Aim, Decomposition
+from model_zoo.types import Decomposition, TargetAnswer
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Decompose(Question[Decomposition]):
-    """With the ``top_k`` tokens that each part raises most; see ``Asking.decompose``."""
+    """With the ``top_k`` tokens that each part raises most; see ``EngineInterface.decompose``."""
 
     model: str
     text: str
     text_pair: str | None = None
     masked: Collection[int] = ()
-    aim: Aim = field(default_factory=Aim)
+    aim: TargetAnswer = field(default_factory=TargetAnswer)
     top_k: int = 5
 
     def __post_init__(self) -> None:

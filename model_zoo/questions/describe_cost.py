@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DescribeCost(Question[CostSubject]):
-    """``lengths`` are those of the texts it would be timed on; see ``Asking.cost_subject``."""
+    """``lengths`` are those of the texts it would be timed on; see ``EngineInterface.cost_subject``."""
 
     runs_model = False
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DescribeModel(Question[ModelInfo]):
-    """See ``Asking.info``."""
+    """See ``EngineInterface.info``."""
 
     of_loaded = True
     runs_model = False

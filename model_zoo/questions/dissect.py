@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Dissect(Question[Anatomy]):
-    """One text or pair in a layer and a head, both from 0; see ``Asking.dissect``."""
+    """One text or pair in a layer and a head, both from 0; see ``EngineInterface.dissect``."""
 
     model: str
     text: str

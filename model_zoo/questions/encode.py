@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Encode(Question[Encoding]):
-    """Of one text or pair; see ``Asking.encode``."""
+    """Of one text or pair; see ``EngineInterface.encode``."""
 
     runs_model = False
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EncodeStates(Question[HiddenStates]):
-    """Of one text or pair, all of them or those of some ``layers``; see ``Asking.encoded_states``."""
+    """Of one text or pair, all of them or those of some ``layers``; see ``EngineInterface.encoded_states``."""
 
     model: str
     text: str

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExplainRefusal(Question[str | None]):
-    """See ``Asking.why_not``."""
+    """See ``EngineInterface.why_not``."""
 
     of_loaded = True
     runs_model = False

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FillAll(Streamed[MaskPrediction, tuple[MaskPrediction, ...]]):
-    """The most confident first, each by its best token; see ``Asking.fill_all``."""
+    """The most confident first, each by its best token; see ``EngineInterface.fill_all``."""
 
     head = "mlm"
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FillMask(Question[tuple[MaskPrediction, ...]]):
-    """Masks are those typed and the tokens at the positions ``masked``; see ``Asking.fill_mask``."""
+    """Masks are those typed and the tokens at the positions ``masked``; see ``EngineInterface.fill_mask``."""
 
     head = "mlm"
 

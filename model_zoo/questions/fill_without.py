@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FillWithout(Question[tuple[MaskPrediction, ...]]):
-    """Masks as in ``FillMask``; see ``Asking.fill_without``."""
+    """Masks as in ``FillMask``; see ``EngineInterface.fill_without``."""
 
     head = "mlm"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FollowMask(Question[tuple[MaskLens, ...]]):
-    """One entry a mask, with the ``top_k`` tokens of each layer; see ``Asking.mask_lens``."""
+    """One entry a mask, with the ``top_k`` tokens of each layer; see ``EngineInterface.mask_lens``."""
 
     head = "mlm"
 

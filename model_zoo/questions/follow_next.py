@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FollowNext(Question[tuple[MaskLens, ...]]):
-    """The tokens at ``positions``, or the one behind the text without them; see ``Asking.next_lens``."""
+    """The tokens at ``positions``, or the one behind the text without them; see ``EngineInterface.next_lens``."""
 
     head = "lm"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
 from model_zoo.question import Streamed, check_top_k, settle
-from model_zoo.types import READS, VALUES, Aim, Change, Effects, Value
+from model_zoo.types import READS, VALUES, Change, Effects, TargetAnswer, Value
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
@@ -19,13 +19,13 @@ MOST_CHANGES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Intervene(Streamed[Effects, Effects]):
-    """A run for each of the ``changes``, measured by one ``aim``; see ``Asking.intervene``."""
+    """A run for each of the ``changes``, measured by one ``aim``; see ``EngineInterface.intervene``."""
 
     model: str
     text: str
     text_pair: str | None = None
     masked: Collection[int] = ()
-    aim: Aim = field(default_factory=Aim)
+    aim: TargetAnswer = field(default_factory=TargetAnswer)
     changes: Sequence[Change] = ()
     value: Value = "zero"
     other: tuple[str, str | None] | None = None
@@ -58,7 +58,7 @@ class Intervene(Streamed[Effects, Effects]):
 
     @classmethod
     def example(cls, model: str) -> Intervene:
-        return cls(model, "The cat sat.", aim=Aim("mask"), masked=(2,), changes=(Change(heads=((0, 0),)),))
+        return cls(model, "The cat sat.", aim=TargetAnswer("mask"), masked=(2,), changes=(Change(heads=((0, 0),)),))
 
 
 def check_value(value: Value, other: tuple[str, str | None] | None) -> None:
@@ -71,7 +71,7 @@ def check_value(value: Value, other: tuple[str, str | None] | None) -> None:
         texts.check_pair(*other, "The other text")
 
 
-def check_aim(aim: Aim) -> None:
+def check_aim(aim: TargetAnswer) -> None:
     """Raises InvalidInput for an aim that no model has."""
     if aim.reads not in READS:
         raise InvalidInput(f"There is no answer of the kind {aim.reads!r}. Choose {', '.join(READS)}.")

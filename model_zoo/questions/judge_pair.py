@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgePair(Question[SentenceScore]):
-    """Whether ``b`` follows ``a``; see ``Asking.next_sentence``."""
+    """Whether ``b`` follows ``a``; see ``EngineInterface.next_sentence``."""
 
     head = "nsp"
 

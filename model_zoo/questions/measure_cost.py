@@ -19,7 +19,7 @@ COST_REPEATS = 15
 
 @dataclass(frozen=True, slots=True)
 class MeasureCost(Comparison[CostEvent]):
-    """Texts of ``lengths`` tokens, in at most ``repeats`` rounds; see ``Asking.measure_cost``."""
+    """Texts of ``lengths`` tokens, in at most ``repeats`` rounds; see ``EngineInterface.measure_cost``."""
 
     models: Sequence[str]
     lengths: Sequence[int] = COST_LENGTHS

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NearestTokens(Question[tuple[Neighbour, ...]]):
-    """See ``Asking.nearest_tokens``."""
+    """See ``EngineInterface.nearest_tokens``."""
 
     model: str
     token: int
@@ -24,9 +24,9 @@ class NearestTokens(Question[tuple[Neighbour, ...]]):
         check_top_k(self.top_k)
 
     def answer(self, loaded: LoadedModel) -> tuple[Neighbour, ...]:
-        from model_zoo import table
+        from model_zoo import embedding_table
 
-        return table.nearest(loaded, self.token, self.top_k)
+        return embedding_table.nearest(loaded, self.token, self.top_k)
 
     @classmethod
     def example(cls, model: str) -> NearestTokens:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PredictNext(Question[MaskPrediction]):
-    """The ``top_k`` best tokens, and ``targets`` whatever their rank; see ``Asking.next_tokens``."""
+    """The ``top_k`` best tokens, and ``targets`` whatever their rank; see ``EngineInterface.next_tokens``."""
 
     head = "lm"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PutTokens(Question[str]):
-    """``fills`` are positions and ids, as a mapping or as pairs; see ``Asking.put``."""
+    """``fills`` are positions and ids, as a mapping or as pairs; see ``EngineInterface.put``."""
 
     runs_model = False
 

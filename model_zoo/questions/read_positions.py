@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadPositions(Question[Positions]):
-    """Of the first ``n`` positions; see ``Asking.read_positions``."""
+    """Of the first ``n`` positions; see ``EngineInterface.read_positions``."""
 
     runs_model = False
 
@@ -27,9 +27,9 @@ class ReadPositions(Question[Positions]):
             raise InvalidInput("Positions are compared with each other. Ask for at least two.")
 
     def answer(self, loaded: LoadedModel) -> Positions:
-        from model_zoo import table
+        from model_zoo import embedding_table
 
-        return table.positions(loaded, self.n)
+        return embedding_table.positions(loaded, self.n)
 
     @classmethod
     def example(cls, model: str) -> ReadPositions:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadProjections(Question[tuple[FloatArray | None, ...]]):
-    """Of one ``part``; see ``Asking.output_projections``."""
+    """Of one ``part``; see ``EngineInterface.output_projections``."""
 
     of_loaded = True
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadVocabulary(Question[Vocabulary]):
-    """All of them, by id; see ``Asking.vocabulary``."""
+    """All of them, by id; see ``EngineInterface.vocabulary``."""
 
     runs_model = False
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Restore(Question[tuple[MaskPrediction, ...]]):
-    """The answers at ``positions`` of a text that is given as ``ids``; see ``Asking.restore``."""
+    """The answers at ``positions`` of a text that is given as ``ids``; see ``EngineInterface.restore``."""
 
     head = "mlm"
 

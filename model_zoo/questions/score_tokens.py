@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTokens(Question[TokenScores]):
-    """ln P of every token by a ``scheme``, or by the model's own without it; see ``Asking.token_scores``.
+    """ln P of every token by a ``scheme``, or by the model's own without it; see ``EngineInterface.token_scores``.
 
     With ``positions`` of these tokens alone, where each takes a run of its own: a long text can be scored in parts.
     A causal model scores all in one run.

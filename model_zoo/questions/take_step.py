@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TakeStep(Question[TrainingStep]):
-    """The token at ``position`` is hidden, and the right answer; see ``Asking.take_step``."""
+    """The token at ``position`` is hidden, and the right answer; see ``EngineInterface.take_step``."""
 
     head = "mlm"
 
@@ -36,9 +36,9 @@ class TakeStep(Question[TrainingStep]):
         return 2 * loaded.n_bytes  # a copy that learns, and its gradients
 
     def answer(self, loaded: LoadedModel) -> TrainingStep:
-        from model_zoo import step
+        from model_zoo import gradient_step
 
-        return step.take(loaded, self.text, self.position, self.rate, self.top_k)
+        return gradient_step.take(loaded, self.text, self.position, self.rate, self.top_k)
 
     @classmethod
     def example(cls, model: str) -> TakeStep:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WriteMasks(Question[str]):
-    """The tokens are those at the positions ``masked``; see ``Asking.masked_text``."""
+    """The tokens are those at the positions ``masked``; see ``EngineInterface.masked_text``."""
 
     runs_model = False
     head = "mlm"

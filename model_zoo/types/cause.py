@@ -71,7 +71,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class TargetAnswer:
     """The answer that a run is measured by.
 
     ``reads`` says where it is read: at a mask, behind the text of a causal model, whether the second text is next (or
@@ -146,7 +146,7 @@ class Attribution(ReadOnly):
         lock(self, "scores")
 
 
-class Written(NamedTuple):
+class Contribution(NamedTuple):
     """A part of a sum: what it is, its ``layer`` and ``head`` from 0 where it has them, what it adds to the logit of
     the answer and to that of the answer ``against`` it (None without), and the tokens whose logits it raises most, with
     by how much beyond the mean of all tokens.
@@ -175,7 +175,7 @@ class Decomposition:
     against: Prediction | None
     logit: float
     against_logit: float | None
-    parts: tuple[Written, ...]
+    parts: tuple[Contribution, ...]
     error: float
 
     def __repr__(self) -> str:

@@ -77,10 +77,13 @@ def test_a_text_that_was_not_applied_goes_along_to_another_page(visit: Callable[
     here = visit()
     page = here.open(f"{app_url}/attention")
     expect(layer_of(page)).to_have_value("2")  # the first example's
-    here.settled()
-    page.get_by_label("Text", exact=True).fill("The sun is out.")
-    page.get_by_test_id("stTopNavLink").filter(has_text="Masked words").click()
-    expect(page.get_by_role("heading", name="Masked words")).to_be_visible()
+
+    def type_and_leave() -> None:
+        page.get_by_label("Text", exact=True).fill("The sun is out.")
+        page.get_by_test_id("stTopNavLink").filter(has_text="Masked words").click()
+
+    heading = page.get_by_role("heading", name="Masked words")
+    here.until(type_and_leave, lambda patience: expect(heading).to_be_visible(timeout=patience))
     expect(page.get_by_label("Text", exact=True)).to_have_value("The sun is out.")
     wait_for(page, "new URLSearchParams(location.search).get('text') === 'The sun is out.'")
 

@@ -10,7 +10,7 @@ from journeys import enter
 from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
-from ui.learn.lessons import LESSONS
+from pages.learn.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
 

@@ -18,7 +18,7 @@ from playwright.sync_api import Locator, Page, expect
 from analysis import control_sentences
 from model_zoo import Engine
 from model_zoo.types import MaskPrediction
-from ui.masked_words import fields as masked_words
+from pages.masked_words import fields as masked_words
 from ui.widgets import TEXT
 
 pytestmark = pytest.mark.browser

@@ -20,7 +20,7 @@ from analysis.divergence import head_matrix
 from analysis.probing import TASKS, Settings, TaskResult, run
 from model_zoo import Engine
 from model_zoo.types import FloatArray
-from ui.compare import fields as compare
+from pages.compare import fields as compare
 
 pytestmark = pytest.mark.browser
 

@@ -12,10 +12,10 @@ from journeys import step
 from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
-from ui.learn import fields
-from ui.learn.case import Case
-from ui.learn.lesson import Choice
-from ui.learn.lessons import LESSONS
+from pages.learn import fields
+from pages.learn.case import Case
+from pages.learn.lesson import Choice
+from pages.learn.lessons import LESSONS
 
 pytestmark = pytest.mark.browser
 

@@ -13,7 +13,7 @@ from own_files import items
 
 from analysis.probing.data import ignoring_case_and_spaces
 from model_zoo.errors import InvalidInput
-from training.finetuning.data import KINDS, PARTS, Asked, Data, Kind, Labelled, Scored
+from training.finetuning.data import KINDS, PARTS, Data, Kind, Labelled, PassageQuestion, Scored
 from training.finetuning.readers import read
 from training.finetuning.scores import MEASURES
 
@@ -159,7 +159,7 @@ def _is_sound(data: Data) -> None:
             assert item.label in data.labels
         elif isinstance(item, Scored):
             assert 0 <= item.score <= 5
-        elif isinstance(item, Asked):
+        elif isinstance(item, PassageQuestion):
             assert all(item.pair[start : start + len(answer)] == answer for start, answer in item.answers)
         else:
             assert len(item.words) == len(item.tags)

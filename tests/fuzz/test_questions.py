@@ -21,7 +21,7 @@ from model_zoo.questions.describe_model import DescribeModel
 from model_zoo.questions.explain_refusal import ExplainRefusal
 from model_zoo.questions.read_projections import ReadProjections
 from model_zoo.questions.read_vocabulary import ReadVocabulary
-from model_zoo.types import MEASURES, METHODS, PARTS, READS, SCHEMES, VALUES, Aim, Change, Edge
+from model_zoo.types import MEASURES, METHODS, PARTS, READS, SCHEMES, VALUES, Change, Edge, TargetAnswer
 
 QUESTIONS: list[type[Any]] = [
     one
@@ -76,7 +76,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "position": _NUMBERS,
     "rate": st.floats(-1, 11) | st.sampled_from([float("nan"), float("inf")]),
     "n": _NUMBERS,
-    "aim": st.builds(Aim, st.sampled_from([*READS, "nonsense"]), st.none() | _NUMBERS, _ANSWER, _ANSWER),
+    "aim": st.builds(TargetAnswer, st.sampled_from([*READS, "nonsense"]), st.none() | _NUMBERS, _ANSWER, _ANSWER),
     "change": _CHANGES,
     "changes": st.lists(_CHANGES, max_size=3).map(tuple),
     "value": st.sampled_from([*VALUES, "nonsense"]),

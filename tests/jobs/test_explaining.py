@@ -11,7 +11,7 @@ import pytest
 from jobs.explaining import METHODS, NEARNESS, RANDOM, Explained, explain
 from model_zoo import Engine
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import Aim, Change
+from model_zoo.types import Change, TargetAnswer
 
 Checkpoint = Callable[[str], Path]
 TINY = "embedded/tinybert"
@@ -47,7 +47,7 @@ def test_nearness_hides_the_words_next_to_the_mask_first(engine: Engine) -> None
 
 def test_of_what_comes_next_the_last_words_are_nearest(engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint("gpt2"))
-    question = Intervene(model, "The cat saw the", aim=Aim("next token"))
+    question = Intervene(model, "The cat saw the", aim=TargetAnswer("next token"))
     found = explained(engine, question)
     assert [unit.label for unit in found.units] == ["The", "cat", "saw", "the"]
     last = found.units[3]
@@ -56,7 +56,7 @@ def test_of_what_comes_next_the_last_words_are_nearest(engine: Engine, checkpoin
 
 
 def test_an_answer_to_a_whole_text_is_near_no_word(engine: Engine) -> None:
-    question = Intervene(TINY, "The cat sat.", "It slept.", aim=Aim("next sentence"))
+    question = Intervene(TINY, "The cat sat.", "It slept.", aim=TargetAnswer("next sentence"))
     found = explained(engine, question)
     assert (RANDOM, "deletion") in found.curves
     assert (NEARNESS, "deletion") not in found.curves

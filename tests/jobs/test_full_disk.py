@@ -12,7 +12,7 @@ import tuning
 from safetensors import SafetensorError
 
 from jobs.job import FAILURE
-from jobs.tuning import Arm, Training
+from jobs.tuning import Candidate, Training
 from model_zoo import Engine, tuned
 from training.finetuning import stopped
 from training.finetuning.settings import Settings
@@ -24,7 +24,7 @@ SAID = "The training was stopped, and nothing of it could be kept: what it had l
 def training(engine: Engine, checkpoint: Callable[[str], Path]) -> Iterator[Training]:
     """One that has taken a step of many."""
     settings = Settings(epochs=50, batch=4, max_tokens=32)
-    job = Training(engine, [Arm("one", str(checkpoint("bert")), tuning.data(), settings)])
+    job = Training(engine, [Candidate("one", str(checkpoint("bert")), tuning.data(), settings)])
     _until(job, 1)
     yield job
     job.forget()

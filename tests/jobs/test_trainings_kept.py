@@ -9,7 +9,7 @@ import pytest
 import tuning
 
 from jobs import Desk, Job, Worker
-from jobs.tuning import MOST_KEPT, Arm, Training, Tuning
+from jobs.tuning import MOST_KEPT, Candidate, Training, Tuning
 from model_zoo import Engine, tuned
 from training.finetuning.settings import Settings
 
@@ -21,9 +21,9 @@ def bert(checkpoint: Callable[[str], Path]) -> str:
     return str(checkpoint("bert"))
 
 
-def arm(model: str, name: str = "one", teacher: str | None = None, **settings: object) -> Arm:
+def arm(model: str, name: str = "one", teacher: str | None = None, **settings: object) -> Candidate:
     plain: dict[str, object] = {"epochs": 2, "batch": 4, "max_tokens": 32}
-    return Arm(name, model, tuning.data(), Settings(**(plain | settings)), teacher)  # type: ignore[arg-type]
+    return Candidate(name, model, tuning.data(), Settings(**(plain | settings)), teacher)  # type: ignore[arg-type]
 
 
 class Held(Worker):

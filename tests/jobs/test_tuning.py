@@ -14,7 +14,7 @@ import tuning
 from torch.nn import functional
 
 from jobs import Worker
-from jobs.tuning import Arm, Run, Tuning
+from jobs.tuning import Candidate, Run, Tuning
 from model_zoo import Engine, tuned
 from model_zoo.errors import UnknownModel
 from model_zoo.question import Question
@@ -35,8 +35,8 @@ def bert(checkpoint: Callable[[str], Path]) -> str:
     return str(checkpoint("bert"))
 
 
-def arm(name: str, model: str, **settings: object) -> Arm:
-    return Arm(name, model, DATA, replace(SETTINGS, **settings), keep=False)  # type: ignore[arg-type]
+def arm(name: str, model: str, **settings: object) -> Candidate:
+    return Candidate(name, model, DATA, replace(SETTINGS, **settings), keep=False)  # type: ignore[arg-type]
 
 
 def advance(job: Tuning, until: Callable[[], bool] = lambda: False) -> Tuning:
@@ -152,7 +152,7 @@ def test_a_failure_is_a_sentence_and_the_others_go_on(
 def test_a_student_begins_when_its_teacher_has_ended_and_learns_what_it_says(engine: Engine, bert: str) -> None:
     student = "embedded/tinybert"  # which has no dropout
     arms = [
-        Arm("teacher", bert, DATA, SETTINGS),
+        Candidate("teacher", bert, DATA, SETTINGS),
         arm("alone", student, seed=1),
         replace(arm("taught", student, seed=1, alpha=0.0, temperature=3.0), teacher="teacher"),
     ]
@@ -192,7 +192,7 @@ def test_others_have_turns_while_a_teacher_reads(engine: Engine, bert: str, monk
         return plain(question)
 
     monkeypatch.setattr(engine, "ask", ask)
-    job = Tuning(engine, [Arm("teacher", bert, DATA, SETTINGS), replace(arm("student", bert), teacher="teacher")])
+    job = Tuning(engine, [Candidate("teacher", bert, DATA, SETTINGS), replace(arm("student", bert), teacher="teacher")])
     while job.running:
         job.advance()
         reads.append([])
@@ -246,7 +246,7 @@ def test_the_time_left_is_told_by_what_was_done_since_it_went_on(
 
 
 def test_a_model_is_kept_until_its_visitor_leaves(engine: Engine, bert: str) -> None:
-    job = advance(Tuning(engine, [Arm("kept", bert, DATA, SETTINGS), arm("thrown away", bert, seed=1)]))
+    job = advance(Tuning(engine, [Candidate("kept", bert, DATA, SETTINGS), arm("thrown away", bert, seed=1)]))
     kept, thrown = job.runs
     assert tuned.folder(kept.id).is_dir()
     with pytest.raises(UnknownModel):

@@ -17,7 +17,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.interventions import attribute as attributing
 from model_zoo.interventions.reading import Reader
 from model_zoo.loading import LoadedModel
-from model_zoo.types import MEASURES, METHODS, Aim, Change, Measure
+from model_zoo.types import MEASURES, METHODS, Change, Measure, TargetAnswer
 
 Checkpoint = Callable[[str], Path]
 MODEL = "embedded/bert"
@@ -40,7 +40,7 @@ def test_integrated_gradients_add_up_to_the_difference(model: str, engine: Engin
     """Within 2% at the default steps; what the difference is by two runs of the engine's own."""
     for text in (SENTENCE, *sentences(4)):
         found = engine.attribute(model, text)
-        hidden = engine.intervene(model, text, [Change(hidden=found.counted)], aim=Aim(answer=found.answer.id))
+        hidden = engine.intervene(model, text, [Change(hidden=found.counted)], aim=TargetAnswer(answer=found.answer.id))
         difference = hidden.untouched.log_probability - hidden.readings[0].log_probability
         assert found.difference == pytest.approx(difference, abs=1e-3)
         assert found.error is not None
@@ -69,9 +69,9 @@ def test_a_linear_model_gets_its_own_weights(measure: str, monkeypatch: pytest.M
     def logits(_: Reader, states: torch.Tensor) -> torch.Tensor:
         return torch.einsum("bnw,anw->ba", states, weights)
 
-    monkeypatch.setattr(attributing, "Walk", Linear)
+    monkeypatch.setattr(attributing, "LayerwiseRun", Linear)
     monkeypatch.setattr(Reader, "logits", logits)
-    aim = Aim(answer=0, against=1)
+    aim = TargetAnswer(answer=0, against=1)
     found = attributing.attribute(model, encoding.text, None, (), aim, "integrated gradients", measure, 8)  # type: ignore[arg-type]
     assert abs(found.error or 0) < (1e-4 if measure == "logit difference" else 0.01 * abs(found.difference or 1))
     if measure == "log P":
@@ -148,7 +148,7 @@ def test_every_family_answers_by_every_method_or_says_why_not(
     causal = FAMILIES[name].causal
     mask = "" if causal else engine.vocabulary(model).mask_token
     text = "The cat sat on" if causal else f"The cat {mask} on the mat."
-    aim = Aim("next token") if causal else Aim()
+    aim = TargetAnswer("next token") if causal else TargetAnswer()
     said: dict[str, str] = {}
     for method in METHODS:
         try:
@@ -169,7 +169,7 @@ def test_every_family_answers_by_every_method_or_says_why_not(
 @pytest.mark.parametrize("measure", MEASURES)
 def test_occlusion_hides_one_word_at_a_time(measure: Measure, engine: Engine) -> None:
     """By hand: the text is typed with masks in the place of a word's tokens, of which “caterpillar” has several."""
-    text, aim = "The caterpillar sat on the [MASK].", Aim(answer="table", against="floor")
+    text, aim = "The caterpillar sat on the [MASK].", TargetAnswer(answer="table", against="floor")
     encoding = engine.encode(MODEL, text)
     word = next(word for word in encoding.words if len(word) > 1)
     found = engine.attribute(MODEL, text, method="occlusion", measure=measure, aim=aim)
@@ -196,7 +196,7 @@ def test_parts_add_up_to_the_logit(name: str, engine: Engine, checkpoint: Checkp
     causal = FAMILIES[name].causal
     mask = "" if causal else engine.vocabulary(model).mask_token
     text = "The cat sat on" if causal else f"The cat {mask} on the mat."
-    found = engine.decompose(model, text, aim=Aim("next token") if causal else Aim())
+    found = engine.decompose(model, text, aim=TargetAnswer("next token") if causal else TargetAnswer())
     answer = engine.next_tokens(model, text, 1) if causal else engine.fill_mask(model, text, 1)[0]
     assert found.answer.id == answer.best[0].id
     assert found.logit == pytest.approx(np.log(answer.best[0].probability) + answer.log_total, abs=1e-3)
@@ -211,7 +211,7 @@ def test_parts_add_up_to_the_logit(name: str, engine: Engine, checkpoint: Checkp
 
 @pytest.mark.parametrize("model", MODELS)
 def test_parts_of_the_embedded_models_add_up(model: str, engine: Engine) -> None:
-    found = engine.decompose(model, SENTENCE, aim=Aim(answer="floor", against="table"))
+    found = engine.decompose(model, SENTENCE, aim=TargetAnswer(answer="floor", against="table"))
     assert abs(found.error) < 1e-3
     assert sum(part.against or 0.0 for part in found.parts) == pytest.approx(found.against_logit, abs=1e-3)
 
@@ -263,11 +263,11 @@ def test_what_is_asked_wrongly_is_refused(engine: Engine, checkpoint: Checkpoint
     with pytest.raises(NotSupported, match="part by part"):
         engine.decompose(str(checkpoint("mpnet")), "The <mask> sat.")
     with pytest.raises(InvalidInput, match="token's logit"):
-        engine.decompose(MODEL, "A.", aim=Aim("next sentence"))
+        engine.decompose(MODEL, "A.", aim=TargetAnswer("next sentence"))
     with pytest.raises(InvalidInput, match="second one that may follow"):
-        engine.attribute(MODEL, "A.", aim=Aim("next sentence"))
+        engine.attribute(MODEL, "A.", aim=TargetAnswer("next sentence"))
     with pytest.raises(NotSupported, match="classes apart"):
-        engine.attribute(MODEL, "A.", aim=Aim("class"))
+        engine.attribute(MODEL, "A.", aim=TargetAnswer("class"))
 
 
 def copies_one_token(folder: Path, origin: Path) -> Path:
@@ -339,7 +339,7 @@ def test_every_method_finds_the_one_head_that_copies(copier: str, engine: Engine
     assert max(parts, key=lambda part: part.logit)[1:3] == (0, 1)
     assert sum(abs(part.logit) > 1e-4 for part in parts) == 1
     other = text.replace("sat", "dog")
-    patched = engine.patch(copier, text, other, aim=Aim(answer=encoding.ids[mask - 1]))
+    patched = engine.patch(copier, text, other, aim=TargetAnswer(answer=encoding.ids[mask - 1]))
     n = len(encoding)
     moved = np.array([patched.untouched.log_probability - one.log_probability for one in patched.readings])
     # Before the head has copied, the answer stands where the token does; behind it, where the mask is.
@@ -348,4 +348,4 @@ def test_every_method_finds_the_one_head_that_copies(copier: str, engine: Engine
 
 def test_an_answer_of_another_text_is_refused(engine: Engine) -> None:
     with pytest.raises(InvalidInput):
-        engine.attribute(MODEL, SENTENCE, aim=replace(Aim(), answer="a very long answer"))
+        engine.attribute(MODEL, SENTENCE, aim=replace(TargetAnswer(), answer="a very long answer"))

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transformers import BertConfig, EncoderDecoderConfig
 
-from model_zoo import Engine, loading, plausible, sources
+from model_zoo import Engine, config_checks, loading, sources
 from model_zoo.errors import BadCheckpoint, ModelZooError
 from model_zoo.registry import UNTRAINED
 
@@ -108,7 +108,7 @@ def test_sizes_of_a_config_within_a_config(checkpoint: Callable[[str], Path]) ->
     for wrong in ({"num_hidden_layers": -1}, {"num_attention_heads": 0}):
         whole = EncoderDecoderConfig(encoder=BertConfig(**wrong).to_dict(), decoder=BertConfig().to_dict())
         with pytest.raises(BadCheckpoint, match=f"for {next(iter(wrong))}, which is a whole number from 1 on"):
-            plausible.refuse_config(whole, source)
+            config_checks.refuse_config(whole, source)
 
 
 def test_a_config_that_fails_only_when_the_network_runs(tiny: Callable[..., str]) -> None:

@@ -20,7 +20,7 @@ from loopback_hub import Hub
 from refused import message
 from transformers import BertForPreTraining
 
-from model_zoo import Engine, confined, loading, machine, sources, trial
+from model_zoo import Engine, confined, loading, machine, sources, tokenizer_sandbox
 from model_zoo import checkpoint as checkpoint_files
 from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError, OutOfMemory, UnknownModel
 from model_zoo.registry import UNTRAINED
@@ -186,8 +186,8 @@ def test_a_tokenizer_that_dies_is_refused(
     changes: dict[str, Any], told: str, copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this process the first two would end it: no memory is left, and the library aborts."""
-    monkeypatch.setattr(trial, "_BYTES", 2**29)  # filled sooner
-    assert trial._tried((copied / "tokenizer.json").read_bytes()).failure is None
+    monkeypatch.setattr(tokenizer_sandbox, "_BYTES", 2**29)  # filled sooner
+    assert tokenizer_sandbox._tried((copied / "tokenizer.json").read_bytes()).failure is None
     with pytest.raises(
         BadCheckpoint, match=rf"was tried on a few words and {told}.*Choose another checkpoint, or save"
     ):
@@ -216,14 +216,14 @@ def test_a_tokenizer_of_another_name_is_tried_too(copied: Path) -> None:
 
 
 def test_a_tokenizer_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "_tried", lambda _rules: confined.Outcome("time"))
+    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda _rules: confined.Outcome("time"))
     with pytest.raises(BadCheckpoint, match=r"was not done after 10 seconds"):
-        trial.refuse_dangerous(b"never seen before", "someone/slow")
+        tokenizer_sandbox.refuse_dangerous(b"never seen before", "someone/slow")
 
 
 def test_what_has_passed_is_not_tried_again(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(copied)
-    monkeypatch.setattr(trial, "_tried", lambda _rules: confined.Outcome("error"))
+    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda _rules: confined.Outcome("error"))
     load(copied)
     with_rules(copied, {"version": "1.0 "})
     with pytest.raises(BadCheckpoint, match="was tried on a few words and stopped with an error"):
@@ -236,15 +236,15 @@ def test_a_tokenizer_without_a_file_of_its_own_is_tried_too(copied: Path, monkey
     (copied / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
     (copied / "tokenizer.json").unlink()
     assert load(copied).encode("the cat").tokens[0] == "[CLS]"
-    monkeypatch.setattr(trial, "_passed", {})
-    monkeypatch.setattr(trial, "_tried", lambda _rules: confined.Outcome("error"))
+    monkeypatch.setattr(tokenizer_sandbox, "_passed", {})
+    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda _rules: confined.Outcome("error"))
     with pytest.raises(BadCheckpoint, match="was tried on a few words and stopped with an error"):
         load(copied)
 
 
 def test_embedded_models_need_no_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "_tried", lambda _rules: confined.Outcome("error"))
-    monkeypatch.setattr(trial, "_passed", {})
+    monkeypatch.setattr(tokenizer_sandbox, "_tried", lambda _rules: confined.Outcome("error"))
+    monkeypatch.setattr(tokenizer_sandbox, "_passed", {})
     assert Engine("cpu").info("embedded/tinybert").mlm
 
 

@@ -15,8 +15,8 @@ import pytest
 from checkpoints import N_HEADS, N_LAYERS, POSITIONS, TEXT, TEXT_PAIR, WIDTH
 
 from model_zoo import DEFAULT_MODEL, Engine, registry, sources
+from model_zoo.answer_cache import size_of
 from model_zoo.errors import BadCheckpoint, HubUnreachable, InvalidInput, NotSupported, OutOfMemory, UnknownModel
-from model_zoo.results import size_of
 from model_zoo.types import DTYPES, DType
 
 ROOT = Path(__file__).parents[2]

@@ -20,7 +20,7 @@ from tokenizers.models import WordPiece
 from model_zoo import Engine, check, registry
 from model_zoo.by_transformers import Plain
 from model_zoo.errors import NotSupported
-from model_zoo.types import Aim, AttentionRun, Change, ModelSpec, Reads
+from model_zoo.types import AttentionRun, Change, ModelSpec, Reads, TargetAnswer
 from pages.__main__ import claims
 from training.finetuning.finetune import Finetune
 from training.finetuning.results import Tuned
@@ -55,7 +55,7 @@ def check_cause(engine: Engine, model: ModelSpec) -> str:
     reads: Reads = "mask" if model.mlm else "next token" if engine.info(model.id).lm else "next sentence"
     mask = engine.vocabulary(model.id).mask_token or "mat"
     pair = TEXT_PAIR if reads == "next sentence" else None
-    asked = partial(engine.intervene, model.id, check.MASKED.format(mask=mask), text_pair=pair, aim=Aim(reads))
+    asked = partial(engine.intervene, model.id, check.MASKED.format(mask=mask), text_pair=pair, aim=TargetAnswer(reads))
     try:
         hidden = asked([Change(hidden=(2,))])
     except NotSupported:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model_zoo import Engine, answers
+from model_zoo import Engine, prediction_heads
 from model_zoo.questions.fill_mask import FillMask
 from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.types import Scheme, TokenScores
@@ -25,9 +25,11 @@ def test_one_text_with_other_words_hidden_is_filled_in_one_batch(
     fresh = Engine("cpu")
     asked = [FillMask("embedded/bert", TEXT, 1, {2, place}, [1996]) for place in range(3, 6)]
     encoded: list[int] = []
-    real = answers.states_of
+    real = prediction_heads.states_of
     monkeypatch.setattr(
-        answers, "states_of", lambda loaded, some, *more: encoded.append(len(some)) or real(loaded, some, *more)
+        prediction_heads,
+        "states_of",
+        lambda loaded, some, *more: encoded.append(len(some)) or real(loaded, some, *more),
     )
     found = dict(fresh.stream_all(asked))
     assert encoded == [3]

@@ -16,10 +16,10 @@ from analysis.effects import recovered
 from model_zoo import Engine, loading, sources
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.interventions.editing import Editor, Rows
-from model_zoo.interventions.walk import Walk
+from model_zoo.interventions.layerwise import LayerwiseRun
 from model_zoo.loading import LoadedModel
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import Aim, Change, Edge, Effects, MaskPrediction, Reading, SentenceScore
+from model_zoo.types import Change, Edge, Effects, MaskPrediction, Reading, SentenceScore, TargetAnswer
 
 Checkpoint = Callable[[str], Path]
 MODEL = "embedded/bert"
@@ -83,7 +83,7 @@ def test_a_head_that_is_off_is_one_whose_output_weights_are_zero(
     n, heads, layers = len(encoding), model.info.n_heads, model.info.n_layers
     layer = layers - 1
     with torch.inference_mode():
-        walk = Walk(model, [encoding])
+        walk = LayerwiseRun(model, [encoding])
         keep = torch.ones(heads, n, heads)
         keep[range(heads), :, range(heads)] = 0
         first = layer if walk.states else 0
@@ -96,7 +96,7 @@ def test_a_head_that_is_off_is_one_whose_output_weights_are_zero(
         zero_slice(model, layer, head)
         try:
             with torch.inference_mode():
-                expected = Walk(model, [encoding]).final
+                expected = LayerwiseRun(model, [encoding]).final
         finally:
             with torch.no_grad():
                 weight.copy_(kept)
@@ -108,7 +108,7 @@ def test_nothing_changed_changes_nothing(name: str, loaded: Callable[[str], Load
     """From the first layer on and from the last, one row and three."""
     model = loaded(name)
     with torch.inference_mode():
-        walk = Walk(model, [model.encode(TEXT)])
+        walk = LayerwiseRun(model, [model.encode(TEXT)])
         for first in {0, walk.n_layers - 1} if walk.states else {0}:
             again = walk.run(3, Editor(), first=first)
             assert torch.allclose(again, walk.final.expand_as(again), atol=1e-6 * float(walk.final.abs().max()))
@@ -127,7 +127,7 @@ def test_an_edge_that_is_cut_gets_no_weight_and_the_others_all_of_it(
     hide = torch.zeros(2, heads, n, n, dtype=torch.bool)
     hide[0, :, n - 1, 0] = hide[1, 0, n - 1, 1] = True
     with torch.inference_mode():
-        walk = Walk(model, [encoding])
+        walk = LayerwiseRun(model, [encoding])
         plain, cut = Editor(maps=[]), Editor({0: Rows(hide=hide)}, maps=[])
         walk.run(1, plain)
         walk.run(2, cut)
@@ -157,7 +157,7 @@ def test_two_tokens_with_every_edge_between_them_cut(loaded: Callable[[str], Loa
     hide[0, :, two[0], [place for place in range(len(encoding)) if place != two[0]]] = True
     hide[1, :, two[0]] = True
     with torch.inference_mode():
-        walk = Walk(model, [encoding])
+        walk = LayerwiseRun(model, [encoding])
         editor = Editor({0: Rows(hide=hide)}, outputs=[])
         walk.run(2, editor)
         value = model.encoder.encoder.layer[0].attention.self.value(walk.states[0])[0, two[0]]
@@ -183,7 +183,7 @@ def test_all_heads_of_the_default_model_are_those_switched_off_one_by_one(engine
 
 def test_divergence_is_that_of_the_two_distributions(engine: Engine) -> None:
     a, b, off = "She opened the window.", "Penguins are birds.", [(5, head) for head in range(12)]
-    effects = engine.intervene(MODEL, a, [Change(heads=tuple(off))], text_pair=b, aim=Aim("next sentence"))
+    effects = engine.intervene(MODEL, a, [Change(heads=tuple(off))], text_pair=b, aim=TargetAnswer("next sentence"))
     changed = engine.ablate(MODEL, a, off, text_pair=b)
     assert isinstance(changed, SentenceScore)
     p, q = engine.next_sentence(MODEL, a, b).p_next, changed.p_next
@@ -208,7 +208,7 @@ def test_all_states_of_another_run_make_it_that_run(engine: Engine) -> None:
     (theirs,) = engine.fill_mask(MODEL, other, 1, targets=["table"])
     last = engine.info(MODEL).n_layers
     changes = [*(Change(states=(layer,)) for layer in range(last + 1)), Change(states=(last,), positions=(6,))]
-    effects = engine.intervene(MODEL, SENTENCE, changes, value="other", other=other, aim=Aim(answer="table"))
+    effects = engine.intervene(MODEL, SENTENCE, changes, value="other", other=other, aim=TargetAnswer(answer="table"))
     for reading in [*effects.readings, effects.other]:
         assert reading is not None
         assert reading.log_probability == pytest.approx(theirs.targets[0].log_probability, abs=1e-4)
@@ -318,7 +318,7 @@ def test_pairs_have_equally_many_words_in_each_text(engine: Engine) -> None:
     asked = Change(states=(2,))
     with pytest.raises(InvalidInput, match="5 words and 3 words in the one text and 4 words and 4 words in the other"):
         engine.intervene(
-            MODEL, pair[0], [asked], text_pair=pair[1], aim=Aim("next sentence"), value="other", other=others
+            MODEL, pair[0], [asked], text_pair=pair[1], aim=TargetAnswer("next sentence"), value="other", other=others
         )
 
 
@@ -334,7 +334,7 @@ def test_the_other_text_is_masked_where_this_one_is(engine: Engine) -> None:
         engine.intervene(MODEL, mine, [Change(states=(2,))], masked=[2], value="other", other=other)
 
     mine, other = "The [MASK] sat on the [MASK].", "A [MASK] sat on a [MASK]."
-    aim = Aim(position=6, answer="table")
+    aim = TargetAnswer(position=6, answer="table")
     effects = engine.intervene(MODEL, mine, [Change(states=(2,))], aim=aim, value="other", other=other)
     expected = engine.fill_mask(MODEL, other, 1, targets=["table"])[1]
     assert read_of(effects).log_probability == pytest.approx(expected.targets[0].log_probability, abs=1e-4)
@@ -347,7 +347,7 @@ def test_what_comes_next_is_read_from_the_last_token_of_both(engine: Engine, che
     assert len(engine.encode(model, mine)) < len(engine.encode(model, other))
     last = engine.info(model).n_layers
     change = Change(states=(last,), positions=(len(engine.encode(model, mine)) - 1,))
-    effects = engine.intervene(model, mine, [change], aim=Aim("next token"), value="other", other=other)
+    effects = engine.intervene(model, mine, [change], aim=TargetAnswer("next token"), value="other", other=other)
     assert effects.readings[0].log_probability == pytest.approx(read_of(effects).log_probability, abs=1e-5)
 
 
@@ -416,7 +416,8 @@ def test_next_sentences_and_next_tokens_and_classes(engine: Engine, checkpoint: 
     same = engine.ablate(MODEL, a, text_pair=b)
     assert isinstance(same, SentenceScore)
     assert same.p_next == pytest.approx(plain.p_next, abs=1e-6)
-    effects = engine.intervene(MODEL, a, [Change(heads=((5, 3),))], text_pair=b, aim=Aim("next sentence", answer=0))
+    aim = TargetAnswer("next sentence", answer=0)
+    effects = engine.intervene(MODEL, a, [Change(heads=((5, 3),))], text_pair=b, aim=aim)
     off = engine.ablate(MODEL, a, [(5, 3)], text_pair=b)
     assert isinstance(off, SentenceScore)
     assert effects.readings[0].log_probability == pytest.approx(np.log(off.p_next), abs=1e-5)
@@ -444,7 +445,7 @@ def test_every_classifier_reads_what_it_reads_by_itself(
 ) -> None:
     """A head for classes, drawn at random and saved: the network's own output and the one read behind a walk."""
     network, model = classifier(checkpoint(name), tmp_path), str(tmp_path)
-    effects = engine.intervene(model, TEXT, [Change()], aim=Aim("class", answer="b", against="c"), top_k=3)
+    effects = engine.intervene(model, TEXT, [Change()], aim=TargetAnswer("class", answer="b", against="c"), top_k=3)
     encoding = engine.encode(model, TEXT)
     types = {"token_type_ids": torch.tensor([encoding.type_ids])} if FAMILIES[name].type_ids else {}
     with torch.inference_mode():
@@ -491,6 +492,6 @@ def test_what_a_family_cannot_be_asked_is_said(engine: Engine, checkpoint: Check
     with pytest.raises(NotSupported, match="one by one"):
         engine.patch(str(checkpoint("squeezebert")), "The [MASK] sat.", "A [MASK] sat.")
     with pytest.raises(InvalidInput, match="two different answers"):
-        engine.intervene(MODEL, SENTENCE, [], aim=Aim(answer="table", against="table"))
+        engine.intervene(MODEL, SENTENCE, [], aim=TargetAnswer(answer="table", against="table"))
     with pytest.raises(InvalidInput, match="no mask at position 2"):
-        engine.intervene(MODEL, SENTENCE, [], aim=Aim(position=2))
+        engine.intervene(MODEL, SENTENCE, [], aim=TargetAnswer(position=2))

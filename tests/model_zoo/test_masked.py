@@ -115,7 +115,7 @@ def test_batches_do_not_change_scores(engine: Engine, checkpoint: Checkpoint, mo
     model = str(checkpoint("bert"))
     whole = engine.token_scores(model, TEXT).log_probabilities
     monkeypatch.setattr("model_zoo.running._BATCH_TOKENS", 20)
-    monkeypatch.setattr("model_zoo.answers.HEAD_NUMBERS", 300)
+    monkeypatch.setattr("model_zoo.prediction_heads.HEAD_NUMBERS", 300)
     engine.close()
     np.testing.assert_allclose(engine.token_scores(model, TEXT).log_probabilities, whole, atol=1e-5)
 

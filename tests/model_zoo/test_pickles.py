@@ -27,7 +27,7 @@ from refused import message
 from safetensors import safe_open
 from safetensors.torch import load_file
 
-from model_zoo import Engine, confined, pickles, sources, trial
+from model_zoo import Engine, confined, pickles, sources, tokenizer_sandbox
 from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError
 
 TEXT = "The cat sat on the mat."
@@ -349,7 +349,7 @@ def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
     found = confined.run("try_tokenizer", package="tokenizers", seconds=1, n_bytes=2**28)
     assert (found.failure, found.said) == ("start", "[Errno 11] Resource temporarily unavailable")
     with pytest.raises(BadCheckpoint, match=r"could not be tried: no process can be started \(\[Errno"):
-        trial.refuse_dangerous(b"never seen", "someone/tiny")
+        tokenizer_sandbox.refuse_dangerous(b"never seen", "someone/tiny")
 
 
 # Whose pickles are converted

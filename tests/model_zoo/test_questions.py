@@ -17,6 +17,7 @@ import pytest
 from checkpoints import TEXT
 
 from model_zoo import DEFAULT_MODEL, Engine, questions
+from model_zoo.answer_cache import size_of
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded, NotSupported
 from model_zoo.question import Comparison, Question
 from model_zoo.questions.attend import Attend
@@ -28,7 +29,6 @@ from model_zoo.questions.measure_cost import MeasureCost
 from model_zoo.questions.put_tokens import PutTokens
 from model_zoo.questions.restore import Restore
 from model_zoo.questions.score_tokens import ScoreTokens
-from model_zoo.results import size_of
 from model_zoo.types import AttentionRun, CostEvent, HiddenStates
 from training import measure_quality, quality
 

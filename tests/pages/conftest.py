@@ -1,5 +1,5 @@
-"""``open_page("pages/attention.py", layer="3")`` runs the whole app and goes to one page, without a browser; two models
-to compare, and passes that take no time to be timed.
+"""``open_page("pages/attention/page.py", layer="3")`` runs the whole app and goes to one page, without a browser; two
+models to compare, and passes that take no time to be timed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.util import calc_hash
 
 from model_zoo import Engine, timing
 from pages import PAGES
@@ -26,8 +27,8 @@ def open_page(just_started: None) -> Callable[..., AppTest]:  # noqa: ARG001
 
     def start(path: str, **query: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-        if path != PAGES[0].path:  # which has no name in the address, so that AppTest finds it only where it begins
-            app.switch_page(path)
+        if path != PAGES[0].path:  # which has no name in the address
+            app._page_hash = calc_hash(Path(path).parent.name)  # AppTest finds pages by their names only after a run
         for name, value in query.items():
             app.query_params[name] = value
         return app.run()
@@ -70,7 +71,7 @@ def fresh_quality(engine: Engine) -> Iterator[None]:
 def open_cost(open_page: Callable[..., AppTest], checkpoint: Callable[[str], Path]) -> Callable[..., AppTest]:
     def start(*names: str, **query: str) -> AppTest:
         models = ",".join(str(checkpoint(name)) for name in names)
-        return open_page("pages/compare.py", models=models, view="cost", **query)
+        return open_page("pages/compare/page.py", models=models, view="cost", **query)
 
     return start
 

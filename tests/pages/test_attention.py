@@ -15,7 +15,7 @@ from tuning import classifier
 from model_zoo import Engine, running
 from model_zoo.types import FloatArray
 
-PAGE = "pages/attention.py"
+PAGE = "pages/attention/page.py"
 
 
 def shown_weights(app: AppTest) -> FloatArray:
@@ -57,7 +57,7 @@ def test_a_second_text_is_read_as_a_pair(open_page: Callable[..., AppTest], engi
 def test_what_is_typed_survives_a_change_of_page(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE)
     app.text_area(key="text").set_value("Kept while I look elsewhere.").run()
-    app.switch_page("pages/home.py").run()
+    app.switch_page("pages/home/page.py").run()
     app.switch_page(PAGE).run()
     assert app.text_area(key="text").value == "Kept while I look elsewhere."
 
@@ -205,7 +205,7 @@ def test_the_head_can_be_switched_off_on_cause(open_page: Callable[..., AppTest]
     for view in ("grid", "rollout"):
         (way,) = ways_to_cause(open_page(PAGE, text=text, pair=pair, layer="3", head="5", view=view))
         assert (way["text"], way["pair"]) == (text, pair)
-    assert "With head 5 of layer 3 off, “is next” " in said(open_page("pages/cause.py", **way))
+    assert "With head 5 of layer 3 off, “is next” " in said(open_page("pages/cause/page.py", **way))
 
 
 def test_what_goes_to_cause_is_what_its_model_can_be_asked(
@@ -220,7 +220,7 @@ def test_what_goes_to_cause_is_what_its_model_can_be_asked(
     ):
         (way,) = ways_to_cause(open_page(PAGE, text=text, pair=pair, model=model))
         assert way["pair"] == sent
-        assert follows in said(open_page("pages/cause.py", **way))
+        assert follows in said(open_page("pages/cause/page.py", **way))
     for name in ("electra_discriminator", "bert_headless"):
         assert not ways_to_cause(open_page(PAGE, text=text, pair=pair, model=str(checkpoint(name))))
 
@@ -231,7 +231,7 @@ def test_a_text_too_long_for_an_address_goes_along_without(open_page: Callable[.
     app.text_area(key="text").set_value(text).run()
     (way,) = ways_to_cause(app)
     assert "text" not in way
-    app.switch_page("pages/cause.py")
+    app.switch_page("pages/cause/page.py")
     for name, value in way.items():
         app.query_params[name] = value
     assert app.run().text_area(key="text").value.strip() == text.strip()

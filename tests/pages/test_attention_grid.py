@@ -28,7 +28,7 @@ def sent(here: Visitor) -> tuple[object, object]:
 
 
 def test_an_opened_head_is_shown_and_the_grid_not_sent_again(visitor: Callable[..., Visitor], engine: Engine) -> None:
-    here = visitor("pages/attention.py", view="grid", text=TEXT)
+    here = visitor("pages/attention/page.py", view="grid", text=TEXT)
     before = grid(here).proto.bytes
     for layer, head in ((3, 6), (5, 11), (3, 6)):
         here.choose(grid(here), {"head": [layer, head]})
@@ -44,7 +44,7 @@ def test_an_opened_head_is_shown_and_the_grid_not_sent_again(visitor: Callable[.
 
 def test_the_steppers_move_the_frame_back_to_where_it_was_sent(visitor: Callable[..., Visitor]) -> None:
     """The browser has moved it since, so the same head is asked for once more."""
-    here = visitor("pages/attention.py", view="grid", text=TEXT)
+    here = visitor("pages/attention/page.py", view="grid", text=TEXT)
     assert sent(here) == ([0, 0], 0)
     here.choose(grid(here), {"head": [0, 5]})
     here.use(here.widget("head"), 1)
@@ -54,7 +54,7 @@ def test_the_steppers_move_the_frame_back_to_where_it_was_sent(visitor: Callable
 
 
 def test_a_grid_that_is_new_on_the_page_has_its_frame_where_the_head_is(visitor: Callable[..., Visitor]) -> None:
-    here = visitor("pages/attention.py", view="grid", text=TEXT)
+    here = visitor("pages/attention/page.py", view="grid", text=TEXT)
     here.choose(grid(here), {"head": [2, 4]})
     here.use(here.widget("view"), "Lines")
     here.use(here.widget("view"), "All heads")
@@ -65,6 +65,6 @@ def test_a_grid_that_is_new_on_the_page_has_its_frame_where_the_head_is(visitor:
 def test_blocks_of_tokens_are_spoken_of_where_there_are_some(
     text: str, said: bool, visitor: Callable[..., Visitor]
 ) -> None:
-    here = visitor("pages/attention.py", view="grid", text=text)
+    here = visitor("pages/attention/page.py", view="grid", text=text)
     captions = [e.value for e in here.elements() if e.type == "caption"]
     assert any("largest weight of a block" in caption for caption in captions) == said

@@ -14,11 +14,11 @@ from streamlit.testing.v1 import AppTest
 from analysis.filters import Filter, apply_filter
 from model_zoo import Engine
 from model_zoo.types import FloatArray
-from pages.attention import PAGE as ATTENTION
+from pages.attention.page import PAGE as ATTENTION
 
 VIEWS = {view.name: view for view in ATTENTION.views}
 UNFILTERED = {"neuron", "heads", "who"}
-PAGE = "pages/attention.py"
+PAGE = "pages/attention/page.py"
 TEXT, PAIR = "The cat sat on the mat.", "The dog was tired of it."
 WITH_DECODER = ("bart", "t5")
 NO_CROSS = ("rollout", "bertviz")  # views that need the same tokens on both sides

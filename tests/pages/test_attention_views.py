@@ -18,11 +18,11 @@ from analysis.filters import Filter, apply_filter, combine
 from analysis.rollout import rollout
 from model_zoo import Engine, running
 from model_zoo.types import FloatArray
-from pages.attention import PAGE as ATTENTION
+from pages.attention.page import PAGE as ATTENTION
 from viz.palette import MOST_COLOURS
 
 VIEWS = {view.name: view for view in ATTENTION.views}
-PAGE = "pages/attention.py"
+PAGE = "pages/attention/page.py"
 TEXT, PAIR = "The unbelievable dog barked.", "The dog was not tired."
 
 

@@ -16,15 +16,15 @@ from streamlit.testing.v1 import AppTest
 from analysis.filters import Filter
 from model_zoo import Engine
 from model_zoo.types import FloatArray
-from ui.attention.scene import Scene
+from pages.attention.scene import Scene
 
 TEXT, PAIR = "The unbelievable dog barked.", "It was not tired."
 LAYER, HEAD = 2, 4  # from 0
 
 
 def _script(scene: object, layer: int, head: int) -> None:
-    from ui.attention import words
-    from ui.attention.scene import Scene
+    from pages.attention import words
+    from pages.attention.scene import Scene
 
     assert isinstance(scene, Scene)
     words.draw(scene, layer, head)
@@ -101,9 +101,9 @@ def test_where_no_token_is_left_nothing_is_drawn() -> None:
 def _stepping(model: str, place: int) -> None:
     import streamlit as st
 
-    from ui.attention import words
-    from ui.engine import engine
+    from pages.attention import words
     from ui.widgets import HEAD, LAYER
+    from web.engine import engine
 
     st.session_state["lit_words"] = {"head": place}
     words._step(engine().attend(model, "A cat."), words.choose)
@@ -119,7 +119,7 @@ def test_a_step_opens_the_head_at_its_place(place: int, opened: str) -> None:
 
 
 def test_the_file_says_what_it_shows() -> None:
-    from ui.attention import words
+    from pages.attention import words
 
     scene = Scene(model="embedded/bert", text=TEXT, pair=None, part="encoder")
     page = words.file(scene, LAYER, HEAD)

@@ -45,7 +45,7 @@ def said(app: AppTest) -> list[str]:
 @pytest.mark.parametrize("case", CASES)
 def test_a_text_longer_than_in_training_is_said_to_be_once(case: str, open_page: Open) -> None:
     page, query = CASES[case]
-    app = open_page(f"pages/{page}.py", **{name: value.format(TOO_LONG) for name, value in query.items()})
+    app = open_page(f"pages/{page}/page.py", **{name: value.format(TOO_LONG) for name, value in query.items()})
     assert not app.exception
     assert not app.error
     (sentence,) = said(app)
@@ -57,23 +57,23 @@ def test_a_text_longer_than_in_training_is_said_to_be_once(case: str, open_page:
 @pytest.mark.parametrize("case", CASES)
 def test_of_a_short_text_nothing_is_said(case: str, open_page: Open) -> None:
     page, query = CASES[case]
-    app = open_page(f"pages/{page}.py", **{name: value.format(SHORT) for name, value in query.items()})
+    app = open_page(f"pages/{page}/page.py", **{name: value.format(SHORT) for name, value in query.items()})
     assert not app.exception
     assert not app.error
     assert said(app) == []
 
 
 def test_a_text_as_long_as_in_training_is_short_enough(open_page: Open) -> None:
-    app = open_page("pages/attention.py", text=FITS)
+    app = open_page("pages/attention/page.py", text=FITS)
     assert any("128 tokens of at most 512" in c.value.replace("\\", "") for c in app.caption)
     assert said(app) == []
 
 
 def test_the_length_in_training_stands_beside_the_limit(open_page: Open) -> None:
-    app = open_page("pages/attention.py", text="The dog barked.")
+    app = open_page("pages/attention/page.py", text="The dog barked.")
     (about,) = (c.value.replace("\\", "") for c in app.caption if "parameters" in c.value)
     assert about.endswith("6 tokens of at most 512 (trained on up to 128).")
-    app = open_page("pages/masked_words.py", text="The dog barked.", model="embedded/bilstm")
+    app = open_page("pages/masked_words/page.py", text="The dog barked.", model="embedded/bilstm")
     (about,) = (c.value.replace("\\", "") for c in app.caption if "parameters" in c.value)
     assert about.endswith(" tokens.")
 
@@ -82,7 +82,7 @@ def test_of_two_sentences_set_against_each_other_either_or_both_may_be_long(open
     def score() -> None:
         next(button for button in app.button if button.label.startswith("Score")).click().run()
 
-    app = open_page("pages/masked_words.py", text=SHORT, view="surprise", against=TOO_LONG)
+    app = open_page("pages/masked_words/page.py", text=SHORT, view="surprise", against=TOO_LONG)
     score()
     assert len(app.metric) == 6
     assert len(said(app)) == 1
@@ -92,7 +92,7 @@ def test_of_two_sentences_set_against_each_other_either_or_both_may_be_long(open
 
 
 def test_a_replacement_can_make_a_text_too_long(open_page: Open) -> None:
-    app = open_page("pages/masked_words.py", text=FITS, masks="3", view="what if", replace="6")
+    app = open_page("pages/masked_words/page.py", text=FITS, masks="3", view="what if", replace="6")
     assert said(app) == []
     app.text_input(key="masked_words_replacement").set_value("dog cow").run()
     (sentence,) = said(app)
@@ -100,14 +100,14 @@ def test_a_replacement_can_make_a_text_too_long(open_page: Open) -> None:
 
 
 def test_models_are_named_together_and_an_lstm_is_not(open_page: Open) -> None:
-    app = open_page("pages/compare.py", text=TOO_LONG, view="tokens")
+    app = open_page("pages/compare/page.py", text=TOO_LONG, view="tokens")
     (sentence,) = said(app)
     assert sentence.startswith("embedded/bert, embedded/tinybert and embedded/modernbert saw at most 128 tokens")
 
 
 def test_a_list_of_pairs_is_said_to_hold_a_long_one(open_page: Open) -> None:
     for text, n in (("dog", 0), (TOO_LONG, 1)):
-        app = open_page("pages/next_sentence.py", view="many pairs")
+        app = open_page("pages/next_sentence/page.py", view="many pairs")
         app.text_area(key="next_sentence_pairs").set_value(f"a,b\ndog,cat\n{text},cat\n").run()
         app.button[[b.label for b in app.button].index("Judge 2 pairs")].click().run()
         assert len(app.dataframe[0].value) == 2
@@ -116,7 +116,7 @@ def test_a_list_of_pairs_is_said_to_hold_a_long_one(open_page: Open) -> None:
 
 def test_own_data_to_probe_is_said_to_hold_a_long_text(open_page: Open) -> None:
     for text, n in ((FITS, 0), (TOO_LONG, 1)):
-        app = open_page("pages/layers.py", tasks="", format="table", view="layers")
+        app = open_page("pages/layers/page.py", tasks="", format="table", view="layers")
         rows = [*ROWS, (text, "a")]
         app.text_area(key="layers_data").set_value("\n".join(["text,label", *(",".join(row) for row in rows)])).run()
         next(b for b in app.button if b.label.startswith("Run")).click().run()

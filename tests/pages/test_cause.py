@@ -16,18 +16,18 @@ from streamlit.testing.v1 import AppTest
 from tuning import classifier
 
 from analysis.effects import changes, recovered
-from jobs.asked import Asked
 from jobs.explaining import Explaining
 from jobs.greedy import Greedy
+from jobs.intervention_job import InterventionJob
 from model_zoo import Engine
-from model_zoo.types import Aim, Change, Edge
-from pages import cause as page
-from ui.cause import scene as scenes
-from ui.cause.examples import EXAMPLES
-from ui.cause.where_it_travels import PAIRS
+from model_zoo.types import Change, Edge, TargetAnswer
+from pages.cause import page as page
+from pages.cause import scene as scenes
+from pages.cause.examples import EXAMPLES
+from pages.cause.where_it_travels import PAIRS
 from viz.predictions import percent
 
-PAGE = "pages/cause.py"
+PAGE = "pages/cause/page.py"
 MODEL = "embedded/bert"
 DOGS = "The dogs near the house [MASK] hungry."
 DOG = "The dog near the house [MASK] hungry."
@@ -59,7 +59,7 @@ def test_it_opens_with_something_to_see(open_page: Open) -> None:
 
 def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS)
-    aim = Aim(answer="are")
+    aim = TargetAnswer(answer="are")
     heads = [Change(heads=((layer, head),)) for layer in range(6) for head in range(12)]
     blocks = [change for layer in range(6) for change in (Change(attention=(layer,)), Change(feed_forward=(layer,)))]
     shown = cells(app)
@@ -101,7 +101,7 @@ def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
     assert weights == pytest.approx(np.mean([run.layer(layer).mean(axis=0) for layer in range(6)], axis=0), abs=1e-4)
     one = open_page(PAGE, text=DOGS, view="edges", show="effect", edge_layer="2", edge_head="3", answer="are")
     effects = engine.intervene(
-        MODEL, DOGS, [Change(edges=(Edge(6, key, 1, 2),)) for key in range(10)], aim=Aim(answer="are")
+        MODEL, DOGS, [Change(edges=(Edge(6, key, 1, 2),)) for key in range(10)], aim=TargetAnswer(answer="are")
     )
     assert cells(one)[6] == pytest.approx(changes(effects, "bits"), abs=1e-3)
 
@@ -111,19 +111,19 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     found = cells(app)
     assert found.shape == (7, 7)
     hidden = engine.intervene(
-        MODEL, DOGS, [Change(hidden=(at,)) for at in (1, 2, 3, 4, 5, 7, 8)], aim=Aim(answer="are")
+        MODEL, DOGS, [Change(hidden=(at,)) for at in (1, 2, 3, 4, 5, 7, 8)], aim=TargetAnswer(answer="are")
     )
     assert found[0] == pytest.approx(-changes(hidden, "bits"), abs=1e-3)
-    own = engine.attribute(MODEL, DOGS, aim=Aim(answer="are")).scores[[1, 2, 3, 4, 5, 7, 8]]
+    own = engine.attribute(MODEL, DOGS, aim=TargetAnswer(answer="are")).scores[[1, 2, 3, 4, 5, 7, 8]]
     assert found[2] == pytest.approx(own / math.log(2), abs=1e-3)
     curves = {trace["name"].partition(":")[0]: trace["y"] for trace in figures(app)[0]["data"]}
     assert len(curves) == 9
     assert {len(curve) for curve in curves.values()} == {7}  # six words: the full stop is not hidden
-    near = [engine.intervene(MODEL, DOGS, [Change(hidden=at)], aim=Aim(answer="are")) for at in ((5,), (5, 7))]
+    near = [engine.intervene(MODEL, DOGS, [Change(hidden=at)], aim=TargetAnswer(answer="are")) for at in ((5,), (5, 7))]
     shares = [math.exp(one.readings[0].log_probability - one.untouched.log_probability) for one in near]
     assert curves["Nearness alone"][1:3] == pytest.approx(shares, abs=1e-3)
     first = [2, 1][int(np.argmax(found[0]) == 0)]
-    alone = engine.intervene(MODEL, DOGS, [Change(hidden=(first,))], aim=Aim(answer="are"))
+    alone = engine.intervene(MODEL, DOGS, [Change(hidden=(first,))], aim=TargetAnswer(answer="are"))
     share = math.exp(alone.readings[0].log_probability - alone.untouched.log_probability)
     assert curves["Occlusion"][1] == pytest.approx(share, abs=1e-3)
     assert all(curve[0] == pytest.approx(1) for curve in curves.values())
@@ -134,7 +134,7 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
 
 def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", by="difference")
-    effects = engine.patch(MODEL, DOGS, DOG, aim=Aim(answer="are", against="is"))
+    effects = engine.patch(MODEL, DOGS, DOG, aim=TargetAnswer(answer="are", against="is"))
     assert cells(app).ravel() == pytest.approx(recovered(effects, "difference"), abs=1e-3)
     assert "P(are) is 48% here and 0.65% in the other run." in said(app)
     app = open_page(PAGE, text=DOGS, view="patching", other="The dog near it [MASK] hungry.")
@@ -148,7 +148,8 @@ def test_where_it_travels(open_page: Open, engine: Engine) -> None:
 def test_in_every_ready_pair_the_runs_differ(pair: tuple[str, ...], engine: Engine) -> None:
     """By more than a logit towards the first answer, with as many tokens: otherwise there is nothing to follow."""
     _, text, other, answer, against = pair
-    effects = engine.intervene(MODEL, text, [], value="other", other=other, aim=Aim(answer=answer, against=against))
+    aim = TargetAnswer(answer=answer, against=against)
+    effects = engine.intervene(MODEL, text, [], value="other", other=other, aim=aim)
     assert effects.other is not None
     assert effects.untouched.against_logit is not None
     assert effects.other.against_logit is not None
@@ -168,7 +169,7 @@ def test_a_ready_pair_is_one_click(open_page: Open) -> None:
 
 def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="sum", answer="are", against="is")
-    found = engine.decompose(MODEL, DOGS, aim=Aim(answer="are", against="is"))
+    found = engine.decompose(MODEL, DOGS, aim=TargetAnswer(answer="are", against="is"))
     assert found.against_logit is not None
     for grouped in ("layers", "heads"):
         app.session_state["cause_parts"] = grouped
@@ -234,7 +235,7 @@ def test_a_classifier_is_asked_for_its_class(
     text, other = "The cat sat on it.", "The dog sat on it."
     app = open_page(PAGE, text=text, other=other, view=view, model=str(tmp_path), answer="b", against="c")
     assert not app.exception
-    p = engine.intervene(str(tmp_path), text, [], aim=Aim("class", answer="b", against="c")).answer.probability
+    p = engine.intervene(str(tmp_path), text, [], aim=TargetAnswer("class", answer="b", against="c")).answer.probability
     if view == "sum":
         assert "Sums are taken of a token's logit" in said(app)
     elif view == "patching":
@@ -248,10 +249,10 @@ def test_a_classifier_is_asked_for_its_class(
 def test_long_texts_are_a_job_that_can_be_stopped(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is lowered, and the job advanced by hand: the worker's thread is not waited for."""
     monkeypatch.setattr(scenes, "_LONG", 10)
-    started: list[Asked] = []
-    monkeypatch.setattr("ui.background.Desk.start", lambda _, job: started.append(job))
+    started: list[InterventionJob] = []
+    monkeypatch.setattr("web.background.Desk.start", lambda _, job: started.append(job))
     monkeypatch.setattr(
-        "ui.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
+        "web.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
     )
     app = open_page(PAGE, text=DOGS)
     next(button for button in app.button if button.label == "Run the model 84 times").click().run()
@@ -262,7 +263,7 @@ def test_long_texts_are_a_job_that_can_be_stopped(open_page: Open, monkeypatch: 
     app.run()
     assert len(cell_maps(app)) == 1
     assert job.share == 1
-    started[0] = Asked(job._engine, job.question)
+    started[0] = InterventionJob(job._engine, job.question)
     started[0].stop()
     started[0].advance()
     app.run()
@@ -271,9 +272,9 @@ def test_long_texts_are_a_job_that_can_be_stopped(open_page: Open, monkeypatch: 
 
 def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Greedy] = []
-    monkeypatch.setattr("ui.background.Desk.start", lambda _, job: started.append(job))
+    monkeypatch.setattr("web.background.Desk.start", lambda _, job: started.append(job))
     monkeypatch.setattr(
-        "ui.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
+        "web.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
     )
     text = "The cat sat on the [MASK] because it was tired."
     app = open_page(PAGE, text=text, model="embedded/tinybert")
@@ -299,14 +300,14 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypa
 
 def test_the_built_in_sentences(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three for a hundred."""
-    from ui.cause import which_word
+    from pages.cause import which_word
 
     few = which_word.built_in
     monkeypatch.setattr(which_word, "built_in", lambda model, causal: few(model, causal=causal)[:3])
     started: list[Explaining] = []
-    monkeypatch.setattr("ui.background.Desk.start", lambda _, job: started.append(job))
+    monkeypatch.setattr("web.background.Desk.start", lambda _, job: started.append(job))
     monkeypatch.setattr(
-        "ui.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
+        "web.background.Desk.current", lambda _, kind: next((j for j in started if type(j) is kind), None)
     )
     app = open_page(PAGE, text=DOGS, view="words", model="embedded/tinybert")
     next(button for button in app.button if button.label == "Run on 100 sentences").click().run()

@@ -14,8 +14,8 @@ from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, on_word
 from analysis.alignment import align, fertility
 from model_zoo import Engine, masked, running
 from model_zoo.types import Encoding
-from ui.compare import choice
-from ui.compare.fields import COMPARED
+from pages.compare import choice
+from pages.compare.fields import COMPARED
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -61,7 +61,7 @@ def test_words_a_vocabulary_does_not_know_are_named(two: tuple[str, str], open_p
 def test_filters_views_and_heads_never_run_a_model_again(
     two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_page("pages/home.py")  # it asks questions of its own, once
+    open_page("pages/home/page.py")  # it asks questions of its own, once
     ran: list[str] = []
 
     def counted(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, said
 
 from model_zoo import Engine
 from model_zoo.errors import HubUnreachable
-from ui.compare import scene
+from pages.compare import scene
 
 
 def test_a_model_that_fails_leaves_the_others(two: tuple[str, str], open_page: Open, tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ import pytest
 from on_screen import controls, drawn
 from streamlit.testing.v1 import AppTest
 
-from pages import attention, compare, masked_words
+from pages.attention import page as attention
+from pages.compare import page as compare
+from pages.masked_words import page as masked_words
 
-PAGE = "pages/attention.py"
+PAGE = "pages/attention/page.py"
 Open = Callable[..., AppTest]
 
 # With special tokens hidden there is something to scale; pieces, a pair and two heads give the others something to do.
@@ -133,7 +135,7 @@ COMPARED = {"text": "The dog barked.", "models": "embedded/bert,embedded/tinyber
 
 @pytest.mark.parametrize("view", COMPARE_VIEWS)
 def test_b_is_asked_for_where_it_is_set_against_a(view: str, open_page: Open) -> None:
-    app = open_page("pages/compare.py", **COMPARED, view=view)
+    app = open_page("pages/compare/page.py", **COMPARED, view=view)
     before = drawn(app)
     assert ("beside" in controls(app)) == (view in SETS_B_AGAINST_A)
     app.session_state["compare_beside"] = 3
@@ -144,7 +146,7 @@ def test_b_is_asked_for_where_it_is_set_against_a(view: str, open_page: Open) ->
 
 @pytest.mark.parametrize("view", COMPARE_VIEWS)
 def test_a_view_that_leaves_out_the_text_says_so(view: str, open_page: Open) -> None:
-    app = open_page("pages/compare.py", **COMPARED, view=view)
+    app = open_page("pages/compare/page.py", **COMPARED, view=view)
     before = drawn(app)
     app.text_area(key="text").set_value("Another sentence about birds.").run()
     about, *_ = [text.value for text in app.main.get("markdown") if text.value == COMPARE_VIEWS[view].about]
@@ -154,7 +156,7 @@ def test_a_view_that_leaves_out_the_text_says_so(view: str, open_page: Open) -> 
 @pytest.mark.parametrize("view", [view.name for view in masked_words.PAGE.views])
 def test_words_can_be_clicked_where_masks_count(view: str, open_page: Open) -> None:
     query = {"text": "The cat sat on the mat.", "masks": "3", "view": view, "replacement": "floor"}
-    app = open_page("pages/masked_words.py", **query)
+    app = open_page("pages/masked_words/page.py", **query)
     if view == "pairs":
         next(button for button in app.button if button.label.startswith("Judge")).click().run()
     before = drawn(app)

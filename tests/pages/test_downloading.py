@@ -17,10 +17,10 @@ from model_zoo.errors import DiskFull
 ID = "someone/tiny"
 TEXT = "The cat sat on the mat."
 PAGES = {
-    "pages/attention.py": {"model": ID},
-    "pages/masked_words.py": {"model": ID},
-    "pages/next_sentence.py": {"model": ID},
-    "pages/compare.py": {"models": f"embedded/bert,{ID}"},
+    "pages/attention/page.py": {"model": ID},
+    "pages/masked_words/page.py": {"model": ID},
+    "pages/next_sentence/page.py": {"model": ID},
+    "pages/compare/page.py": {"models": f"embedded/bert,{ID}"},
 }
 
 
@@ -47,11 +47,11 @@ def bars(app: AppTest) -> list[str]:
 
 
 def test_the_app_asks() -> None:
-    import ui.engine
-    from ui import process
+    import web.engine
+    from web import process
 
     process.forget()
-    assert ui.engine.engine()._asks
+    assert web.engine.engine()._asks
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -88,7 +88,7 @@ def test_every_page_asks_and_goes_on_after_the_download(
 @pytest.mark.usefixtures("hub")
 def test_another_visitor_sees_the_same_download(engine: Engine, open_page: Callable[..., AppTest]) -> None:
     engine._downloads._downloads[ID] = Download(ID, 438_000_000, 120_000_000)
-    app = open_page("pages/attention.py", model=ID)
+    app = open_page("pages/attention/page.py", model=ID)
     assert bars(app) == [f"Downloading {ID}: 120 MB of 438 MB"]
     assert app.get("progress")[0].proto.value == 27
     assert offers(app) == []
@@ -98,7 +98,7 @@ def test_a_failed_download_is_said_and_can_be_tried_again(
     hub: Hub, engine: Engine, open_page: Callable[..., AppTest]
 ) -> None:
     hub.breaks_off = {"model.safetensors"}
-    app = open_page("pages/attention.py", model=ID, text=TEXT)
+    app = open_page("pages/attention/page.py", model=ID, text=TEXT)
     failed = engine.download(ID)
     failed._ended.wait()
     app.run()
@@ -123,7 +123,7 @@ def test_a_failed_download_is_said_and_can_be_tried_again(
 def test_a_disk_that_filled_up_after_the_question_is_said(
     engine: Engine, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = open_page("pages/attention.py", model=ID)
+    app = open_page("pages/attention/page.py", model=ID)
     assert len(offers(app)) == 1
     monkeypatch.setattr(sources, "free_disk", lambda: 1000)
     download = engine.download(ID)
@@ -136,7 +136,7 @@ def test_a_disk_that_filled_up_after_the_question_is_said(
 
 
 def test_the_layers_page_asks_when_it_is_to_run(hub: Hub, engine: Engine, open_page: Callable[..., AppTest]) -> None:
-    app = open_page("pages/layers.py", model=ID, tasks="tense", sentences="40")
+    app = open_page("pages/layers/page.py", model=ID, tasks="tense", sentences="40")
     assert offers(app) == []
     run = next(button for button in app.button if button.label.startswith("Run"))
     run.click().run()

@@ -35,7 +35,7 @@ def test_page_survives_nonsense_in_the_address(page: object, open_page: Callable
 
 def test_two_quick_clicks_are_no_double_click(open_page: Callable[..., AppTest]) -> None:
     """Plotly's double click clears the choice, and the page fell back to what was chosen before the last one."""
-    app = open_page("pages/masked_words.py", text="She [MASK].", masks="")
+    app = open_page("pages/masked_words/page.py", text="She [MASK].", masks="")
     charts = [chart.proto for chart in app.get("plotly_chart") if chart.proto.selection_mode]
     assert charts
     assert all(json.loads(chart.config)["doubleClickDelay"] == 1 for chart in charts)
@@ -47,7 +47,7 @@ def test_the_home_page_names_every_page(page: object, open_page: Callable[..., A
     assert any(page.question in text.value for text in app.markdown)  # type: ignore[attr-defined]
 
 
-def test_every_file_is_a_page_of_the_menu() -> None:
-    files = {path.stem for path in (ROOT / "pages").glob("*.py") if not path.stem.startswith("__")}
+def test_every_folder_is_a_page_of_the_menu() -> None:
+    files = {path.parent.name for path in (ROOT / "pages").glob("*/page.py")}
     assert files == {page.name for page in ALL_PAGES}
     assert all((ROOT / page.path).is_file() for page in ALL_PAGES)

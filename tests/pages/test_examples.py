@@ -16,25 +16,25 @@ from analysis.heads import head_table
 from analysis.probing.movement import movement
 from model_zoo import Engine
 from pages import PAGES as ALL_PAGES
-from ui.attention.examples import EXAMPLES as ATTENTION
-from ui.compare.examples import EXAMPLES as COMPARE
-from ui.compare.fields import COMPARED, HEADS_BESIDE, LAYERS_BESIDE
+from pages.attention.examples import EXAMPLES as ATTENTION
+from pages.compare.examples import EXAMPLES as COMPARE
+from pages.compare.fields import COMPARED, HEADS_BESIDE, LAYERS_BESIDE
+from pages.layers.how_tokens_move import EXAMPLES as MOVEMENT
+from pages.masked_words.examples import EXAMPLES as MASKED_WORDS
+from pages.masked_words.fields import MASKS
+from pages.next_sentence.scene import EXAMPLES as NEXT_SENTENCE
 from ui.examples import Example, Examples
-from ui.layers.how_tokens_move import EXAMPLES as MOVEMENT
-from ui.masked_words.examples import EXAMPLES as MASKED_WORDS
-from ui.masked_words.fields import MASKS
-from ui.next_sentence.scene import EXAMPLES as NEXT_SENTENCE
 from ui.widgets import HEAD, LAYER, PAIR, TEXT
 
 BERT = "embedded/bert"
 Open = Callable[..., AppTest]
 
 PAGES: dict[str, tuple[Examples, dict[str, str]]] = {
-    "pages/attention.py": (ATTENTION, {}),
-    "pages/masked_words.py": (MASKED_WORDS, {}),
-    "pages/next_sentence.py": (NEXT_SENTENCE, {}),
-    "pages/compare.py": (COMPARE, {}),
-    "pages/layers.py": (MOVEMENT, {"view": "movement"}),
+    "pages/attention/page.py": (ATTENTION, {}),
+    "pages/masked_words/page.py": (MASKED_WORDS, {}),
+    "pages/next_sentence/page.py": (NEXT_SENTENCE, {}),
+    "pages/compare/page.py": (COMPARE, {}),
+    "pages/layers/page.py": (MOVEMENT, {"view": "movement"}),
 }
 EVERY = [(page, example.title) for page, (of_page, _) in PAGES.items() for example in of_page.each]
 
@@ -54,31 +54,31 @@ def said(app: AppTest) -> str:
 
 # What would spoil an example, on the page that has it.
 SPOILED = {
-    "pages/attention.py": {
+    "pages/attention/page.py": {
         "text": "Something else.", "pair": "And more of it.", "model": "embedded/tinybert", "view": "heads",
         "values": "1", "threshold": "0.99", "top": "1", "hide": "1", "words": "1", "direction": "A->A", "off": "1",
         "locked": "key.2", "stretch": "1", "texts": "Kept.",
     },
-    "pages/masked_words.py": {
+    "pages/masked_words/page.py": {
         "text": "Look: something else entirely.", "model": "embedded/tinybert", "masks": "5,6", "mask": "2",
         "view": "what if", "words": "0", "replacement": "door", "against": "Another one.", "top_k": "7",
     },
-    "pages/next_sentence.py": {
+    "pages/next_sentence/page.py": {
         "text": "Something else.", "pair": "", "model": "embedded/modernbert", "view": "input", "controls": "5",
     },
-    "pages/compare.py": {
+    "pages/compare/page.py": {
         "text": "Something else.", "pair": "And more of it.", "models": "embedded/bilstm", "view": "cost",
         "layer_2": "3", "head_2": "3", "masks": "1,2", "sentences": "Kept.", "guesses": "7",
     },
-    "pages/layers.py": {"text": "Something else.", "measure": "relative", "seed": "7", "view": "movement"},
+    "pages/layers/page.py": {"text": "Something else.", "measure": "relative", "seed": "7", "view": "movement"},
 }  # fmt: skip
 # What is not for an example to decide: how much of it one sees, and what was typed for something else.
 KEPT = {
-    "pages/attention.py": {"texts": "Kept."},
-    "pages/masked_words.py": {"top_k": 7},
-    "pages/next_sentence.py": {"controls": 5},
-    "pages/compare.py": {"sentences": "Kept.", "guesses": 7},
-    "pages/layers.py": {"seed": 7, "view": "movement", "model": BERT},
+    "pages/attention/page.py": {"texts": "Kept."},
+    "pages/masked_words/page.py": {"top_k": 7},
+    "pages/next_sentence/page.py": {"controls": 5},
+    "pages/compare/page.py": {"sentences": "Kept.", "guesses": 7},
+    "pages/layers/page.py": {"seed": 7, "view": "movement", "model": BERT},
 }
 
 
@@ -89,7 +89,7 @@ def test_an_example_is_a_whole_state_from_wherever_it_is_chosen(page: str, title
     assert not app.exception
     assert not app.error
     assert not app.warning
-    assert len(app.info) == (page == "pages/layers.py")  # where nothing has been probed yet
+    assert len(app.info) == (page == "pages/layers/page.py")  # where nothing has been probed yet
     now = app.session_state
     keys = {field.name: field.key for each in ALL_PAGES if each.path == page for field in each.all_fields}
     for field, value in of_page.state(named(of_page, title)).items():
@@ -101,7 +101,7 @@ def test_an_example_is_a_whole_state_from_wherever_it_is_chosen(page: str, title
     assert drawn(app) == drawn(fresh)
 
 
-@pytest.mark.parametrize("page", ["pages/masked_words.py", "pages/compare.py"])
+@pytest.mark.parametrize("page", ["pages/masked_words/page.py", "pages/compare/page.py"])
 def test_one_example_after_the_other(page: str, open_page: Open) -> None:
     """Masks are where the example has them; they do not move along as when a text is edited."""
     app = open_page(page)
@@ -124,7 +124,7 @@ LOOKS: dict[str, tuple[float, list[tuple[str, str]]]] = {
 def test_the_head_of_an_example_looks_where_it_says(title: str, open_page: Open, engine: Engine) -> None:
     least, words = LOOKS[title]
     example = named(ATTENTION, title)
-    app = choose(open_page("pages/attention.py"), title)
+    app = choose(open_page("pages/attention/page.py"), title)
     run = engine.attend(BERT, example.values[TEXT], example.values.get(PAIR))
     layer, head = example.values[LAYER], example.values[HEAD]
     weights, tokens = run.head(layer - 1, head - 1), run.encoding.tokens
@@ -160,15 +160,15 @@ def test_two_meanings_are_told_apart_by_one_head(engine: Engine) -> None:
 
 
 def test_the_sentence_of_an_example_goes_with_its_state(open_page: Open) -> None:
-    app = choose(open_page("pages/attention.py"), "Where does “it” look?")
+    app = choose(open_page("pages/attention/page.py"), "Where does “it” look?")
     assert "In layer 2, head 4, " in said(app)
     app.session_state["attention_locked"] = "query.4"  # as a click on another token does
     assert "In layer 2, head 4, " in said(app.run())
     for key, other in (("values", True), ("view", "combined"), ("text", "A cat sat."), ("scope", "layer")):
-        app = choose(open_page("pages/attention.py"), "Where does “it” look?")
+        app = choose(open_page("pages/attention/page.py"), "Where does “it” look?")
         controls(app)[key].set_value(other).run()
         assert "In layer 2, head 4, " not in said(app), key
-    assert "In layer" not in said(open_page("pages/attention.py"))
+    assert "In layer" not in said(open_page("pages/attention/page.py"))
 
 
 # ---- Masked words ------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def share(answer: Any, *words: str) -> float:
 
 @pytest.mark.parametrize("title", [example.title for example in MASKED_WORDS.each])
 def test_a_masked_word_is_guessed_and_said_so(title: str, open_page: Open, engine: Engine) -> None:
-    app = choose(open_page("pages/masked_words.py"), title)
+    app = choose(open_page("pages/masked_words/page.py"), title)
     answers = guesses(engine, title)
     assert len(app.get("plotly_chart")) == len(answers) == 1 + (title == "Two words at once")
     for number, answer in enumerate(answers, start=1):
@@ -216,13 +216,13 @@ def test_what_the_titles_of_masked_words_promise(engine: Engine) -> None:
 
 def test_the_page_opens_with_a_good_guess(open_page: Open, engine: Engine) -> None:
     """Also the view "Predictions" of the page "Compare", where masks are words."""
-    app = open_page("pages/masked_words.py")
+    app = open_page("pages/masked_words/page.py")
     (answer,) = engine.fill_mask(BERT, TEXT.default, 10, masked=MASKS.default)
     assert answer.original is not None
     assert (answer.rank, answer.original.token) == (1, "on")
     assert answer.original.probability > 2 * answer.best[1].probability
     assert f"rank 1, probability {answer.original.probability:.2%}" in said(app)
-    assert "“on” is guess number 1." in said(open_page("pages/compare.py", view="predictions"))
+    assert "“on” is guess number 1." in said(open_page("pages/compare/page.py", view="predictions"))
 
 
 # ---- Next sentence -----------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_pairs_of_sentences_are_judged_as_expected(title: str, open_page: Open, 
     p = engine.next_sentence(BERT, values[TEXT], values[PAIR]).p_next
     low, high = P_NEXT[title]
     assert low < p < high
-    assert choose(open_page("pages/next_sentence.py"), title).metric[0].value == f"{p:.4f}"
+    assert choose(open_page("pages/next_sentence/page.py"), title).metric[0].value == f"{p:.4f}"
 
 
 def test_every_pair_is_measured_and_the_third_is_the_first_swapped() -> None:
@@ -255,7 +255,7 @@ def test_every_pair_is_measured_and_the_third_is_the_first_swapped() -> None:
 
 
 def test_words_in_pieces_are_cut_in_different_places(open_page: Open) -> None:
-    app = choose(open_page("pages/compare.py"), "Words in pieces")
+    app = choose(open_page("pages/compare/page.py"), "Words in pieces")
     cut = app.dataframe[0].value.set_index("word").loc["electroencephalogram"]
     assert list(cut) == [
         "electro · ##ence · ##pha · ##logram", "electro · ##ence · ##pha · ##logram",
@@ -273,7 +273,7 @@ def test_both_models_have_a_head_that_looks_one_word_back(open_page: Open, engin
         (row,) = frame[(frame["layer"] == layer - 1) & (frame["head"] == head - 1)].to_dict("records")
         assert row["previous"] > 0.85
         assert row["previous"] == frame["previous"].max()
-    a, b, _ = heatmaps(choose(open_page("pages/compare.py"), "One word back"))
+    a, b, _ = heatmaps(choose(open_page("pages/compare/page.py"), "One word back"))
     for weights in (a, b):  # below the diagonal, on the words that both see whole
         assert list(weights[1:, :-1].argmax(axis=1)) == list(range(len(weights) - 1))
 
@@ -283,7 +283,7 @@ def test_both_models_have_a_head_that_looks_one_word_back(open_page: Open, engin
     [("A cup of what?", ["coffee", "it", "him", "it"]), ("He, she or it?", ["she", "she", "it", "it"])],
 )
 def test_the_models_guess_differently(title: str, first_guesses: list[str], open_page: Open) -> None:
-    app = choose(open_page("pages/compare.py"), title)
+    app = choose(open_page("pages/compare/page.py"), title)
     row = app.dataframe[0].value.iloc[0]
     assert [cell.split(" (")[0].strip("Ġ") for cell in row[1:5]] == first_guesses
 
@@ -294,7 +294,7 @@ def test_the_models_guess_differently(title: str, first_guesses: list[str], open
 def moved(open_page: Open, engine: Engine, title: str) -> tuple[list[str], Any]:
     """Tokens and how far each moves by layer, as on screen; it is what the engine's vectors say."""
     text = named(MOVEMENT, title).values[TEXT]
-    app = choose(open_page("pages/layers.py", view="movement"), title)
+    app = choose(open_page("pages/layers/page.py", view="movement"), title)
     *_, chart = app.get("plotly_chart")
     z = json.loads(chart.proto.spec)["data"][0]["z"]
     shown = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape([int(n) for n in z["shape"].split(",")])

@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import model_zoo
-import ui.engine
+import web.engine
 from model_zoo import DEFAULT_MODEL
-from ui import process
-from ui.settings import settings
+from web import process
+from web.settings import settings
 
 Open = Callable[..., AppTest]
 
@@ -33,7 +33,7 @@ def warned(app: AppTest) -> str:
 @pytest.mark.usefixtures("hosted")
 @pytest.mark.parametrize("model", ["someone/tiny", "/etc", "~", "x" * 300])
 def test_a_link_can_name_no_model_that_is_not_listed(open_page: Open, model: str) -> None:
-    app = open_page("pages/masked_words.py", model=model)
+    app = open_page("pages/masked_words/page.py", model=model)
     assert f"“{model[:100]}” is not in the list of models, and no others can be named here" in warned(app).replace(
         "\\", ""
     )
@@ -46,7 +46,7 @@ def test_a_link_can_name_no_model_that_is_not_listed(open_page: Open, model: str
 
 @pytest.mark.usefixtures("hosted")
 def test_only_listed_models_are_compared(open_page: Open) -> None:
-    app = open_page("pages/compare.py", models="embedded/bert,/etc,someone/tiny,embedded/tinybert")
+    app = open_page("pages/compare/page.py", models="embedded/bert,/etc,someone/tiny,embedded/tinybert")
     assert "“/etc” and “someone/tiny” are not in the list of models" in warned(app)
     (field,) = app.multiselect
     assert tuple(field.value) == ("embedded/bert", "embedded/tinybert")
@@ -55,7 +55,7 @@ def test_only_listed_models_are_compared(open_page: Open) -> None:
 
 
 def test_anything_can_be_named_on_a_machine_of_ones_own(open_page: Open) -> None:
-    app = open_page("pages/compare.py", models="embedded/bert,embedded/tinybert")
+    app = open_page("pages/compare/page.py", models="embedded/bert,embedded/tinybert")
     assert app.multiselect[0].proto.accept_new_options
 
 
@@ -72,7 +72,7 @@ def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
     process.forget()
     monkeypatch.setattr(model_zoo, "Engine", Told)
-    ui.engine.engine()
+    web.engine.engine()
     assert given["listed_only"]
     assert given["download_bytes"] == 2_000 * 10**6
     process.forget()
@@ -80,7 +80,7 @@ def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("hosted")
 def test_a_text_is_shorter_here(open_page: Open) -> None:
-    app = open_page("pages/attention.py")
+    app = open_page("pages/attention/page.py")
     app.text_area(key="text").set_value("word " * 4_001).run()
     assert "The text has 20,005 characters, more than the 20,000 that are read" in warned(app)
     assert app.text_area(key="text").value == "word " * 4_001

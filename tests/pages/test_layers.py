@@ -17,7 +17,7 @@ from analysis.probing import TASKS, probe
 from analysis.probing.movement import movement
 from jobs import Desk
 from model_zoo import Engine, running
-from ui.layers.picture import table_of
+from pages.layers.picture import table_of
 
 SMALL = "embedded/tinybert"
 QUICK = {"model": SMALL, "sentences": "60"}
@@ -125,7 +125,7 @@ def test_other_settings_keep_the_last_results_on_screen(open_page: Callable[...,
 def test_results_survive_a_change_of_page(open_page: Callable[..., AppTest]) -> None:
     app = run(open_page(PAGE, **QUICK, tasks="word_content"))
     before = written(app)
-    app.switch_page("pages/home.py").run()
+    app.switch_page("pages/home/page.py").run()
     app.switch_page(PAGE).run()
     assert written(app) == before
 

@@ -10,7 +10,7 @@ from on_screen import button
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
-from ui.settings import settings
+from web.settings import settings
 
 BAD_DATA = {
     "one class only": ("table", table([(text, "a") for text, _ in ROWS]), "fewer than two labels"),
@@ -79,7 +79,7 @@ def test_an_uploaded_file_is_kept_over_pages_until_it_is_removed(
     app.file_uploader(key="probing upload").set_value(("own.csv", table(ROWS).encode("utf-16"), "text/csv")).run()
     assert "own.csv: 40 different sentences" in said(app)
     assert "Not in it: the file you uploaded." in said(app)
-    app.switch_page("pages/home.py").run()
+    app.switch_page("pages/home/page.py").run()
     app.switch_page(PAGE).run()
     assert "In use: **own.csv**" in said(app)
     run(app)

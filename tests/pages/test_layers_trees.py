@@ -17,8 +17,8 @@ from analysis.probing.structural import RANK
 from analysis.probing.template_trees import template_conllu
 from jobs.study import FoundTrees
 from model_zoo import Engine
-from ui.layers import fields
-from ui.layers.structural import edges
+from pages.layers import fields
+from pages.layers.structural import edges
 
 TREES = {"tasks": "", "format": "conllu", "target": "trees", "model": "embedded/tinybert", "rank": "8", "view": "trees"}
 

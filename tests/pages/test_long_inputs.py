@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.masked_words.fields import MASKS
+from pages.masked_words.fields import MASKS
+from pages.next_sentence import whole_text
 from ui.messages import told_apart
-from ui.next_sentence import whole_text
 
 Open = Callable[..., AppTest]
 
@@ -46,7 +46,7 @@ def test_equal_labels_are_told_apart_by_few_signs() -> None:
 def test_a_text_that_is_too_long_is_refused_and_kept(
     open_page: Open, page: str, view: str, key: str, what: str
 ) -> None:
-    app = open_page(f"pages/{page}.py", view=view)
+    app = open_page(f"pages/{page}/page.py", view=view)
     app.text_area(key=key).set_value(TOO_LONG).run()
     assert f"{what} has 100,005 characters, more than the 100,000 that are read. Paste a part of it." in said(app)
     assert app.text_area(key=key).value == TOO_LONG
@@ -54,12 +54,12 @@ def test_a_text_that_is_too_long_is_refused_and_kept(
 
 @pytest.mark.parametrize(("page", "view"), [("masked_words", "layers"), ("compare", "predictions")])
 def test_many_masks_are_not_filled_at_once(open_page: Open, page: str, view: str) -> None:
-    app = open_page(f"pages/{page}.py", view=view, text="[MASK] " * 101)
+    app = open_page(f"pages/{page}/page.py", view=view, text="[MASK] " * 101)
     assert "There are 101 masks here, and at most 100 are filled at a time. Take some away." in said(app)
 
 
 def test_a_click_fills_twenty_masks(open_page: Open) -> None:
-    app = open_page("pages/masked_words.py", text="[MASK] " * 22)
+    app = open_page("pages/masked_words/page.py", text="[MASK] " * 22)
     (button,) = [button for button in app.button if button.label.startswith("Fill 2")]
     assert button.label == "Fill 20"
     button.click().run()
@@ -69,7 +69,7 @@ def test_a_click_fills_twenty_masks(open_page: Open) -> None:
 
 def test_the_first_words_of_many_can_be_clicked(open_page: Open, bilstm: str) -> None:
     """Masks on the others stay."""
-    app = open_page("pages/masked_words.py", model=bilstm, text="cat " * 700, masks="2,650")
+    app = open_page("pages/masked_words/page.py", model=bilstm, text="cat " * 700, masks="2,650")
     strip = app.button_group(key="mask_strip")
     assert len(strip.proto.options) == 600
     assert "The first 600 of 700 words can be clicked here." in said(app)
@@ -78,7 +78,7 @@ def test_the_first_words_of_many_can_be_clicked(open_page: Open, bilstm: str) ->
 
 
 def test_a_text_of_many_sentences_is_cut_and_said_so(open_page: Open) -> None:
-    app = open_page("pages/next_sentence.py", view="a text", passage="It is so. " * 70)
+    app = open_page("pages/next_sentence/page.py", view="a text", passage="It is so. " * 70)
     assert "Only the first 60 of 70 sentences are used: at most 60, and 10,000 characters together." in said(app)
 
 

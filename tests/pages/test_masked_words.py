@@ -13,9 +13,9 @@ from on_screen import controls
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
-from pages import masked_words
+from pages.masked_words import page as masked_words
 
-PAGE = "pages/masked_words.py"
+PAGE = "pages/masked_words/page.py"
 VIEWS = [view.name for view in masked_words.PAGE.views]
 TEXT = "The keys to the cabinet are on the table."
 Open = Callable[..., AppTest]
@@ -54,7 +54,7 @@ def test_the_first_visit_opens_with_a_guess_worth_seeing(open_page: Open, engine
 
 
 def test_what_was_typed_before_the_first_visit_stays(open_page: Open) -> None:
-    app = open_page("pages/attention.py")
+    app = open_page("pages/attention/page.py")
     app.text_area(key="text").set_value(TEXT).run()
     app.switch_page(PAGE).run()
     assert app.text_area(key="text").value == TEXT
@@ -231,7 +231,7 @@ def test_again_draws_anew_and_shares_that_make_no_sense_say_so(open_page: Open) 
 
 def test_the_attention_link_comes_back_to_what_was_there(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, masks="7", view="attention")
-    app.switch_page("pages/attention.py")
+    app.switch_page("pages/attention/page.py")
     app.query_params["text"] = TEXT.replace("are", "[MASK]")
     app.run()
     assert app.text_area(key="text").value == TEXT.replace("are", "[MASK]")

@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.control_sentences import draw
 from model_zoo import Engine
-from pages import next_sentence
+from pages.next_sentence import page as next_sentence
 
-PAGE = "pages/next_sentence.py"
+PAGE = "pages/next_sentence/page.py"
 A, B = "She opened the window.", "Cold air came into the room."
 Open = Callable[..., AppTest]
 
@@ -66,7 +66,7 @@ def test_every_view_shows_something_and_its_link_restores_it(view: str, open_pag
 
 
 def test_what_was_typed_elsewhere_is_not_replaced(open_page: Open) -> None:
-    app = open_page("pages/attention.py")
+    app = open_page("pages/attention/page.py")
     app.text_area(key="text").set_value("Typed elsewhere.").run()
     app.switch_page(PAGE).run()
     assert app.text_area(key="text").value == "Typed elsewhere."
@@ -79,7 +79,7 @@ def test_what_was_typed_elsewhere_is_not_replaced(open_page: Open) -> None:
 
 def test_the_page_opens_with_a_pair(open_page: Open, engine: Engine) -> None:
     """On a first visit, and after a look at other pages without typing there."""
-    elsewhere = open_page("pages/attention.py")
+    elsewhere = open_page("pages/attention/page.py")
     elsewhere.number_input(key="head").set_value(3).run()
     elsewhere.switch_page(PAGE)
     elsewhere.query_params.clear()  # as the browser's address is on another page

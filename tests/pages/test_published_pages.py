@@ -57,10 +57,10 @@ def test_every_promised_page_opens_after_the_download(
     sound(app.run(), first)
     assert hub_id in {held.info.id for held in engine.held()}
     for path in others:
-        chosen = {"models": f"embedded/tinybert,{hub_id}"} if path == "pages/compare.py" else {"model": hub_id}
-        if path == "pages/next_sentence.py":
+        chosen = {"models": f"embedded/tinybert,{hub_id}"} if path == "pages/compare/page.py" else {"model": hub_id}
+        if path == "pages/next_sentence/page.py":
             chosen["pair"] = TEXT_PAIR
-        text = TEXT.replace("mat", "[MASK]") if path == "pages/cause.py" and spec.mlm else TEXT
+        text = TEXT.replace("mat", "[MASK]") if path == "pages/cause/page.py" and spec.mlm else TEXT
         sound(open_page(path, text=text, **chosen), path)
 
 

@@ -33,7 +33,7 @@ def without_a_hub(no_hub: None) -> None:
 )  # fmt: skip
 def test_a_page_opens_on_it(page: str, view: str, model: str, open_page: Open) -> None:
     query = {"view": view} if view else {}
-    app = sound(open_page(f"pages/{page}.py", model=model, text=LINES[0], **query))
+    app = sound(open_page(f"pages/{page}/page.py", model=model, text=LINES[0], **query))
     assert app.query_params.get("model") in (model, [model])
     assert "to download from the hub" not in said(app)
 
@@ -41,13 +41,15 @@ def test_a_page_opens_on_it(page: str, view: str, model: str, open_page: Open) -
 @pytest.mark.parametrize("view", ["", "attention"])
 def test_it_is_compared(view: str, open_page: Open) -> None:
     app = sound(
-        open_page("pages/compare.py", models=f"embedded/bert,{ID}", text=LINES[0], **({"view": view} if view else {}))
+        open_page(
+            "pages/compare/page.py", models=f"embedded/bert,{ID}", text=LINES[0], **({"view": view} if view else {})
+        )
     )
     assert "to download from the hub" not in said(app)
 
 
 def test_similarity_is_that_of_its_vectors(open_page: Open, engine: Engine) -> None:
-    app = sound(open_page("pages/train.py", model=ID, view="similarity", lines="\n".join(LINES)))
+    app = sound(open_page("pages/train/page.py", model=ID, view="similarity", lines="\n".join(LINES)))
     ours = sentence_vectors(engine.iter_hidden_states(ID, LINES), len(LINES)).of["mean"][-1]
     shown = charts(app)["cosines"]["data"][0]["z"]
     np.testing.assert_allclose(numbers(shown), cosines(ours), atol=1e-5)

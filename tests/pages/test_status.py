@@ -13,8 +13,8 @@ from on_screen import button
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
-from ui import settings
-from ui.status import emptying, panel
+from pages.status import emptying, panel
+from web import settings
 
 CODE = "sesame 12"
 
@@ -43,7 +43,7 @@ def test_the_button_empties_the_caches_and_says_what_it_freed(
     open_page: Callable[..., AppTest], engine: Engine, checkpoint: Callable[[str], Path]
 ) -> None:
     folder = str(checkpoint("bert"))
-    app = open_page("pages/status.py")  # by way of the home page, which asks questions of its own
+    app = open_page("pages/status/page.py")  # by way of the home page, which asks questions of its own
     engine.close()
     engine.attend(folder, "A secret sentence.")
     app.run()
@@ -73,7 +73,7 @@ def test_a_code_is_asked_for_where_one_is_set(
     monkeypatch.setattr(emptying, "guard", lambda: guard)
     set_(hosted="1", status_code=CODE)
     engine.info(str(checkpoint("bert")))
-    app = open_page("pages/status.py")
+    app = open_page("pages/status/page.py")
     app.text_input[0].input("open it")
     button(app, "Empty the caches").click().run()
     assert [warning.value for warning in app.warning] == ["That is not the code. Try again in 2 s."]
@@ -91,13 +91,13 @@ def test_a_hosted_app_without_a_code_has_no_button(
     open_page: Callable[..., AppTest], set_: Callable[..., None]
 ) -> None:
     set_(hosted="1", status_code="")
-    app = open_page("pages/status.py")
+    app = open_page("pages/status/page.py")
     assert not app.button
     assert any("INSIDE_BERT_STATUS_CODE" in caption.value for caption in app.caption)
 
 
 def test_the_bar_is_full_at_most(open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(panel, "look", lambda: replace(FIGURES, memory=2 * FIGURES.memory_limit))
-    app = open_page("pages/status.py")
+    app = open_page("pages/status/page.py")
     assert "Memory is full" in app.warning[0].value
     assert app.get("progress")[0].proto.value == 100

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, begin, job, said, sound
 
 from model_zoo import Engine
-from ui.train.race import Race
+from pages.train.race import Race
 
 Open = Callable[..., AppTest]
 

@@ -15,15 +15,15 @@ from train_page import PAGE, TINY, charts, job, look, numbers, said, sound, trai
 from analysis.before_after import change_of_heads
 from jobs.tuning import Training
 from model_zoo import Engine
-from pages.train import PAGE as TRAIN
+from pages.train.distillation import Distilling
+from pages.train.inside import _up_to_most, heads_of_layer
+from pages.train.page import PAGE as TRAIN
+from pages.train.race import Race
+from pages.train.scratch import Scratch
 from training.finetuning.data import Labelled
 from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Rated, TaggedWords
 from training.finetuning.sets import SETS
-from ui.train.distillation import Distilling
-from ui.train.inside import _up_to_most, heads_of_layer
-from ui.train.race import Race
-from ui.train.scratch import Scratch
 
 Open = Callable[..., AppTest]
 

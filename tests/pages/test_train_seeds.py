@@ -10,7 +10,7 @@ import train_page as page
 from streamlit.testing.v1 import AppTest
 
 from jobs.tuning import Training
-from ui.train import running
+from pages.train import running
 
 
 def test_every_seed_has_a_model_of_its_own_to_save(open_page: Callable[..., AppTest], tmp_path: Path) -> None:

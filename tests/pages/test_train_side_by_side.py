@@ -10,9 +10,9 @@ from on_screen import button
 from streamlit.testing.v1 import AppTest
 from train_page import PAGE, TINY, charts, job, look, said, sound, train
 
-from ui.train.distillation import Distilling
-from ui.train.race import Race
-from ui.train.scratch import Scratch
+from pages.train.distillation import Distilling
+from pages.train.race import Race
+from pages.train.scratch import Scratch
 
 Open = Callable[..., AppTest]
 

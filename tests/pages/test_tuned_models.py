@@ -25,7 +25,7 @@ from model_zoo import tuned as places
 from model_zoo.errors import UnknownModel
 from training.finetuning.predict import Predict
 from training.finetuning.sets import SETS
-from ui.server.saved import Saved
+from web.saved import Saved
 
 Open = Callable[..., AppTest]
 
@@ -49,7 +49,7 @@ def trained(open_page: Open) -> AppTest:
 def test_it_opens_on_other_pages_by_its_name(link: str, page: str, key: str, trained: AppTest) -> None:
     (found,) = [each.proto for each in trained.get("page_link") if each.proto.label == link]
     assert found.page == page
-    trained.switch_page(f"pages/{page}.py")
+    trained.switch_page(f"pages/{page}/page.py")
     for name, value in parse_qsl(found.query_string):
         trained.query_params[name] = value
     app = sound(trained.run())
@@ -121,7 +121,7 @@ def test_it_is_gone_when_its_visitor_has_left(trained: AppTest) -> None:
     desk: Desk = trained.session_state["desk"]
     desk.leave()
     assert not place.exists()
-    trained.switch_page("pages/attention.py")
+    trained.switch_page("pages/attention/page.py")
     trained.query_params["model"] = found.id
     app = trained.run()
     assert not app.exception

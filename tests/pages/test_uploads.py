@@ -10,9 +10,9 @@ import pytest
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.testing.v1 import AppTest
 
-from ui import settings as settings_module
-from ui import uploads
-from ui.settings import settings
+from web import settings as settings_module
+from web import uploads
+from web.settings import settings
 
 ROOT = Path(__file__).parents[2]
 MB = 10**6
@@ -67,13 +67,14 @@ def test_of_all_visitors_those_who_came_first_make_room() -> None:
 
 
 def test_streamlits_own_manager_becomes_a_bounded_one(open_page: Callable[..., AppTest], shelf: object) -> None:
-    app = open_page("pages/attention.py", view="heads")
+    app = open_page("pages/attention/page.py", view="heads")
     assert type(shelf) is uploads.Bounded
     assert app.file_uploader(key="heads file").proto.max_upload_size_mb == settings().upload_mb
 
 
 def test_no_control_is_drawn_but_by_the_one_function() -> None:
-    found = [path for path in ROOT.glob("ui/**/*.py") if re.search(r"\.file_uploader\(", path.read_text("utf-8"))]
+    files = [path for room in ("ui", "pages", "web") for path in (ROOT / room).rglob("*.py")]
+    found = [path for path in files if re.search(r"\.file_uploader\(", path.read_text("utf-8"))]
     assert [path.name for path in found] == ["uploads.py"]
 
 
@@ -96,11 +97,11 @@ KINDS = {
     "no-unicode.txt": b"\x81\x8d",
 }
 CONTROLS = {
-    "heads file": ("pages/attention.py", "grid", "heads"),
-    "pair files": ("pages/masked_words.py", "predictions", "pairs"),
-    "pairs file": ("pages/next_sentence.py", "probability", "many pairs"),
-    "probing upload": ("pages/layers.py", "summary", "curve"),
-    "training upload": ("pages/train.py", "race", "train"),
+    "heads file": ("pages/attention/page.py", "grid", "heads"),
+    "pair files": ("pages/masked_words/page.py", "predictions", "pairs"),
+    "pairs file": ("pages/next_sentence/page.py", "probability", "many pairs"),
+    "probing upload": ("pages/layers/page.py", "summary", "curve"),
+    "training upload": ("pages/train/page.py", "race", "train"),
 }
 OWN = {"training upload": {"set": "own"}}  # where a control stands behind a choice
 
@@ -112,7 +113,7 @@ def test_files_of_every_kind_end_in_the_apps_own_words_after_another_view(
     """Streamlit refuses a file by the end of its name before the page runs, and the app cannot catch that."""
     page, before, view = CONTROLS[key]
     app = open_page(page, view=before, **OWN.get(key, {}))
-    app.button_group(key=f"{Path(page).stem}_view").set_value(view).run()
+    app.button_group(key=f"{Path(page).parent.name}_view").set_value(view).run()
     several = app.file_uploader(key=key).proto.multiple_files
     for name, data in KINDS.items():
         file = (name, data, "text/plain")
@@ -127,13 +128,13 @@ def test_files_of_every_kind_end_in_the_apps_own_words_after_another_view(
 def test_a_file_that_is_no_longer_held_is_said_to_be_gone(
     open_page: Callable[..., AppTest], shelf: uploads.Bounded
 ) -> None:
-    app = open_page("pages/layers.py", tasks="")
+    app = open_page("pages/layers/page.py", tasks="")
     rows = "".join(f"sentence {i},{'ab'[i % 2]}\n" for i in range(30))
     app.file_uploader(key="probing upload").set_value(("own.csv", f"text,label\n{rows}".encode(), "text/csv")).run()
     assert any("own\\.csv\\: 30 different" in said.value for said in app.success)
-    app.switch_page("pages/home.py").run()
+    app.switch_page("pages/home/page.py").run()
     shelf.file_storage.clear()
-    app.switch_page("pages/layers.py").run()
+    app.switch_page("pages/layers/page.py").run()
     assert ["no longer holds" in said.value for said in app.warning] == [True]
     next(button for button in app.button if button.label == "Remove").click().run()
     assert not app.warning

@@ -16,11 +16,11 @@ from streamlit.testing.v1 import AppTest
 from analysis.heads import head_table
 from analysis.words import merge, word_units
 from model_zoo import Engine
-from ui.attention.who_looks import VIEW
+from pages.attention.who_looks import VIEW
 from ui.widgets import TEXT
 from viz.predictions import percent
 
-PAGE = "pages/attention.py"
+PAGE = "pages/attention/page.py"
 BERT = "embedded/bert"
 FROM, TO = "From this word", "To this word"
 Open = Callable[..., AppTest]

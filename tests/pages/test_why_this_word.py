@@ -13,11 +13,11 @@ from on_screen import cell_maps
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
+from pages.masked_words import how_surprising
 from ui import long_text
-from ui.masked_words import how_surprising
 from viz.erasure import LEGEND
 
-PAGE = "pages/masked_words.py"
+PAGE = "pages/masked_words/page.py"
 TEXT = "The keys to the cabinet are on the table."
 Open = Callable[..., AppTest]
 
@@ -71,7 +71,7 @@ def test_why_this_word_follows_what_stood_there_too(open_page: Open, engine: Eng
 def test_both_views_that_hide_words_say_the_same(open_page: Open) -> None:
     """The bars here and the row "Occlusion" on the page "Cause": one number, one sign, one colour, one legend."""
     asked = {"text": "The dogs near the house are hungry.", "masks": "7"}
-    why, cause = open_page(PAGE, **asked, view="why"), open_page("pages/cause.py", **asked, view="words")
+    why, cause = open_page(PAGE, **asked, view="why"), open_page("pages/cause/page.py", **asked, view="words")
     bars, occlusion = figure(why), cell_maps(cause)[0]
     assert occlusion["rows"][0].startswith("Occlusion")
     theirs = dict(zip(occlusion["columns"], occlusion["values"][0].tolist(), strict=True))

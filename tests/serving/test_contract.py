@@ -21,7 +21,7 @@ from analysis.probing import run as probe
 from analysis.probing.tasks import TASKS
 from analysis.rollout import rollout
 from model_zoo import DEFAULT_MODEL, Engine
-from model_zoo.asking import Asking
+from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import HubUnreachable, InvalidInput, ModelZooError
 from model_zoo.interventions.intervene import joined
 from model_zoo.questions.fill_all import FillAll
@@ -31,7 +31,7 @@ from model_zoo.questions.probe_health import ProbeHealth
 from model_zoo.types import METHODS, Change, CostFailure, CostSubject, Edge, SentenceScore
 from serving.remote import RemoteEngine
 from training.finetuning.finetune import Finetune
-from training.finetuning.results import Begun, Breath, Tuned
+from training.finetuning.results import Begun, Heartbeat, Tuned
 from training.measure_quality import MeasureQuality
 
 TEXT = "The cat sat on the mat because it was tired."
@@ -51,7 +51,7 @@ def local() -> Iterator[Engine]:
 
 
 @pytest.fixture(params=["local", "plain", "clustered"])
-def asked(request: pytest.FixtureRequest) -> Asking:
+def asked(request: pytest.FixtureRequest) -> EngineInterface:
     """Each of them: "local" is another engine in this process than what it is compared with."""
     if request.param == "local":
         return request.getfixturevalue("engine")  # type: ignore[no-any-return]
@@ -59,7 +59,7 @@ def asked(request: pytest.FixtureRequest) -> Asking:
 
 
 @pytest.mark.parametrize("pair", [None, PAIR])
-def test_attention(asked: Asking, local: Engine, pair: str | None) -> None:
+def test_attention(asked: EngineInterface, local: Engine, pair: str | None) -> None:
     run, expected = asked.attend(DEFAULT_MODEL, TEXT, pair), local.attend(DEFAULT_MODEL, TEXT, pair)
     assert run.encoding == expected.encoding
     assert (run.n_layers, run.n_heads) == (expected.n_layers, expected.n_heads)
@@ -72,7 +72,7 @@ def test_attention(asked: Asking, local: Engine, pair: str | None) -> None:
     assert same(run.to_frame(1, [0, 4]).to_dict(), expected.to_frame(1, [0, 4]).to_dict())
 
 
-def test_norms_and_what_is_computed_of_a_run(asked: Asking, local: Engine) -> None:
+def test_norms_and_what_is_computed_of_a_run(asked: EngineInterface, local: Engine) -> None:
     run, expected = asked.attend(DEFAULT_MODEL, TEXT), local.attend(DEFAULT_MODEL, TEXT)
     assert same(run.value_norms(3), expected.value_norms(3))
     assert same(run.norms_of_sum(3), expected.norms_of_sum(3))
@@ -81,7 +81,7 @@ def test_norms_and_what_is_computed_of_a_run(asked: Asking, local: Engine) -> No
     assert same(rollout(run, value_weighted=True), rollout(expected, value_weighted=True))
 
 
-def test_runs_that_are_interfered_with(asked: Asking, local: Engine) -> None:
+def test_runs_that_are_interfered_with(asked: EngineInterface, local: Engine) -> None:
     """Heads off, words hidden, vectors of another run; gradients, attention's own answers, sums of parts."""
     changes = (Change(heads=((1, 3), (2, 0))), Change(hidden=(4,)), Change(edges=(Edge(2, 0),)))
     asking = Intervene(DEFAULT_MODEL, TEXT, masked=(3,), changes=changes)
@@ -107,7 +107,7 @@ def test_runs_that_are_interfered_with(asked: Asking, local: Engine) -> None:
 
 
 @pytest.mark.parametrize("model", ["embedded/modernbert", "embedded/tinybert"])
-def test_other_models(asked: Asking, local: Engine, model: str) -> None:
+def test_other_models(asked: EngineInterface, local: Engine, model: str) -> None:
     assert model in {status.spec.id for status in asked.models() if status.usable}
     run, expected = asked.attend(model, TEXT, states=True), local.attend(model, TEXT, states=True)
     assert all(same(run.layer(layer), expected.layer(layer)) for layer in range(run.n_layers))
@@ -115,7 +115,7 @@ def test_other_models(asked: Asking, local: Engine, model: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["deberta-v2", "gpt2", "modernbert", "t5", "xlnet"])
-def test_families_with_masks_and_biases(asked: Asking, local: Engine, checkpoint: Any, name: str) -> None:
+def test_families_with_masks_and_biases(asked: EngineInterface, local: Engine, checkpoint: Any, name: str) -> None:
     model = str(checkpoint(name))
     run, expected = asked.attend(model, "a b c d e"), local.attend(model, "a b c d e")
     for layer in range(run.n_layers):
@@ -125,7 +125,7 @@ def test_families_with_masks_and_biases(asked: Asking, local: Engine, checkpoint
     assert same(run.query_key(1, 1), expected.query_key(1, 1))
 
 
-def test_what_a_decoder_looks_at(asked: Asking, local: Engine, checkpoint: Any) -> None:
+def test_what_a_decoder_looks_at(asked: EngineInterface, local: Engine, checkpoint: Any) -> None:
     model = str(checkpoint("bart"))
     for part in ("decoder", "cross"):
         run, expected = (
@@ -136,12 +136,12 @@ def test_what_a_decoder_looks_at(asked: Asking, local: Engine, checkpoint: Any) 
         assert same(run.head(1, 0), expected.head(1, 0))
 
 
-def test_a_run_that_is_pickled_needs_no_engine_any_more(asked: Asking, local: Engine) -> None:
+def test_a_run_that_is_pickled_needs_no_engine_any_more(asked: EngineInterface, local: Engine) -> None:
     run = pickle.loads(pickle.dumps(asked.attend(DEFAULT_MODEL, TEXT)))
     assert same(run.layers, local.attend(DEFAULT_MODEL, TEXT).layers)
 
 
-def test_several_texts(asked: Asking, local: Engine) -> None:
+def test_several_texts(asked: EngineInterface, local: Engine) -> None:
     for run, expected in zip(asked.attend(DEFAULT_MODEL, TEXTS), local.attend(DEFAULT_MODEL, TEXTS), strict=True):
         assert run.encoding == expected.encoding
         np.testing.assert_allclose(run.head(1, 1), expected.head(1, 1), atol=1e-6)  # batches may be put together anew
@@ -150,7 +150,7 @@ def test_several_texts(asked: Asking, local: Engine) -> None:
         assert [one.token for one in mask.best] == [one.token for one in expected_mask.best]
 
 
-def test_predictions_and_scores(asked: Asking, local: Engine) -> None:
+def test_predictions_and_scores(asked: EngineInterface, local: Engine) -> None:
     for ask in (
         lambda engine: engine.fill_mask(DEFAULT_MODEL, MASKED, targets=("cat", "##ing")),
         lambda engine: engine.mask_lens(DEFAULT_MODEL, MASKED),
@@ -169,11 +169,11 @@ def test_predictions_and_scores(asked: Asking, local: Engine) -> None:
         assert same(ask(asked), ask(local))
 
 
-def test_probing(asked: Asking, local: Engine) -> None:
+def test_probing(asked: EngineInterface, local: Engine) -> None:
     """A whole task: sentences encoded as a stream, probes fitted on what came."""
     settings = Settings(sentences=60, seeds=1)
 
-    def result(engine: Asking) -> Any:
+    def result(engine: EngineInterface) -> Any:
         def encode(texts: Any, layers: Any = None) -> Any:
             return engine.iter_hidden_states(DEFAULT_MODEL, texts, layers=layers)
 
@@ -184,10 +184,10 @@ def test_probing(asked: Asking, local: Engine) -> None:
     assert [layer.accuracy for layer in found.layers] == [layer.accuracy for layer in expected.layers]
 
 
-def test_comparing(asked: Asking, local: Engine) -> None:
+def test_comparing(asked: EngineInterface, local: Engine) -> None:
     models = (DEFAULT_MODEL, "embedded/modernbert")
 
-    def matrices(engine: Asking) -> list[Any]:
+    def matrices(engine: EngineInterface) -> list[Any]:
         runs = {model: engine.attend(model, TEXT) for model in models}
         alignment = align([run.encoding for run in runs.values()])
         return [heads_on_common_words(run, alignment.units[place]) for place, run in enumerate(runs.values())]
@@ -198,7 +198,7 @@ def test_comparing(asked: Asking, local: Engine) -> None:
     assert [event.model for event in events if isinstance(event, CostFailure)] == ["nobody/nothing"]
 
 
-def test_judging_streams(asked: Asking) -> None:
+def test_judging_streams(asked: EngineInterface) -> None:
     found = dict(asked.iter_next_sentences(DEFAULT_MODEL, [(TEXT, PAIR), (PAIR, TEXT)]))
     assert set(found) == {0, 1}
     assert all(isinstance(score, SentenceScore) for score in found.values())
@@ -225,7 +225,7 @@ def test_judging_streams(asked: Asking) -> None:
         lambda engine: engine.tuned_folder("tuned/0123456789abcdef"),
     ],
 )
-def test_failures(asked: Asking, local: Engine, ask: Any) -> None:
+def test_failures(asked: EngineInterface, local: Engine, ask: Any) -> None:
     with pytest.raises(ModelZooError) as expected:
         ask(local)
     with pytest.raises(type(expected.value)) as found:
@@ -234,14 +234,14 @@ def test_failures(asked: Asking, local: Engine, ask: Any) -> None:
     assert vars(found.value) == vars(expected.value)
 
 
-def test_a_model_that_is_nowhere(asked: Asking, no_hub: None) -> None:  # noqa: ARG001
+def test_a_model_that_is_nowhere(asked: EngineInterface, no_hub: None) -> None:  # noqa: ARG001
     with pytest.raises(HubUnreachable, match="is not on this machine, and the hub that has it cannot be reached"):
         asked.attend("nobody/nothing", TEXT)
     assert not asked.has("nobody/nothing")
     assert asked.has(DEFAULT_MODEL)
 
 
-def test_equal_questions_are_answered_once(asked: Asking) -> None:
+def test_equal_questions_are_answered_once(asked: EngineInterface) -> None:
     """However many ask at the same moment: one run, and one object for all of them."""
     text = "Thirty students ask this at once."
     before = _n_asked(asked)
@@ -257,12 +257,12 @@ def test_equal_questions_are_answered_once(asked: Asking) -> None:
     assert _n_asked(asked) - before == 1
 
 
-def _n_asked(engine: Asking) -> int:
+def _n_asked(engine: EngineInterface) -> int:
     """How many questions have come to where they are answered."""
     return engine.counts.asked if isinstance(engine, RemoteEngine) else engine.state().n_answered
 
 
-def test_a_stream_that_is_closed_ends(asked: Asking) -> None:
+def test_a_stream_that_is_closed_ends(asked: EngineInterface) -> None:
     """Nobody reads on: what is at work ends, and others have their turn."""
     with closing(asked.stream(MeasureCost((DEFAULT_MODEL,), (64,), 200))) as events:
         for event in events:
@@ -276,14 +276,14 @@ def test_a_stream_that_is_closed_ends(asked: Asking) -> None:
     assert asked.state().running == 0
 
 
-def test_a_training_can_be_stopped_goes_on_and_gives_a_model(asked: Asking) -> None:
+def test_a_training_can_be_stopped_goes_on_and_gives_a_model(asked: EngineInterface) -> None:
     example = Finetune.example(DEFAULT_MODEL)
     question = Finetune(DEFAULT_MODEL, example.data, example.settings, example.id, keep=True)
     with closing(asked.stream(question)) as events:
         for event in events:
             if isinstance(event, Begun):
                 break
-    done = [event for event in asked.stream(question) if not isinstance(event, Breath)]
+    done = [event for event in asked.stream(question) if not isinstance(event, Heartbeat)]
     assert isinstance(done[-1], Tuned)
     assert asked.info(question.id).tuned_for == "classification"
     assert {"config.json", "model.safetensors"} <= {file.name for file in asked.tuned_folder(question.id).iterdir()}
@@ -299,7 +299,7 @@ def test_remote_engines_keep_what_they_were_told(plain: RemoteEngine) -> None:
     assert plain.counts.asked == asked + 1
 
 
-def test_raised_in_the_place_of_several(asked: Asking) -> None:
+def test_raised_in_the_place_of_several(asked: EngineInterface) -> None:
     with pytest.raises(InvalidInput) as found:
         asked.fill_mask(DEFAULT_MODEL, [MASKED, "No mask."])
     assert found.value.which == 1

@@ -304,13 +304,12 @@ def test_thirty_threads(plain: RemoteEngine, engine: Engine) -> None:
 
 _LIGHT = """
 import sys
-import ui.engine, ui.server.app, pages
+import web.engine, web.app, pages
 from pages import PAGES
 from streamlit.testing.v1 import AppTest
+found = AppTest.from_file("app.py", default_timeout=60).run()
 for page in PAGES:
-    found = AppTest.from_file("app.py", default_timeout=60)
-    found.switch_page(page.path)
-    found.run()
+    found.switch_page(page.path).run()
     assert not found.exception, found.exception
     assert not found.error, [one.value for one in found.error]
 heavy = {"torch", "transformers", "ray", "huggingface_hub", "tokenizers", "safetensors"} & set(sys.modules)

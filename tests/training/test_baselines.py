@@ -11,7 +11,7 @@ import tuning
 
 from training.finetuning import baselines, scores
 from training.finetuning.baselines import Trivial, candidates, strongest
-from training.finetuning.data import KINDS, Asked, Data, Item, Kind, Labelled, Scored, Tagged
+from training.finetuning.data import KINDS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Answered, Classified
 
 LABELS = ("no", "yes")
@@ -84,9 +84,9 @@ def test_words_are_tagged_by_their_neighbours() -> None:
 def test_a_name_beside_the_words_of_the_question_is_an_answer() -> None:
     passage = "The bridge was built by Anna Weber. The mill belongs to Otto."
     answered = [
-        Asked("Who built the bridge?", passage, ((passage.index("Anna"), "Anna Weber"),)),
-        Asked("To whom does the mill belong?", passage, ((passage.index("Otto"), "Otto"),)),
-        Asked("How long do whales sleep at night?", passage, ()),
+        PassageQuestion("Who built the bridge?", passage, ((passage.index("Anna"), "Anna Weber"),)),
+        PassageQuestion("To whom does the mill belong?", passage, ((passage.index("Otto"), "Otto"),)),
+        PassageQuestion("How long do whales sleep at night?", passage, ()),
     ]
     data = of("answering", answered * 8)
     found = strongest(data, list(candidates(data)))

@@ -14,7 +14,7 @@ from strategies import IOB2
 
 from model_zoo import Engine
 from model_zoo.text import word_spans
-from training.finetuning.data import Asked, Item, Labelled, Scored, Tagged
+from training.finetuning.data import Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.entities import entities_of, first_pieces
 from training.finetuning.mistakes import by_type, mistakes
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords
@@ -49,8 +49,8 @@ def random_tags(n: int) -> tuple[list[list[str]], list[list[str]]]:
             [2, 0],
         ),
         (
-            [Asked("q", "p", ((0, "the bridge"),)), Asked("q", "p", ()), Asked("q", "p", ((0, "river"),)),
-             Asked("q", "p", ((0, "river"),)), Asked("q", "p", ())],
+            [PassageQuestion("q", "p", answers)
+             for answers in (((0, "the bridge"),), (), ((0, "river"),), ((0, "river"),), ())],
             [Answered((BRIDGE,), 0.0), Answered((BRIDGE,), 1.5), Answered((BRIDGE,), -1.0), Answered((BRIDGE,), 9.0),
              Answered((BRIDGE,), 3.0)],
             [3, 2, 1],  # the first is right but for its article, the last says rightly that there is none

@@ -13,7 +13,7 @@ from seqeval.metrics import f1_score as entity_f1
 from sklearn import metrics
 
 from training.finetuning import scores
-from training.finetuning.data import KINDS, Asked, Item, Kind, Labelled, Scored, Tagged
+from training.finetuning.data import KINDS, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords
 
 
@@ -80,7 +80,7 @@ def test_correlations_are_those_of_scipy() -> None:
     ],
 )
 def test_answers_are_compared_as_in_squad(told: str, gold: tuple[str, ...], f1: float, exact: float) -> None:
-    items = [Asked("q", "p", tuple((0, text) for text in gold))]
+    items = [PassageQuestion("q", "p", tuple((0, text) for text in gold))]
     assert scores.value("span_f1", items, [answered(told)]) == pytest.approx(f1)
     assert scores.value("exact_match", items, [answered(told)]) == exact
 
@@ -118,7 +118,7 @@ def drawn(kind: Kind, rng: np.random.Generator, n: int, each: int) -> tuple[list
                 items.append(Tagged(("w",) * 3, ("O", "B-A", "I-A"), cluster))
                 told.append(TaggedWords(("w",) * 3, ("O", "B-A", "I-A" if right else "O"), (1.0,) * 3))
             elif kind == "answering":
-                items.append(Asked("q", "p", ((0, "old bridge"),), cluster))
+                items.append(PassageQuestion("q", "p", ((0, "old bridge"),), cluster))
                 told.append(answered("old bridge" if right else ("bridge", "river", "")[number % 3]))
             else:
                 score = float((group + number) % 6)

@@ -9,7 +9,7 @@ import pytest
 from own_files import items, jsonl, said, sentences, table
 
 from training.finetuning import entities
-from training.finetuning.data import PARTS, Asked, Tagged
+from training.finetuning.data import PARTS, PassageQuestion, Tagged
 from training.finetuning.readers import read
 
 CONLL2003 = """-DOCSTART- -X- -X- O
@@ -122,7 +122,7 @@ def test_squad_as_it_is_and_no_passage_in_two_parts() -> None:
     assert [len(found) for found in passages] == [21, 3, 6]
     assert not passages[0] & passages[1] | passages[1] & passages[2] | passages[0] & passages[2]
     found = {item.text: item for item in items(data)}
-    assert found["Who is 7?"] == Asked("Who is 7?", "Ann 7 lives in town 7.", ((0, "Ann 7"), (4, "7")))
+    assert found["Who is 7?"] == PassageQuestion("Who is 7?", "Ann 7 lives in town 7.", ((0, "Ann 7"), (4, "7")))
     assert found["How old is 7?"].answers == ()
     assert (data.notes, data.measure, data.labels) == ((), "span_f1", ())
     again = read(json.dumps(json.loads(squad()), indent=1).encode(), "own", "answering", 0)

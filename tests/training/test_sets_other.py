@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from training.finetuning.data import PARTS, Asked, Data, Part, Scored, Tagged
+from training.finetuning.data import PARTS, Data, Part, PassageQuestion, Scored, Tagged
 from training.finetuning.scores import overlap
 from training.finetuning.sets import SETS, entities, questions, similarity
 from training.finetuning.sets.questions.topics import KINDS, Fact
@@ -78,7 +78,7 @@ def test_some_names_are_words_elsewhere_in_their_part() -> None:
 
 
 def test_every_answer_stands_where_it_is_said_to() -> None:
-    parts = parts_of(SETS["questions"].build(), Asked)
+    parts = parts_of(SETS["questions"].build(), PassageQuestion)
     for part, items in zip(PARTS, parts, strict=True):
         for item in items:
             assert all(item.pair[start : start + len(text)] == text for start, text in item.answers)
@@ -107,13 +107,13 @@ def test_no_part_of_the_questions_knows_another_s_words() -> None:
         lambda part: (fact.own[0] for fact in facts(part) if fact.own),
     ):
         assert apart([{each.lower() for each in words_of(part)} for part in PARTS])
-    parts = parts_of(SETS["questions"].build(), Asked)
+    parts = parts_of(SETS["questions"].build(), PassageQuestion)
     assert apart([{item.text for item in items} for items in parts])
     assert apart([{text.lower() for item in items for _, text in item.answers} for items in parts])
 
 
 def test_a_question_alone_does_not_tell_whether_it_has_an_answer() -> None:
-    train, _, test = parts_of(SETS["questions"].build(), Asked)
+    train, _, test = parts_of(SETS["questions"].build(), PassageQuestion)
     for n in (1, 3):
         counts = CountVectorizer(ngram_range=(1, n), token_pattern=r"\w+")
         rule = LogisticRegression(max_iter=1000).fit(
@@ -130,7 +130,7 @@ def test_a_question_alone_does_not_tell_whether_it_has_an_answer() -> None:
         assert 0.13 < min(shares.values()) <= max(shares.values()) < 0.43
 
 
-def of_kind(item: Asked) -> list[str]:
+def of_kind(item: PassageQuestion) -> list[str]:
     """What a passage has of the kind that a question asks for by its first words."""
     topic = next(topic for topic in questions.TOPICS["test"] if topic.name == item.cluster)
     asked: dict[str, list[str]] = {
@@ -146,7 +146,7 @@ def of_kind(item: Asked) -> list[str]:
 
 
 def test_the_kind_of_word_that_is_asked_for_does_not_give_the_answer() -> None:
-    (_, _, test) = parts_of(SETS["questions"].build(), Asked)
+    (_, _, test) = parts_of(SETS["questions"].build(), PassageQuestion)
     at_random = [
         np.mean([overlap(told, item.answers[0][1] if item.answers else "") for told in of_kind(item) or [""]])
         for item in test

@@ -14,8 +14,8 @@ from walks.visitor import Visitor
 from analysis.filters import COMBINATIONS, DIRECTIONS
 from model_zoo.types import PARTS
 from pages import PAGES
-from pages.attention import PAGE as ATTENTION
-from pages.compare import PAGE as COMPARE
+from pages.attention.page import PAGE as ATTENTION
+from pages.compare.page import PAGE as COMPARE
 from ui import address, old_links
 from ui.field import Field, place, places
 
@@ -174,7 +174,7 @@ def test_every_page_with_other_names_has_a_former_link() -> None:
 def test_a_former_link_opens_what_it_meant(page: str, visitor: Callable[..., Visitor]) -> None:
     """The page shows it and writes the address by today's names, from one."""
     link, today = FORMER[page]
-    here = visitor(f"pages/{page}.py", **link)
+    here = visitor(f"pages/{page}/page.py", **link)
     assert not [e.value for e in here.elements() if e.type == "warning" and "link" in e.value]  # type: ignore[attr-defined]
     written = dict(here.address.query)
     assert {name: written.get(name) for name in today} == today

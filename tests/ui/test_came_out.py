@@ -17,13 +17,13 @@ from train_page import charts, lines
 
 from jobs import Desk
 from model_zoo import Engine
+from pages.train.came_out import LearningCurve, all_predictions, curve_table, prediction_table, score_table
+from pages.train.scene import Scene
 from training.finetuning.data import KINDS, Data, Item, Kind, Labelled
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords, Tuned
 from training.finetuning.scores import evaluate
 from training.finetuning.settings import Settings
 from ui.messages import as_text
-from ui.train.came_out import LearningCurve, all_predictions, curve_table, prediction_table, score_table
-from ui.train.scene import Scene
 
 
 def prediction(item: Item, data: Data, right: bool, sure: float) -> Prediction:
@@ -75,8 +75,8 @@ COLUMNS = {
 
 
 def _script(scene: object) -> None:
+    from pages.train import came_out
     from ui import address
-    from ui.train import came_out
 
     address.enter("train", "Train", came_out.VIEW.fields)
     came_out.VIEW.draw(scene)  # type: ignore[arg-type]

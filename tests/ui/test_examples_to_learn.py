@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from training.finetuning.data import Asked, Item, Labelled, Scored, Tagged
+from pages.train.examples import table
+from training.finetuning.data import Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.sets import SETS
 from ui.messages import as_text
-from ui.train.examples import table
 
 PASSAGE = "The mill stands by a river. " * 8 + "A miller named Tom keeps three grey cats. They sleep a lot."
 
@@ -24,10 +24,13 @@ PASSAGE = "The mill stands by a river. " * 8 + "A miller named Tom keeps three g
         (Tagged(("Rain",), ("O",)), {"text": "Rain", "entities": "none"}),
         (Scored("A dog.", "A cat.", 2.5), {"text": "A dog.", "second text": "A cat.", "score": "2.5"}),
         (
-            Asked("Who?", "Tom sleeps.", ((0, "Tom"), (0, "Tom"))),
+            PassageQuestion("Who?", "Tom sleeps.", ((0, "Tom"), (0, "Tom"))),
             {"question": "Who?", "passage": "Tom sleeps.", "answer": "Tom"},
         ),
-        (Asked("Why?", "Tom sleeps.", ()), {"question": "Why?", "passage": "Tom sleeps.", "answer": "(no answer)"}),
+        (
+            PassageQuestion("Why?", "Tom sleeps.", ()),
+            {"question": "Why?", "passage": "Tom sleeps.", "answer": "(no answer)"},
+        ),
     ],
 )
 def test_an_item_is_a_row_with_what_is_true_of_it(item: Item, expected: dict[str, str]) -> None:
@@ -37,7 +40,7 @@ def test_an_item_is_a_row_with_what_is_true_of_it(item: Item, expected: dict[str
 
 def test_of_a_long_passage_the_part_with_the_answer_is_shown() -> None:
     answer = "three grey cats"
-    found = table([Asked("What does Tom keep?", PASSAGE, ((PASSAGE.index(answer), answer),))])
+    found = table([PassageQuestion("What does Tom keep?", PASSAGE, ((PASSAGE.index(answer), answer),))])
     assert found["passage"].iloc[0].startswith("… ")
     assert answer in found["passage"].iloc[0]
     assert len(found["passage"].iloc[0]) <= 160
@@ -51,5 +54,5 @@ def test_every_set_has_examples_to_show(name: str) -> None:
     assert len(found) == 5
     assert not found.isna().any(axis=None)
     for item, (_, row) in zip(items, found.iterrows(), strict=True):
-        if isinstance(item, Asked) and item.answers:
+        if isinstance(item, PassageQuestion) and item.answers:
             assert as_text(item.answers[0][1]) in row["passage"]

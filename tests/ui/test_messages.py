@@ -12,13 +12,14 @@ import streamlit as st
 from walks.visitor import Visitor
 from walks.walk import trouble
 
+from pages.attention import lines
+from pages.attention.fields import VIEW
+from pages.attention.scene import Scene
+from pages.compare import predictions
 from ui import messages, widgets
-from ui.attention import lines
-from ui.attention.fields import VIEW
-from ui.attention.scene import Scene
-from ui.compare import predictions
-from ui.settings import Settings
 from ui.widgets import LAYER
+from web.failures import unforeseen
+from web.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 SECRET = "My secret sentence."
@@ -41,15 +42,15 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_failure_is_counted_logged_and_has_a_way_on(
     visitor: Callable[..., Visitor], caplog: pytest.LogCaptureFixture
 ) -> None:
-    here = visitor("pages/attention.py", text=SECRET)
-    before = messages.unforeseen().n
+    here = visitor("pages/attention/page.py", text=SECRET)
+    before = unforeseen().n
     with caplog.at_level(logging.ERROR):
         here.use(here.widget("view"), "Lines")
         here.use(here.widget("layer"), 2)
         assert trouble(here) is None
         here.use(here.widget("layer"), 3)
     assert trouble(here) is not None
-    assert messages.unforeseen().n == before + 1
+    assert unforeseen().n == before + 1
     (said,) = [record for record in caplog.records if record.name == "ui.messages"]
     assert said.getMessage() == "ValueError on the page Attention, after: view=lines, layer, layer"
     assert (said.exception, said.page) == ("ValueError", "Attention")  # type: ignore[attr-defined]
@@ -68,13 +69,13 @@ def test_one_button_serves_several_failures(visitor: Callable[..., Visitor], mon
     def fails(*_: object) -> None:
         raise ValueError
 
-    here = visitor("pages/compare.py", view="predictions")
+    here = visitor("pages/compare/page.py", view="predictions")
     monkeypatch.setattr(predictions, "_surprisal", fails)
     monkeypatch.setattr(predictions, "_rank", fails)
-    before = messages.unforeseen().n
+    before = unforeseen().n
     here.use(here.widget("guesses"), 3)
-    assert messages.unforeseen().n > before + 1
-    assert len([element for element in here.elements() if element.type == "error"]) == messages.unforeseen().n - before
+    assert unforeseen().n > before + 1
+    assert len([element for element in here.elements() if element.type == "error"]) == unforeseen().n - before
     assert len([button for button in here.widgets() if button.key == "start anew"]) == 1
 
 
@@ -86,14 +87,14 @@ def test_a_callback_that_fails_is_told_as_a_page_is(
     def fails(_values: object) -> None:
         raise ValueError(SECRET)
 
-    here = visitor("pages/attention.py", text=SECRET)
-    before = messages.unforeseen().n
+    here = visitor("pages/attention/page.py", text=SECRET)
+    before = unforeseen().n
     with monkeypatch.context() as broken, caplog.at_level(logging.ERROR, logger="ui.messages"):
         broken.setattr(widgets, "put", fails)
         here.use(here.widget("example A verb and its subject"), None)
     assert [element.type for element in here.tree.main.children.values()] == ["error", "button"]
     assert "(ValueError, tests/ui/test_messages.py, line " in unescaped(here)
-    assert messages.unforeseen().n == before + 1
+    assert unforeseen().n == before + 1
     assert len([record for record in caplog.records if record.name == "ui.messages"]) == 1
 
     here.use(here.widget("start anew"), None)
@@ -107,10 +108,10 @@ def test_a_failure_before_any_page_is_told_too(
     def fails(_pages: object) -> None:
         raise ValueError(SECRET)
 
-    here = visitor("pages/attention.py")
+    here = visitor("pages/attention/page.py")
     with monkeypatch.context() as broken:
         broken.setattr(st, "navigation", fails)
-        here.go("pages/attention.py", {"layer": "2"})
+        here.go("pages/attention/page.py", {"layer": "2"})
     assert "Reset this page" in str(trouble(here))
     here.use(here.widget("start anew"), None)
     assert trouble(here) is None
@@ -122,7 +123,7 @@ def test_details_are_for_those_who_run_the_app_themselves(
     visitor: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch, details: bool
 ) -> None:
     monkeypatch.setattr(messages, "settings", lambda: Settings(error_details=details))
-    here = visitor("pages/attention.py", text=SECRET, view="lines", layer="3")
+    here = visitor("pages/attention/page.py", text=SECRET, view="lines", layer="3")
     said = unescaped(here)
     assert "secret" not in said
     assert ("ValueError" in said) is details
@@ -138,10 +139,10 @@ def test_steps_name_no_value_that_was_made_up(
     visitor: Callable[..., Visitor], caplog: pytest.LogCaptureFixture
 ) -> None:
     """An address can hold any words in the place of a choice."""
-    here = visitor("pages/attention.py", view="grid")
-    here.go("pages/attention.py", {"view": "secret words"})
+    here = visitor("pages/attention/page.py", view="grid")
+    here.go("pages/attention/page.py", {"view": "secret words"})
     with caplog.at_level(logging.ERROR, logger="ui.messages"):
-        here.go("pages/attention.py", {"view": "lines", "layer": "3"})
+        here.go("pages/attention/page.py", {"view": "lines", "layer": "3"})
     (said,) = [record for record in caplog.records if record.name == "ui.messages"]
     assert "view" in said.steps  # type: ignore[attr-defined]
     assert "view=lines" in said.steps  # type: ignore[attr-defined]
@@ -152,7 +153,7 @@ def test_every_fragment_shows_its_failures() -> None:
     """Only ``messages.fragment`` makes fragments; app.py's own guard does not run with them."""
     found = [
         str(path.relative_to(ROOT))
-        for folder in ("ui", "pages")
+        for folder in ("ui", "pages", "web")
         for path in (ROOT / folder).rglob("*.py")
         if "st.fragment(" in path.read_text("utf-8") or "@st.fragment" in path.read_text("utf-8")
     ]

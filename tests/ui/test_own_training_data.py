@@ -8,8 +8,8 @@ from nasty import MARKDOWN, NASTY
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest, local_script_runner
 
+from pages.train import own_data
 from ui import address
-from ui.train import own_data
 
 REVIEWS = "text,label\n" + "".join(f"film {i},{'good' if i % 4 else 'bad'}\n" for i in range(40))
 TAGGED = "".join(f"Ann{i}\tB-PER\nsleeps\tO\nin\tO\nOslo\tB-LOC\n\n" for i in range(20))
@@ -29,8 +29,8 @@ def script(**query: str) -> AppTest:
     def page() -> None:
         import streamlit as st
 
+        from pages.train import own_data
         from ui import address
-        from ui.train import own_data
 
         address.enter("train", "Train", own_data.FIELDS)
         if st.toggle("here", True, key="here"):

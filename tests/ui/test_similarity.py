@@ -19,11 +19,11 @@ from train_page import chart, numbers
 import model_zoo
 from model_zoo import Engine, registry, sources
 from model_zoo.errors import OutOfMemory
+from pages.train import similarity
+from pages.train.scene import Scene
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
-from ui import process
-from ui.train import similarity
-from ui.train.scene import Scene
+from web import process
 
 MODEL = "embedded/tinybert"
 ID = "sentence-transformers/all-MiniLM-L6-v2"
@@ -40,9 +40,9 @@ def one_engine(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 
 def _script(scene: object) -> None:
+    from pages.train import similarity
     from ui import address
     from ui.messages import failures_as_messages
-    from ui.train import similarity
 
     address.enter("train", "Train", similarity.VIEW.fields)
     with failures_as_messages():

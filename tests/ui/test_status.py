@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from figures_of_a_process import FIGURES, held
 
-from ui import monitoring
-from ui.monitoring import Cluster, Figures, Turns
-from ui.status import emptying, words
+from pages.status import emptying, words
+from web import monitoring
+from web.monitoring import Cluster, Figures, Turns
 
 CODE = "sesame 12"
 

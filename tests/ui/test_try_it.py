@@ -16,12 +16,12 @@ from streamlit.testing.v1 import AppTest
 from train_page import chart, lines
 
 from model_zoo import Engine
+from pages.train import try_it
+from pages.train.scene import Scene
 from training.finetuning.data import KINDS, Kind
 from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Rated, Span, TaggedWords, Tuned
 from training.finetuning.sets import SETS
-from ui.train import try_it
-from ui.train.scene import Scene
 
 TEXTS: dict[Kind, tuple[str, str | None]] = {
     "classification": ("The cat crossed the old bridge.", None),
@@ -45,8 +45,8 @@ def trained(engine: Engine) -> Callable[[Kind], Tuned]:
 
 
 def _script(scene: object) -> None:
+    from pages.train import try_it
     from ui import address
-    from ui.train import try_it
 
     address.enter("train", "Train", try_it.VIEW.fields)
     try_it.VIEW.draw(scene)  # type: ignore[arg-type]

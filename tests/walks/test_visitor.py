@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from walks.visitor import Visitor
 from walks.walk import state_of, trouble
 
-import ui.uploads
-from pages.attention import PAGE as ATTENTION
+import web.uploads
+from pages.attention.page import PAGE as ATTENTION
 from ui.address import LONGEST_VALUE
 
 VIEWS = {view.name: view for view in ATTENTION.views}
@@ -26,18 +26,18 @@ def query(visitor: Visitor) -> dict[str, str]:
 def runs_of_the_app(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Grows by one whenever app.py runs: it looks after uploads."""
     found: list[str] = []
-    bound = ui.uploads.bound
+    bound = web.uploads.bound
 
     def counted() -> None:
         found.append("run")
         bound()
 
-    monkeypatch.setattr(ui.uploads, "bound", counted)
+    monkeypatch.setattr(web.uploads, "bound", counted)
     return found
 
 
 def test_a_visitor_reruns_a_fragment_alone(visitor: Callable[..., Visitor], runs_of_the_app: list[str]) -> None:
-    here = visitor("pages/attention.py", view="lines")
+    here = visitor("pages/attention/page.py", view="lines")
     before = len(runs_of_the_app)
     here.use(here.widget("layer"), 2)
     assert len(runs_of_the_app) == before
@@ -50,7 +50,7 @@ def test_a_visitor_reruns_a_fragment_alone(visitor: Callable[..., Visitor], runs
 def test_apptest_reruns_everything(runs_of_the_app: list[str]) -> None:
     """Why there is a visitor at all; should AppTest learn it one day, the visitor can go."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    app.switch_page("pages/attention.py").run()
+    app.switch_page("pages/attention/page.py").run()
     before = len(runs_of_the_app)
     app.number_input(key="layer").set_value(2).run()
     assert len(runs_of_the_app) > before
@@ -60,7 +60,7 @@ def test_apptest_reruns_everything(runs_of_the_app: list[str]) -> None:
 @pytest.mark.parametrize("second", ["grid", "lines", "rollout"])
 def test_another_view_and_two_clicks(first: str, second: str, visitor: Callable[..., Visitor]) -> None:
     """At 9656c9f an error after 19 of 19 changes of view, at the second click in the fragment."""
-    here = visitor("pages/attention.py", view=first)
+    here = visitor("pages/attention/page.py", view=first)
     here.use(here.widget("view"), VIEWS[second].title)
     for layer in (2, 3, 4):
         here.use(here.widget("layer"), layer)
@@ -70,7 +70,7 @@ def test_another_view_and_two_clicks(first: str, second: str, visitor: Callable[
 
 
 def test_compare_between_attention_and_predictions(visitor: Callable[..., Visitor]) -> None:
-    here = visitor("pages/compare.py", view="attention", models="embedded/bert,embedded/tinybert")
+    here = visitor("pages/compare/page.py", view="attention", models="embedded/bert,embedded/tinybert")
     here.use(here.widget("view"), "Predictions")
     for top in (3, 4, 6):
         here.use(here.widget("guesses"), top)
@@ -84,39 +84,39 @@ def test_compare_between_attention_and_predictions(visitor: Callable[..., Visito
 
 
 def test_attention_remembers_its_steppers(visitor: Callable[..., Visitor]) -> None:
-    here = visitor("pages/attention.py")
+    here = visitor("pages/attention/page.py")
     here.use(here.widget("layer"), 3)
     here.use(here.widget("head"), 2)
     before = state_of(here)
-    here.detour("pages/masked_words.py")
+    here.detour("pages/masked_words/page.py")
     assert state_of(here) == before
     assert (before["layer"], before["head"]) == ("3", "2")
 
 
 def test_a_view_from_a_link_stays(visitor: Callable[..., Visitor]) -> None:
-    here = visitor("pages/attention.py", view="rollout", layer="4")
-    here.detour("pages/layers.py")
+    here = visitor("pages/attention/page.py", view="rollout", layer="4")
+    here.detour("pages/layers/page.py")
     here.use(here.widget("words"), True)
     assert (query(here)["view"], query(here)["layer"]) == ("rollout", "4")
 
 
 @pytest.mark.parametrize("typed", ["The sun is out.\n", "\r\nThe sun is out.\n\n"])
 def test_enter_at_the_end_is_no_part_of_the_text(typed: str, visitor: Callable[..., Visitor]) -> None:
-    here = visitor("pages/attention.py")
+    here = visitor("pages/attention/page.py")
     here.use(here.widget("text"), typed)
     assert query(here)["text"] == "The sun is out."
     assert here.widget("text").value == "The sun is out."  # type: ignore[attr-defined]
 
 
 def test_each_view_and_each_page_is_one_step_back(visitor: Callable[..., Visitor]) -> None:
-    here = visitor("pages/home.py")
-    here.go("pages/attention.py")
+    here = visitor("pages/home/page.py")
+    here.go("pages/attention/page.py")
     for title, view in (("Lines", "lines"), ("Rollout", "rollout")):
         here.use(here.widget("view"), title)
         for layer in (2, 3, 4):
             here.use(here.widget("layer"), layer)
         assert query(here)["view"] == view
-    here.go("pages/layers.py")
+    here.go("pages/layers/page.py")
     here.back()
     assert query(here)["view"] == "rollout"
     here.back()
@@ -124,7 +124,7 @@ def test_each_view_and_each_page_is_one_step_back(visitor: Callable[..., Visitor
     here.back()
     assert here.value("view", None) == "grid"
     here.back()
-    assert here.address.page == "pages/home.py"
+    assert here.address.page == "pages/home/page.py"
     assert here.history == ()
     for _ in range(3):
         here.forward()
@@ -134,7 +134,7 @@ def test_each_view_and_each_page_is_one_step_back(visitor: Callable[..., Visitor
 def test_back_keeps_a_text_too_long_for_an_address(visitor: Callable[..., Visitor]) -> None:
     long = "word " * 500
     assert len(long) > LONGEST_VALUE
-    here = visitor("pages/attention.py")
+    here = visitor("pages/attention/page.py")
     here.use(here.widget("text"), long)
     here.use(here.widget("view"), "Rollout")
     here.back()
@@ -145,8 +145,8 @@ def test_back_keeps_a_text_too_long_for_an_address(visitor: Callable[..., Visito
 @pytest.mark.parametrize(
     ("page", "strip", "field", "first"),
     [
-        ("pages/masked_words.py", "mask_strip", "masks", 2),
-        ("pages/compare.py?predictions", "words masked for comparison", "masks", 1),
+        ("pages/masked_words/page.py", "mask_strip", "masks", 2),
+        ("pages/compare/page.py?predictions", "words masked for comparison", "masks", 1),
     ],
 )
 def test_either_of_two_equal_words_can_be_masked(

@@ -44,13 +44,13 @@ _CACHES = MemoryCacheStorageManager()
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A page's file, such as "pages/attention.py", and the parameters behind it."""
+    """A page's file, such as "pages/attention/page.py", and the parameters behind it."""
 
     page: str
     query: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        return f"{Path(self.page).stem}?{urlencode(self.query)}" if self.query else Path(self.page).stem
+        return f"{Path(self.page).parent.name}?{urlencode(self.query)}" if self.query else Path(self.page).parent.name
 
 
 class Visitor:
@@ -79,7 +79,7 @@ class Visitor:
     def open(self, address: Address) -> None:
         """Type an address into a new browser."""
         self._push(address)
-        self._run(WidgetStates(), dict(address.query), name=Path(address.page).stem)
+        self._run(WidgetStates(), dict(address.query), name=Path(address.page).parent.name)
 
     def go(self, page: str, query: Mapping[str, str] | None = None) -> None:
         """Choose a page, or follow a link on a page."""
@@ -170,12 +170,12 @@ class Visitor:
 
     def widget(self, key: str) -> Widget:
         """The widget of this key, or of the page's own field of this name."""
-        keys = (key, f"{Path(self.address.page).stem}_{key}")
+        keys = (key, f"{Path(self.address.page).parent.name}_{key}")
         return next(widget for widget in self.widgets() if widget.key in keys)
 
     def value(self, name: str, default: object) -> object:
         """A value of the session's, by its key, or by the name of the page's own field."""
-        for key in (f"{Path(self.address.page).stem}_{name}", name):
+        for key in (f"{Path(self.address.page).parent.name}_{name}", name):
             with suppress(KeyError):
                 return self._state[key]
         return default

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.probing.classifier import many_labels, one_thread
-from training.finetuning.data import HIGHEST_SCORE, Asked, Data, Item, Kind, Labelled, Part, Scored, Tagged
+from training.finetuning.data import HIGHEST_SCORE, Data, Item, Kind, Labelled, Part, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords
 from training.finetuning.scores import always_alike, value
 
@@ -201,7 +201,7 @@ def _tag(tags: Sequence[str], items: Sequence[Item]) -> Iterator[TaggedWords]:
 
 def _answered(data: Data) -> Iterator[Trivial]:
     """The name or number in the sentence that shares most words with the question; none where it shares too few."""
-    dev, test = ([_nearest(item) for item in data.part(part) if isinstance(item, Asked)] for part in _JUDGED)
+    dev, test = ([_nearest(item) for item in data.part(part) if isinstance(item, PassageQuestion)] for part in _JUDGED)
     shares = sorted({share for share, _ in dev})
     for least in [0.0, *(sum(two) / 2 for two in pairwise(shares))]:
         of_parts = (tuple(_answer(*each, least) for each in nearest) for nearest in (dev, test))
@@ -215,7 +215,7 @@ def _answer(share: float, answer: tuple[int, str], least: float) -> Answered:
     return Answered((Span(start, start + len(text), text, share),), 0.0)
 
 
-def _nearest(item: Asked) -> tuple[float, tuple[int, str]]:
+def _nearest(item: PassageQuestion) -> tuple[float, tuple[int, str]]:
     """The share of the question's words in the sentence that has most of them, and the first name or number there that
     the question does not have (first character and text; ("", 0) without one).
     """

@@ -61,7 +61,7 @@ class Tagged:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PassageQuestion:
     """A question on a passage and its answers, any of which will do: (first character, text). None where the passage
     does not answer it (answering).
     """
@@ -82,7 +82,7 @@ class Scored:
     cluster: str = field(default="", compare=False)
 
 
-Item = Labelled | Tagged | Asked | Scored
+Item = Labelled | Tagged | PassageQuestion | Scored
 """``cluster`` is the same for items that are no independent ones, as those that one template made: intervals count them
 together. "" where an item stands for itself, as in uploaded data.
 """

@@ -30,7 +30,7 @@ from training.finetuning.data import Data, Item, Part, Tagged, check
 from training.finetuning.finetune import TOKENS_A_PASS, Finetune
 from training.finetuning.folder import save
 from training.finetuning.network import Remembered, SmallVocabulary, fresh, seconds_a_text, set_learning
-from training.finetuning.results import Begun, Breath, Event, Judged, Pictured, Prediction, Stepped, Tuned
+from training.finetuning.results import Begun, Event, Heartbeat, Judged, Pictured, Prediction, Stepped, Tuned
 from training.finetuning.schedule import Phase, rate_after, rate_at
 from training.finetuning.settings import MOST_EPOCHS, recommended_rate
 from training.finetuning.tasks import TASKS
@@ -126,7 +126,7 @@ class _Run:
             for place, item in enumerate(items):
                 found.append(self.loaded.encode(item.text, item.pair, self.settings.max_tokens))
                 if place % _ENCODED_AT_ONCE == _ENCODED_AT_ONCE - 1:
-                    yield Breath()
+                    yield Heartbeat()
 
     @property
     def _lengths(self) -> list[int]:
@@ -182,7 +182,7 @@ class _Run:
                     found = encoder(**inputs).last_hidden_state
                 states |= {place: found[row, : len(encodings[place])].clone() for row, place in enumerate(batch)}
                 self.seconds += (time.perf_counter() - began) * (part == "train")
-                yield Breath()
+                yield Heartbeat()
             self.features[part] = [states[place] for place in range(len(encodings))]
 
     def _epochs(self) -> Iterator[Event]:
@@ -235,7 +235,7 @@ class _Run:
             total += float(loss.detach())
             self.seconds += time.perf_counter() - began
             if number < len(passes) - 1:
-                yield Breath()
+                yield Heartbeat()
         if self.first_loss is None:
             self.first_loss = total
         if not math.isfinite(total) or total > _DIVERGED * (self.first_loss + 1):
@@ -322,7 +322,7 @@ class _Run:
                 found |= dict(zip(batch, read, strict=True))
                 first = firsts.pop().float().cpu().numpy()
                 vectors |= {place: first[row] for row, place in enumerate(batch) if place < _PICTURED}
-                yield Breath()
+                yield Heartbeat()
         finally:
             hook.remove()
         kept = np.stack([vectors[place] for place in sorted(vectors)])
@@ -337,10 +337,10 @@ class _Run:
             lora.merge(self.network)
         texts = [self.loaded.inputs([encoding]) for encoding in self.encodings["test"][:_TIMED]]
         latency = seconds_a_text(self.network, texts)
-        yield Breath()
+        yield Heartbeat()
         trivial = yield from self._trivial()
         judged = scores.evaluate(self.data, predictions, beside=trivial.test)
-        yield Breath()
+        yield Heartbeat()
         outcome = Tuned(
             id=self.question.id,
             base=self.question.model,
@@ -373,7 +373,7 @@ class _Run:
         found = []
         for each in candidates(self.data, cosines):
             found.append(each)
-            yield Breath()
+            yield Heartbeat()
         return strongest(self.data, found)
 
     def _cosines(self, part: Part) -> Generator[Event, None, list[float]]:
@@ -384,7 +384,7 @@ class _Run:
         for place, states in hidden_states(self.loaded, texts, [self.loaded.info.n_layers]):
             of_text = pooled(states, "mean")
             vectors[place] = np.zeros(states.states.shape[-1]) if of_text is None else of_text[0]
-            yield Breath()
+            yield Heartbeat()
         first, second = (np.stack([vectors[2 * place + side] for place in range(len(items))]) for side in (0, 1))
         return pair_cosines(first, second).tolist()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from training.finetuning.data import Asked, Item, Labelled, Scored, Tagged
+from training.finetuning.data import Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.entities import entities_of
 from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords
 from training.finetuning.scores import best_of_answers, overlap
@@ -36,7 +36,7 @@ def _sure_and_wrong(item: Item, told: Prediction) -> float | None:
         triples = zip(item.tags, told.tags, told.probabilities, strict=True)
         wrong = [share for gold, tag, share in triples if gold != tag]
         return max(wrong) if wrong else None
-    if isinstance(item, Asked) and isinstance(told, Answered):
+    if isinstance(item, PassageQuestion) and isinstance(told, Answered):
         return None if best_of_answers(overlap, item, told) == 1 else abs(told.margin)
     if isinstance(item, Scored) and isinstance(told, Rated):
         missed = abs(told.score - item.score)

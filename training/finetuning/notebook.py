@@ -7,7 +7,7 @@ from pathlib import Path
 
 import model_zoo
 from model_zoo import DEFAULT_MODEL, tuned
-from model_zoo.asking import Asking
+from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput
 from training.finetuning import folder
 from training.finetuning.data import Data
@@ -21,7 +21,7 @@ from training.finetuning.settings import Settings
 class TunedModel:
     """A tuned model and the engine that holds it. ``outcome`` has all that was measured."""
 
-    def __init__(self, engine: Asking, outcome: Tuned) -> None:
+    def __init__(self, engine: EngineInterface, outcome: Tuned) -> None:
         self.engine, self.outcome = engine, outcome
 
     @property
@@ -59,7 +59,12 @@ class TunedModel:
 
 
 def finetune(
-    data: str | Data, model: str = DEFAULT_MODEL, *, engine: Asking | None = None, seed: int = 0, **settings: object
+    data: str | Data,
+    model: str = DEFAULT_MODEL,
+    *,
+    engine: EngineInterface | None = None,
+    seed: int = 0,
+    **settings: object,
 ) -> TunedModel:
     """Tune a model on a built-in set, by its name, or on other data; ``settings`` are those of ``Settings``.
 

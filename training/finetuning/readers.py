@@ -20,12 +20,12 @@ from training.finetuning.data import (
     HIGHEST_SCORE,
     OUTSIDE,
     PARTS,
-    Asked,
     Data,
     Item,
     Kind,
     Labelled,
     Part,
+    PassageQuestion,
     Scored,
     Tagged,
     check,
@@ -221,8 +221,8 @@ def _answering(found: Rows, notes: list[str]) -> list[Row]:
         before = read.get((question, context))
         if before is not None:
             joined += 1
-            answers = [*cast(Asked, before.item).answers, *answers]
-        item = Asked(question, context, tuple(dict.fromkeys(answers)))
+            answers = [*cast(PassageQuestion, before.item).answers, *answers]
+        item = PassageQuestion(question, context, tuple(dict.fromkeys(answers)))
         part = _part(row, found, number)
         if before is not None:
             part = parts.most_held_out((part, before.part))
@@ -245,7 +245,7 @@ def _answering(found: Rows, notes: list[str]) -> list[Row]:
         )
     if joined:
         notes.append(f"Joined {counted(joined, 'repeated question')} with the answers it had before.")
-    if (read or foreign) and not any(cast(Asked, row.item).answers for row in read.values()):
+    if (read or foreign) and not any(cast(PassageQuestion, row.item).answers for row in read.values()):
         where = f" ({_numbers(found, foreign)})" if foreign else ""
         raise InvalidInput(
             f"{found.name}: no question has an answer that is in its passage, letter by letter{where}. "
@@ -360,7 +360,7 @@ def _learnable(data: Data) -> Data:
     elif data.kind == "tagging":
         alike = "" if any(_kinds_of(item) for item in data.train) else "no entity"
     elif data.kind == "answering":
-        alike = "" if any(isinstance(item, Asked) and item.answers for item in data.train) else "no answer"
+        alike = "" if any(isinstance(item, PassageQuestion) and item.answers for item in data.train) else "no answer"
     else:
         alike = "one score only" if len({item.score for item in data.train if isinstance(item, Scored)}) < 2 else ""
     if alike:

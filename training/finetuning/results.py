@@ -159,8 +159,8 @@ class Tuned:
 
 
 @dataclass(frozen=True, slots=True)
-class Breath:
+class Heartbeat:
     """Nothing new: a place between two pieces of work, where others can have their turns."""
 
 
-Event = Breath | Begun | Stepped | Judged | Pictured | Tuned
+Event = Heartbeat | Begun | Stepped | Judged | Pictured | Tuned

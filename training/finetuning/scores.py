@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from analysis.intervals import Spread, interval, left_out, of_mean
 from model_zoo.types import counted
-from training.finetuning.data import OUTSIDE, Asked, Data, Item, Kind, Labelled, Part, Scored, Tagged
+from training.finetuning.data import OUTSIDE, Data, Item, Kind, Labelled, Part, PassageQuestion, Scored, Tagged
 from training.finetuning.entities import entities_of
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Score, TaggedWords
 
@@ -258,7 +258,7 @@ def overlap(answer: str, gold: str) -> float:
     return 2 * common / (len(told) + len(true))
 
 
-def best_of_answers(score: Callable[[str, str], float], item: Asked, told: Answered) -> float:
+def best_of_answers(score: Callable[[str, str], float], item: PassageQuestion, told: Answered) -> float:
     """The best score over the answers that will do; where there is none, that of saying nothing."""
     return max(score(told.text, gold) for gold in ([text for _, text in item.answers] or [""]))
 
@@ -271,7 +271,7 @@ def _of_answers(score: Callable[[str, str], float]) -> Callable[..., Weighted]:
             [
                 best_of_answers(score, item, each)
                 for item, each in zip(items, predictions, strict=True)
-                if isinstance(item, Asked) and isinstance(each, Answered)
+                if isinstance(item, PassageQuestion) and isinstance(each, Answered)
             ]
         )
 

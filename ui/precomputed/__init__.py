@@ -1,7 +1,7 @@
 """What was measured before the app was given out: probes and quality of the embedded models, one file a model.
 
-``python -m ui.precomputed`` measures all of it anew, ``python -m ui.precomputed --check`` tells what has changed since.
-A result is handed out only where it was measured on the weights, the sentences and the settings that there are now.
+``python -m pages.layers.measure`` measures all of it anew, with ``--check`` it tells what has changed since. A result
+is handed out only where it was measured on the weights, the sentences and the settings that there are now.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from jobs.study import Finished, Key
 from model_zoo import heldout, registry
 from model_zoo.errors import ModelZooError
 from model_zoo.types import ModelInfo, Quality
-from ui.engine import engine
-from ui.process import kept
+from web.engine import engine
+from web.process import kept
 
 FOLDER = Path(__file__).parent
 EMBEDDED: Final = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)

@@ -66,7 +66,7 @@ def _build(name: str, factor: str | None, sentences: int, seed: int) -> Dataset:
     return sentence_dataset(name, texts, part, values[factor])
 
 
-FAMILY = (
+TASKS = (
     Task(
         name="subject_number",
         title="Number of the subject",

@@ -34,7 +34,7 @@ def _build(sentences: int, seed: int) -> Dataset:
     return sentence_dataset("bigram_shift", texts, part, values["order"])
 
 
-FAMILY = (
+TASKS = (
     Task(
         name="bigram_shift",
         title="Bigram shift",

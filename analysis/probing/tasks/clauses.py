@@ -72,7 +72,7 @@ def _build(name: str, factor: str, sentences: int, seed: int) -> Dataset:
     return sentence_dataset(name, texts, part, values[factor])
 
 
-FAMILY = (
+TASKS = (
     Task(
         name="tense",
         title="Tense",

@@ -58,7 +58,7 @@ def _build(sentences: int, seed: int) -> Dataset:
     return sentence_dataset("coordination_inversion", texts, part, values["order"])
 
 
-FAMILY = (
+TASKS = (
     Task(
         name="coordination_inversion",
         title="Coordination inversion",

@@ -61,7 +61,7 @@ def _build(sentences: int, seed: int) -> Dataset:
     return sentence_dataset("clause_depth", texts, part, values["depth"])
 
 
-FAMILY = (
+TASKS = (
     Task(
         name="clause_depth",
         title="Clause depth",

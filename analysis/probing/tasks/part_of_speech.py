@@ -105,7 +105,7 @@ def _build(sentences: int, seed: int) -> Dataset:
     return token_dataset("part_of_speech", texts, part, marked)
 
 
-FAMILY = (
+TASKS = (
     Task(
         name="part_of_speech",
         title="Part of speech",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ui.learn.case import Case
-from ui.learn.lesson import Choice, Lesson, Option
+from pages.learn.case import Case
+from pages.learn.lesson import Choice, Lesson, Option
 
 SENTENCES = (
     "The cat sat on the mat because it was tired.",

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from model_zoo import Engine
+from pages.learn.case import Case
+from pages.learn.lesson import Choice, Sketch
+from pages.learn.lessons import LESSONS, head, smaller
 from tests.pages.learn.sentences import SENTENCES
-from ui.learn.case import Case
-from ui.learn.lesson import Choice, Sketch
-from ui.learn.lessons import LESSONS, head, smaller
 
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 each = pytest.mark.parametrize("text", SENTENCES)

@@ -11,12 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model_zoo.errors import ModelZooError
+from pages.learn import fields
+from pages.learn.case import Case
+from pages.learn.glossary import TERMS, plain, terms
+from pages.learn.lesson import Choice, Lesson, Step
+from pages.learn.lessons import LESSONS
 from tests.pages.learn.sentences import cases
-from ui.learn import fields
-from ui.learn.case import Case
-from ui.learn.glossary import TERMS, plain, terms
-from ui.learn.lesson import Choice, Lesson, Step
-from ui.learn.lessons import LESSONS
 
 STEPS = [(lesson, place) for lesson in LESSONS.values() for place in range(len(lesson.steps))]
 each_step = pytest.mark.parametrize(("lesson", "place"), STEPS, ids=[f"{one.name}-{at + 1}" for one, at in STEPS])
@@ -70,7 +70,7 @@ def check(step: Step, case: Case) -> None:
 @each_step
 def test_a_step_opens_and_reveals(lesson: Lesson, place: int, open_page: Open) -> None:
     at = {"lesson": lesson.name, "step": str(place + 1)}
-    app = open_page("pages/learn.py", **at)
+    app = open_page("pages/learn/page.py", **at)
     assert not app.exception
     assert not app.error
     assert not app.warning
@@ -89,7 +89,9 @@ def test_a_step_opens_and_reveals(lesson: Lesson, place: int, open_page: Open) -
 )
 def test_a_step_stands_any_text(lesson: Lesson, place: int, text: str, open_page: Open) -> None:
     answers = f"{lesson.name}.{place + 1}.{fields.SHOWN}"
-    app = open_page("pages/learn.py", lesson=lesson.name, step=str(place + 1), text=text, pair=text, answers=answers)
+    app = open_page(
+        "pages/learn/page.py", lesson=lesson.name, step=str(place + 1), text=text, pair=text, answers=answers
+    )
     assert not app.exception
     assert not [error.value for error in app.error if "went wrong" in error.value]
     assert not any("<b>" in said.value for said in app.markdown)
@@ -104,7 +106,7 @@ def test_a_step_stands_any_text(lesson: Lesson, place: int, text: str, open_page
 def test_the_picture_is_drawn_of_any_model_or_says_why_not(
     lesson: Lesson, place: int, model: str, open_page: Open
 ) -> None:
-    app = open_page("pages/learn.py", lesson=lesson.name, step=str(place + 1), model=model)
+    app = open_page("pages/learn/page.py", lesson=lesson.name, step=str(place + 1), model=model)
     assert not app.exception
     assert not [error.value for error in app.error if "went wrong" in error.value]
     assert bool(app.error or app.warning) == (model == "embedded/bilstm")

@@ -9,15 +9,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model_zoo.errors import InvalidInput
+from pages.learn import teaching
+from pages.learn.fields import ANSWERS, LESSON, ROOM, STEP, drawn
+from pages.learn.lesson import Sketch
+from pages.learn.lessons import LESSONS
 from tests.pages.learn.sentences import SENTENCES
-from ui.learn import teaching
-from ui.learn.fields import ANSWERS, LESSON, ROOM, STEP, drawn
-from ui.learn.lesson import Sketch
-from ui.learn.lessons import LESSONS
 from ui.widgets import LAYER, TEXT
 
 Open = Callable[..., AppTest]
-PAGE = "pages/learn.py"
+PAGE = "pages/learn/page.py"
 CAT, BUT, SING = SENTENCES
 
 
@@ -153,7 +153,7 @@ def test_drawings_are_counted_with_their_mean(
 
 
 def teaching_case(lesson: str) -> Any:
-    from ui.learn.case import Case
+    from pages.learn.case import Case
 
     text, pair = LESSONS[lesson].examples[0]
     return Case("embedded/bert", text, pair or None)

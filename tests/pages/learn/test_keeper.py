@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.learn import keeper
+from pages.learn.fields import ANSWERS, LESSON, STEP
+from pages.learn.lessons import LESSONS
 from ui import address
-from ui.learn import keeper
-from ui.learn.fields import ANSWERS, LESSON, STEP
-from ui.learn.lessons import LESSONS
 from ui.widgets import PAIR, TEXT
 
 Open = Callable[..., AppTest]
@@ -26,7 +26,7 @@ def give_back(monkeypatch: pytest.MonkeyPatch, open_page: Open) -> Callable[...,
     monkeypatch.setattr(keeper.browser, "keep", lambda _now, _taken, give_back: told.append(give_back))
 
     def start(kept: object, **query: str) -> AppTest:
-        app = open_page("pages/learn.py", **query)
+        app = open_page("pages/learn/page.py", **query)
         monkeypatch.setattr(keeper, "begin", _first(keeper.begin, lambda: told[0](kept)))
         app.run()
         assert not app.exception
@@ -108,7 +108,7 @@ def test_half_of_a_character_does_not_come_back(give_back: Callable[..., AppTest
 
 
 def test_the_browser_is_told_what_to_keep(open_page: Open) -> None:
-    app = open_page("pages/learn.py", lesson="pieces", answers="pieces.1.1", text=OWN)
+    app = open_page("pages/learn/page.py", lesson="pieces", answers="pieces.1.1", text=OWN)
     (told,) = (
         json.loads(element.proto.json)
         for element in app.get("bidi_component")
@@ -118,7 +118,7 @@ def test_the_browser_is_told_what_to_keep(open_page: Open) -> None:
 
 
 def test_back_takes_no_answer_away(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("pages/learn.py", lesson="pieces", step="1", answers="pieces.1.2")
+    app = open_page("pages/learn/page.py", lesson="pieces", step="1", answers="pieces.1.2")
     with monkeypatch.context() as patch:
         patch.setattr(address, "_is_history_navigation", lambda: True)
         app.query_params.pop(ANSWERS.name)  # as an older address has it

@@ -11,11 +11,11 @@ import pytest
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
+from pages.learn.case import Case
+from pages.learn.lesson import Sketch
+from pages.learn.lessons import LESSONS
 from tests.pages.learn import sentences
 from ui import precomputed
-from ui.learn.case import Case
-from ui.learn.lesson import Sketch
-from ui.learn.lessons import LESSONS
 
 LESSON = LESSONS["layers"]
 right = partial(sentences.right, LESSON)

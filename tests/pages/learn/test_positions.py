@@ -14,12 +14,12 @@ from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
+from pages.learn.case import Case
+from pages.learn.lesson import Sketch
+from pages.learn.lessons import LESSONS
+from pages.learn.lessons.positions import _product
 from tests.pages.learn import sentences
 from tests.pages.learn.sentences import SENTENCES
-from ui.learn.case import Case
-from ui.learn.lesson import Sketch
-from ui.learn.lessons import LESSONS
-from ui.learn.lessons.positions import _product
 
 LESSON = LESSONS["positions"]
 right = partial(sentences.right, LESSON)
@@ -47,7 +47,7 @@ def test_t5_adds_a_number_by_distance(checkpoint: Callable[[str], Path]) -> None
 
 
 def test_the_learned_table_is_the_models_own(open_page: Open, engine: Engine) -> None:
-    app = open_page("pages/learn.py", lesson="positions", step="1", text=EXAMPLE, answers="positions.1.x")
+    app = open_page("pages/learn/page.py", lesson="positions", step="1", text=EXAMPLE, answers="positions.1.x")
     (shown,) = matrices(app)
     with engine._memory.lease("embedded/bert") as loaded:
         table = loaded.encoder.embeddings.position_embeddings.weight[:32].double().numpy()
@@ -88,7 +88,9 @@ def test_it_is_modernberts_own_turning(engine: Engine) -> None:
 
 @of_models
 def test_every_diagonal_has_one_colour(model: str, open_page: Open) -> None:
-    app = open_page("pages/learn.py", lesson="positions", step="3", model=model, text=EXAMPLE, answers="positions.3.x")
+    app = open_page(
+        "pages/learn/page.py", lesson="positions", step="3", model=model, text=EXAMPLE, answers="positions.3.x"
+    )
     rotary, relative = matrices(app)
     for values in (rotary, relative):
         for distance in (-7, -1, 0, 5):

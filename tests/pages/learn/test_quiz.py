@@ -14,8 +14,8 @@ from viz.sketch import LEVELS
 def _script(answers: tuple[str, ...], drawn: object) -> None:
     import streamlit as st
 
-    from ui.learn import fields, quiz
-    from ui.learn.lesson import Sketch
+    from pages.learn import fields, quiz
+    from pages.learn.lesson import Sketch
 
     question = Sketch(
         "How long?", ("a", "b"), (0.5, 4.0), lambda heights: f"In all {sum(heights):g}.", top=7, unit="cm"

@@ -13,11 +13,11 @@ from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, NotSupported
+from pages.learn.case import Case
+from pages.learn.lesson import Sketch
+from pages.learn.lessons import LESSONS, sight
 from tests.pages.learn import sentences
 from tests.pages.learn.sentences import SENTENCES
-from ui.learn.case import Case
-from ui.learn.lesson import Sketch
-from ui.learn.lessons import LESSONS, sight
 
 LESSON = LESSONS["sight"]
 right = partial(sentences.right, LESSON)
@@ -109,7 +109,7 @@ def test_a_causal_model_on_this_machine_stands_beside(
 ) -> None:
     model = str(checkpoint("gpt2"))
     monkeypatch.setattr(sight, "_here", lambda _: [model])
-    app = open_page("pages/learn.py", lesson="sight", step="2", text=SENTENCES[0], answers="sight.2.x")
+    app = open_page("pages/learn/page.py", lesson="sight", step="2", text=SENTENCES[0], answers="sight.2.x")
     assert not app.error
     own, back = matrices(app)
     assert np.triu(own, 1).sum() > 0
@@ -125,7 +125,7 @@ def test_cross_attention_of_a_model_on_this_machine(
 ) -> None:
     model = str(checkpoint("bart"))
     monkeypatch.setattr(sight, "_here", lambda kind: [model] if kind == "cross" else [])
-    app = open_page("pages/learn.py", lesson="sight", step="5", text=SENTENCES[0], answers="sight.5.x")
+    app = open_page("pages/learn/page.py", lesson="sight", step="5", text=SENTENCES[0], answers="sight.5.x")
     assert not app.error
     (shown,) = matrices(app)
     run = engine.attend(model, SENTENCES[0], SENTENCES[0], part="cross")
@@ -135,7 +135,7 @@ def test_cross_attention_of_a_model_on_this_machine(
 
 def test_without_such_a_model_the_shapes_are_shown(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sight, "_here", lambda _: [])
-    app = open_page("pages/learn.py", lesson="sight", step="5", text=SENTENCES[2], answers="sight.5.x")
+    app = open_page("pages/learn/page.py", lesson="sight", step="5", text=SENTENCES[2], answers="sight.5.x")
     both, causal, across = matrices(app)
     assert both.all()
     assert across.all()

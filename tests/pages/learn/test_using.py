@@ -12,12 +12,12 @@ from gated import PATIENCE
 from streamlit.testing.v1 import AppTest
 
 from jobs import Desk
-from jobs.tuning import Tried
+from jobs.tuning import LessonTraining
 from model_zoo import Engine
+from pages.learn import fields
+from pages.learn.lessons import smaller, using
 from training.finetuning.predict import Predict
 from training.finetuning.results import Classified
-from ui.learn import fields
-from ui.learn.lessons import smaller, using
 
 Open = Callable[..., AppTest]
 TEXT = "The food was cold and the waiter was rude."
@@ -28,7 +28,7 @@ def trained(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """The lesson at its second step, with half a second of training behind it."""
     monkeypatch.setattr(using, "_SETTINGS", replace(using._SETTINGS, examples=32, epochs=1))
     app = open_page(
-        "pages/learn.py", lesson="using", step="2", model="embedded/tinybert", text=TEXT, answers="using.2.x"
+        "pages/learn/page.py", lesson="using", step="2", model="embedded/tinybert", text=TEXT, answers="using.2.x"
     )
     app.button(key="learn train").click().run()
     job = job_of(app)
@@ -39,9 +39,9 @@ def trained(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return app
 
 
-def job_of(app: AppTest) -> Tried:
+def job_of(app: AppTest) -> LessonTraining:
     desk: Desk = app.session_state["desk"]
-    found = desk.current(Tried)
+    found = desk.current(LessonTraining)
     assert found is not None
     return found
 
@@ -83,7 +83,9 @@ def test_training_asks_anew_what_it_answers(open_page: Open, monkeypatch: pytest
     """Before training other questions stand there: their answers would be taken for answers to these."""
     monkeypatch.setattr(using, "_SETTINGS", replace(using._SETTINGS, examples=32, epochs=1))
     answers = "using.1.1,using.2.x,using.3.1,using.4.2"
-    app = open_page("pages/learn.py", lesson="using", step="2", model="embedded/tinybert", text=TEXT, answers=answers)
+    app = open_page(
+        "pages/learn/page.py", lesson="using", step="2", model="embedded/tinybert", text=TEXT, answers=answers
+    )
     app.button(key="learn train").click().run()
     assert app.session_state[fields.ANSWERS.key] == ("using.1.1", "using.2.x")
     assert job_of(app).wait(PATIENCE)
@@ -91,18 +93,18 @@ def test_training_asks_anew_what_it_answers(open_page: Open, monkeypatch: pytest
 
 def test_before_training_the_lesson_says_what_to_do(open_page: Open) -> None:
     for step in ("3", "4"):
-        app = open_page("pages/learn.py", lesson="using", step=step, text=TEXT, answers=f"using.{step}.x")
+        app = open_page("pages/learn/page.py", lesson="using", step=step, text=TEXT, answers=f"using.{step}.x")
         assert "no tuned model yet" in said(app)
 
 
 def test_a_model_that_cannot_be_tuned_so_makes_room_for_the_embedded_one(open_page: Open) -> None:
-    app = open_page("pages/learn.py", lesson="using", step="2", model="embedded/bilstm", text=TEXT)
+    app = open_page("pages/learn/page.py", lesson="using", step="2", model="embedded/bilstm", text=TEXT)
     assert "weights of BERT learn" in said(app)
 
 
 @pytest.mark.usefixtures("quick_timing")
 def test_time_is_measured_in_the_lesson_on_length(open_page: Open) -> None:
-    app = open_page("pages/learn.py", lesson="smaller", step="4", model="embedded/tinybert", answers="smaller.4.x")
+    app = open_page("pages/learn/page.py", lesson="smaller", step="4", model="embedded/tinybert", answers="smaller.4.x")
     app.button(key="learn measure").click().run()
     job = measurement(app)
     assert job.models == ("embedded/tinybert", smaller._LSTM)

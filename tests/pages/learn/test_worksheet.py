@@ -12,13 +12,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model_zoo.errors import InvalidInput
+from pages.learn import worksheet
+from pages.learn.case import Case
+from pages.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
+from pages.learn.lessons import LESSONS
+from pages.learn.plans import PLANS, Plan, Row
+from pages.learn.worksheet import Part, html, part
 from tests.pages.learn.sentences import SENTENCES, cases
-from ui.learn import worksheet
-from ui.learn.case import Case
-from ui.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
-from ui.learn.lessons import LESSONS
-from ui.learn.plans import PLANS, Plan, Row
-from ui.learn.worksheet import Part, html, part
 
 CAT = SENTENCES[0]
 NASTY = "a <b>*bold*</b> [[word]] [x](javascript:alert(1)) <script>alert(1)</script> & `c` “q” it."
@@ -240,14 +240,14 @@ def test_a_plan_fills_its_time_with_steps_there_are(plan: Plan) -> None:
 
 
 def test_paper_and_plans_are_on_the_page(open_page: Callable[..., AppTest]) -> None:
-    app = open_page("pages/learn.py", lesson="pieces")
+    app = open_page("pages/learn/page.py", lesson="pieces")
     assert "Worksheet (HTML)" in [button.label for button in app.get("download_button")]
-    app = open_page("pages/learn.py")
+    app = open_page("pages/learn/page.py")
     labels = [button.label for button in app.get("download_button")]
     assert labels == ["Worksheets of all lessons (HTML)", *["Plan and worksheet (HTML)"] * len(PLANS)]
     assert "each lesson’s own example" in " ".join(said.value for said in app.markdown)
     app.button(key="plan 45 20 head 2").click().run()
     assert app.header[0].value.startswith("2. ")
     assert not app.exception
-    mine = open_page("pages/learn.py", text="Mine.")
+    mine = open_page("pages/learn/page.py", text="Mine.")
     assert "about your sentence" in " ".join(said.value for said in mine.markdown)

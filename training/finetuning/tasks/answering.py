@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional
 
 from model_zoo.types import Encoding
-from training.finetuning.data import Asked, Data, Item
+from training.finetuning.data import Data, Item, PassageQuestion
 from training.finetuning.results import Answered, Prediction
 from training.finetuning.results import Span as AnswerSpan
 from training.finetuning.tasks.rule import IGNORED, Span, Task
@@ -32,7 +32,7 @@ def passage(encoding: Encoding) -> list[int]:
     ]
 
 
-def ends(encoding: Encoding, item: Asked) -> tuple[int, int]:
+def ends(encoding: Encoding, item: PassageQuestion) -> tuple[int, int]:
     """The places of the first and the last token of an answer; those of [CLS] where there is none, and IGNORED where it
     was cut off.
     """
@@ -61,7 +61,11 @@ class Answering(Task):
 
     def targets(self, encodings: Sequence[Encoding], items: Sequence[Item], labels: Sequence[str]) -> torch.Tensor:  # noqa: ARG002
         return torch.tensor(
-            [ends(encoding, item) for encoding, item in zip(encodings, items, strict=True) if isinstance(item, Asked)]
+            [
+                ends(encoding, item)
+                for encoding, item in zip(encodings, items, strict=True)
+                if isinstance(item, PassageQuestion)
+            ]
         )
 
     def loss(self, output: Any, targets: torch.Tensor) -> torch.Tensor:

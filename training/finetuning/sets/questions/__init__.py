@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import PARTS, Asked, BuiltIn, Part
+from training.finetuning.data import PARTS, BuiltIn, Part, PassageQuestion
 from training.finetuning.sets.questions.topics import TIME, Deed, Fact, Slot, Topic, listed, read
 from training.finetuning.writing import Deck, shuffled
 
@@ -49,7 +49,7 @@ class _Writer:
         self.ways = [Deck(rng, fact.ways) for fact in topic.facts]
         self.openings, self.times = Deck(rng, topic.openings), Deck(rng, topic.times)
 
-    def items(self) -> list[Asked]:
+    def items(self) -> list[PassageQuestion]:
         """The questions on one new passage."""
         order = shuffled(self.rng, range(len(self.topic.facts)))
         twice = int(self.rng.integers(1, _TOLD // 2 + 1))
@@ -99,7 +99,9 @@ class _Writer:
             text += (clause if together else clause[0].upper() + clause[1:]) + "."
         return text, places
 
-    def _answered(self, told: list[Deed], passage: str, places: list[dict[Slot, int]]) -> list[tuple[str, Asked]]:
+    def _answered(
+        self, told: list[Deed], passage: str, places: list[dict[Slot, int]]
+    ) -> list[tuple[str, PassageQuestion]]:
         """Each with its sort."""
         every = [
             (place, sort, question, slot)
@@ -108,16 +110,18 @@ class _Writer:
             for question, slot in asked
         ]
         counts: Counter[int] = Counter()
-        found: list[tuple[str, Asked]] = []
+        found: list[tuple[str, PassageQuestion]] = []
         for place, sort, question, slot in shuffled(self.rng, every):
             if counts[place] < _MOST_OF_ONE and len(found) < _ANSWERED:
                 counts[place] += 1
                 start = places[place][slot]
                 answer = passage[start : start + len(told[place].slot(slot))]
-                found.append((sort, Asked(question, passage, ((start, answer),), self.topic.name)))
+                found.append((sort, PassageQuestion(question, passage, ((start, answer),), self.topic.name)))
         return found
 
-    def _unanswered(self, sorts: Sequence[str], told: list[Deed], absent: list[Deed], passage: str) -> list[Asked]:
+    def _unanswered(
+        self, sorts: Sequence[str], told: list[Deed], absent: list[Deed], passage: str
+    ) -> list[PassageQuestion]:
         """One of each sort: on a fact left out, on a way that is not told, or on somebody who did other things. Who did
         what is left out is asked where there is none.
         """
@@ -137,10 +141,10 @@ class _Writer:
             last = [question for deed in absent for question, _ in deed.questions()["who"]]
             every = (*shuffled(self.rng, first), *shuffled(self.rng, second), *last)
             asked.append(next(question for question in every if question not in asked))
-        return [Asked(question, passage, (), self.topic.name) for question in asked]
+        return [PassageQuestion(question, passage, (), self.topic.name) for question in asked]
 
 
-def _part(part: Part) -> tuple[Asked, ...]:
+def _part(part: Part) -> tuple[PassageQuestion, ...]:
     rng = np.random.default_rng((_SEED, PARTS.index(part)))
     names = Deck(rng, NAMES[part])
     writers = [_Writer(topic, names, rng) for topic in TOPICS[part]]

@@ -1,0 +1,240 @@
+"""A run through an encoder that can be taken up again at any layer, with other states and with a change a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, Literal
+
+import torch
+from transformers.modeling_outputs import BaseModelOutput
+
+from model_zoo import capture
+from model_zoo.errors import NotSupported
+from model_zoo.interventions.editing import Editor, editing
+from model_zoo.interventions.reading import Reader
+from model_zoo.loading import LoadedModel
+from model_zoo.types import Encoding
+
+Block = Literal["attention", "feed_forward"]
+Replace = Callable[[torch.Tensor], torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entered:
+    """How a layer was called: all that it was given beside the states."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Blocks:
+    """What happens to the outputs of whole blocks, (rows, n, width), by (which, layer)."""
+
+    replaced: dict[tuple[Block, int], Replace] = field(default_factory=dict)
+    layer: int = 0
+
+
+class LayerwiseRun:
+    """One text, or several of one length, gone through once; ``run`` goes through its layers again.
+
+    ``states`` (rows, n, width) are those that enter each layer, and what leaves the last, before any final norm; there
+    are none for a family whose layers are not called one by one. ``final`` is what the model's head reads. The caller
+    decides about gradients.
+    """
+
+    def __init__(
+        self, loaded: LoadedModel, encodings: Sequence[Encoding], embedded: torch.Tensor | None = None
+    ) -> None:
+        """``embedded`` (rows, n, width) stand in the place of the tokens' own embeddings."""
+        self.loaded = loaded
+        self.layers = loaded.layers
+        self.inputs = loaded.inputs(encodings)
+        if embedded is not None:
+            rows = len(embedded)
+            self.inputs = {name: value.expand(rows, -1) for name, value in self.inputs.items()}
+            self.inputs["inputs_embeds"] = embedded
+        self._entered: list[_Entered] = []
+        self.states: list[torch.Tensor] = []
+        given = {name: value for name, value in self.inputs.items() if embedded is None or name != "input_ids"}
+        with self._noted():
+            last: torch.Tensor = loaded.encoder(**given, **self._without_cache())[0]
+        self.final = self._decoded(last)
+        self._answers: dict[tuple[str, int], torch.Tensor] = {}
+
+    @property
+    def n_bytes(self) -> int:
+        """Of what it keeps: states, and the logits of one head."""
+        return sum(states.nbytes for states in (*self.states, self.final)) + 4 * len(self.loaded.tokenizer)
+
+    def logits(self, read: Reader) -> torch.Tensor:
+        """What the model's head answers to ``final``: a large matrix for a small change, so it is asked once."""
+        key = (read.aim.reads, read.row)
+        if key not in self._answers:
+            self._answers[key] = read.logits(self.final)
+        return self._answers[key]
+
+    @property
+    def n_layers(self) -> int:
+        return self.loaded.info.n_layers if self.layers is None else len(self.layers.modules)
+
+    def _without_cache(self) -> dict[str, bool]:
+        return {"use_cache": False} if self.loaded.takes_cache else {}
+
+    @contextmanager
+    def _noted(self) -> Iterator[None]:
+        """Note how each layer is called by this thread, and what the last one gives."""
+        if self.layers is None:
+            yield
+            return
+        back, modules = self.layers.back, self.layers.modules
+
+        def enter(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            if len(self._entered) == len(modules):  # a decoder that shares them
+                return
+            given, *rest = args or (kwargs["hidden_states"],)
+            others = {name: value for name, value in kwargs.items() if name != "hidden_states"}
+            self._entered.append(_Entered(tuple(rest), others))
+            self.states.append(given.permute(back))
+
+        def leave(_: Any, __: Any, output: Any) -> None:
+            if len(self.states) == len(modules) and len(self._entered) == len(modules):
+                self.states.append(_first(output).permute(back))
+
+        with ExitStack() as hooks:
+            for module in dict.fromkeys(modules):
+                for hook in (
+                    module.register_forward_pre_hook(capture.of_this_thread(enter), with_kwargs=True),
+                    module.register_forward_hook(capture.of_this_thread(leave)),
+                ):
+                    hooks.callback(hook.remove)
+            yield
+
+    def run(
+        self,
+        rows: int,
+        editor: Editor,
+        *,
+        first: int = 0,
+        states: torch.Tensor | None = None,
+        blocks: Blocks | None = None,
+        between: Callable[[int, torch.Tensor], torch.Tensor] | None = None,
+    ) -> torch.Tensor:
+        """What the head reads, (rows, n, width), of ``rows`` runs from layer ``first`` on, each changed by the editor's
+        row and the blocks'. ``states`` are those that enter there, by default this text's own. ``between`` is given the
+        states that enter each layer, and those behind the last (by number), and gives those to go on with.
+        """
+        loaded = self.loaded
+        if self.layers is None:
+            return self._whole(rows, editor)
+        now = self.states[first].expand(rows, -1, -1) if states is None else states
+        order, back = self.layers.order, self.layers.back
+        blocks = blocks or Blocks()
+        with editing(loaded, editor), _replacing(loaded, blocks):
+            for number in range(first, self.n_layers):
+                if between is not None:
+                    now = between(number, now)
+                editor.layer = blocks.layer = number
+                how = self._entered[number]
+                module = self.layers.modules[number]
+                args = (_rows_of(value, rows) for value in how.args)
+                kwargs = {name: _rows_of(value, rows) for name, value in how.kwargs.items()}
+                now = _first(module(now.permute(order).contiguous(), *args, **kwargs)).permute(back)
+            if between is not None:
+                now = between(self.n_layers, now)
+        return self.finish(now)
+
+    def finish(self, states: torch.Tensor) -> torch.Tensor:
+        """From what leaves the last layer to what the head reads."""
+        if self.loaded.final_norm is not None:
+            states = self.loaded.final_norm(states)
+        return self._decoded(states[:, : self.inputs["input_ids"].shape[1]])
+
+    def _decoded(self, states: torch.Tensor) -> torch.Tensor:
+        """What the decoder makes of the encoder's last states, where there is one and an answer is read behind it."""
+        answers = self.loaded.info.mlm or self.loaded.info.tuned_for is not None
+        if not self.loaded.model.config.is_encoder_decoder or not answers:
+            return states
+        rows = len(states)
+        inputs = {name: value.expand(rows, -1) for name, value in self.inputs.items() if name != "inputs_embeds"}
+        read = BaseModelOutput(last_hidden_state=states)
+        found: torch.Tensor = self.loaded.model.base_model(**inputs, encoder_outputs=read, use_cache=False)[0]
+        return found
+
+    def _whole(self, rows: int, editor: Editor) -> torch.Tensor:
+        """All of the encoder, for a family whose layers are not called one by one."""
+        inputs = {name: value.expand(rows, *value.shape[1:]) for name, value in self.inputs.items()}
+        editor.counts = True
+        with editing(self.loaded, editor):
+            found: torch.Tensor = self.loaded.encoder(**inputs)[0]
+        return self._decoded(found)
+
+
+def walked(loaded: LoadedModel, encodings: Sequence[Encoding]) -> LayerwiseRun:
+    """A walk without gradients through some texts, which may have been gone through before."""
+    key = tuple((encoding.ids, encoding.type_ids) for encoding in encodings)
+    with loaded.walks_lock:
+        known: LayerwiseRun | None = loaded.walks.get(key)
+    if known is not None:
+        return known
+    with torch.inference_mode():
+        walk = LayerwiseRun(loaded, encodings)
+    with loaded.walks_lock, suppress(ValueError):  # too large to be kept
+        loaded.walks[key] = walk
+    return walk
+
+
+def _first(output: Any) -> torch.Tensor:
+    found: torch.Tensor = output[0] if isinstance(output, tuple | list) else output
+    return found
+
+
+def _rows_of(value: Any, rows: int) -> Any:
+    """What a layer is given for one text, for as many rows; what is not by row stays, as do places, which are whole
+    numbers and the same for all.
+    """
+    whole = isinstance(value, torch.Tensor) and not value.is_floating_point() and value.dtype != torch.bool
+    if isinstance(value, torch.Tensor) and not whole and value.ndim > 1 and len(value) == 1:
+        return value.expand(rows, *value.shape[1:])
+    return value
+
+
+def block_paths(loaded: LoadedModel) -> dict[Block, str]:
+    """Where whole blocks end inside of a layer. Raises NotSupported where nobody has said."""
+    parts = loaded.family.anatomy
+    if parts is None:
+        raise NotSupported(
+            f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part, so whole blocks "
+            "cannot be switched off. Switch heads off, or choose BERT, DistilBERT, RoBERTa, ModernBERT or GPT-2."
+        )
+    return {"attention": parts.output, "feed_forward": parts.outer}
+
+
+@contextmanager
+def _replacing(loaded: LoadedModel, blocks: Blocks) -> Iterator[None]:
+    """Inside the block this thread's outputs of whole blocks are replaced."""
+    if not blocks.replaced:
+        yield
+        return
+    assert loaded.layers is not None
+    with ExitStack() as hooks:
+        for which, path in block_paths(loaded).items():
+
+            def change(_: Any, __: Any, output: torch.Tensor, which: Block = which) -> torch.Tensor | None:
+                replaced = blocks.replaced.get((which, blocks.layer))
+                return None if replaced is None else replaced(output)
+
+            for layer in dict.fromkeys(loaded.layers.modules):
+                module = _inside(layer, path)
+                hooks.callback(module.register_forward_hook(capture.of_this_thread(change)).remove)
+        yield
+
+
+def _inside(layer: torch.nn.Module, path: str) -> torch.nn.Module:
+    """A part of a layer; ALBERT's layers stand in a group of their own."""
+    layer = layer.albert_layers[0] if hasattr(layer, "albert_layers") else layer
+    found: torch.nn.Module = attrgetter(path)(layer)
+    return found

@@ -1,0 +1,104 @@
+"""View "All heads": the grid of all layers and heads, and the chosen head as a heatmap."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from analysis.filters import Filtered
+from analysis.thumbnails import Thumbnails, thumbnails
+from pages.attention import filters, grid, words
+from pages.attention.numbers import numbers
+from pages.attention.scene import Scene, draw_heatmap, names, summary
+from ui import save, widgets
+from ui.field import SWITCH, Field
+from ui.page import View
+from web.engine import engine
+
+STRETCH: Field[bool] = Field("stretch", False, SWITCH, of="attention")
+
+_LONG = 24  # tokens; from here on the heatmap needs more room than the grid
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        layer, head = widgets.head(scene.run)
+        scene = filters.ask(scene)
+        stretch = st.toggle(
+            "Stretch colours",
+            **STRETCH.bound,
+            help="To this head's largest weight. When off, a colour means the same weight in every head, so heads can "
+            "be compared.",
+            disabled=scene.value_weighted,
+        )
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
+    if _is_long(scene):
+        words.draw(scene, layer, head)
+        overview, detail = st.columns([5, 6], gap="medium")
+    else:
+        overview, detail = st.columns([6, 5], gap="medium")
+        with overview:
+            words.draw(scene, layer, head)
+    with detail:
+        shown = _one_head(scene, layer, head, stretch)
+    with overview:
+        _all_heads(scene, layer, head)
+    with saving:
+        if shown is not None:
+            numbers(scene, shown, [(layer, head)], name=_file(layer, head))
+            save.html("The words", lambda: words.file(scene, layer, head), f"{_file(layer, head)}-words")
+
+
+def _file(layer: int, head: int) -> str:
+    return f"attention-{names([(layer, head)])}"
+
+
+def _is_long(scene: Scene) -> bool:
+    return max(scene.run.n_tokens, scene.run.n_keys) > _LONG
+
+
+def _one_head(scene: Scene, layer: int, head: int, stretch: bool) -> Filtered | None:
+    """Drawn before the grid: it is what a click waits for. None where the filter leaves nothing."""
+    shown = scene.of_head(layer, head)
+    if not summary(shown):
+        return None
+    draw_heatmap(
+        shown,
+        "heatmap",
+        _file(layer, head),
+        stretch=stretch or scene.value_weighted,
+        what=scene.what,
+        number=scene.number,
+    )
+    return shown
+
+
+def _all_heads(scene: Scene, layer: int, head: int) -> None:
+    small = _thumbnails(scene)
+    if 0 in small.pixels.shape:
+        return
+    grid.show(small, (layer, head), what=scene.what)
+    if small.pooled:
+        st.caption("The text is long: each pixel of a small picture shows the largest weight of a block of tokens.")
+
+
+def _thumbnails(scene: Scene) -> Thumbnails:
+    """Computed once per text, model and filter, not again for another head."""
+    run = scene.run
+    text = (run.model.id, run.model.revision, run.part, *scene.texts.values(), run.n_tokens, run.n_keys)
+    return engine().derived(
+        ("thumbnails", text, scene.filter, scene.value_weighted),
+        lambda: thumbnails(scene.of_layer(layer).weights for layer in range(run.n_layers)),
+    )
+
+
+VIEW = View(
+    "grid",
+    "All heads",
+    draw,
+    "Point at a word, a row or a cell: the others show it, too. Click a small picture to open that head.",
+    "The words light up by how much the chosen head looks at them from the word pointed at. In the pictures rows look "
+    "and columns are looked at; there is a small one for every head of every layer, and the chosen one is large.",
+    fields=(STRETCH,),
+    needs=("attention",),
+)

@@ -1,0 +1,70 @@
+"""View "BertViz": BertViz's own head view and model view, without a network."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from model_zoo.errors import NotSupported
+from pages.attention import filters
+from pages.attention.scene import Scene
+from ui import save, widgets
+from ui.field import Field, one_of
+from ui.page import View
+from viz.bertviz_offline import bertviz_html
+
+BERTVIZ: Field[Literal["head", "model"]] = Field(
+    "bertviz", "head", one_of("BertViz view", ("head", "model")), of="attention"
+)
+
+_KINDS: dict[Literal["head", "model"], str] = {"head": "Head view", "model": "Model view"}
+_HEIGHT = 720  # px
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        kind = widgets.choice("BertViz view", _KINDS, BERTVIZ, label_visibility="collapsed")
+        layer, head = widgets.head(scene.run) if kind == "head" else (0, 0)  # the model view draws all of them
+        scene = filters.ask(scene)
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
+    if scene.run.part == "cross":
+        raise NotSupported(
+            "BertViz draws the same tokens on both sides here, and cross-attention goes from one text to another. "
+            "The Lines view shows it in the same way."
+        )
+    shown = [scene.of_layer(layer) for layer in range(scene.run.n_layers)]
+    if shown[0].reason is not None or shown[0].query_labels != shown[0].key_labels:
+        st.info(
+            "BertViz draws the same tokens on both sides, so it cannot show a part that leaves out one side. "
+            "Choose “All” as the direction, or the Lines view.",
+            icon=":material/filter_alt_off:",
+        )
+        return
+    segments = [unit.segment for unit in shown[0].queries]
+    html = bertviz_html(
+        kind,
+        [view.weights for view in shown],
+        shown[0].query_labels,
+        sentence_b_start=segments.index(1) if 1 in segments and 0 in segments else None,
+        layer=layer,
+        heads=[head] if kind == "head" else None,
+        dark=scene.dark,
+    )
+    st.iframe(html, height=_HEIGHT)
+    strongest = max(float(view.weights.max(initial=0)) for view in shown)
+    if strongest > 1:
+        st.caption(f"A line at full strength stands for a weight of {strongest:.2f}, the largest in any head.")
+    with saving:
+        save.html("This view", lambda: html, f"bertviz-{kind}")
+
+
+VIEW = View(
+    "bertviz",
+    "BertViz",
+    draw,
+    "BertViz's own views, for those who know them. They can only show short texts.",
+    fields=(BERTVIZ,),
+    needs=("attention",),
+)

@@ -1,0 +1,70 @@
+"""Controls for what part of attention is shown; the same in every view that has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from analysis.filters import Direction, Filter
+from pages.attention.fields import (
+    DIRECTION,
+    FILTERS,
+    HIDE_SPECIAL,
+    RENORMALIZE,
+    THRESHOLD,
+    TOP_K,
+    VALUE_WEIGHTED,
+    WORDS,
+)
+from pages.attention.scene import Scene
+from ui import widgets
+
+_DIRECTIONS: dict[Direction, str] = {
+    "all": "All",
+    "A->B": "First looks at second",
+    "B->A": "Second looks at first",
+    "A->A": "Within first",
+    "B->B": "Within second",
+}
+
+
+def ask(scene: Scene) -> Scene:
+    """A button in a line of controls. The scene with the filter, and with attention weighted by value norms if asked
+    for.
+    """
+    # Two sentences that were read as one text, between which attention can be told apart.
+    has_pair = scene.pair is not None and scene.part == "encoder"
+    if not has_pair and DIRECTION.value != "all":
+        DIRECTION.value = "all"
+        st.info(
+            "There are not two texts to tell apart here, so all attention is shown.", icon=":material/filter_alt_off:"
+        )
+    n_set = sum(field.value != field.default for field in FILTERS)
+    with widgets.popover(f"Filters ({n_set})" if n_set else "Filters", ":material/filter_alt:"):
+        direction = widgets.choice("Direction", _DIRECTIONS, DIRECTION) if has_pair else "all"
+        words = st.toggle(
+            "Whole words",
+            **WORDS.bound,
+            help="Pieces are merged into words: sum over the keys of a word, mean over its queries.",
+        )
+        hide = st.toggle(
+            "Hide special tokens", **HIDE_SPECIAL.bound, help="Such as [CLS] and [SEP], in rows and columns."
+        )
+        renormalize = st.toggle(
+            "Scale rows to 100%",
+            **RENORMALIZE.bound,
+            help="What is left of a row after hiding is scaled to sum to 1. When off, the weights stay as they are.",
+        )
+        threshold = st.slider("Threshold", 0.0, 1.0, step=0.01, **THRESHOLD.bound)
+        top_k = st.number_input("Strongest keys of each row", min_value=1, **TOP_K.bound, placeholder="all", value=None)
+        value_weighted = st.toggle(
+            "Weight by values: ‖αf(x)‖",
+            **VALUE_WEIGHTED.bound,
+            help="A weight times the length of what it carries: the value vector after the output projection "
+            "(Kobayashi et al. 2020). Rows no longer sum to 1.",
+        )
+    chosen = Filter(
+        direction=direction, hide_special=hide, renormalize=renormalize, threshold=threshold, top_k=top_k, words=words
+    )
+    return replace(scene, filter=chosen, value_weighted=value_weighted)

@@ -1,0 +1,63 @@
+"""Choosing heads to draw together: one, those of its layer, some by name, or all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
+from pages.attention.scene import Scene
+from ui import widgets
+
+_SEVERAL = {"layer": "A layer", "chosen": "Chosen", "all": "All"}
+_SCOPES = {"head": "One"} | _SEVERAL | {"layer": "Its layer"}
+
+Head = tuple[int, int]  # layer and head, from 0
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The heads to draw, and the one in front of the others, if any."""
+
+    heads: list[Head]
+    front: Head | None
+
+
+def several(scene: Scene) -> list[Head]:
+    """Controls for the heads to combine, in a line of controls; possibly none."""
+    if not SEVERAL.value:  # older links say it by the scope of “Lines”; one head has nothing to be combined with
+        SEVERAL.value = SCOPE.value if SCOPE.value in _SEVERAL else "layer"
+    scope = widgets.choice("Heads", _SEVERAL, SEVERAL)
+    if scope == "layer":
+        return _of_layer(scene, widgets.layer(scene.run))
+    return _named(scene) if scope == "chosen" else _all(scene)
+
+
+def one_or_several(scene: Scene) -> Chosen:
+    """Controls for a head, and for those to draw behind it, in a line of controls; without it for heads by name."""
+    scope = widgets.choice("Heads", _SCOPES, SCOPE)
+    if scope == "chosen":
+        return Chosen(_named(scene), None)
+    front = widgets.head(scene.run)
+    if scope == "head":
+        return Chosen([front], front)
+    return Chosen(_of_layer(scene, front[0]) if scope == "layer" else _all(scene), front)
+
+
+def _of_layer(scene: Scene, layer: int) -> list[Head]:
+    return [(layer, head) for head in range(scene.run.layers[layer].n_heads)]
+
+
+def _all(scene: Scene) -> list[Head]:
+    return [head for layer in range(scene.run.n_layers) for head in _of_layer(scene, layer)]
+
+
+def _named(scene: Scene) -> list[Head]:
+    names = [f"{layer + 1}.{head + 1}" for layer, head in _all(scene)]
+    known = [name for name in CHOSEN.value if name in names]
+    if len(known) < len(CHOSEN.value):
+        st.warning("The link names heads that this model does not have; they were left out.")
+    CHOSEN.value = tuple(known)
+    chosen = st.multiselect("Layer.head", names, **CHOSEN.bound, placeholder="Choose heads, such as 3.7", width=420)
+    return [(int(layer) - 1, int(head) - 1) for layer, head in (name.split(".") for name in chosen)]

@@ -1,0 +1,38 @@
+"""The page, prepared for a lesson: each link with a question."""
+
+from pages.attention.examples import EXAMPLES
+from pages.attention.fields import CHOSEN, SCOPE, VIEW
+from ui.lesson_links import LessonLink, LessonLinks
+from ui.widgets import HEAD, LAYER, TEXT
+
+LINKS = LessonLinks(
+    "Attention, row by row",
+    EXAMPLES.decides,
+    (
+        LessonLink(
+            "One row of the picture",
+            {TEXT: "The cat sat on the mat because it was tired.", LAYER: 2, HEAD: 4},
+            "Find the row that begins with “it”. Which word does “it” look at most, and what do all the numbers of "
+            "one row add up to?",
+        ),
+        LessonLink(
+            "A head that looks one token back",
+            {
+                TEXT: "The dog ran into the garden and barked at the cat.",
+                VIEW: "lines",
+                SCOPE: "chosen",
+                CHOSEN: ("1.3",),
+                LAYER: 1,
+                HEAD: 3,
+            },
+            "Where does each token look, and where does [CLS], which has none before it? Type a sentence of your "
+            "own: does the head still do the same?",
+        ),
+        LessonLink(
+            "Nearly everything on one token",
+            {TEXT: "The cat sat on the mat because it was tired.", LAYER: 5, HEAD: 7},
+            "Which column takes nearly all of every row? Under Filters, switch on “Weight by values”, which counts "
+            "how much is passed on, too: how far do the numbers in that column fall?",
+        ),
+    ),
+)

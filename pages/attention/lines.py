@@ -1,0 +1,130 @@
+"""View "Lines": a head or several, a line a pair of tokens, and the same as a file that works by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from analysis.filters import Filtered, head_weights
+from model_zoo.errors import InvalidInput
+from pages.attention import examples, filters, heads
+from pages.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN
+from pages.attention.heads import Chosen, Head
+from pages.attention.numbers import numbers
+from pages.attention.scene import Scene, summary
+from ui import save, widgets
+from ui.component import component
+from ui.page import View
+from viz import lines
+from viz.component import pack
+from viz.palette import MOST_COLOURS, categorical
+from viz.standalone import standalone_html
+
+_KEY = "lines"
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        chosen = heads.one_or_several(scene)
+        scene = filters.ask(scene)
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
+    if not chosen.heads:
+        raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
+    drawn = _distinct(chosen)
+    shown = scene.filtered(np.stack([head_weights(scene.run, *head, scene.value_weighted) for head in drawn]))
+    if shown.reason is not None:
+        summary(shown)
+        return
+    payload = _payload(shown, drawn, chosen.front)
+    component("lines", lines.SOURCE)(
+        key=_KEY,
+        data=pack(payload),
+        on_selected_change=lambda: _keep_token(scene, shown),
+        on_off_change=_keep_off,
+    )
+    summary(shown)
+    if len(drawn) < len(chosen.heads):
+        st.caption(
+            f"{len(drawn)} of {len(chosen.heads)} heads are drawn: more cannot be told apart by colour. "
+            "Choose heads by name, or see all of them under “All heads”."
+        )
+    examples.say(scene.run)
+    with saving:
+        numbers(scene, shown, drawn, name="attention-lines")
+        save.html("This view", lambda: _file(scene, shown, payload, drawn), "attention-lines")
+
+
+def _distinct(chosen: Chosen) -> list[Head]:
+    """No more heads than can be told apart by colour; the one in front is among them."""
+    drawn = chosen.heads[:MOST_COLOURS]
+    if chosen.front is not None and chosen.front not in drawn:
+        drawn[-1] = chosen.front
+    return drawn
+
+
+def _file(scene: Scene, shown: Filtered, payload: lines.Payload, drawn: list[Head]) -> str:
+    return standalone_html(
+        lines.SOURCE,
+        payload,
+        title="Attention, line by line",
+        caption=shown.summary(),
+        meta={
+            "Model": scene.run.model.id,
+            "Revision": scene.run.model.revision,
+            "Heads": ", ".join(f"layer {layer + 1} head {head + 1}" for layer, head in drawn),
+            **scene.texts,
+            "Numbers": scene.what,
+        },
+    )
+
+
+def _payload(shown: Filtered, drawn: list[Head], front: Head | None) -> lines.Payload:
+    """The numbers of the view, with the token that was locked and the heads that were switched off."""
+    selected: lines.Selected | None = None
+    side, _, place = LOCKED.value.partition(".")
+    if place:
+        selected = {"side": "query" if side == "query" else "key", "index": int(place) - 1}
+    one_layer = len({layer for layer, _ in drawn}) == 1
+    return lines.payload(
+        shown.weights,
+        shown.query_labels,
+        shown.key_labels,
+        head_names=[f"{head + 1}" if one_layer else f"{layer + 1}.{head + 1}" for layer, head in drawn],
+        colours=categorical(len(drawn), dark=False),
+        dark_colours=categorical(len(drawn), dark=True),
+        query_segments=[unit.segment for unit in shown.queries],
+        key_segments=[unit.segment for unit in shown.keys],
+        off=[int(off) - 1 for off in OFF.value] if len(drawn) > 1 else [],
+        selected=selected,
+        in_front=None if front is None else drawn.index(front),
+        group="attention",
+    )
+
+
+def _keep_token(scene: Scene, shown: Filtered) -> None:
+    """Remember the token locked in the picture; "Query and key" opens with it, if it can look."""
+    selected = (st.session_state.get(_KEY) or {}).get("selected")
+    LOCKED.value = f"{selected['side']}.{selected['index'] + 1}" if selected else ""
+    if selected and (selected["side"] == "query" or scene.run.part != "cross"):
+        units = shown.queries if selected["side"] == "query" else shown.keys
+        if selected["index"] < len(units):
+            TOKEN.value = units[selected["index"]].start + 1
+
+
+def _keep_off() -> None:
+    """Remember the heads switched off in the legend."""
+    off = (st.session_state.get(_KEY) or {}).get("off") or ()
+    OFF.value = tuple(str(place + 1) for place in off)
+
+
+VIEW = View(
+    "lines",
+    "Lines",
+    draw,
+    "A line runs from each token that looks to those it looks at. Point at a token to see only its lines.",
+    "The stronger a line, the larger the weight. A click keeps a token's lines. Where there are several heads, the one "
+    "that is chosen stands in front of the others, and buttons above the picture switch each on or off.",
+    fields=(SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
+    needs=("attention",),
+)

@@ -1,0 +1,18 @@
+"""All heads measured on the text on screen, once for all views that show them."""
+
+from __future__ import annotations
+
+from analysis.heads import HeadTable, head_table
+from pages.attention.scene import Scene
+from web.engine import engine
+
+
+def all_heads(scene: Scene) -> HeadTable:
+    """Raises InvalidInput where the text has no words to measure them on."""
+    return engine().derived(("all heads measured", *of_run(scene)), lambda: head_table([scene.run]))
+
+
+def of_run(scene: Scene) -> tuple[object, ...]:
+    """What tells the run of a scene from others, for what is remembered of it."""
+    run = scene.run
+    return run.model.id, run.model.revision, run.part, *scene.texts.values(), run.n_tokens, run.n_keys

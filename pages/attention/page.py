@@ -1,0 +1,57 @@
+"""The page "Attention": what every head of every layer attends to, in the text of the visitor."""
+
+from model_zoo.types import ModelSpec
+from pages.attention import (
+    all_heads,
+    bertviz,
+    lesson_links,
+    lines,
+    query_and_key,
+    rollout,
+    scene,
+    several_heads,
+    which_head,
+    who_looks,
+)
+from pages.attention.fields import FILTERS, MODEL_PART, VIEW
+from ui.page import Page, run
+from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
+
+
+def shows(spec: ModelSpec) -> str:
+    if not spec.attention:
+        return "no attention"
+    if spec.cross_attention:
+        return "encoder, decoder, cross"
+    return "yes, causal" if spec.causal else "yes"
+
+
+PAGE = Page(
+    name="attention",
+    title="Attention",
+    icon=":material/visibility:",
+    question="What does each head of each layer attend to?",
+    how="Type a sentence, or two, and open any head.",
+    about="In every layer, each **head** lets every token look at the tokens that it may see, in BERT at all of them: "
+    "it divides 100% of its attention among them. Open a head and read it row by row.",
+    fields=(TEXT, PAIR, MODEL, MODEL_PART, LAYER, HEAD, *FILTERS),
+    view=VIEW,
+    views=(
+        all_heads.VIEW,
+        who_looks.VIEW,
+        lines.VIEW,
+        several_heads.VIEW,
+        query_and_key.VIEW,
+        rollout.VIEW,
+        which_head.VIEW,
+        bertviz.VIEW,
+    ),
+    scene=scene.make,
+    apart=True,
+    footer=scene.about_model,
+    lesson_links=lesson_links.LINKS,
+    shows=shows,
+)
+
+if __name__ == "__main__":
+    run(PAGE)

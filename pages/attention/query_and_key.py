@@ -1,0 +1,58 @@
+"""View "Query and key": where one token's attention weights come from."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from analysis.neuron import neuron_table, query_numbers
+from model_zoo.types import QueryKeyLayer
+from pages.attention.fields import TOKEN
+from pages.attention.scene import Scene
+from ui import figures, save, widgets
+from ui.messages import as_text
+from ui.page import View
+from viz.neuron import neuron, neuron_caption
+
+
+def draw(scene: Scene) -> None:
+    run, tokens, key_tokens = scene.run, scene.run.encoding.tokens, scene.run.key_encoding.tokens
+    asked = TOKEN.value
+    complaint = widgets.clamp(TOKEN, run.n_tokens, "token", "This text")
+    if complaint and asked != TOKEN.default:  # a text of one token is no reason to complain
+        st.warning(complaint, icon=":material/link_off:")
+    with widgets.controls():
+        layer, head = widgets.head(run)
+        position = st.selectbox(
+            "Token that looks",
+            range(1, run.n_tokens + 1),
+            **TOKEN.bound,
+            format_func=lambda place: f"{place} · {tokens[place - 1]}",
+            width=330,
+        )
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
+    query, keys, scores = run.query_key(layer, head)
+    captured = run.layers[layer].whole()
+    assert isinstance(captured, QueryKeyLayer)
+    at = position - 1
+    numbers = query_numbers(query[at], keys, scores[at], captured.scaling)
+    strongest = int(np.argmax(numbers.weights))
+    figures.show(
+        neuron(numbers, query_label=tokens[at], key_labels=key_tokens, dark=scene.dark), "neuron", "attention-query-key"
+    )
+    st.caption(as_text(neuron_caption(numbers, query_label=tokens[at], key_labels=key_tokens, key=strongest)))
+    with saving:
+        save.table("Numbers", lambda: neuron_table(numbers, key_tokens), "attention-query-key")
+
+
+VIEW = View(
+    "neuron",
+    "Query and key",
+    draw,
+    "Where a token's weights come from: its query times each key, summed and scaled; softmax makes shares of 100%.",
+    "Read a row from left to right: the key's vector; its products with the query's vector, number by number; their "
+    "sum, which is the score; and the weight that softmax over all scores gives it.",
+    fields=(TOKEN,),
+    needs=("attention",),
+)

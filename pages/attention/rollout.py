@@ -1,0 +1,62 @@
+"""View "Rollout": attention of several layers multiplied together."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from analysis.rollout import check_one_text, rollout
+from pages.attention import filters
+from pages.attention.numbers import numbers
+from pages.attention.scene import Scene, draw_heatmap, summary
+from ui import widgets
+from ui.field import Field, count
+from ui.page import View
+
+FROM_LAYER: Field[int] = Field("from", 1, count("layer"), of="attention")
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        last = widgets.layer(scene.run, "Up to layer")
+        first = FROM_LAYER.value = min(FROM_LAYER.value, last + 1)
+        if last:
+            first = int(st.number_input("From layer", 1, last + 1, **FROM_LAYER.bound, width=widgets.STEPPER))
+        scene = filters.ask(scene)
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
+    check_one_text(scene.run)
+    flow = rollout(scene.run, first - 1, last, value_weighted=scene.value_weighted)
+    shown = scene.filtered(flow)
+    if shown.reason is not None:
+        summary(shown)
+        return
+    draw_heatmap(
+        shown,
+        "rollout",
+        "attention-rollout",
+        stretch=True,
+        what=f"rollout of layers {first} to {last + 1}",
+        number="rollout",
+    )
+    summary(shown)
+    if not last:
+        st.caption("Choose a higher layer to roll attention out over several.")
+    if scene.run.part == "decoder":
+        st.caption(
+            "Only the decoder's attention to its own text is followed; what comes in from the encoder is left out."
+        )
+    heads = [(layer, head) for layer in range(first - 1, last + 1) for head in range(scene.run.layers[layer].n_heads)]
+    with saving:
+        numbers(scene, shown, heads, name="attention-rollout", how="rollout")
+
+
+VIEW = View(
+    "rollout",
+    "Rollout",
+    draw,
+    "Attention of several layers multiplied together: which input tokens (columns) could have reached each row.",
+    "This is how much of each input token could have reached a position, if attention alone moved information and half "
+    "of every layer were the residual path (Abnar & Zuidema 2020). A model of the flow, not a measurement of it.",
+    fields=(FROM_LAYER,),
+    needs=("attention",),
+)

@@ -1,0 +1,188 @@
+"""What every view of the page "Attention" is given: a text as a model reads it, and what of its attention is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from analysis.filters import Filter, Filtered, apply_filter, head_weights, layer_weights
+from model_zoo.types import AttentionRun, FloatArray, ModelInfo, Part
+from pages.attention import examples
+from pages.attention.fields import MODEL_PART
+from ui import address, appearance, figures, notes, widgets
+from ui.messages import as_text
+from ui.page import Need, View
+from ui.widgets import HEAD, LAYER
+from viz.heatmap import heatmap
+from web.engine import engine
+
+LONGEST = 1024  # tokens: what a browser can show
+_HEIGHT = 440  # px of a heatmap: what is left of a projector's screen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """``value_weighted`` shows ‖α f(x)‖ instead of α. Each view asks for layer and head by itself."""
+
+    model: str
+    text: str
+    pair: str | None
+    part: Part
+    filter: Filter = field(default_factory=Filter)
+    value_weighted: bool = False
+
+    @property
+    def run(self) -> AttentionRun:
+        """The engine remembers its runs, so asking again costs nothing and no session holds one in memory."""
+        return engine().attend(self.model, self.text, self.pair, max_tokens=LONGEST, part=self.part)
+
+    @property
+    def dark(self) -> bool:
+        return appearance.is_dark()
+
+    @property
+    def what(self) -> str:
+        """What the numbers are, for colour bars."""
+        return "‖αf(x)‖" if self.value_weighted else "attention weight"
+
+    @property
+    def number(self) -> str:
+        """What one of the numbers is, in a word."""
+        return "‖αf(x)‖" if self.value_weighted else "weight"
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What was read and written, by name, for files."""
+        run = self.run
+        if run.source is None:
+            return {"Text": run.encoding.text, "Second text": run.encoding.text_pair or ""}
+        part = {"decoder": "decoder", "cross": "cross-attention"}[run.part]
+        return {"Part of the model": part, "Text": run.source.text, "Written by the decoder": run.encoding.text}
+
+    def lacks(self, need: Need) -> str | None:
+        """Nothing: a model without attention is refused before the scene is made."""
+        assert need == "attention", need
+        return None
+
+    def filtered(self, weights: FloatArray) -> Filtered:
+        """The filter applied to weights (..., n, m) of the run's tokens."""
+        return apply_filter(self.run.encoding, weights, self.filter, self.run.key_encoding)
+
+    def of_head(self, layer: int, head: int) -> Filtered:
+        """Both from 0."""
+        return self.filtered(head_weights(self.run, layer, head, self.value_weighted))
+
+    def of_layer(self, layer: int) -> Filtered:
+        return self.filtered(layer_weights(self.run, layer, self.value_weighted))
+
+
+def make(_view: View[Scene]) -> Scene:
+    """Ask for the text and the model, and run it."""
+    examples.open_with_the_first()
+    with widgets.asked():
+        text, pair = widgets.texts()
+        model = widgets.model()
+        widgets.try_example(examples.EXAMPLES)
+    with st.spinner("Running the model …", show_time=True), figures.announced():
+        scene = Scene(model=model, text=text, pair=pair, part=_part(engine().info(model)))
+        notes.warn_of_run(scene.run)
+    return scene
+
+
+_PARTS: dict[Part, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
+_ABOUT_PARTS: dict[Part, str] = {
+    "encoder": "The encoder reads the whole text at once, and its tokens look both ways.",
+    "decoder": "The decoder writes one token after another, and looks back at what it has written so far. "
+    "It is given the second text as in training: a start token first, and every token one position later.",
+    "cross": "While the decoder writes (rows), it looks at the first text, which the encoder has read (columns). "
+    "A row is the token written last, from which the next one is predicted.",
+}
+
+
+def _part(info: ModelInfo) -> Part:
+    """Whose attention is shown, of a model that has more than one part."""
+    if not info.cross_attention:
+        if MODEL_PART.value != "encoder":
+            MODEL_PART.value = "encoder"
+            st.info(
+                "This model has no encoder and decoder to choose from, so its only part is shown.",
+                icon=":material/info:",
+            )
+        return "encoder"
+    with widgets.controls("part"):
+        return widgets.choice("Part of the model", _PARTS, MODEL_PART, help=" ".join(_ABOUT_PARTS.values()))
+
+
+def about_model(scene: Scene) -> None:
+    """The caution that belongs beside every picture, and what was read by which model, under every view."""
+    st.caption(notes.CAUTION)
+    _without_this_head(scene)
+    notes.about_run(scene.run)
+
+
+def _without_this_head(scene: Scene) -> None:
+    """A way to the page that switches heads off, of a model that has an answer to lose."""
+    info, pair = scene.run.model, scene.pair or ""
+    answers = info.mlm or info.lm or info.tuned_for == "classification" or (info.nsp is not None and pair)
+    if scene.part != "encoder" or not answers:
+        return
+    if info.mlm and info.nsp is None:  # there two texts are asked whether one follows, so ask about a mask in the first
+        pair = ""
+    st.page_link(
+        "pages/cause/page.py",
+        label=f"What if layer {LAYER.value}, head {HEAD.value} is switched off? On Cause",
+        icon=":material/electrical_services:",
+        query_params=address.link(
+            "cause",
+            text=scene.text,
+            pair=pair,
+            model=scene.model,
+            off=(f"{LAYER.value}.{HEAD.value}",),
+            view="heads",
+        ),
+        width="content",
+    )
+
+
+def summary(shown: Filtered) -> bool:
+    """Say what the filter hides and cuts; False if there is nothing left to draw."""
+    if shown.reason is not None:
+        st.info(as_text(shown.reason), icon=":material/filter_alt_off:")
+        return False
+    if shown.filter != Filter():
+        st.caption(as_text(shown.summary()))
+    return True
+
+
+def draw_heatmap(shown: Filtered, key: str, name: str, *, stretch: bool, what: str, number: str) -> None:
+    """A filtered matrix as a heatmap with its tokens; ``name`` is the file name of its image, ``what`` says what its
+    numbers are, and ``number`` one of them, in a word.
+    """
+    figures.show_heatmap(
+        heatmap(
+            shown.weights,
+            shown.query_labels,
+            shown.key_labels,
+            stretch=stretch,
+            what=what,
+            number=number,
+            file=name,
+            query_segments=[unit.segment for unit in shown.queries],
+            key_segments=[unit.segment for unit in shown.keys],
+            special_queries=[place for place, unit in enumerate(shown.queries) if unit.special],
+            special_keys=[place for place, unit in enumerate(shown.keys) if unit.special],
+            height=_HEIGHT,
+            group="attention",
+        ),
+        key,
+    )
+
+
+def names(heads: Sequence[tuple[int, int]]) -> str:
+    """Heads for file names: L3H7, or how many there are."""
+    if len(heads) == 1:
+        (layer, head) = heads[0]
+        return f"L{layer + 1}H{head + 1}"
+    return f"{len(heads)}-heads"

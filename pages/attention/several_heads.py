@@ -1,0 +1,63 @@
+"""View "Several heads": mean, maximum, sum or norm of the sum over heads as one heatmap."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from analysis.filters import COMBINATIONS, Combination, combine
+from pages.attention import filters, heads
+from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
+from pages.attention.numbers import numbers
+from pages.attention.scene import Scene, draw_heatmap, summary
+from ui import widgets
+from ui.field import Field, one_of
+from ui.page import View
+
+HOW: Field[Combination] = Field("how", "mean", one_of("how", COMBINATIONS), of="attention")
+
+_HOW: dict[Combination, str] = {"mean": "Mean", "max": "Largest", "sum": "Sum", "norm": "Norm of the sum"}
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        chosen = heads.several(scene)
+        how = widgets.choice("Combine by", _HOW, HOW, label_visibility="collapsed")
+        scene = filters.ask(scene)
+        with widgets.popover("Save", ":material/download:"):
+            saving = st.container()
+    if how == "norm":
+        scene = replace(scene, value_weighted=True)
+    shown = scene.filtered(combine(scene.run, chosen, how, value_weighted=scene.value_weighted))
+    if shown.reason is not None:
+        summary(shown)
+        return
+    draw_heatmap(
+        shown,
+        "combined",
+        f"attention-{how}",
+        stretch=scene.value_weighted or how == "sum",
+        what=f"{'‖Σαf(x)‖' if how == 'norm' else f'{_HOW[how].lower()} {scene.what}'} of {len(chosen)} heads",
+        number="‖Σαf(x)‖" if how == "norm" else scene.number,
+    )
+    summary(shown)
+    if how == "norm":
+        st.caption(
+            "What a head carries from one token to another is a vector, αf(x). "
+            "Here the heads' vectors are added up, and a cell is the length of the sum (Kobayashi et al. 2020): "
+            "heads that pull in opposite directions cancel out. “Weight by values” changes nothing here."
+        )
+    with saving:
+        numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
+
+
+VIEW = View(
+    "combined",
+    "Several heads",
+    draw,
+    "Several heads as one picture: each cell is the mean, the largest or the sum of their weights.",
+    "The norm of the sum is how much one token gives another through all heads of a layer together.",
+    fields=(SCOPE, SEVERAL, CHOSEN, HOW),
+    needs=("attention",),
+)

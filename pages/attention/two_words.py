@@ -1,0 +1,109 @@
+"""Two words of a text to click on: one that looks, and one that is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from analysis.findings import pair_worth_seeing
+from analysis.words import Unit, word_units
+from model_zoo.types import Encoding
+from pages.attention import measured
+from pages.attention.scene import Scene
+from ui.field import Field, places
+from ui.messages import as_text, told_apart
+from ui.widgets import TEXT
+from ui.word_strip import Span, carried
+from viz.layout import clipped, visible_text
+from web.engine import engine
+
+# Places among the words, special tokens included; none as long as the page chooses.
+FROM: Field[tuple[int, ...]] = Field("looks", (), places("word"), of="attention")
+TO: Field[tuple[int, ...]] = Field("at", (), places("word"), of="attention")
+
+_OPENS_WITH = {TEXT.default: ("it", "cat")}  # any other text with the pair between which a head looks most
+_LONG = 40  # words; beyond, they scroll
+_SCROLLED = 150  # px
+_MOST_BUTTONS = 150  # words; more take a browser long to draw, and a person long to find: they are a list
+_LONGEST = 30  # characters of a word
+
+
+def chosen(scene: Scene) -> tuple[Unit, Unit]:
+    """The word that looks and the one that is looked at: the visitor's choice, kept when the text is edited, and where
+    there is none, a pair worth seeing.
+    """
+    queries, keys = word_units(scene.run.encoding), word_units(scene.run.key_encoding)
+    query, key = _kept(FROM, scene.run.encoding, queries), _kept(TO, scene.run.key_encoding, keys)
+    if query is None or key is None:
+        FROM.value = TO.value = ()
+        query, key = _opening(scene, queries, keys)
+    return queries[query], keys[key]
+
+
+def choose(query: int, key: int) -> None:
+    """Ask about these places from now on; for the callback of a widget."""
+    FROM.value, TO.value = (query,), (key,)
+
+
+def draw(scene: Scene, query: Unit, key: Unit) -> None:
+    """The words of both sides as buttons; a click asks about another one."""
+    queries, keys = word_units(scene.run.encoding), word_units(scene.run.key_encoding)
+    from_, to = queries.index(query), keys.index(key)
+    _strip("From", queries, from_, lambda place: choose(place, to))
+    _strip("To", keys, to, lambda place: choose(from_, place))
+
+
+def quoted(unit: Unit, longest: int = _LONGEST) -> str:
+    """A word in quotation marks, cut where it is longer than so many characters."""
+    return f"“{clipped(visible_text(unit.label), longest)}”"
+
+
+def named(unit: Unit, among: Sequence[Unit]) -> str:
+    """A word in quotation marks, with its place where it stands more than once."""
+    if sum(other.label == unit.label for other in among) == 1:
+        return quoted(unit)
+    return f"{quoted(unit)} (word {among.index(unit) + 1})"
+
+
+def _kept(field: Field[tuple[int, ...]], encoding: Encoding, units: Sequence[Unit]) -> int | None:
+    """The place that was chosen, wherever its word stands by now; None where there is none."""
+    spans = [_span(encoding, unit) for unit in units]
+    found = carried(field, f"{encoding.text}\n{encoding.text_pair or ''}", spans)
+    return found[0] if found else None
+
+
+def _span(encoding: Encoding, unit: Unit) -> Span:
+    """Where a word stands in both texts together; nowhere for a special token, which no edit keeps."""
+    if unit.special:
+        return (0, 0)
+    before = len(encoding.text) + 1 if unit.segment else 0
+    spans = encoding.offsets[unit.start : unit.stop]
+    return before + min(first for first, _ in spans), before + max(last for _, last in spans)
+
+
+def _opening(scene: Scene, queries: Sequence[Unit], keys: Sequence[Unit]) -> tuple[int, int]:
+    words = _OPENS_WITH.get(scene.text)
+    if words is not None:
+        sides = [[unit.label for unit in units] for units in (queries, keys)]
+        if all(word in labels for word, labels in zip(words, sides, strict=True)):
+            return sides[0].index(words[0]), sides[1].index(words[1])
+    return engine().derived(("a pair worth seeing", *measured.of_run(scene)), lambda: pair_worth_seeing(scene.run))
+
+
+def _strip(label: str, units: Sequence[Unit], place: int, chosen: Callable[[int], None]) -> None:
+    key = f"{label} this word"
+    st.session_state[key] = place
+
+    def choose_it() -> None:
+        chosen(st.session_state[key])
+
+    shown = [clipped(visible_text(unit.label), _LONGEST) for unit in units]
+    if len(shown) > _MOST_BUTTONS:
+        numbered = [f"{number} · {word}" for number, word in enumerate(shown, start=1)]
+        st.selectbox(label, range(len(shown)), key=key, format_func=numbered.__getitem__, on_change=choose_it)
+        return
+    long = len(shown) > _LONG
+    buttons = told_apart(map(as_text, shown))
+    with st.container(height=_SCROLLED if long else "content", border=long):
+        st.pills(label, range(len(shown)), required=True, key=key, format_func=buttons.__getitem__, on_change=choose_it)

@@ -1,0 +1,187 @@
+"""View "Who looks?": a question about where heads look, and all heads ranked by the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.findings import Ranking, at_place, between, sees_later
+from analysis.head_measures import special_names
+from analysis.words import Unit, word_units
+from model_zoo.types import counted
+from pages.attention import measured, two_words
+from pages.attention.opening import go_there, open_head
+from pages.attention.scene import Scene
+from ui import figures, save, widgets
+from ui.field import Field, one_of
+from ui.messages import as_text
+from ui.page import View
+from viz.head_map import head_map
+from viz.layout import token_text
+from viz.predictions import percent
+from viz.ranking import ranking
+
+_WORDS = "words"
+# What a head may be asked to look at, and what to say where a text has nothing to measure it on.
+_PLACES = {
+    "previous": ("the token before", "Only a token that comes after another one of the same text has one before it."),
+    "next": (
+        "the token after",
+        "No token sees what comes after it here: the model looks back only, or the text is too short.",
+    ),
+    "itself": ("the token itself", "In cross-attention the tokens look at another text, so none can look at itself."),
+    "same_word": (
+        "the same word elsewhere",
+        "No word sees itself elsewhere here. Type a text that repeats a word.",
+    ),
+    "first": ("{first}", "No token stands for the whole text here."),
+    "separator": ("{separator}", "There are no special tokens here but the one that stands for the whole text."),
+    "other_sentence": ("the other text", "That takes two texts, which the model reads as one. Type a second text."),
+}
+
+QUESTION: Field[str] = Field("ask", _WORDS, one_of("the question", (_WORDS, *_PLACES)), of="attention")
+
+_BARS = "heads that look there most"
+_SHOWN = 10  # heads as bars
+_SHORT = 14  # characters of a word below the bars, which a phone has room for
+_STRONG = 0.2  # of a token's attention; half of it in texts so short that an even spread comes near
+_ALIKE = 0.99  # of the largest share: from here on a difference says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """``question`` as it is asked, ``looks`` what the best head does, ``of`` what its share is a share of, and
+    ``measured`` what was measured, for the axis of a figure.
+    """
+
+    found: Ranking
+    question: str
+    looks: str
+    of: str
+    measured: str
+    more: str = ""
+
+
+def draw(scene: Scene) -> None:
+    go_there()
+    names = {"first": "the first token", "separator": "special tokens"} | special_names(scene.run.key_encoding)
+    at = {share: what.format(**names) for share, (what, _) in _PLACES.items()}
+    asked = {_WORDS: "Who looks from one word to another?"}
+    asked |= {share: f"Which head looks at {what}?" for share, what in at.items()}
+    controls = widgets.controls()
+    with controls:
+        question = st.selectbox("Question", list(asked), **QUESTION.bound, format_func=asked.__getitem__, width=560)
+    picture, aside = st.columns([6, 5], gap="large")
+    if question == _WORDS:
+        query, key = two_words.chosen(scene)
+        with picture:
+            answer = _between_words(scene, query, key)
+        with aside:
+            two_words.draw(scene, query, key)
+    else:
+        with picture:
+            answer = _at_place(scene, question, at[question], asked[question])
+    if answer is None:
+        return
+    with picture:
+        _bars(answer, scene.dark)
+        _say(answer)
+    with aside:
+        figures.show(head_map(answer.found.by_layer(), "share", dark=scene.dark), "who looks where", "who-looks-map")
+        st.caption("All heads: how much each looks there.")
+    with controls, widgets.popover("Save", ":material/download:"):
+        save.table("All heads", lambda: _table(answer), "who-looks")
+
+
+def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
+    run = scene.run
+    queries, keys = word_units(run.encoding), word_units(run.key_encoding)
+    looks, looked_at = two_words.named(query, queries), two_words.named(key, keys)
+    found = between(run, query, key)
+    if found.defined:
+        return _Answer(
+            found,
+            f"Who looks from {looks} to {looked_at}?",
+            f"looks from {looks} at {looked_at} most",
+            f"of the attention of {looks} goes there",
+            f"attention of {two_words.quoted(query, _SHORT)} on {two_words.quoted(key, _SHORT)}",
+        )
+    later = run.part != "cross" and key.start >= query.stop and not sees_later(run, query)
+    why = "a token sees only itself and what comes before it here" if later else "in no layer does it see that far"
+    st.info(as_text(f"No head looks from {looks} at {looked_at}: {why}. Choose other words."), icon=":material/edit:")
+    if later:
+        places = keys.index(key), queries.index(query)
+        st.button("Swap the two words", on_click=two_words.choose, args=places, icon=":material/swap_horiz:")
+    return None
+
+
+def _at_place(scene: Scene, share: str, what: str, question: str) -> _Answer | None:
+    found = at_place(measured.all_heads(scene), share)
+    if not found.defined:
+        st.info(as_text(_PLACES[share][1]), icon=":material/edit:")
+        return None
+    return _Answer(
+        found,
+        question,
+        f"looks at {what} most",
+        "of a token’s attention goes there on average",
+        f"mean attention on {what}",
+        f"The mean is over the tokens that can see {what}; special tokens do not count among those that look. ",
+    )
+
+
+def _bars(answer: _Answer, dark: bool) -> None:
+    """The best heads; a click on a bar opens its head."""
+    found = answer.found
+    best = found.best(_SHOWN)
+    heads = [(int(found.layer[place]), int(found.head[place])) for place in best]
+
+    def open_clicked() -> None:
+        clicked = [point["customdata"] for point in st.session_state[_BARS]["selection"]["points"]]
+        if clicked:
+            open_head(*map(int, clicked[0]))
+
+    what = token_text(answer.measured)
+    figure = ranking(heads, found.share[best].tolist(), found.even[best].tolist(), what, dark=dark)
+    figures.show(figure, _BARS, "who-looks", open_clicked)
+
+
+def _say(answer: _Answer) -> None:
+    found = answer.found
+    best = int(found.best(1)[0])
+    layer, head, share, even = int(found.layer[best]), int(found.head[best]), found.share[best], found.even[best]
+    strong = _STRONG if even <= _STRONG / 2 else 0.5
+    n_strong = found.above(strong)
+    gives = f"{n_strong or 'none'} {'give' if n_strong > 1 else 'gives'} more than {strong:.0%}"
+    name = f"layer {layer + 1}, head {head + 1}"
+    first = f"**{name.capitalize()}** {as_text(answer.looks)}: **{percent(share)}** {as_text(answer.of)}."
+    if len(found) > 1 and np.nanmin(found.share) > _ALIKE * share:
+        first = f"All {len(found)} heads do the same: {percent(share)} {as_text(answer.of)}."
+    st.markdown(f"{first} An even spread would give {percent(even)}. Of {counted(len(found), 'head')}, {gives}.")
+    st.button(
+        f"Open {name}", on_click=open_head, args=(layer, head), icon=":material/open_in_full:", key="open the best head"
+    )
+    st.caption(as_text(f"{answer.more}Click a bar to open its head."))
+
+
+def _table(answer: _Answer) -> pd.DataFrame:
+    """All heads, best first; layer and head from 1, as on screen."""
+    frame = answer.found.frame()
+    frame[["layer", "head"]] += 1
+    frame.insert(0, "question", answer.question)
+    return frame
+
+
+VIEW = View(
+    "who",
+    "Who looks?",
+    draw,
+    "Click two words: all heads are ranked by how much they look from the one to the other. Or ask another question.",
+    "A word in pieces looks with the mean of its pieces, and is looked at with their sum. An even spread is what a "
+    "head would give that divides its attention evenly among all tokens that may be seen in its layer.",
+    fields=(QUESTION, two_words.FROM, two_words.TO),
+    needs=("attention",),
+)

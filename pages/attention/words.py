@@ -1,0 +1,109 @@
+"""The text as words that light up: how much each gets of the one that is pointed at, in a head or a mean of heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+
+from analysis.filters import Filtered, combine, head_weights
+from model_zoo.types import AttentionRun, FloatArray
+from pages.attention.scene import Scene
+from ui.component import component
+from ui.widgets import HEAD, LAYER
+from viz import lit_words
+from viz.component import pack
+from viz.standalone import standalone_html
+from web.engine import engine
+
+_KEY = "lit_words"
+GROUP = "attention"
+
+
+def choose(layer: int, head: int) -> None:
+    """Open a head, both from 0."""
+    LAYER.value, HEAD.value = layer + 1, head + 1
+
+
+def draw(scene: Scene, layer: int, head: int, choose: Callable[[int, int], None] = choose) -> None:
+    """The words of a scene, lit by a head (both from 0), the mean of its layer, and the mean of all heads.
+
+    Nothing where the filter leaves no tokens: whoever draws the head says why. The reader's steps lead to another head
+    by ``choose``.
+    """
+    shown = _filtered(scene, layer, head)
+    if 0 in shown.weights.shape:
+        return
+    heads = _heads(scene.run)
+    payload = _payload(scene, shown, layer, head)
+    payload["head"], payload["n_heads"], payload["group"] = heads.index((layer, head)), len(heads), GROUP
+    component("words", lit_words.SOURCE)(key=_KEY, data=pack(payload), on_head_change=lambda: _step(scene.run, choose))
+
+
+def _step(run: AttentionRun, choose: Callable[[int, int], None]) -> None:
+    """Open the head that the reader stepped to."""
+    place, heads = (st.session_state.get(_KEY) or {}).get("head"), _heads(run)
+    if isinstance(place, int) and 0 <= place < len(heads):
+        choose(*heads[place])
+
+
+def file(scene: Scene, layer: int, head: int) -> str:
+    """The same as an HTML file that works by itself, for one head (both from 0) and the means.
+
+    Raises InvalidInput when the filter leaves no tokens.
+    """
+    shown = _filtered(scene, layer, head)
+    return standalone_html(
+        lit_words.SOURCE,
+        _payload(scene, shown, layer, head),
+        title="Attention, word by word",
+        caption=shown.summary(),
+        meta={
+            "Model": scene.run.model.id,
+            "Revision": scene.run.model.revision,
+            "Head": f"layer {layer + 1} head {head + 1}",
+            **scene.texts,
+            "Numbers": scene.what,
+        },
+    )
+
+
+def _payload(scene: Scene, shown: Filtered, layer: int, head: int) -> lit_words.Payload:
+    run = scene.run
+    queries, keys = lit_words.words(run.encoding, shown.queries), lit_words.words(run.key_encoding, shown.keys)
+    alike = run.part != "cross" and shown.queries == shown.keys
+    return lit_words.payload(
+        shown.weights,
+        queries,
+        None if alike else keys,
+        names=[
+            f"Layer {layer + 1}, head {head + 1}",
+            f"Mean of layer {layer + 1}",
+            f"Mean of all {len(_heads(run))} heads",
+        ],
+        shares=not scene.value_weighted,
+    )
+
+
+def _filtered(scene: Scene, layer: int, head: int) -> Filtered:
+    """The filter applied to the three matrices (3, n, m), as it is to a head and to a mean of heads elsewhere."""
+    run, weighted = scene.run, scene.value_weighted
+    of_its_layer = [each for each in _heads(run) if each[0] == layer]
+    of_layer = combine(run, of_its_layer, "mean", value_weighted=weighted)
+    return scene.filtered(np.stack([head_weights(run, layer, head, weighted), of_layer, _mean_of_all(scene)]))
+
+
+def _mean_of_all(scene: Scene) -> FloatArray:
+    """Computed once per text and model, whatever the filter."""
+    run = scene.run
+    text = (run.model.id, run.model.revision, run.part, *scene.texts.values(), run.n_tokens, run.n_keys)
+    return engine().derived(
+        ("mean of all heads", text, scene.value_weighted),
+        lambda: combine(run, _heads(run), "mean", value_weighted=scene.value_weighted),
+    )
+
+
+def _heads(run: AttentionRun) -> list[tuple[int, int]]:
+    """All heads of a model (layer, head), from 0, in their order."""
+    return [(layer, head) for layer, of in enumerate(run.layers) for head in range(of.n_heads)]

@@ -1,0 +1,34 @@
+"""The examples of the page "Cause": sentences in which something can be found, and pairs that differ in one word."""
+
+from __future__ import annotations
+
+from pages.cause.fields import AGAINST, ANSWER, BY, EDGES, MASK, MASKS, OFF, OTHER, VALUE, VIEW
+from ui.examples import Example, Examples
+from ui.widgets import MODEL, PAIR, TEXT
+
+_DOGS = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", AGAINST: "is"}
+
+EXAMPLES = Examples(
+    (TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, AGAINST, BY, VALUE, OFF, EDGES, OTHER, VIEW),
+    (
+        Example("Which heads know that dogs are many?", {**_DOGS, VIEW: "heads"}),
+        Example(
+            "Two heads are off",
+            {TEXT: "The cat sat on the [MASK] because it was tired.", OFF: ("6.8", "6.9"), VIEW: "heads"},
+        ),
+        Example("The mask may not look at “dogs”", {**_DOGS, EDGES: ("6.2",), VIEW: "edges"}),
+        Example(
+            "Which word did it?",
+            {TEXT: "She sat at the table and drank a cup of [MASK].", VIEW: "words"},
+        ),
+        Example(
+            "One dog, or several",
+            {**_DOGS, OTHER: "The dog near the house [MASK] hungry.", BY: "difference", VIEW: "patching"},
+        ),
+        Example("What each part writes", {**_DOGS, VIEW: "sum"}),
+        Example(
+            "Does it follow?",
+            {TEXT: "She opened the window.", PAIR: "Cold air came into the room.", VIEW: "heads"},
+        ),
+    ),
+)

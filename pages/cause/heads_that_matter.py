@@ -1,0 +1,330 @@
+"""View "Heads that matter": every head switched off by itself, and a set of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from analysis import explanations
+from analysis.agreement import readable
+from analysis.effects import By, changes
+from analysis.words import Unit
+from jobs.explaining import explainable
+from jobs.greedy import Greedy
+from model_zoo.errors import NotSupported
+from model_zoo.questions.intervene import Intervene
+from model_zoo.types import Change, Effects, counted
+from pages.cause import before_after
+from pages.cause import scene as scenes
+from pages.cause.fields import BY, OFF, VALUE
+from pages.cause.scene import UNITS, Scene
+from ui import figures, save, token_line
+from ui.cells import Cells, show
+from ui.messages import as_text
+from ui.page import View, lacking
+from ui.work import watch
+from viz import cells
+from viz.curves import curves
+from viz.erasure import LEGEND, without_word
+from viz.token_line import Line
+from web.background import desk
+from web.engine import engine
+
+Map = npt.NDArray[np.float64]
+
+_BLOCKS = ("attention", "forward")
+_BLOCK_NAMES = ("all heads", "feed-fwd")
+_MOST_NAMED = 6
+_LONGEST_FOR_WORDS = 64  # tokens; beyond, hiding each word twice takes seconds
+
+
+def draw(scene: Scene) -> None:
+    controls = scenes.row(scene)
+    if lacking(scene, ("mask", "attention")):
+        return
+    with controls:
+        scenes.answers(scene)
+        by = scenes.measure()
+        value = st.selectbox(
+            "What stands in its place",
+            ("zero", "mean"),
+            **VALUE.bound,
+            format_func=lambda one: {"zero": "Off is nothing", "mean": "Off is its mean"}[one],
+            label_visibility="collapsed",
+            width=170,
+            help="“Its mean”: what the head gives on average over the tokens of 100 built-in sentences, which is "
+            "gentler than nothing at all.",
+        )
+    question = replace(scene.settled, value=value)
+    parts, n_blocks = _parts(scene)
+    each = replace(question, changes=tuple(_change([part]) for part in parts))
+    effects = scenes.answered(replace(each, top_k=1), len(scene.encoding))
+    off = _off(parts)
+    left, right = st.columns([3, 2], gap="medium")
+    with right:  # first: it is what a click waits for
+        _switches(parts)
+        _together(scene, replace(question, changes=(_change(off),)), off)
+    with left:
+        if effects is not None:
+            _map(scene, effects, by, n_blocks, off)
+    if off:
+        _words(scene, question, off)
+    _greedy(scene, question)
+
+
+def _parts(scene: Scene) -> tuple[list[str], int]:
+    """All that can be switched off, by name, and how many whole blocks a layer has that can."""
+    layers, heads = range(1, scene.info.n_layers + 1), range(1, scene.info.n_heads + 1)
+    n_blocks = len(_BLOCKS) if _has_blocks(scene) else 0
+    return [
+        f"{layer}.{part}" for layer in layers for part in (*heads, *_BLOCKS[:n_blocks])
+    ], n_blocks  # fmt: skip
+
+
+def _has_blocks(scene: Scene) -> bool:
+    """Whether this family's layers are known part by part."""
+    try:
+        engine().ask(replace(scene.settled, changes=(Change(feed_forward=(0,)),), top_k=1))
+    except NotSupported:
+        return False
+    return True
+
+
+def _change(parts: Sequence[str]) -> Change:
+    """Some parts off together."""
+    split = [(int(part.partition(".")[0]) - 1, part.partition(".")[2]) for part in parts]
+    return Change(
+        heads=tuple((layer, int(name) - 1) for layer, name in split if name not in _BLOCKS),
+        attention=tuple(layer for layer, name in split if name == "attention"),
+        feed_forward=tuple(layer for layer, name in split if name == "forward"),
+    )
+
+
+def _off(parts: Sequence[str]) -> tuple[str, ...]:
+    """What is off, of what there is; says so where something chosen is not there."""
+    off = tuple(part for part in OFF.value if part in parts)
+    if off != OFF.value:
+        gone = ", ".join(part for part in OFF.value if part not in parts)
+        st.info(as_text(f"This model has no {gone}, so that is left out."), icon=":material/info:")
+        OFF.value = off
+    return off
+
+
+def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[str]) -> None:
+    layers, heads = scene.info.n_layers, scene.info.n_heads
+    values = changes(effects, by).reshape(layers, heads + n_blocks)
+    names = [*map(str, range(1, heads + 1)), *_BLOCK_NAMES[:n_blocks]]
+    parts, _ = _parts(scene)
+    at = {part: divmod(place, heads + n_blocks) for place, part in enumerate(parts)}
+    payload = cells.cells(
+        values,
+        [str(layer) for layer in range(1, layers + 1)],
+        names,
+        what=UNITS[by],
+        across="head",
+        down="layer",
+        end=float(np.abs(values[:, :heads]).max(initial=0)),
+        picked=[at[part] for part in off],
+        pick=True,
+        mark="off",
+        signed=by != "divergence",
+        file="heads-that-matter",
+    )
+
+    def picked(found: Cells) -> None:
+        OFF.value = tuple(parts[row * (heads + n_blocks) + column] for row, column in found)
+
+    show(payload, "cause_map", picked)
+    st.caption(as_text(_most(effects, by, parts)))
+    save.table("Every part", lambda: _table(scene, effects, parts), "heads-that-matter")
+
+
+def _most(effects: Effects, by: By, parts: Sequence[str]) -> str:
+    """The heads whose loss moves the answer most, and how many hardly move it, as plain text."""
+    values = changes(effects, by)
+    heads = [place for place, part in enumerate(parts) if part.partition(".")[2] not in _BLOCKS]
+    largest = max(abs(values[place]) for place in heads)
+    small = sum(abs(values[place]) < 0.1 * largest for place in heads)
+    low, high = (pick(heads, key=lambda place: values[place]) for pick in (min, max))
+    found = [place for place in (low, high) if abs(values[place]) >= 0.1 * largest and values[place]]
+    named = " and ".join(f"{_name(parts[place]).lower()} ({values[place]:+.2f})" for place in dict.fromkeys(found))
+    said = f"Moved most by {named}; " if named else ""
+    return (
+        f"{said}{counted(small, 'head')} of {len(heads)} move it by less than a tenth of that. Numbers: {UNITS[by]}. "
+        "Colours end at the largest head; whole blocks may lie beyond."
+    ).replace("(-", "(−")
+
+
+def _name(part: str) -> str:
+    layer, _, name = part.partition(".")
+    if name in _BLOCKS:
+        return f"the {'attention' if name == 'attention' else 'feed-forward'} block of layer {layer}"
+    return f"Head {name} of layer {layer}"
+
+
+def _switches(parts: Sequence[str]) -> None:
+    """The same choice as in the map, for the keyboard."""
+    st.multiselect(
+        "Switched off together",
+        parts,
+        **OFF.bound,
+        format_func=lambda part: part.replace(".forward", ", feed-forward").replace(".attention", ", all heads"),
+        placeholder="Click cells, or choose: 3.7 is layer 3, head 7",
+    )
+
+
+def _together(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
+    if not off:
+        before_after.untouched(scene, scene.untouched, "heads")
+        st.caption("Click a cell to switch that part off.")
+        return
+    effects = engine().ask(question)
+    what = f"{_name(off[0]).lower()} off" if len(off) == 1 else f"{len(off)} parts off"
+    before_after.draw(scene, effects, what, "heads")
+
+
+def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
+    """The words that the answer rests on, before and after: each hidden by itself."""
+    units = explainable(scene.encoding, scene.position)
+    if not units or len(scene.encoding) > _LONGEST_FOR_WORDS:
+        return
+    change = _change(off)
+    hidden = [tuple(range(unit.start, unit.stop)) for unit in units]
+    plain = tuple(Change(hidden=each) for each in hidden)
+    both = (change, *(replace(change, hidden=each) for each in hidden))
+    before = engine().ask(replace(question, changes=plain, top_k=1))
+    after = engine().ask(replace(question, changes=both, top_k=1))
+    lost_before = explanations.occlusion(before)
+    lost_after = np.array(
+        [after.readings[0].log_probability - one.log_probability for one in after.readings[1:]]
+    )  # fmt: skip
+    lines = [_lit(units, lost, label, dark=scene.dark) for lost, label in
+             ((lost_before, "As it is"), (lost_after, "Off"))]  # fmt: skip
+    st.markdown("**Words that the answer rests on**, before and after")
+    token_line.draw(lines, key="words before and after")
+    st.caption(
+        f"Below each word: how many bits of log₂ P the prediction loses when that word alone is hidden. {LEGEND}."
+    )
+
+
+def _lit(units: Sequence[Unit], lost: Map, label: str, *, dark: bool) -> Line:
+    items = []
+    for unit, nats in zip(units, lost, strict=True):
+        bits = float(nats) / float(np.log(2))
+        number = "0" if abs(bits) < 0.05 else f"{bits:+.1f}".replace("-", "−")
+        items.append(without_word(unit.label, bits, number, f"without “{unit.label}”: {number} bits lost", dark=dark))
+    return Line(tuple(items), label=label)
+
+
+def _table(scene: Scene, effects: Effects, parts: Sequence[str]) -> pd.DataFrame:
+    columns = {name: changes(effects, name) for name in ("bits", "probability", "difference", "divergence")}
+    return pd.DataFrame(
+        {
+            "model": scene.model,
+            "revision": scene.info.revision,
+            "text": scene.text,
+            "answer": effects.answer.token,
+            "against": None if effects.against is None else effects.against.token,
+            "off": parts,
+            "value": VALUE.value,
+            "change_log2_p": columns["bits"],
+            "change_p": columns["probability"],
+            "change_logit_difference": columns["difference"],
+            "kl_bits": columns["divergence"],
+            "first_answer": [reading.best[0].token for reading in effects.readings],
+        }
+    )
+
+
+def _greedy(scene: Scene, question: Intervene) -> None:
+    """The fewest heads whose loss changes the answer, and how many can go before it does."""
+    heads = [(layer, head) for layer in range(scene.info.n_layers) for head in range(scene.info.n_heads)]
+    with st.expander("How many heads does it take?", icon=":material/stacked_line_chart:"):
+        st.markdown(
+            "Heads are switched off one after the other. Always the one goes that, beside those that are off already, "
+            "takes **most** from the answer: how few heads change it? Or the one that takes **least**: how many can "
+            "go? (Michel et al. 2019 took heads from a translation model and from BERT, and found that most can go.) "
+            "A greedy search finds a small set, not always the smallest."
+        )
+        job = desk().current(Greedy)
+        wanted = replace(question, changes=(), top_k=1)
+        if job is None or job.question != wanted:
+            st.button(
+                f"Run the search over {len(heads)} heads",
+                on_click=lambda: desk().start(Greedy(engine(), wanted, heads)),
+                icon=":material/play_arrow:",
+            )
+            return
+        if job.running:
+            watch(job)
+        if job.failure is not None:
+            st.warning(as_text(job.failure), icon=":material/error:")
+        _found(scene, job)
+
+
+def _found(scene: Scene, job: Greedy) -> None:
+    worst, least = job.paths.get("worst first"), job.paths.get("least first")
+    answer = readable(scene.untouched.answer.token)
+    if worst is not None and worst.changed:
+        named = ", ".join(f"{layer + 1}.{head + 1}" for layer, head in worst.heads[:_MOST_NAMED])
+        more = ", …" if len(worst.heads) > _MOST_NAMED else ""
+        st.markdown(
+            as_text(f"Without {counted(len(worst.heads), 'head')} ({named}{more}) the model puts another answer first.")
+        )
+        st.button(
+            "Switch these off",
+            on_click=lambda: setattr(OFF, "value", tuple(f"{a + 1}.{b + 1}" for a, b in worst.heads)),
+            icon=":material/toggle_off:",
+        )
+    elif worst is not None and not job.running:
+        st.markdown("No number of heads taken in this order changed the answer.")
+    if least is not None and (least.changed or not job.running) and least.heads:
+        n = len(least.heads) - least.changed
+        st.markdown(f"**{n} of {len(job.heads)}** heads can go, the least needed first, and the answer stays first.")
+    if job.running or least is None or worst is None or not least.probabilities:
+        return
+    series = [("takes most from it", worst), ("takes least from it", least)]
+    n = max(len(path.probabilities) for _, path in series)
+    lines = [(name, [*path.probabilities, *[float("nan")] * (n - len(path.probabilities))]) for name, path in series]
+    if len(job.random) == n:
+        lines.append(("in random order (mean of 5)", job.random))
+    figure = curves(
+        [str(k) for k in range(n)],
+        lines,
+        what=f"P({answer})",
+        across="heads off",
+        span=(0.0, max(max(path.probabilities) for _, path in series)),
+        share=True,
+        dark=scene.dark,
+    )
+    figures.show(figure, "greedy", "heads-greedy")
+    save.table("The orders", lambda: _orders(job), "heads-greedy")
+
+
+def _orders(job: Greedy) -> pd.DataFrame:
+    rows = [
+        {"order": order, "n_off": k, "layer": head[0] + 1, "head": head[1] + 1, "probability": path.probabilities[k]}
+        for order, path in job.paths.items()
+        for k, head in enumerate(path.heads, start=1)
+    ]
+    return pd.DataFrame(rows + [{"order": "random", "n_off": k, "probability": p} for k, p in enumerate(job.random)])
+
+
+VIEW = View(
+    "heads",
+    "Heads that matter",
+    draw,
+    "Every head is switched off by itself, and the model answers again. Click cells to switch several off together.",
+    more="A head that is off gives nothing, or its mean, in the place of what it would write; the bias of the output "
+    "projection stays. **All heads** and **feed-fwd** are the whole attention and feed-forward blocks of a layer. "
+    "That an answer falls when a head is off shows that this model uses it here; that it stays does not show that the "
+    "head does nothing, since others may do the same.",
+    caution="A head whose loss changes nothing may still be at work: others can do the same, or take over. And a "
+    "model without a head is another model, which may fail in ways of its own.",
+    fields=(OFF, VALUE, BY),
+)

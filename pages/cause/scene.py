@@ -1,0 +1,309 @@
+"""What every view of the page "Cause" is given: a text as a model reads it, and the answer that is followed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis.agreement import readable
+from analysis.effects import BYS, By
+from analysis.words import Unit, word_units
+from jobs.intervention_job import InterventionJob
+from model_zoo.questions.intervene import Intervene
+from model_zoo.types import Effects, Encoding, ModelInfo, ModelSpec, Reads, TargetAnswer
+from pages.cause.examples import EXAMPLES
+from pages.cause.fields import AGAINST, ANSWER, BY, MASK, MASKS
+from ui import address, notes, widgets, word_strip
+from ui.appearance import is_dark
+from ui.messages import as_text
+from ui.page import Need, View
+from ui.widgets import MODEL, PAIR, TEXT
+from ui.work import watch
+from viz.predictions import percent
+from web.background import desk
+from web.engine import engine
+
+# Runs times tokens from which an answer takes seconds: it is then a job, with a bar and a button that stops it.
+_LONG = 12_000
+_TOP_K = 40  # so that most answers of a run are known in the other, too
+_BY: dict[By, str] = {
+    "bits": "log₂ P",
+    "probability": "P",
+    "difference": "Logit difference",
+    "divergence": "KL divergence",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """``masked`` are the tokens that were clicked, ``typed`` the masks in the text, from 0. ``asked`` is what all of it
+    was made of: a view that is drawn again by itself sees by it whether that still holds.
+    """
+
+    info: ModelInfo
+    encoding: Encoding
+    reads: Reads
+    masked: tuple[int, ...]
+    typed: tuple[int, ...]
+    asked: tuple[object, ...]
+
+    @property
+    def model(self) -> str:
+        return self.info.id
+
+    @property
+    def dark(self) -> bool:
+        return is_dark()
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """The words of the text, those that frame it among them."""
+        return word_units(self.encoding)
+
+    @property
+    def words(self) -> tuple[Unit, ...]:
+        """The words that were written."""
+        return tuple(unit for unit in self.units if not unit.special)
+
+    @property
+    def masks(self) -> tuple[int, ...]:
+        return tuple(sorted({*self.masked, *self.typed}))
+
+    @property
+    def position(self) -> int | None:
+        """That of the mask that is followed."""
+        if self.reads != "mask":
+            return None
+        return self.masks[MASK.value if MASK.value < len(self.masks) else 0]
+
+    def lacks(self, need: Need) -> str | None:
+        """All views need an answer to follow, "mask" says where it comes from; and a head for it."""
+        if need == "attention":
+            return None if self.info.n_heads else f"{self.model} has no attention to switch off. Choose another model."
+        assert need == "mask", need
+        if self.reads == "next sentence" and self.info.nsp is None:
+            why = engine().why_not(self.model, "nsp") or ""
+            return f"{why} Or empty the second text, to ask about a masked word."
+        if self.reads != "mask":
+            return None
+        why_not = engine().why_not(self.model, "mlm")
+        if why_not:
+            return why_not
+        if not self.masks:
+            return "Nothing is masked yet. Click a word above, and see what the model’s guess for it rests on."
+        return word_strip.too_many(len(self.masks))
+
+    @property
+    def question(self) -> Intervene:
+        """Without changes, and with the answers as they were typed."""
+        aim = TargetAnswer(self.reads, self.position, _typed(ANSWER.value), _typed(AGAINST.value))
+        pair = self.encoding.text_pair
+        return Intervene(self.model, self.encoding.text, pair, self.masked, aim, top_k=_TOP_K)
+
+    @property
+    def untouched(self) -> Effects:
+        """The run as it is; the answer against is the model's second, or first, where none was typed."""
+        found = engine().ask(self.question)
+        if found.against is not None:
+            return found
+        return engine().ask(replace(self.question, aim=replace(self.question.aim, against=_runner_up(found))))
+
+    @property
+    def settled(self) -> Intervene:
+        """The question with both answers by their numbers, so that a changed run is asked for the same ones."""
+        found = self.untouched
+        assert found.against is not None
+        aim = TargetAnswer(self.reads, self.position, found.answer.id, found.against.id)
+        return replace(self.question, aim=aim)
+
+    @property
+    def where(self) -> str:
+        """Where the answer is read, as plain text."""
+        return {
+            "mask": "the mask",
+            "next token": "the end of the text",
+            "next sentence": "the pair",
+            "class": "the text",
+        }[self.reads]
+
+    def in_words(self, effects: Effects) -> str:
+        """What the model answers when it is left alone, as plain text."""
+        answer, against = effects.answer, effects.against
+        said = f"Followed is “{readable(answer.token)}” ({percent(answer.probability)}"
+        return said + (f", against “{readable(against.token)}” {percent(against.probability)})" if against else ")")
+
+    @property
+    def text(self) -> str:
+        """What was read, for files."""
+        return " | ".join(filter(None, (self.encoding.text, self.encoding.text_pair)))
+
+
+def _typed(answer: str) -> str | None:
+    return answer.strip() or None
+
+
+def _runner_up(effects: Effects) -> int:
+    """The best answer that is not the one that is followed."""
+    return next(one.id for one in effects.untouched.best if one.id != effects.answer.id)
+
+
+def make(_view: View[Scene]) -> Scene:
+    """Ask for the text and the model; which words to hide is asked by the views."""
+    _open_with_a_mask()
+    with widgets.asked():
+        text, pair = widgets.texts()
+        model = widgets.model()
+        widgets.try_example(EXAMPLES)
+    with st.spinner("Loading the model …", show_time=True):
+        info = engine().info(model)
+    reads = _reads(info, pair)
+    if reads == "next token" and pair:
+        notes.complaints(["This model reads one text, so the second one is left out."])
+    encoding = engine().encode(model, text, pair if reads in ("next sentence", "class") else None)
+    _warn(encoding)
+    if reads != "mask":
+        return Scene(info, encoding, reads, (), (), _asked())
+    mask = engine().vocabulary(model).mask_id
+    typed = tuple(place for place, token in enumerate(encoding.ids) if token == mask)
+    spans = [
+        None if special else span for span, special in zip(encoding.offsets, encoding.special, strict=True)
+    ]  # fmt: skip
+    clicked = word_strip.carried(MASKS, encoding.text, spans)
+    return Scene(info, encoding, reads, tuple(set(clicked) - set(typed)), typed, _asked())
+
+
+def _asked() -> tuple[object, ...]:
+    return TEXT.value, PAIR.value, MODEL.value, MASKS.value
+
+
+def _reads(info: ModelInfo, pair: str | None) -> Reads:
+    """Which answer a model is asked for: a class, what is next, whether a second text follows, or what a mask hides."""
+    if info.tuned_for == "classification":
+        return "class"
+    if info.lm:
+        return "next token"
+    return "mask" if pair is None else "next sentence"
+
+
+def _open_with_a_mask() -> None:
+    """Whoever comes here for the first time finds a sentence with a mask in which there is something to see."""
+    untouched = (TEXT.value, PAIR.value, MASKS.value) == (TEXT.default, "", MASKS.default)
+    if untouched and not {TEXT.name, PAIR.name, MASKS.name} & set(st.query_params):
+        opening = EXAMPLES.state(EXAMPLES.each[0])
+        address.put({field: opening[field] for field in (TEXT, MASKS, ANSWER, AGAINST)})
+
+
+def _warn(encoding: Encoding) -> None:
+    if encoding.n_dropped:
+        st.warning(
+            f"The text was cut: the model reads at most {len(encoding):,} tokens, so {encoding.n_dropped:,} were left "
+            "out, with any mask among them. What you typed is unchanged; shorten it to see all of it.",
+            icon=":material/content_cut:",
+        )
+
+
+def row(scene: Scene) -> DeltaGenerator:
+    """The words to click on where the answer is at a mask, and the line of controls beside them. Draws the whole page
+    again where a control of the view has changed what the scene was made of.
+    """
+    if scene.asked != _asked():
+        st.rerun()
+    if scene.reads != "mask":
+        return widgets.controls()
+
+    def choose(clicked: list[int]) -> None:
+        tokens = {token for place in clicked for token in range(scene.words[place].start, scene.words[place].stop)}
+        MASKS.value = tuple(sorted(tokens - set(scene.typed)))
+
+    hidden = set(scene.masks)
+    shown = [
+        place for place, unit in enumerate(scene.words) if not hidden.isdisjoint(range(unit.start, unit.stop))
+    ]  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="top", gap="small", key="words"):
+        word_strip.draw([unit.label for unit in scene.words], shown, "cause_strip", choose)
+        return widgets.controls()
+
+
+def answers(scene: Scene) -> None:
+    """Which answer is followed, and against which one; and which mask, where there are several."""
+    if scene.reads == "mask" and len(scene.masks) > 1:
+        names = [
+            f"Mask {number}: " + ("typed" if at in scene.typed else f"was “{scene.encoding.tokens[at]}”")
+            for number, at in enumerate(scene.masks, start=1)
+        ]
+        word_strip.one_mask(MASK, names)
+    with widgets.popover("Answer", ":material/ads_click:"):
+        st.text_input(
+            "The answer that is followed",
+            **ANSWER.bound,
+            placeholder="the model’s first",
+            help="One token of the model, or the name of a class. Empty: what the model itself puts first.",
+        )
+        st.text_input(
+            "against",
+            **AGAINST.bound,
+            placeholder="the model’s second",
+            help="A logit difference is that of these two. Empty: the model’s best other answer.",
+        )
+
+
+def measure(options: tuple[By, ...] = BYS) -> By:
+    """By what a change is measured."""
+    if BY.value not in options:
+        BY.value = options[0]
+    found: By = st.selectbox(
+        "Measured by", options, **BY.bound, format_func=lambda by: _BY[by], label_visibility="collapsed", width=170
+    )
+    return found
+
+
+UNITS: dict[By, str] = {
+    "bits": "change of log₂ P, in bits: −1 is half the probability",
+    "probability": "change of P",
+    "difference": "change of the logit difference",
+    "divergence": "KL divergence from the untouched answers, in bits",
+}
+
+
+def answered(question: Intervene, n_tokens: int) -> Effects | None:
+    """The effects of many changes: at once where that is a matter of a second or two, else by a job that shows how far
+    it is. None while it is at work, or where it was stopped.
+    """
+    if len(question.changes) * n_tokens <= _LONG:
+        with st.spinner("Running the model …", show_time=True):
+            return engine().ask(question)
+    job = desk().current(InterventionJob)
+    if job is None or job.question != question:
+        st.button(
+            as_text(f"Run the model {len(question.changes):,} times"),
+            on_click=lambda: desk().start(InterventionJob(engine(), question)),
+            type="primary",
+            icon=":material/play_arrow:",
+        )
+        st.caption("The text is long, so this takes a while. It goes on while you look at other pages.")
+        return None
+    if job.running:
+        watch(job)
+        return None
+    if job.failure is not None:
+        st.warning(as_text(job.failure), icon=":material/error:")
+        return None
+    if not job.complete:
+        st.info("Stopped before all runs were done. Change anything to begin again.", icon=":material/stop_circle:")
+        return None
+    return engine().ask(question)
+
+
+def footer(scene: Scene) -> None:
+    """One line about the model."""
+    notes.beyond_training({scene.model: len(scene.encoding)})
+    st.caption(notes.about_model(scene.info, len(scene.encoding)))
+
+
+def shows(spec: ModelSpec) -> str:
+    """What the page shows of a model, for the table of models."""
+    if not (spec.mlm or spec.nsp or spec.causal):
+        return "no answer to follow"
+    return "yes" if spec.attention else "all but heads"

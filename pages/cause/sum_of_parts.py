@@ -1,0 +1,165 @@
+"""View "Sum of parts": the logit of the answer as a sum of what every part of the model wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from analysis.agreement import readable
+from model_zoo.types import Contribution, Decomposition, counted
+from pages.cause import scene as scenes
+from pages.cause.scene import Scene
+from ui import figures, save, widgets
+from ui.field import SWITCH, Field, one_of
+from ui.page import View, lacking
+from viz.waterfall import waterfall
+from web.engine import engine
+
+GROUPED: Field[str] = Field("parts", "layers", one_of("the parts", ("layers", "heads")), of="cause")
+DIFFERENCE: Field[bool] = Field("difference", True, SWITCH, of="cause")
+
+_GROUPED = {"layers": "By layer", "heads": "Largest parts"}
+_MOST = 16
+_KINDS = {
+    "token": "Word embedding",
+    "position": "Position embedding",
+    "segment": "Segment embedding",
+    "bias": "All biases",
+}
+
+
+def draw(scene: Scene) -> None:
+    controls = scenes.row(scene)
+    if lacking(scene, ("mask",)):
+        return
+    with controls:
+        scenes.answers(scene)
+        grouped = widgets.choice("Parts", _GROUPED, GROUPED, label_visibility="collapsed")
+        difference = st.toggle(
+            "Against the other answer",
+            **DIFFERENCE.bound,
+            help="What each part adds to the answer more than to the other one. Most of a single logit is raised or "
+            "lowered for all tokens alike.",
+        )
+    question = scene.settled
+    found = engine().decompose(scene.model, scene.encoding.text, masked=scene.masked, aim=question.aim)
+    total, what = _whole(found, difference=difference)
+    parts = found.parts
+    rows = _by_layer(parts, difference) if grouped == "layers" else _largest(parts, difference)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        figures.show(waterfall(rows, total, what=what, dark=scene.dark), "waterfall", "sum-of-parts")
+        st.caption(
+            f"The parts add up to the logit within {abs(found.error):.1g}. Every norm on the way, and the activation "
+            "in the head, are held as they were in this run. A part is what it writes itself: what later layers make "
+            "of it counts as theirs."
+        )
+    with right:
+        st.markdown("**What the largest parts write**")
+        st.dataframe(_raises(parts, difference), hide_index=True, height=35 * (_MOST + 1) + 3)
+        st.caption("The tokens whose logits a part raises most, beyond what it raises all tokens by.")
+        save.table("All parts", lambda: _table(scene, found), "sum-of-parts")
+
+
+def _whole(found: Decomposition, *, difference: bool) -> tuple[str, str]:
+    """What the sum is called, and what is along its axis."""
+    answer = readable(found.answer.token)
+    if not difference or found.against is None:
+        return f"Logit of “{answer}”", f"logit of “{answer}”"
+    other = readable(found.against.token)
+    return f"“{answer}” − “{other}”", f"logit of “{answer}” less that of “{other}”"
+
+
+def _value(part: Contribution, difference: bool) -> float:
+    return part.logit - (part.against or 0.0) if difference else part.logit
+
+
+def _by_layer(parts: Sequence[Contribution], difference: bool) -> list[tuple[str, float, str]]:
+    """Embeddings, the heads of each layer together, each feed-forward block, and biases."""
+    rows: list[tuple[str, float, str]] = []
+    layers = sorted({part.layer for part in parts if part.layer is not None})
+    rows += [
+        (_KINDS[part.kind], _value(part, difference), "")
+        for part in parts
+        if part.kind in _KINDS and part.kind != "bias"
+    ]
+    for layer in layers:
+        heads = [part for part in parts if part.layer == layer and part.kind == "head"]
+        most = max(heads, key=lambda part: abs(_value(part, difference)))
+        said = f"the largest is {_name(most)}: {_value(most, difference):+.2f}".replace("-", "−")
+        rows.append(
+            (f"Layer {layer + 1}, {counted(len(heads), 'head')}", sum(_value(part, difference) for part in heads), said)
+        )
+        (forward,) = (part for part in parts if part.layer == layer and part.kind == "feed-forward")
+        rows.append((_name(forward), _value(forward, difference), ""))
+    rows += [(_KINDS[part.kind], _value(part, difference), "") for part in parts if part.kind == "bias"]
+    return rows
+
+
+def _largest(parts: Sequence[Contribution], difference: bool) -> list[tuple[str, float, str]]:
+    """The largest parts one by one, and all others together."""
+    ranked = _ranked(parts, difference)
+    rows = [(_name(part), _value(part, difference), "") for part in ranked[:_MOST]]
+    rest = ranked[_MOST:]
+    if rest:
+        rows.append((f"{counted(len(rest), 'other part')}", sum(_value(part, difference) for part in rest), ""))
+    return rows
+
+
+def _ranked(parts: Sequence[Contribution], difference: bool) -> list[Contribution]:
+    return sorted(parts, key=lambda part: -abs(_value(part, difference)))
+
+
+def _name(part: Contribution) -> str:
+    if part.layer is None:
+        return _KINDS[part.kind]
+    what = "feed-forward" if part.head is None else f"head {part.head + 1}"
+    return f"Layer {part.layer + 1}, {what}"
+
+
+def _raises(parts: Sequence[Contribution], difference: bool) -> pd.DataFrame:
+    ranked = _ranked(parts, difference)[:_MOST]
+    return pd.DataFrame(
+        {
+            "part": [_name(part) for part in ranked],
+            "adds": [f"{_value(part, difference):+.2f}".replace("-", "−") for part in ranked],
+            "raises": [" · ".join(readable(token) for token, _ in part.raises) for part in ranked],
+        }
+    )
+
+
+def _table(scene: Scene, found: Decomposition) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": scene.model,
+                "revision": scene.info.revision,
+                "text": scene.text,
+                "answer": found.answer.token,
+                "against": None if found.against is None else found.against.token,
+                "kind": part.kind,
+                "layer": None if part.layer is None else part.layer + 1,
+                "head": None if part.head is None else part.head + 1,
+                "logit": part.logit,
+                "logit_against": part.against,
+                "raises": " ".join(token for token, _ in part.raises),
+            }
+            for part in found.parts
+        ]
+    )
+
+
+VIEW = View(
+    "sum",
+    "Sum of parts",
+    draw,
+    "The answer’s logit is a sum of what every part of the model wrote into one vector. Who wrote how much?",
+    more="Direct logit attribution (nostalgebraist 2020; Elhage et al. 2021): the last vector is the sum of the "
+    "embeddings and of what every head and feed-forward block added, so the logit is one, too, once the norms are "
+    "held still. What a part writes for the answer is not all it does for it: it may also change what later parts do.",
+    caution="A share is what a part writes for the answer itself. What it changes in later parts counts as theirs, so "
+    "a small share does not show that the answer could do without that part.",
+    fields=(GROUPED, DIFFERENCE),
+)

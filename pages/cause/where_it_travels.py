@@ -1,0 +1,186 @@
+"""View "Where does it travel?": vectors of one sentence's run put into that of another, place by place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.agreement import readable
+from analysis.effects import By, changes, measured, recovered
+from analysis.words import Unit
+from model_zoo.types import Change, Effects
+from pages.cause import scene as scenes
+from pages.cause.fields import AGAINST, ANSWER, BY, MASKS, OTHER
+from pages.cause.scene import Scene
+from ui import save, widgets
+from ui.address import put
+from ui.cells import show
+from ui.field import Field, one_of
+from ui.messages import as_text
+from ui.page import View, lacking
+from ui.widgets import PAIR, TEXT
+from viz import cells
+from viz.layout import layer_names
+from viz.predictions import percent
+
+What = Literal["states", "attention", "forward", "heads"]
+WHAT: Field[What] = Field(
+    "what", "states", one_of("what is put in", ("states", "attention", "forward", "heads")), of="cause"
+)
+_WHAT: dict[What, str] = {
+    "states": "Vectors",
+    "attention": "Attention’s output",
+    "forward": "Feed-forward’s output",
+    "heads": "Single heads",
+}
+# Found by measuring: in each of them the two runs answer differently enough for there to be something to follow.
+PAIRS: tuple[tuple[str, str, str, str, str], ...] = (
+    ("Number", "The dogs near the house [MASK] hungry.", "The dog near the house [MASK] hungry.", "are", "is"),
+    ("Animacy", "The girl fell because [MASK] was tired.", "The stone fell because [MASK] was tired.", "she", "it"),
+    ("Gender", "My mother said that [MASK] was tired.", "My father said that [MASK] was tired.", "she", "he"),
+    ("Negation", "He always said [MASK] about it.", "He never said [MASK] about it.", "something", "anything"),
+    ("A changed object", "He put the key in the [MASK].", "He put the letter in the [MASK].", "lock", "envelope"),
+)  # fmt: skip
+
+
+def draw(scene: Scene) -> None:
+    controls = scenes.row(scene)
+    if lacking(scene, ("mask",)):
+        return
+    with controls:
+        scenes.answers(scene)
+        what = widgets.choice("Put in", _WHAT, WHAT, label_visibility="collapsed")
+        by = scenes.measure(("difference", "bits", "probability"))
+    with widgets.asked("other"):
+        st.markdown("**Put in from**", width="content")
+        other = widgets.text_area("The other sentence, whose run is put in", OTHER)
+        with widgets.popover("Ready pairs", ":material/compare_arrows:"):
+            for number, pair in enumerate(PAIRS):
+                st.button(pair[0], key=f"pair {number}", on_click=_use, args=(pair,), width="stretch")
+    if not other.strip():
+        with st.container(key="answer other"):
+            st.info(
+                "Type a second sentence with as many words, which differs in what you want to follow; or take a ready "
+                "pair.",
+                icon=":material/edit:",
+            )
+        return
+    widgets.short_enough(other, "The other sentence")
+    units = scene.units
+    question = replace(scene.settled, changes=_changes(scene, units, what), value="other", other=(other, None), top_k=1)
+    effects = scenes.answered(question, len(scene.encoding))
+    if effects is None:
+        return
+    _show(scene, effects, units, what, by, other)
+
+
+def _use(pair: tuple[str, str, str, str, str]) -> None:
+    _, text, other, answer, against = pair
+    put({TEXT: text, PAIR: "", MASKS: (), OTHER: other, ANSWER: answer, AGAINST: against, BY: "difference"})
+
+
+def _changes(scene: Scene, units: tuple[Unit, ...], what: What) -> tuple[Change, ...]:
+    """One vector, or one word's, at a time: layer by layer."""
+    layers = scene.info.n_layers
+    places = [tuple(range(unit.start, unit.stop)) for unit in units]
+    match what:
+        case "states":
+            return tuple(Change(states=(layer,), positions=at) for layer in range(layers + 1) for at in places)
+        case "attention":
+            return tuple(Change(attention=(layer,), positions=at) for layer in range(layers) for at in places)
+        case "forward":
+            return tuple(Change(feed_forward=(layer,), positions=at) for layer in range(layers) for at in places)
+        case "heads":
+            return tuple(
+                Change(heads=((layer, head),)) for layer in range(layers) for head in range(scene.info.n_heads)
+            )
+
+
+def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, by: By, other: str) -> None:
+    assert effects.other is not None
+    before, goal = measured(effects.untouched, by), measured(effects.other, by)
+    answer = readable(effects.answer.token)
+    p, q = effects.answer.probability, float(np.exp(effects.other.log_probability))
+    st.markdown(
+        as_text(
+            f"P({answer}) is {percent(p)} here and {percent(q)} in the other run. Each cell: how far the answer goes "
+            "from here to there when that one piece of the other run is put in."
+        )
+    )
+    shares = recovered(effects, by)
+    if np.isnan(shares).all():
+        st.info(
+            "By this measure both runs answer alike, so there is no way between them to follow. Choose another "
+            "measure, another answer, or another sentence.",
+            icon=":material/info:",
+        )
+        return
+    layers = scene.info.n_layers
+    rows = layer_names(layers + 1) if what == "states" else [str(layer) for layer in range(1, layers + 1)]
+    columns = [str(h) for h in range(1, scene.info.n_heads + 1)] if what == "heads" else [unit.label for unit in units]
+    payload = cells.cells(
+        shares.reshape(len(rows), len(columns)),
+        rows,
+        columns,
+        what="share of the way",
+        across="head" if what == "heads" else "",
+        down="behind layer" if what == "states" else "layer",
+        end=1.0,
+        file="where-it-travels",
+    )
+    show(payload, "cause_patching")
+    st.caption(
+        as_text(
+            f"0 is this run ({_written(by)} {before:.2f}), 1 the other ({goal:.2f}); below 0 it goes the other way, "
+            "and above 1 beyond. That a place carries the answer on does not say that it is needed there: another way "
+            "may do as well.".replace("-", "−")
+        )
+    )
+    save.table("Every place", lambda: _table(scene, effects, rows, columns, what, by, other), "where-it-travels")
+
+
+def _written(by: By) -> str:
+    return {"difference": "logit difference", "bits": "log₂ P", "probability": "P"}[by]
+
+
+def _table(
+    scene: Scene, effects: Effects, rows: list[str], columns: list[str], what: What, by: By, other: str
+) -> pd.DataFrame:
+    cells = [(row, column, place + 1) for row in rows for place, column in enumerate(columns)]
+    return pd.DataFrame(
+        {
+            "model": scene.model,
+            "revision": scene.info.revision,
+            "text": scene.text,
+            "other_text": other,
+            "answer": effects.answer.token,
+            "against": None if effects.against is None else effects.against.token,
+            "put_in": what,
+            "layer": [row for row, _, _ in cells],
+            "head" if what == "heads" else "word": [column for _, column, _ in cells],
+            "place": [place for _, _, place in cells],
+            "measure": by,
+            "change": changes(effects, by),
+            "share_of_the_way": recovered(effects, by),
+        }
+    )
+
+
+VIEW = View(
+    "patching",
+    "Where does it travel?",
+    draw,
+    "Two sentences that differ in one word. Pieces of the other run are put into this one: where does that turn the "
+    "answer?",
+    more="Activation patching (Vig et al. 2020; Meng et al. 2022): the run of the first sentence, with one vector, or "
+    "one head’s output, taken from the run of the second. Words are matched in their order, so the sentences need "
+    "equally many, and the mask in the same place; a word that is split into another number of tokens gets the mean of "
+    "the other word’s vectors.",
+    caution="Where the answer turns, what tells these two sentences apart passes through. What they have in common "
+    "is not seen, and other sentences may go another way.",
+    fields=(OTHER, WHAT),
+)

@@ -1,0 +1,298 @@
+"""View "Which word did it?": every method's answer on one sentence, and which of them holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis import explanations
+from analysis.explanations import Area, Way
+from jobs.explaining import N_SENTENCES, NEARNESS, ORDERS, RANDOM, WAYS, Explained, Explaining, built_in, explain
+from model_zoo.types import METHODS, Measure
+from pages.cause import scene as scenes
+from pages.cause.scene import Scene
+from ui import figures, save, widgets
+from ui.cells import show
+from ui.field import Field, one_of
+from ui.messages import as_text
+from ui.page import View, lacking
+from ui.work import watch
+from viz import cells
+from viz.curves import curves
+from viz.erasure import LEGEND
+from web.background import desk
+from web.engine import engine
+
+MEASURE: Field[Measure] = Field("of", "log P", one_of("the measure", ("log P", "P", "logit difference")), of="cause")
+WAY: Field[Way] = Field("way", "deletion", one_of("the curve", ("deletion", "insertion")), of="cause")
+
+_MEASURES: dict[Measure, str] = {"log P": "log₂ P", "P": "P", "logit difference": "Logit difference"}
+_WAYS: dict[Way, str] = {
+    "deletion": "Deletion: hide the highest first",
+    "insertion": "Insertion: show the highest first",
+}
+_TITLES = {
+    "occlusion": "Occlusion: hide the word",
+    "gradient x input": "Gradient × input",
+    "integrated gradients": "Integrated gradients",
+    "attention": "Attention, mean",
+    "rollout": "Attention rollout",
+    "value-weighted attention": "Attention × value",
+    "gradient-weighted attention": "Attention × gradient",
+    NEARNESS: "Nearness alone",
+    RANDOM: "Random order (mean of 5)",
+}
+_IN_UNITS = ("occlusion", "gradient x input", "integrated gradients")  # methods whose scores are parts of the measure
+_MOST = 40  # words for which all methods are worked out
+_METHODS = """
+- **Occlusion** (Zeiler & Fergus 2014; Li et al. 2016): each word hidden by itself; what the measure loses.
+- **Gradient × input** (Denil et al. 2014; Shrikumar et al. 2017): how fast the measure grows along each token’s
+  embedding. Where a norm follows straight behind the embeddings, as in ModernBERT, it is close to 0 for every token.
+- **Integrated gradients** (Sundararajan et al. 2017): gradients added up on the way from the sentence with every word
+  hidden to the sentence, in 32 steps. They must add up to what the measure differs between the two.
+- **Attention, mean**: what the vector that the answer is read from looks at, mean over all heads of all layers.
+- **Attention rollout** (Abnar & Zuidema 2020): the same followed through all layers.
+- **Attention × value** (Kobayashi et al. 2020): weights times the length of what is taken.
+- **Attention × gradient** (Chefer et al. 2021): weights that count by their effect on the measure, followed through all
+  layers.
+
+The numbers of a word are the sum of its tokens’. A hidden word is read as the mask; where a model has none, as the
+token for unknown words.
+
+Two orders ask nothing of the model, so a method has to beat both. **Nearness alone** takes the words next to the place
+where the answer is read first (of two equally far the earlier one); **random order** is the mean of 5. With the BERT
+that comes with this app, attention hardly beats nearness on the built-in sentences: try them below.
+"""
+
+
+def draw(scene: Scene) -> None:
+    controls = scenes.row(scene)
+    if lacking(scene, ("mask",)):
+        return
+    if len(scene.words) > _MOST:
+        st.info(
+            f"The text has {len(scene.words)} words. Every method takes many runs of the model, so at most {_MOST} "
+            "words are compared. Shorten the text.",
+            icon=":material/edit:",
+        )
+        return
+    with controls:
+        scenes.answers(scene)
+        measure = widgets.choice("Of", _MEASURES, MEASURE, label_visibility="collapsed")
+        with widgets.popover("The methods", ":material/menu_book:"):
+            st.markdown(_METHODS)
+    found = _explained(scene, measure)
+    if not found.curves:
+        st.info("There is no other word to ask about. Type a longer text.", icon=":material/edit:")
+        return
+    _scores(scene, found)
+    _holds(scene, found)
+    _many(scene)
+
+
+def _explained(scene: Scene, measure: Measure) -> Explained:
+    question = scene.settled
+
+    def compute() -> Explained:
+        *_, last = explain(engine(), question, measure)
+        return last
+
+    with st.spinner("Asking every method …", show_time=True):
+        return engine().derived(("explained", question, scene.info.revision, measure), compute)
+
+
+def _shown(found: Explained) -> list[str]:
+    return [name for name in METHODS if name in found.scores]
+
+
+def _scale(name: str) -> float:
+    """What a method's numbers are multiplied by for the screen: ln P becomes log₂ P, as everywhere on the pages."""
+    return 1 / math.log(2) if MEASURE.value == "log P" and name in _IN_UNITS else 1.0
+
+
+def _scores(scene: Scene, found: Explained) -> None:
+    names = _shown(found)
+    values = np.stack([found.scores[name] * _scale(name) for name in names])
+    payload = cells.cells(
+        values,
+        [_TITLES[name] for name in names],
+        [unit.label for unit in found.units],
+        what="score",
+        each_row=True,
+        file="which-word",
+    )
+    show(payload, "cause_scores")
+    said = (
+        f"{scene.in_words(found.untouched)}. {LEGEND}; attention has no sign. Each row has a colour scale of its own."
+    )
+    if found.error is not None and found.difference is not None:
+        whole, missed = (_scale("integrated gradients") * one for one in (found.difference, abs(found.error)))
+        said += f" Integrated gradients should add up to {whole:.3f} and miss it by {missed:.4f}.".replace("-", "−")
+    st.caption(as_text(said))
+    for why in dict.fromkeys(found.failures.values()):
+        st.caption(as_text(why))
+    save.table("All scores", lambda: _score_table(scene, found), "which-word")
+
+
+def _holds(scene: Scene, found: Explained) -> None:
+    """Which explanation holds on this sentence: curves, areas, and how far the methods agree."""
+    left, right = st.columns([3, 2], gap="medium")
+    names = [name for name in ORDERS if (name, "deletion") in found.curves]
+    with left:
+        st.markdown("**Which is faithful?** Words go in the order of each method, and P of the answer is watched.")
+        way = widgets.choice("Curve", _WAYS, WAY, label_visibility="collapsed")
+        ranked = sorted(names, key=lambda name: found.area(name, way), reverse=way == "insertion")
+        n = len(found.words)
+        series = [(f"{_TITLES[name]}: area {found.area(name, way):.2f}", found.curves[name, way]) for name in ranked]
+        high = max(float(curve.max()) for _, curve in series)
+        figure = curves(
+            [str(k) for k in range(n + 1)],
+            [(name, curve.tolist()) for name, curve in series],
+            what="P of the answer, of the whole text’s",
+            across="words hidden" if way == "deletion" else "words shown",
+            span=(0.0, min(high, 1.0)),
+            share=True,
+            dark=scene.dark,
+        )
+        figures.show(figure, f"curves {way}", f"which-word-{way}")
+        st.caption(
+            "Best on top. "
+            + (
+                "A method that names the right words brings the answer down fast: a small area is good."
+                if way == "deletion"
+                else "A method that names the right words brings the answer back fast: a large area is good."
+            )
+            + " Occlusion is made of the same kind of runs, so it has a head start."
+            + (" “Nearness alone” knows only where the answer is read." if NEARNESS in names else "")
+        )
+        save.table("The curves", lambda: _curve_table(scene, found), "which-word-curves")
+    if len(found.scores) > 1:
+        with right:
+            _agreement(found)
+
+
+def _agreement(found: Explained) -> None:
+    names = _shown(found)
+    taus = explanations.kendall([found.scores[name][[*found.words]] for name in names])
+    st.markdown("**Do they agree?** Kendall’s τ between the orders: 1 the same, 0 unrelated, −1 reversed.")
+    short = [_TITLES[name].partition(":")[0] for name in names]
+    numbered = [f"{number} {name}" for number, name in enumerate(short, start=1)]
+    places = [str(number) for number in range(1, len(names) + 1)]
+    show(cells.cells(taus, numbered, places, what="τ", end=1.0, file="which-word-agreement"), "cause_taus")
+    st.caption(
+        "Attention that disagrees with gradients and hiding (Jain & Wallace 2019) need not be useless: whether it is "
+        "an explanation depends on what is asked of one (Wiegreffe & Pinter 2019). See which passes."
+    )
+
+
+def _many(scene: Scene) -> None:
+    """The same on the built-in sentences."""
+    if scene.reads not in ("mask", "next token"):
+        return
+    with st.expander(f"On {N_SENTENCES} built-in sentences", icon=":material/library_books:"):
+        job = desk().current(Explaining)
+        if job is None or job.model != scene.model or job.measure != MEASURE.value:
+            st.markdown(
+                f"One sentence is one sentence. Here all methods are put to the same test on {N_SENTENCES} that were "
+                "written for this app, with the longest word of each hidden. It takes about a minute with the small "
+                "models."
+            )
+            st.button(
+                f"Run on {N_SENTENCES} sentences",
+                on_click=lambda: desk().start(
+                    Explaining(engine(), built_in(scene.model, causal=scene.info.lm), MEASURE.value)
+                ),
+                icon=":material/play_arrow:",
+            )
+            return
+        if job.running:
+            watch(job)
+        if job.failure is not None:
+            st.warning(as_text(job.failure), icon=":material/error:")
+        table = job.table()
+        if not table:
+            return
+        st.dataframe(_areas(table), hide_index=True)
+        st.caption(
+            f"Area under the curves of {job.n_done} sentences. Deletion: less is better. Insertion: more is better. "
+            "“Against nearness”: the mean difference from the area of nearness alone in the same sentence; where its "
+            "interval includes 0, nothing shows that the method says more than where the answer is read. Intervals: "
+            "95%, bootstrap over sentences."
+        )
+        save.table("Mean areas", lambda: _area_table(table), "which-word-areas")
+
+
+def _areas(table: Sequence[Area]) -> pd.DataFrame:
+    shown: dict[str, list[str]] = {"method": [_TITLES[one.method] for one in table if one.way == "deletion"]}
+    for way in WAYS:
+        each = [one for one in table if one.way == way]
+        shown |= {
+            f"{way}, mean": [f"{one.mean:.3f}" for one in each],
+            f"{way}, median": [f"{one.median:.3f}" for one in each],
+            f"{way}, against nearness": ["–" if one.above is None else f"{one.above:+.3f}" for one in each],
+        }
+    return pd.DataFrame(shown)
+
+
+def _area_table(table: Sequence[Area]) -> pd.DataFrame:
+    return pd.json_normalize([asdict(one) for one in table], sep="_")
+
+
+def _score_table(scene: Scene, found: Explained) -> pd.DataFrame:
+    rows = [
+        {
+            "model": scene.model,
+            "revision": scene.info.revision,
+            "text": scene.text,
+            "answer": found.untouched.answer.token,
+            "measure": _MEASURES[MEASURE.value],
+            "method": name,
+            "word": unit.label,
+            "first_token": unit.start + 1,
+            "last_token": unit.stop,
+            "score": float(score) * _scale(name),
+        }
+        for name in _shown(found)
+        for unit, score in zip(found.units, found.scores[name], strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+def _curve_table(scene: Scene, found: Explained) -> pd.DataFrame:
+    rows = [
+        {
+            "model": scene.model,
+            "revision": scene.info.revision,
+            "text": scene.text,
+            "method": name,
+            "way": way,
+            "words": k,
+            "share_of_p": float(share),
+            "area": found.area(name, way),
+        }
+        for (name, way), curve in found.curves.items()
+        for k, share in enumerate(curve)
+    ]
+    return pd.DataFrame(rows)
+
+
+VIEW = View(
+    "words",
+    "Which word did it?",
+    draw,
+    "Up to seven methods of feature attribution say which words the prediction depends on. Do they agree, and which is "
+    "faithful?",
+    more="Each method gives every word a number. To see which one to believe, words are hidden in each method’s "
+    "order, and P of the answer is followed (Samek et al. 2017; Petsiuk et al. 2018); punctuation marks stay. Hiding "
+    "words makes sentences that nobody wrote, so the curves measure how a method fits this test. A method that does "
+    "not beat nearness says no more than where the answer is read. The first row is what **Why this word?** on the "
+    "page Masked words shows.",
+    caution="Hiding words makes texts that nobody wrote. So a curve shows how well an order fits this test, with this "
+    "sentence; it does not show how the model comes to its answer.",
+    fields=(MEASURE, WAY),
+)

@@ -1,0 +1,323 @@
+"""View "Attention": a head of each model on one axis of words, their difference, and which heads are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis.alignment import REST, Alignment, on_common_words
+from analysis.divergence import Match, best_matches, head_matrix, jensen_shannon, matches_table, matching_layer
+from model_zoo.errors import NotSupported
+from model_zoo.types import AttentionRun, FloatArray
+from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
+from pages.compare.scene import Scene, ask, beside_each_other, common_words, good, in_rows, show_failure
+from ui import figures, notes, save, widgets
+from ui.field import Field
+from ui.messages import as_text, failures_as_messages
+from ui.page import View
+from ui.widgets import HEAD, LAYER
+from viz import compare
+from viz.heatmap import heatmap
+from web.engine import engine
+
+LONGEST = 512  # tokens: what a browser can show of several models
+_SLOW = 160  # words; beyond, comparing all heads takes seconds and waits to be asked for
+_NAMED = 3
+_HEIGHT = 340  # px of a heatmap whose rows can all be labelled in it
+_GROUP = "compare"  # heatmaps that show together what is pointed at
+_MATCHES = "best matches"
+
+
+def draw(scene: Scene) -> None:
+    scene.check()
+    with st.spinner("Running the models …", show_time=True):
+        found = ask(scene.models, lambda model: _run(scene, model))
+    runs = good(found)
+    if not runs:
+        beside_each_other(scene, found, lambda *_: None)
+        return
+    if any(run.encoding.n_dropped and run.n_tokens == LONGEST for run in runs.values()):
+        st.info(f"Attention is compared on at most {LONGEST} tokens of each model.", icon=":material/info:")
+    notes.beyond_training({model: run.n_tokens for model, run in runs.items()})
+    alignment = common_words(scene, {model: run.encoding for model, run in runs.items()})
+    units = dict(zip(runs, alignment.units, strict=False))
+    heads = _Heads(scene, runs)
+    shown: dict[str, FloatArray] = {}
+    lacking = [model for model in dict.fromkeys((scene.a, scene.b)) if model not in runs]
+    places = in_rows(len(runs) + (0 if lacking else 2))
+    for model, run in runs.items():
+        with next(places), failures_as_messages():
+            layer, head = heads.choose(model)
+            shown[model] = on_common_words(run.head(layer, head), units[model], run.encoding.special)
+            picture = heatmap(
+                shown[model],
+                alignment.labels,
+                [*alignment.labels, REST],
+                file=f"compare-attention-{len(shown)}",
+                query_segments=alignment.segments,
+                key_segments=_key_segments(alignment),
+                height=_HEIGHT,
+                group=_GROUP,
+            )
+            figures.show_heatmap(picture, f"attention {model}")
+            heads.say(model)
+    if not lacking:
+        with next(places):
+            with failures_as_messages():
+                _difference(scene, alignment, shown)
+            below = st.container()
+        with next(places), failures_as_messages():
+            _all_heads(scene, alignment, runs, heads, below)
+    with st.container() if lacking else below:
+        save.table(
+            "Weights on common words",
+            lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),
+            "compare-attention",
+        )
+    for model, outcome in found.items():
+        if isinstance(outcome, Exception):
+            st.markdown(f"**{as_text(scene.name(model))}**")
+            show_failure(outcome)
+    if lacking:
+        raise NotSupported(
+            f"{scene.name(lacking[0])} has no attention here, so nothing can be compared with it. "
+            "Choose another A or B above."
+        )
+
+
+def _run(scene: Scene, model: str) -> AttentionRun:
+    """The engine remembers its runs; [MASK] in the text is each model's own mask."""
+    return engine().attend(model, scene.text, scene.pair, max_tokens=LONGEST)
+
+
+class _Heads:
+    """Which head of every model is shown: controls over its picture. ``chosen`` holds (layer, head) from 0."""
+
+    def __init__(self, scene: Scene, runs: Mapping[str, AttentionRun]) -> None:
+        self._scene, self._runs = scene, runs
+        self.chosen: dict[str, tuple[int, int]] = {}
+        self._by_depth: set[str] = set()
+
+    def fields(self, model: str) -> tuple[Field[Any], Field[int]]:
+        """Of its layer and its head."""
+        place = self._scene.chosen.index(model)
+        if place == 0:
+            return LAYER, HEAD
+        return LAYERS_BESIDE[place - 1], HEADS_BESIDE[place - 1]
+
+    def choose(self, model: str) -> tuple[int, int]:
+        """A line with the model's name and steppers for layer and head.
+
+        Without a layer of its own, a model shows the one at the first model's depth.
+        """
+        run = self._runs[model]
+        of_layer, of_head = self.fields(model)
+        matched = self._matched(run)
+        widgets.into_range(of_layer, run.n_layers, "layer", self._scene.name(model))
+        chosen: int | None
+        with widgets.controls(f"of model {self._scene.chosen.index(model) + 1}"):
+            st.markdown(f"**{as_text(self._scene.name(model))}**", width="content")
+            if of_layer is LAYER:
+                chosen = st.number_input("Layer", 1, run.n_layers, **of_layer.bound, width=widgets.STEPPER)
+            else:
+                chosen = st.number_input(
+                    "Layer",
+                    1,
+                    run.n_layers,
+                    **of_layer.bound,
+                    value=None,
+                    placeholder=str(matched + 1),
+                    width=widgets.STEPPER,
+                )
+            layer = matched if chosen is None else int(chosen) - 1
+            n_heads = run.layers[layer].n_heads
+            widgets.into_range(of_head, n_heads, "head", self._scene.name(model))
+            head = int(st.number_input("Head", 1, n_heads, **of_head.bound, width=widgets.STEPPER)) - 1
+        if chosen is None:
+            self._by_depth.add(model)
+        self.chosen[model] = layer, head
+        return layer, head
+
+    def _matched(self, run: AttentionRun) -> int:
+        """The layer as deep as that of the first model that is shown."""
+        if not self.chosen:
+            return 0
+        first, (layer, _) = next(iter(self.chosen.items()))
+        return matching_layer(layer, self._runs[first].n_layers, run.n_layers)
+
+    def say(self, model: str) -> None:
+        """Which layer of how many it is; of a matched one also what it is beside."""
+        here = f"Layer {self.chosen[model][0] + 1} of {self._runs[model].n_layers}"
+        if model not in self._by_depth:
+            st.caption(f"{here}.")
+            return
+        first, (other, _) = next(iter(self.chosen.items()))
+        st.caption(f"{here}, beside layer {other + 1} of {self._runs[first].n_layers}: the same relative depth.")
+
+
+def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Alignment) -> pd.DataFrame:
+    """One row per cell: which head of which model, query and key as written with their places from 1, weight."""
+    n_words = len(alignment)
+    keys = [*alignment.labels, REST]
+    return pd.DataFrame(
+        {
+            "model": model,
+            "layer": layer + 1,
+            "head": head + 1,
+            "query": [place + 1 for place in range(n_words) for _ in keys],
+            "query_word": [word for word in alignment.labels for _ in keys],
+            "key": [place + 1 for _ in range(n_words) for place in range(len(keys))],
+            "key_word": keys * n_words,
+            "weight": weights.ravel(),
+        }
+    )
+
+
+def _key_segments(alignment: Alignment) -> list[int]:
+    """Of the columns; the last one is of no text, and stands with the words before it."""
+    return [*alignment.segments, *alignment.segments[-1:]]
+
+
+def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray]) -> None:
+    st.header("Their difference, A − B")
+    a, b = shown[scene.a], shown[scene.b]
+    names = _distinct(scene)
+    picture = compare.difference(
+        a,
+        b,
+        alignment.labels,
+        [*alignment.labels, REST],
+        names=names,
+        file="compare-difference",
+        query_segments=alignment.segments,
+        key_segments=_key_segments(alignment),
+        height=_HEIGHT,
+        group=_GROUP,
+    )
+    figures.show_heatmap(picture, "difference")
+    bits = float(jensen_shannon(a[None], b[None])[0, 0])
+    st.caption(
+        f"Their Jensen-Shannon divergence is {bits:.3f} bits: 0 means the same, 1 that they never look at the same "
+        "word."
+    )
+
+
+def _all_heads(
+    scene: Scene,
+    alignment: Alignment,
+    runs: Mapping[str, AttentionRun],
+    heads: _Heads,
+    place: DeltaGenerator,
+) -> None:
+    """The matrix of all heads and the table of the best matches; the heads most like the one shown go into a place of
+    their own.
+    """
+    st.header("Which head of B looks where a head of A looks?")
+    if len(alignment) > _SLOW and not st.toggle(
+        f"Compare all heads on these {len(alignment):,} words, which takes a while", **LONG.bound
+    ):
+        return
+    places = [list(runs).index(model) for model in (scene.a, scene.b)]
+    run_a, run_b = runs[scene.a], runs[scene.b]
+    names = _distinct(scene)
+    seen = tuple((run.model.id, run.model.revision, run.encoding.text, run.encoding.text_pair) for run in runs.values())
+    with st.spinner("Comparing all heads …", show_time=True):
+        matrix = engine().derived(
+            ("head matrix", seen, tuple(places)), lambda: head_matrix(run_a, run_b, alignment, *places)
+        )
+    with place:
+        _for_this_head(scene, heads, matrix, (run_a.n_heads, run_b.n_heads))
+    all_heads, best = st.tabs(["All heads", "Best matches"])
+    with all_heads:
+        figures.show(
+            compare.head_matrix(
+                matrix, run_a.n_layers, run_a.n_heads, run_b.n_layers, run_b.n_heads, names=names, dark=scene.dark
+            ),
+            "head matrix",
+            "compare-heads",
+        )
+        st.caption("The mean over words. Heads that look at the same words need not do the same with them.")
+    with best:
+        _best_matches(scene, heads, best_matches(matrix, run_a.n_heads, run_b.n_heads))
+        save.table("All pairs of heads", lambda: _pairs(matrix, run_a.n_heads, run_b.n_heads, names), "compare-heads")
+
+
+def _best_matches(scene: Scene, heads: _Heads, matches: Sequence[Match]) -> None:
+    st.caption("For every head of A, the head of B whose attention is most similar. Select a row to open both.")
+
+    def open_both() -> None:
+        rows = st.session_state[_MATCHES]["selection"]["rows"]
+        if rows:
+            match = matches[rows[0]]
+            of_b, of_a = heads.fields(scene.b), heads.fields(scene.a)
+            for (layer, head), at in (
+                (of_b, (match.layer_b, match.head_b)),
+                (of_a, (match.layer_a, match.head_a)),
+            ):
+                layer.value, head.value = at[0] + 1, at[1] + 1
+
+    table = matches_table(matches, _distinct(scene))
+    st.dataframe(
+        table,
+        key=_MATCHES,
+        hide_index=True,
+        height=300,
+        on_select=open_both,
+        selection_mode="single-row",
+        column_config={table.columns[-1]: st.column_config.NumberColumn(format="%.3f")},
+    )
+    save.table("Best matches", lambda: table, "compare-best-matches")
+
+
+def _pairs(matrix: FloatArray, n_heads_a: int, n_heads_b: int, names: tuple[str, str]) -> pd.DataFrame:
+    """One row per pair of heads."""
+    pairs = [
+        Match(float(bits), *divmod(row, n_heads_a), *divmod(column, n_heads_b))
+        for (row, column), bits in np.ndenumerate(matrix)
+    ]
+    return matches_table(pairs, names)
+
+
+def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_heads: tuple[int, int]) -> None:
+    """The heads of B most like the head of A that is shown, each a button that opens it."""
+    layer_a, head_a = heads.chosen[scene.a]
+    bits = matrix[layer_a * n_heads[0] + head_a]
+    of_layer, of_head = heads.fields(scene.b)
+
+    def show(layer: int, head: int) -> None:
+        of_layer.value, of_head.value = layer + 1, head + 1
+
+    st.markdown(as_text(f"Most like layer {layer_a + 1} head {head_a + 1} of A, in {scene.name(scene.b)}:"))
+    with st.container(horizontal=True, key="most alike"):
+        for column in np.argsort(bits, kind="stable")[:_NAMED]:
+            layer, head = divmod(int(column), n_heads[1])
+            st.button(
+                f"Layer {layer + 1} head {head + 1}: {bits[column]:.3f} bits",
+                key=f"most alike {column}",
+                on_click=show,
+                args=(layer, head),
+            )
+
+
+def _distinct(scene: Scene) -> tuple[str, str]:
+    """Names of A and B; a model beside itself is told apart."""
+    a, b = scene.name(scene.a), scene.name(scene.b)
+    return (a, b) if a != b else (f"A: {a}", f"B: {b}")
+
+
+VIEW = View(
+    "attention",
+    "Attention",
+    draw,
+    about="A head of each model, on the words that all of them see in full; point at one, and the others show it.",
+    more="Rows look, columns are looked at. Pieces are merged into words: summed over the keys of a word, averaged "
+    f"over its queries. The last column, “{REST}”, is what is left of each row's 100%.\n\n"
+    "A model without a layer of its own shows the one at the same relative depth as that of the first model; "
+    "empty the box to go back to that.\n\n" + notes.CAUTION,
+    fields=(LAYER, HEAD, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
+)

@@ -1,0 +1,298 @@
+"""View "Cost": models timed side by side, and how good they are, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from analysis.intervals import wilson
+from analysis.latency import ModelCost, doubling, frame, spread
+from jobs.measurement import Measurement
+from model_zoo.types import Quality
+from pages.compare.scene import Scene, ask, good
+from ui import figures, precomputed, save, widgets
+from ui.field import Field, one_of, within
+from ui.messages import as_text
+from ui.page import View
+from ui.work import watch
+from viz.by_length import Measure, by_length
+from web.background import desk
+from web.engine import engine
+
+_PEAK = "a pass adds, MB"
+_NOISY = 0.5  # of the median: where half of the passes lie further apart, something else was at work
+_MEASURES: Mapping[Measure, str] = {
+    "latency": "Time per text",
+    "tokens": "Tokens per second",
+    "words": "Words per second",
+}
+
+MEASURE: Field[Measure] = Field("measure", "latency", one_of("the measure", tuple(_MEASURES)), of="compare")
+LENGTH: Field[int] = Field("length", 128, within("the length", 1, 99_999), of="compare")
+
+_NOT_IN_LINK = "Not in it: the measured times, which hold for one machine at one moment only."
+_METHOD = """
+- **Time.** One text goes through a model's embeddings and layers (of BART or T5, those of the encoder). Splitting the
+  text into tokens and the heads that predict words are not part of it. The same running text is cut at 16 to 512 of
+  each model's own tokens, as far as the model reads.
+- **Fair turns.** Every model is warmed up at every length. Then come rounds: each times every model at every length,
+  in a new random order, so that a slow moment of the machine affects all of them alike. You see the median and the
+  middle half of the passes. The numbers hold for this machine at this moment; other work on it, such as other
+  visitors' models, makes them larger and the spread wider.
+- **Tokens are not alike.** Vocabularies split words into more or fewer pieces, so the tokens per second of two models
+  cannot be compared directly. Words per second can; punctuation marks count as words.
+- **Growth.** Full attention compares every token with every other: its work grows with the square of the length. An
+  LSTM reads token by token, so its work grows linearly. In a typical layer of width *d* the rest of the work, which
+  also grows linearly, is the larger part up to about 6 *d* tokens, so curves bend upwards late; short texts are mostly
+  overhead.
+- **Memory.** The bytes of all weights as loaded, heads and decoders included.
+- **Quality.** On 300 pairs of sentences written for this app, which no embedded model was trained on. *MLM*: 15% of
+  the tokens are chosen and hidden as in BERT's training, and only the very token of the text counts as correct.
+  *Masked* are those that a mask stands for, 80% of the chosen ones. *Replaced* are the 10% in whose place another token
+  stands, *kept* the 10% that stay: there the answer is in the text. Pieces are easier than whole words, so look at
+  pieces per word, too.
+  *NSP*: does the second sentence follow the first? Half of the pairs are random, so guessing gives 50%. Intervals are
+  95% (Wilson). `python -m training.evaluate` prints the same figures.
+"""
+
+
+def draw(scene: Scene) -> None:
+    """Run or stop, the curves, the table; before anything is timed, the table alone."""
+    found = desk().current(Measurement)
+    with widgets.controls():
+        if found is None or not found.running:
+            _start(scene)
+        timed = [] if found is None else _shown(found)
+        measure = widgets.choice("Show", _MEASURES, MEASURE) if timed else None
+        with widgets.popover("How it is measured", ":material/straighten:"):
+            st.markdown(_METHOD)
+    if found is not None:
+        if found.running:
+            watch(found)
+        _say(found, timed, scene)
+    if found is None or measure is None:
+        _before_timing(scene, found is None)
+        return
+    names = {cost.subject.model: scene.name(cost.subject.model) for cost in timed}
+    curves, numbers = st.columns(2, gap="medium")
+    with curves:
+        _curves(timed, measure, names, dark=scene.dark)
+        _notes(timed, names, found.running)
+    with numbers:
+        _table(timed, names)
+        save.table("Everything measured", lambda: frame(timed), "cost")
+
+
+def _start(scene: Scene) -> None:
+    n = len(scene.models)
+    st.button(
+        "Measure this model" if n == 1 else f"Measure these {n} models",
+        key="measure cost",
+        on_click=lambda: desk().start(Measurement(engine(), scene.models)),
+        type="primary",
+        icon=":material/timer:",
+    )
+
+
+def _shown(found: Measurement) -> list[ModelCost]:
+    """The models that have been timed; none while some still are, which would change all curves."""
+    return [] if found.running and found.stage != "judging" else [cost for cost in found.costs if cost.curve]
+
+
+def _say(found: Measurement, timed: Sequence[ModelCost], scene: Scene) -> None:
+    """What is to be said of a measurement: what failed, that it was stopped, that it is of other models."""
+    for failure in found.failures:
+        st.warning(as_text(f"{scene.name(failure.model)}: {failure.reason}"), icon=":material/error:")
+    if found.failure is not None:
+        st.warning(found.failure, icon=":material/error:")
+    if found.stopping and not found.running and not found.failures:
+        st.info(
+            "Stopped. What was measured until then is shown." if timed else "Stopped before anything was measured.",
+            icon=":material/stop_circle:",
+        )
+    if timed and set(found.models) != set(scene.models):
+        last = ", ".join(scene.name(model) for model in found.models)
+        st.info(
+            as_text(f"This is the last measurement ({last}), but other models are chosen above now. Measure again."),
+            icon=":material/history:",
+        )
+
+
+def _before_timing(scene: Scene, untouched: bool) -> None:
+    """What is known of the models without timing them; their quality where it came with the app."""
+    numbers, words = st.columns([2, 1], gap="medium")
+    if untouched:
+        words.info(
+            "Times hold for one machine at one moment, so they do not come with the app and have to be measured: that "
+            "takes half a minute to a few minutes, depending on the models' sizes, and can be stopped at any time.",
+            icon=":material/timer:",
+        )
+    subjects = good(ask(scene.models, engine().cost_subject))  # without those that could not be timed
+    costs = [ModelCost(subject, (), precomputed.quality(subject.info)) for subject in subjects.values()]
+    if not costs:
+        return
+    with numbers:
+        rows = _table(costs, {cost.subject.model: scene.name(cost.subject.model) for cost in costs})
+    lines = [
+        "A dash stands for what has not been measured, or what the model cannot do. Parameters, weights and pieces per "
+        "word are counted, not timed."
+    ]
+    if any(cost.quality is not None for cost in costs):
+        lines.append(
+            "The masked and NSP figures of the embedded models came with the app: measured with these weights on all "
+            "of the held-out pairs, in float32 on a CPU."
+        )
+    with words:
+        st.caption("  \n".join(as_text(line) for line in lines))
+        _reasons(costs)
+        save.table("This table", lambda: rows, "cost")
+
+
+def _curves(timed: Sequence[ModelCost], measure: Measure, names: Mapping[str, str], *, dark: bool) -> None:
+    curves = {cost.subject.model: cost.curve for cost in timed}
+    figures.show(by_length(curves, measure, names=names, dark=dark), "cost", f"cost-{measure}")
+    if spread(curves.values()) > _NOISY:
+        st.warning(
+            "Equal passes took very different times, as they do when something else keeps the machine busy, so the "
+            "medians say little. Measure again when it is quiet.",
+            icon=":material/blur_on:",
+        )
+
+
+def _length(lengths: Sequence[int]) -> int | None:
+    """The length of text for the table, of those that were measured; None where none was."""
+    if not lengths:
+        return None
+    wanted = LENGTH.value
+    if wanted not in lengths:
+        LENGTH.value = min(lengths, key=lambda length: abs(length - wanted))
+    return int(st.select_slider("Tokens in the text, for the table", lengths, **LENGTH.bound))
+
+
+# What a row of the table is called, how its numbers are written, and what stands behind them in brackets.
+_ROWS: Sequence[tuple[str, str, str | None]] = (
+    ("parameters, M", "{:,.1f}", None),
+    ("weights, MB", "{:,.1f}", None),
+    (_PEAK, "{:,.1f}", None),
+    ("time, ms", "{:,.2f}", "middle half, ms"),
+    ("tokens/s", "{:,.0f}", None),
+    ("words/s", "{:,.0f}", None),
+    ("× per doubling", "{:.2f}", None),
+    ("pieces/word", "{:.2f}", None),
+    ("masked correct", "{:.1f}%", "masked correct, 95%"),
+    ("replaced correct", "{:.1f}%", None),
+    ("kept correct", "{:.1f}%", None),
+    ("NSP correct", "{:.1f}%", "NSP correct, 95%"),
+)
+
+
+def _table(costs: Sequence[ModelCost], names: Mapping[str, str]) -> pd.DataFrame:
+    """Draws one column per model, so that no number is out of sight; returns the numbers, one row per model."""
+    length = _length(sorted({latency.n_tokens for cost in costs for latency in cost.curve}))
+    rows = pd.DataFrame([_row(cost, names[cost.subject.model], length) for cost in costs])
+    if rows[_PEAK].isna().all():  # only a GPU tells
+        rows = rows.drop(columns=_PEAK)
+    st.table(
+        pd.DataFrame(
+            {
+                model: {
+                    label: _written(row, label, pattern, behind) for label, pattern, behind in _ROWS if label in rows
+                }
+                for model, row in rows.set_index("model").iterrows()
+            }
+        )
+    )
+    st.caption(
+        "Times are medians, in brackets the middle half of the passes; shares have their 95% interval in brackets. "
+        "“× per doubling” is the factor by which time grows when the longest texts double in length: 2 if it grows "
+        "linearly, 4 if it grows with the square."
+    )
+    return rows
+
+
+def _written(row: Any, label: str, pattern: str, behind: str | None) -> str:
+    if pd.isna(row[label]):
+        return "–"
+    return pattern.format(row[label]) + ("" if behind is None else f" ({row[behind]})")
+
+
+def _row(cost: ModelCost, name: str, length: int | None) -> dict[str, object]:
+    here = None if length is None else cost.at(length)
+    quality = cost.quality or Quality(n_total=0)
+    return {
+        "model": name,
+        "parameters, M": cost.subject.info.parameters / 1e6,
+        "weights, MB": cost.subject.n_bytes / 1e6,
+        _PEAK: None if here is None or here.peak_bytes is None else here.peak_bytes / 1e6,
+        "time, ms": None if here is None else 1000 * here.median,
+        "masked correct": _percent(quality.mlm_accuracy),
+        "NSP correct": _percent(quality.nsp_accuracy),
+        "tokens/s": None if here is None else here.tokens_per_second,
+        "words/s": None if here is None else here.words_per_second,
+        "pieces/word": cost.subject.pieces_per_word,
+        "× per doubling": doubling(cost.curve),
+        "middle half, ms": None if here is None else f"{1000 * here.low:.2f}–{1000 * here.high:.2f}",
+        "masked correct, 95%": _ends(quality.mlm_accuracy, quality.n_masked),
+        "NSP correct, 95%": _ends(quality.nsp_accuracy, quality.n_pairs),
+        "replaced correct": _percent(quality.replaced_accuracy),
+        "kept correct": _percent(quality.kept_accuracy),
+    }
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _ends(share: float | None, n: int) -> str | None:
+    if share is None:
+        return None
+    low, high = wilson(share, n)
+    return f"{100 * low:.1f}–{100 * high:.1f}"
+
+
+def _notes(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) -> None:
+    """On what it was measured, and why cells are empty."""
+    infos = [cost.subject.info for cost in timed]
+    where = sorted({f"{info.dtype} on {info.device}" for info in infos})
+    threads = f", {timed[0].subject.n_threads} threads" if any(info.device == "cpu" for info in infos) else ""
+    passes = sorted({latency.n for cost in timed for latency in cost.curve})
+    counts = f"{passes[0]}" if len(passes) == 1 else f"{passes[0]} to {passes[-1]}"
+    lines = [f"{', '.join(where)}{threads}; {counts} passes per model and length, warm-up not counted."]
+    if running:
+        lines.append("The held-out sentences are still being read; shares are those so far.")
+    for cost in timed:
+        model = names[cost.subject.model]
+        if cost.quality is None:
+            if not running:
+                lines.append(f"{model} did not get to the held-out sentences.")
+            continue
+        if cost.quality.n_done < cost.quality.n_total and not running:
+            lines.append(
+                f"{model} read {cost.quality.n_done} of {cost.quality.n_total} held-out texts and pairs; its shares "
+                "are of these."
+            )
+    st.caption("  \n".join(as_text(line) for line in lines))
+    _reasons(timed)
+
+
+def _reasons(costs: Sequence[ModelCost]) -> None:
+    """Why models have no MLM or NSP."""
+    found = [why for cost in costs if cost.quality for why in (cost.quality.no_mlm, cost.quality.no_nsp)]
+    reasons = [f"- {as_text(why)}" for why in found if why is not None]
+    if reasons:
+        with st.expander("Why some models have no figure for MLM or NSP", icon=":material/help:"):
+            st.markdown("\n".join(dict.fromkeys(reasons)))
+
+
+VIEW = View(
+    "cost",
+    "Cost",
+    draw,
+    about="What each model costs in time and memory, timed here and now; the text above is not used.",
+    more="All models are given the same running text. Beside the costs stands how good each of them is.",
+    fields=(MEASURE, LENGTH),
+    left_out=lambda _scene: "" if desk().current(Measurement) is None else _NOT_IN_LINK,
+)

@@ -1,0 +1,34 @@
+"""The examples of the page "Compare"."""
+
+from __future__ import annotations
+
+from pages.compare.fields import BESIDE, COMPARED, HEADS_BESIDE, LAYERS_BESIDE, MASK, MASKS, VIEW
+from ui.examples import Example, Examples
+from ui.widgets import HEAD, LAYER, PAIR, TEXT
+
+EXAMPLES = Examples(
+    (TEXT, PAIR, LAYER, HEAD, VIEW, COMPARED, BESIDE, *LAYERS_BESIDE, *HEADS_BESIDE, MASKS, MASK),
+    (
+        Example(
+            "Words in pieces",
+            {TEXT: "Unbelievably, the electroencephalogram looked unremarkable.", VIEW: "tokens"},
+        ),
+        Example(
+            "One word back",
+            {
+                TEXT: "The cat sat on the mat because it was tired.",
+                VIEW: "attention",
+                COMPARED: ("embedded/bert", "embedded/modernbert"),
+                LAYER: 1,
+                HEAD: 3,
+                LAYERS_BESIDE[0]: 2,
+                HEADS_BESIDE[0]: 2,
+            },
+        ),
+        Example("A cup of what?", {TEXT: "He drank a cup of coffee.", VIEW: "predictions", MASKS: (5,)}),
+        Example(
+            "He, she or it?",
+            {TEXT: "Anna opened the letter because she was curious.", VIEW: "predictions", MASKS: (5,)},
+        ),
+    ),
+)

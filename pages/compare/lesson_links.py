@@ -1,0 +1,35 @@
+"""The page, prepared for a lesson: each link with a question."""
+
+from pages.compare.examples import EXAMPLES
+from pages.compare.fields import COMPARED, MASKS, VIEW
+from ui.lesson_links import LessonLink, LessonLinks
+from ui.widgets import TEXT
+
+LINKS = LessonLinks(
+    "Layers and models",
+    EXAMPLES.decides,
+    (
+        LessonLink(
+            "A larger and a smaller BERT",
+            {
+                TEXT: "She looked at him and shook her head.",
+                VIEW: "predictions",
+                COMPARED: ("embedded/bert", "embedded/tinybert"),
+                MASKS: (6,),
+            },
+            "Whose head is it, to each of the two? Now type “He looked at her and shook his head.” and click "
+            "“his”: is the one that was right still right, and what is one sentence worth as a test?",
+        ),
+        LessonLink(
+            "With attention and without",
+            {
+                TEXT: "The dog near the houses was hungry.",
+                VIEW: "predictions",
+                COMPARED: ("embedded/bert", "embedded/bilstm"),
+                MASKS: (5,),
+            },
+            "Whose first guess goes with “dog”, and whose with “houses”? The LSTM is also far smaller: what would "
+            "have to be equal before one could put the difference down to attention?",
+        ),
+    ),
+)

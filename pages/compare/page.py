@@ -1,0 +1,37 @@
+"""The page "Compare": two to four models on the same text."""
+
+from model_zoo.types import ModelSpec
+from pages.compare import attention, cost, lesson_links, predictions, representations, scene, tokens
+from pages.compare.fields import COMPARED, VIEW
+from ui.page import Page, run
+from ui.widgets import PAIR, TEXT
+
+
+def shows(spec: ModelSpec) -> str:
+    if not spec.attention:
+        return "all but attention"
+    return "yes" if spec.mlm else "all but predictions"
+
+
+PAGE = Page(
+    name="compare",
+    title="Compare",
+    icon=":material/compare_arrows:",
+    question="What do two models do differently?",
+    how="Give two to four models the same text: tokens, heads, guesses, layers, cost.",
+    about="Give two to four models the same text, and see how they split it, where their heads look, what they guess, "
+    "how similar their layers are, and what they cost. Where two of them are set against each other, A is the "
+    "reference, and B is compared with it; B may be A itself, which is a check: all differences are then 0. "
+    "Choose models from the list or, where the app allows any, type a Hugging Face id or a folder into it.",
+    fields=(TEXT, PAIR, COMPARED),
+    view=VIEW,
+    views=(tokens.VIEW, attention.VIEW, predictions.VIEW, representations.VIEW, cost.VIEW),
+    scene=scene.make,
+    apart=True,
+    footer=scene.about_models,
+    lesson_links=lesson_links.LINKS,
+    shows=shows,
+)
+
+if __name__ == "__main__":
+    run(PAGE)

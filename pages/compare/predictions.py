@@ -1,0 +1,282 @@
+"""View "Predictions": what each model puts in the place of a mask, how surprising it finds each word, and NSP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from analysis import scoring
+from analysis.agreement import agreement, rank_of, readable
+from model_zoo.text import word_spans
+from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
+from pages.compare.fields import BESIDE, LONG, MASK, MASKS
+from pages.compare.scene import Scene, ask, beside_each_other, common_words, gather, good, show_failure
+from ui import figures, notes, save, token_line, widgets, word_strip
+from ui.field import Field, within
+from ui.messages import as_text, failures_as_messages
+from ui.page import View
+from viz.predictions import predictions
+from viz.surprisal import surprisals
+from web.engine import engine
+
+_MOST_GUESSES = 50
+GUESSES: Field[int] = Field("guesses", 5, within("the number of guesses", 1, _MOST_GUESSES), of="compare")
+
+_TYPED = re.compile(r"\[MASK\]|<mask>")
+_LONG = 128  # tokens; beyond, scoring takes seconds and waits to be asked for
+_STRIP = "words masked for comparison"
+
+
+def draw(scene: Scene) -> None:
+    scene.check()
+    _length(scene)
+    _masks(scene)
+    st.header("How surprising each word is")
+    with failures_as_messages():
+        _surprisal(scene)
+    st.header("Does the second text follow the first?")
+    _next_sentence(scene)
+
+
+def _length(scene: Scene) -> None:
+    """The second text is read only by models that are asked whether it follows."""
+    read = ask(
+        scene.models,
+        lambda model: engine().encode(model, scene.text, scene.pair if scene.infos[model].nsp else None),
+    )
+    notes.beyond_training({model: len(encoding) for model, encoding in good(read).items()})
+
+
+def _masks(scene: Scene) -> None:
+    """Click words, or type masks; every model's guesses beside each other."""
+    row = st.container(horizontal=True, key="words")
+    with row:
+        words, spans = _strip(scene.text)
+    if not spans:
+        st.info("Nothing is masked yet. Click a word above, or type [MASK] into the text.", icon="👆")
+        return
+    too_many = word_strip.too_many(len(spans))
+    if too_many:
+        st.info(too_many, icon=":material/edit:")
+        return
+    masked = _with_masks(scene.text, spans)
+    with st.spinner("Running the models …", show_time=True):
+        found = ask(scene.models, lambda model: engine().fill_mask(model, masked, _MOST_GUESSES))
+    answers = good(found)
+    with row:
+        place = _which_mask(words)
+    top = GUESSES.value
+    here = [every[place].best[0].probability for every in answers.values() if place < len(every)]
+
+    def bars(model: str, every: Sequence[MaskPrediction]) -> None:
+        if place >= len(every):
+            st.info("This mask stands after the part of the text that the model reads.", icon=":material/content_cut:")
+            return
+        answer = every[place]
+        figures.show(
+            predictions(_shortened(answer, top), scene.name(model), dark=scene.dark, highest=max(here)),
+            f"guesses {model}",
+            f"compare-mask-{place + 1}",
+        )
+        _rank(words[place], answer)
+
+    beside_each_other(scene, found, bars, columns=len(found), named=False)
+    if answers:
+        _agreement(scene, answers, words)
+        with widgets.controls("guesses"):
+            st.slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound, width=320)
+            save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
+
+
+def _typed_and_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Where masks were typed, and where the words between them are."""
+    typed = [match.span() for match in _TYPED.finditer(text)]
+    inside = {place for span in typed for place in range(*span)}
+    return typed, [span for span in word_spans(text) if inside.isdisjoint(range(*span))]
+
+
+def _strip(text: str) -> tuple[list[str], list[tuple[int, int]]]:
+    """The words of the text to click on. Returns what stands at each mask ("" where it was typed), and where."""
+    typed, words = _typed_and_words(text)
+    clicked = word_strip.carried(MASKS, text, words)
+
+    def choose(places: list[int]) -> None:
+        MASKS.value = tuple(sorted(places))
+
+    word_strip.draw([text[slice(*span)] for span in words], clicked, _STRIP, choose)
+    spans = sorted([*typed, *(words[place] for place in clicked)])
+    return ["" if span in typed else text[slice(*span)] for span in spans], spans
+
+
+def _with_masks(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """One mask in the place of every span, whatever it takes a model to write what stood there."""
+    for start, end in reversed(spans):
+        text = text[:start] + "[MASK]" + text[end:]
+    return text
+
+
+def _shortened(answer: MaskPrediction, top: int) -> MaskPrediction:
+    """The best guesses, as they read in a text: models mark the space before a word each in their own way."""
+    best = tuple(entry._replace(token=readable(entry.token)) for entry in answer.best[:top])
+    return MaskPrediction(answer.position, best, answer.log_total)
+
+
+def _which_mask(words: Sequence[str]) -> int:
+    """The mask whose guesses are drawn, its place among all."""
+    with widgets.controls():
+        return word_strip.one_mask(MASK, [_named(place, words) for place in range(len(words))])
+
+
+def _named(place: int, words: Sequence[str]) -> str:
+    return f"Mask {place + 1}: " + (f"was “{words[place]}”" if words[place] else "typed")
+
+
+def _rank(word: str, answer: MaskPrediction) -> None:
+    """Where among the guesses the word is that stood there; one mask holds one token, so it may not be there."""
+    if word:
+        rank = rank_of(word, answer.best)
+        told = f"guess number {rank}" if rank else f"not among the {len(answer.best)} best guesses, each of one token"
+        st.caption(as_text(f"“{word}” is {told}."))
+
+
+def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], words: Sequence[str]) -> None:
+    """For every mask the first guess of each model, and how far those of A and B agree."""
+    top = GUESSES.value
+    n_masks = min(len(every) for every in answers.values())
+    rows = [
+        {"mask": _named(place, words)} | {scene.name(model): _guess(every[place]) for model, every in answers.items()}
+        for place in range(n_masks)
+    ]
+    if scene.a in answers and scene.b in answers and scene.a != scene.b:
+        pairs = list(zip(answers[scene.a], answers[scene.b], strict=False))[:n_masks]
+        found = [agreement(a, b, min(top, len(a.best), len(b.best))) for a, b in pairs]
+        alike = sum(one.first for one in found)
+        st.markdown(
+            as_text(
+                f"{scene.name(scene.a)} and {scene.name(scene.b)} have the same first guess for {alike} of {n_masks} "
+                f"mask{'s' if n_masks > 1 else ''}; of their {top} best they share "
+                f"{sum(one.overlap for one in found) / n_masks:.0%}."
+            )
+        )
+        for row, one in zip(rows, found, strict=True):
+            row[f"shared by A and B, of {top}"] = ", ".join(one.shared) or "none"
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+
+
+def _guess(answer: MaskPrediction) -> str:
+    return f"{readable(answer.best[0].token)} ({answer.best[0].probability:.1%})"
+
+
+def _guess_table(
+    scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], words: Sequence[str], masked: str
+) -> pd.DataFrame:
+    """One row per guess."""
+    return pd.DataFrame(
+        [
+            {
+                "model": model,
+                "revision": scene.infos[model].revision,
+                "text": masked,
+                "mask": number + 1,
+                "original": words[number],
+                "rank": rank,
+                "token": entry.token,
+                "probability": entry.probability,
+            }
+            for model, every in answers.items()
+            for number, answer in enumerate(every)
+            for rank, entry in enumerate(answer.best, start=1)
+        ]
+    )
+
+
+def _surprisal(scene: Scene) -> None:
+    """Every token masked in turn, by every model; on words that all of them see in full."""
+    text = _TYPED.sub("[MASK]", scene.text)
+    fill = [model for model in scene.models if scene.infos[model].mlm]
+    longest = max((len(engine().encode(model, text)) for model in fill), default=0)
+    if longest > _LONG and not st.toggle(
+        f"Score this long text: up to {longest:,} runs of each model, which takes a while", **LONG.bound
+    ):
+        return
+    score = engine().token_scores
+    found = gather(scene.models, lambda model: score(model, text, scheme="word l2r"), "masking every token in turn")
+    scores = good(found)
+    if scores:
+        _lines(scene, scores)
+    for outcome in found.values():
+        if isinstance(outcome, Exception):
+            show_failure(outcome)
+
+
+def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
+    alignment = common_words(scene, {model: score.encoding for model, score in scores.items()})
+    bits = {
+        model: scoring.unit_bits(score, units)
+        for (model, score), units in zip(scores.items(), alignment.units, strict=False)
+    }
+    lines = surprisals(alignment.labels, {scene.name(model): bits[model] for model in scores}, dark=scene.dark)
+    token_line.draw(lines, key="compared surprisal")
+    st.caption(
+        "Under each word is its surprisal in bits, −log₂ P(word | all others), one row a model: 0 means certain, and "
+        "each bit halves the probability. For a word in pieces it is the sum over the pieces, each guessed from those "
+        "before it in the word and from all other words (PLL-word-l2r, Kauf & Ivanova 2023)."
+    )
+    table = pd.DataFrame({"word": alignment.labels} | {f"{scene.name(model)} (bits)": bits[model] for model in scores})
+    with st.container(horizontal=True):
+        save.table("Surprisal", lambda: table, "compare-surprisal")
+        caption = "Surprisal in bits: −log₂ P(word | all others)."
+        models = [score.model for score in scores.values()]
+        token_line.download(lines, "Surprisal", caption, models, "compare-surprisal")
+
+
+def _next_sentence(scene: Scene) -> None:
+    """P(the second text follows), of the models that were trained to say so."""
+    if scene.pair is None:
+        st.caption(
+            "Type a second text above. Only models with a head for next-sentence prediction (NSP) or sentence order "
+            "(SOP) answer."
+        )
+        return
+    second = scene.pair
+    found = ask(scene.models, lambda model: engine().next_sentence(model, scene.text, second))
+
+    def number(_model: str, score: SentenceScore) -> None:
+        st.metric("P(in order), SOP" if score.kind == "SOP" else "P(second follows first)", f"{score.p_next:.4f}")
+        if score.encoding.n_dropped:
+            n_dropped = score.encoding.n_dropped
+            st.caption(f"The pair was cut: {n_dropped:,} tokens were left out, from the longer text first.")
+
+    beside_each_other(scene, found, number, columns=len(found), what="next sentence")
+    scores = good(found)
+    if scores:
+        save.table("Next sentence", lambda: _score_table(scene, scores), "compare-next-sentence")
+
+
+def _score_table(scene: Scene, scores: Mapping[str, SentenceScore]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": model,
+                "revision": score.model.revision,
+                "question": score.kind,
+                "a": scene.text,
+                "b": scene.pair,
+                "p": score.p_next,
+            }
+            for model, score in scores.items()
+        ]
+    )
+
+
+VIEW = View(
+    "predictions",
+    "Predictions",
+    draw,
+    about="What each model puts in the place of a mask (masked language modelling, **MLM**), and how surprising it "
+    "finds every word.",
+    fields=(MASKS, MASK, GUESSES, BESIDE, LONG),
+)

@@ -1,0 +1,123 @@
+"""View "Representations": how similar the layers of A and B are, by CKA over the words of many sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis import files
+from analysis.alignment import align, states_on_common_words
+from analysis.probing.cka import cross_cka
+from model_zoo.errors import InvalidInput
+from model_zoo.heldout import written_pairs
+from model_zoo.text import word_spans
+from model_zoo.types import FloatArray, HiddenStates
+from pages.compare.fields import BESIDE
+from pages.compare.scene import Scene
+from ui import figures, notes, save, widgets
+from ui.field import Field
+from ui.messages import as_text
+from ui.page import View
+from viz import compare
+from web.engine import engine
+
+SENTENCES: Field[str] = Field("sentences", "", of="compare")
+
+_MOST_WORDS = 1000  # every layer takes a matrix of words by words
+
+
+def draw(scene: Scene) -> None:
+    picture, words = st.columns([2, 1], gap="medium")
+    with words, widgets.popover("Sentences of your own", ":material/library_books:"):
+        own = st.text_area(
+            "Sentences, one per line; if empty, the built-in ones are used", **SENTENCES.bound, height=240
+        )
+    widgets.short_enough(own, "Your text")
+    pasted = [line.strip() for line in files.lines(own) if line.strip()]
+    sentences = _up_to_most(pasted or [pair.first for pair in written_pairs()])
+    if len(sentences) < len(pasted):
+        st.info(
+            f"The first {len(sentences)} of {len(pasted):,} sentences are used: {_MOST_WORDS:,} words are enough.",
+            icon=":material/info:",
+        )
+    a, b = scene.a, scene.b
+    names = scene.name(a), scene.name(b)
+    with st.spinner("Running both models …", show_time=True):
+        values, n_words, longest = engine().derived(
+            ("cka", a, scene.infos[a].revision, b, scene.infos[b].revision, *sentences),
+            lambda: _similarity(a, b, sentences),
+        )
+    notes.beyond_training(dict(zip((a, b), longest, strict=True)))
+    with picture:
+        figures.show(compare.cka(values, names, dark=scene.dark), "cka", "compare-cka")
+    with words:
+        st.caption(
+            as_text(
+                f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: 1 if "
+                f"the vectors of {n_words:,} words form the same shape, up to rotation, shift and scale, and 0 if they "
+                f"are not correlated at all. The words are those of {len(sentences)} "
+                f"{'sentences of yours' if pasted else 'built-in sentences, which no embedded model was trained on'}; "
+                "the vector of a word is the mean of its pieces. Layer 0 is the embeddings."
+            )
+        )
+        width = max(scene.infos[a].width, scene.infos[b].width)
+        if n_words <= 2 * width:
+            st.info(
+                f"The vectors are up to {width} numbers wide. With fewer than about {2 * width:,} words, all layers "
+                "look more alike than they are.",
+                icon=":material/info:",
+            )
+        save.table("Similarity of layers", lambda: _table(values, (a, b)), "compare-cka")
+
+
+def _up_to_most(sentences: Sequence[str]) -> list[str]:
+    """As many sentences as the words that are looked at need; at least one."""
+    n_words = np.cumsum([len(word_spans(sentence)) for sentence in sentences])
+    return list(sentences[: int(np.searchsorted(n_words, _MOST_WORDS)) + 1])
+
+
+def _similarity(a: str, b: str, sentences: Sequence[str]) -> tuple[FloatArray, int, tuple[int, int]]:
+    """CKA (layers + 1 of A, of B), the number of words it was computed on, and the tokens of the longest sentence for
+    A and B.
+    """
+    of_a, of_b = _states(a, sentences), _states(b, sentences)
+    pairs = []
+    for one, other in zip(of_a, of_b, strict=True):
+        try:
+            alignment = align([one.encoding, other.encoding])
+        except InvalidInput:  # not a word of this sentence is seen in full by both
+            continue
+        pairs.append(
+            [
+                states_on_common_words(side.states, units, side.encoding.special)
+                for side, units in zip((one, other), alignment.units, strict=True)
+            ]
+        )
+    if not pairs:
+        raise InvalidInput("No word of these sentences is seen in full by both models. Type others.")
+    vectors_a, vectors_b = (np.concatenate([pair[side] for pair in pairs], axis=1)[:, :_MOST_WORDS] for side in (0, 1))
+    longest_a, longest_b = (max(len(states.encoding) for states in side) for side in (of_a, of_b))
+    return cross_cka(vectors_a, vectors_b), vectors_a.shape[1], (longest_a, longest_b)
+
+
+def _states(model: str, sentences: Sequence[str]) -> list[HiddenStates]:
+    found = dict(engine().iter_hidden_states(model, sentences))
+    return [found[place] for place in range(len(sentences))]
+
+
+def _table(values: FloatArray, models: tuple[str, str]) -> pd.DataFrame:
+    """One row per pair of layers; layer 0 is the embeddings."""
+    rows = [(*models, *layers, float(value)) for layers, value in np.ndenumerate(values)]
+    return pd.DataFrame(rows, columns=["model_a", "model_b", "layer_a", "layer_b", "cka"])
+
+
+VIEW = View(
+    "representations",
+    "Representations",
+    draw,
+    about="How similar the layers of A and B are, measured on the words of many sentences; the text above is not used.",
+    fields=(BESIDE, SENTENCES),
+)

@@ -1,0 +1,282 @@
+"""What every view of the page "Compare" is given: the models that could be loaded, the texts, and who is A and B."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis.alignment import Alignment, align
+from model_zoo import text as texts
+from model_zoo.errors import Busy, InvalidInput, NotDownloaded, NotSupported, OutOfMemory, Unreachable
+from model_zoo.types import Encoding, ModelInfo
+from pages.compare import choice
+from pages.compare.choice import name
+from pages.compare.fields import BESIDE
+from ui import appearance, widgets
+from ui.messages import as_text, failures_as_messages
+from ui.page import Need, View
+from web.engine import engine
+
+Result = TypeVar("Result")
+
+_FAILED = "models to compare that could not be loaded"
+_QUICK = 0.3  # seconds in which models that are in memory answer; nothing is announced before
+_BETWEEN_LOOKS = 0.5
+_ANEW = (NotDownloaded, Unreachable, Busy)
+COLUMNS = 2  # pictures beside each other; more would be too small to read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """``models`` are those that were loaded, in the order chosen; ``failed`` says of the others why not.
+
+    ``a`` is the reference, ``b`` what it is compared with; both are the same where one model was chosen.
+    """
+
+    chosen: tuple[str, ...]
+    infos: Mapping[str, ModelInfo]
+    failed: Mapping[str, Exception]
+    beside: int
+    text: str
+    pair: str | None
+
+    @property
+    def dark(self) -> bool:
+        return appearance.is_dark()
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(model for model in self.chosen if model in self.infos)
+
+    @property
+    def a(self) -> str:
+        return self.models[0]
+
+    @property
+    def b(self) -> str:
+        """The model chosen for it; another one, or A itself, where that could not be loaded."""
+        if self.beside == 1:
+            return self.a
+        others = [model for model in self.models if model != self.a]
+        wanted = self.chosen[self.beside - 1]
+        return wanted if wanted in others else (others or self.models)[0]
+
+    def name(self, model: str) -> str:
+        return name(model, self.chosen)
+
+    def lacks(self, need: Need) -> str | None:
+        """Nothing: what one of the models cannot do is said in its place, and the others are shown."""
+        raise AssertionError(need)
+
+    def check(self) -> None:
+        """Raises InvalidInput, once for all models, for a text that none of them could read."""
+        texts.check(self.text, "The text" if self.pair is None else "The first text")
+        if self.pair is not None:
+            texts.check(self.pair, "The second text")
+
+
+def make(view: View[Scene]) -> Scene | None:
+    """Ask for the text and the models, and load them; None where none of them could be loaded.
+
+    B is asked for where the view has a field for it. Raises InvalidInput where no model is chosen.
+    """
+    with widgets.asked():
+        text, pair = widgets.texts()
+    chosen, beside = choice.models(with_b=BESIDE in view.fields)
+    if not chosen:
+        raise InvalidInput("No model is chosen. Choose two to four.")
+    infos, failed = load(chosen)
+    scene = Scene(chosen=chosen, infos=infos, failed=failed, beside=beside, text=text, pair=pair)
+    _failures(scene)
+    return scene if scene.models else None
+
+
+def load(models: Sequence[str]) -> tuple[dict[str, ModelInfo], dict[str, Exception]]:
+    """Load models beside each other, each with a line that says how far it is; what failed is kept with its reason.
+
+    A failure stays until another try is asked for: otherwise every click would wait for the hub again. Only a
+    download that waits for consent is looked at anew, and a cluster that did not answer.
+    """
+    kept: dict[str, Exception] = st.session_state.get(_FAILED, {})
+    failed = {model: error for model, error in kept.items() if model in models and not isinstance(error, _ANEW)}
+    infos: dict[str, ModelInfo] = {}
+    found = gather([model for model in models if model not in failed], engine().info, "loading")
+    for model, outcome in found.items():
+        if isinstance(outcome, Exception):
+            failed[model] = outcome
+        else:
+            infos[model] = outcome
+    _refuse_what_does_not_fit(infos, failed)
+    st.session_state[_FAILED] = failed
+    return infos, failed
+
+
+def _refuse_what_does_not_fit(infos: dict[str, ModelInfo], failed: dict[str, Exception]) -> None:
+    """Models that only fit into memory one at a time would throw each other out with every click."""
+    used = 0
+    for model, info in list(infos.items()):
+        size = info.parameters * (4 if info.dtype == "float32" else 2)
+        budget = engine().model_budget
+        if used + size > budget:
+            del infos[model]
+            failed[model] = OutOfMemory(
+                f"{name(model)} does not fit into memory together with the others: together they need "
+                f"{(used + size) / 1e6:,.0f} MB, and this app may use {budget / 1e6:,.0f} MB for models. "
+                "Leave one out, or choose a smaller one."
+            )
+        else:
+            used += size
+
+
+def gather(models: Sequence[str], call: Callable[[str], Result], doing: str) -> dict[str, Result | Exception]:
+    """``call`` of every model, in threads; its result or what it raised, in the order of the models.
+
+    The threads draw nothing: the page's own thread watches them.
+    """
+    if not models:
+        return {}
+    pool = ThreadPoolExecutor(len(models), thread_name_prefix="compare")
+    began = time.monotonic()
+    futures = {model: pool.submit(call, model) for model in models}
+    pool.shutdown(wait=False)  # takes no more calls; those at work go on even if the visitor leaves
+    place = st.empty()
+    if wait(futures.values(), timeout=_QUICK).not_done:
+        _watch(futures, place, began, doing)
+    place.empty()
+    return {model: future.exception() or future.result() for model, future in futures.items()}  # type: ignore[misc]
+
+
+def _watch(futures: Mapping[str, Future[Result]], place: DeltaGenerator, began: float, doing: str) -> None:
+    """A line for each model until all are done."""
+    with place.container():
+        lines = {model: st.status(_line(model, doing, began)) for model in futures}
+    open_ = dict(futures)
+    while open_:
+        done = wait(open_.values(), timeout=_BETWEEN_LOOKS, return_when=FIRST_COMPLETED).done
+        for model, future in list(open_.items()):
+            if future not in done:
+                lines[model].update(label=_line(model, doing, began))
+                continue
+            del open_[model]
+            seconds = f"{time.monotonic() - began:.1f} s"
+            if future.exception() is None:
+                lines[model].update(label=as_text(f"{name(model)}: done in {seconds}"), state="complete")
+            else:
+                lines[model].update(label=as_text(f"{name(model)}: failed after {seconds}"), state="error")
+
+
+def _line(model: str, doing: str, began: float) -> str:
+    return as_text(f"{name(model)}: {doing}, {time.monotonic() - began:.0f} s")
+
+
+def ask(models: Sequence[str], call: Callable[[str], Result]) -> dict[str, Result | Exception]:
+    """``call`` of every model, one after the other; its result or what it raised."""
+    found: dict[str, Result | Exception] = {}
+    for model in models:
+        try:
+            found[model] = call(model)
+        except Exception as error:
+            found[model] = error
+    return found
+
+
+def good(found: Mapping[str, Result | Exception]) -> dict[str, Result]:
+    """What worked."""
+    return {model: outcome for model, outcome in found.items() if not isinstance(outcome, Exception)}
+
+
+def readings(scene: Scene) -> dict[str, Encoding]:
+    """The tokens of the texts for every model, in which [MASK] is each one's own mask."""
+    scene.check()
+    return {model: engine().encode(model, scene.text, scene.pair) for model in scene.models}
+
+
+def common_words(scene: Scene, encodings: Mapping[str, Encoding]) -> Alignment:
+    """The words that all these models see whole; says what is left out of the comparison, and why.
+
+    ``units`` follow the order of ``encodings``; a single one is aligned with itself.
+    """
+    several = list(encodings.values())
+    alignment = align(several if len(several) > 1 else several * 2)
+    said = alignment.summary([scene.name(model) for model in (*encodings, *encodings)][: len(alignment.units)])
+    if said:
+        st.warning(as_text(said), icon=":material/content_cut:")
+    return alignment
+
+
+def _failures(scene: Scene) -> None:
+    """Why models could not be loaded, beside each other, with a button to try again."""
+    failed = [model for model in scene.chosen if model in scene.failed]
+    for model, column in zip(failed, st.columns(len(failed)) if failed else (), strict=True):
+        with column:
+            st.markdown(f"**{as_text(scene.name(model))}**")
+            show_failure(scene.failed[model])
+    if any(not isinstance(error, NotDownloaded) for error in scene.failed.values()):
+        st.button("Try again", on_click=lambda: st.session_state.pop(_FAILED, None), icon=":material/refresh:")
+    if scene.models and not {scene.chosen[0], scene.chosen[scene.beside - 1]} <= set(scene.models):
+        names = scene.name(scene.a), "itself" if scene.a == scene.b else scene.name(scene.b)
+        st.caption(as_text(f"Meanwhile {names[0]} is compared with {names[1]}."))
+
+
+def about_models(scene: Scene) -> None:
+    """What each of the models is, in a line."""
+    for model in scene.models:
+        st.caption(f"**{as_text(scene.name(model))}:** {as_text(_facts(scene.infos[model]))}.")
+
+
+def _facts(info: ModelInfo) -> str:
+    heads = (
+        f"{info.n_layers} layers × {info.n_heads} heads" if info.n_heads else f"{info.n_layers} layers, no attention"
+    )
+    return f"{heads}, width {info.width}, {info.parameters / 1e6:.1f} M parameters, revision {info.revision[:14]}"
+
+
+def beside_each_other(
+    scene: Scene,
+    found: Mapping[str, Result | Exception],
+    draw: Callable[[str, Result], None],
+    columns: int = COLUMNS,
+    *,
+    what: str = "models",
+    named: bool = True,
+) -> None:
+    """``draw`` every model's result under its name, ``columns`` in a row; what went wrong stands in its place.
+
+    ``draw`` itself names the models where they are not to be ``named``. Several such rows in a view are told apart by
+    ``what`` they show.
+    """
+    for (model, outcome), place in zip(found.items(), in_rows(len(found), columns, what), strict=True):
+        with place:
+            if named or isinstance(outcome, Exception):
+                st.markdown(f"**{as_text(scene.name(model))}**")
+            if isinstance(outcome, Exception):
+                show_failure(outcome)
+                continue
+            with failures_as_messages():
+                draw(model, outcome)
+
+
+def in_rows(n: int, columns: int = COLUMNS, what: str = "models") -> Iterator[DeltaGenerator]:
+    """``n`` places in rows of ``columns``; one that would stand alone in its row has all of it.
+
+    Where the window is too narrow for columns, a row scrolls sideways: pictures below each other could not be compared.
+    """
+    rows = st.container(key=f"beside {what}")
+    for start in range(0, n, columns):
+        here = min(columns, n - start)
+        yield from rows.columns(1 if here == 1 else columns, gap="medium")[:here]
+
+
+def show_failure(error: Exception) -> None:
+    """What a model cannot do is told like any other difference; the rest is a failure."""
+    if isinstance(error, NotSupported):
+        st.info(as_text(str(error)), icon=":material/block:")
+        return
+    with failures_as_messages():
+        raise error

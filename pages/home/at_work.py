@@ -1,0 +1,61 @@
+"""A model at work on the home page: where a head looks in a sentence, and what is guessed behind a mask beside it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import streamlit as st
+
+from model_zoo import DEFAULT_MODEL
+from pages.attention import words
+from pages.attention.scene import Scene
+from ui import address, figures
+from ui.appearance import is_dark
+from ui.field import Field, place
+from ui.messages import as_text
+from viz.predictions import predictions
+from web.engine import engine
+
+SENTENCE: Final = "The cat sat on the mat because it was tired."
+LOOKING: Final = {"text": SENTENCE, "pair": "", "model": DEFAULT_MODEL, "layer": 2, "head": 4}
+"""The head that looks from “it” to “cat”: what the address of the page Attention sets."""
+
+# The place of the head that is shown among all heads of the model, from 0.
+AT_WORK: Field[int] = Field("head", 15, place("the head", 999), of="home")
+
+_GUESSED: Final = "The dogs near the house are hungry."
+_HIDDEN: Final = 6  # the token “are”
+_GUESSES: Final = 5
+
+
+def draw() -> None:
+    """Both beside each other; on a phone one under the other."""
+    looking, guessing = st.columns([3, 2], gap="large")
+    with looking:
+        _looking()
+    with guessing:
+        _guessing()
+
+
+def _looking() -> None:
+    st.markdown("**Where does it look?** Point at a word: the others light up by how much this head looks at them.")
+    scene = Scene(model=DEFAULT_MODEL, text=SENTENCE, pair=None, part="encoder")
+    layer, head = divmod(min(AT_WORK.value, scene.run.n_layers * scene.run.n_heads - 1), scene.run.n_heads)
+
+    def choose(layer: int, head: int) -> None:
+        AT_WORK.value = layer * scene.run.n_heads + head
+
+    words.draw(scene, layer, head, choose)
+
+
+def _guessing() -> None:
+    (answer,) = engine().fill_mask(DEFAULT_MODEL, _GUESSED, _GUESSES, masked=(_HIDDEN,))
+    hidden = engine().masked_text(DEFAULT_MODEL, _GUESSED, (_HIDDEN,))
+    st.markdown(f"**What was hidden?** {as_text(hidden)}")
+    figures.show(predictions(answer, dark=is_dark()), "guesses", "guesses")
+    st.page_link(
+        "pages/masked_words/page.py",
+        label="Hide words of your own",
+        icon=":material/password:",
+        query_params=address.link("masked_words", text=_GUESSED, model=DEFAULT_MODEL, masks=(_HIDDEN,)),
+    )

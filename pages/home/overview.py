@@ -1,0 +1,106 @@
+"""The home page from top to bottom: a model at work, three ways in, what each page answers, links for a lesson.
+
+What needs no model is drawn first, so that nobody waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages.home import at_work
+from ui import address, figures
+from ui.lesson_links import LessonLink
+from ui.messages import failures_as_messages
+from ui.page import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """A way into the app: the page it leads to, and what its address sets there."""
+
+    title: str
+    icon: str
+    page: str
+    query: Mapping[str, str]
+    about: str
+
+
+def _entrances() -> tuple[Entrance, ...]:
+    example = at_work.LOOKING
+    return (
+        Entrance(
+            "I am new",
+            ":material/waving_hand:",
+            "learn",
+            address.link("learn", lesson="pieces"),
+            "Twelve short lessons: follow your own sentence through the whole of a model. Look, guess, and see.",
+        ),
+        Entrance(
+            "I teach",
+            ":material/school:",
+            "learn",
+            {},
+            "The lessons as slides, a worksheet with your class’s sentence, plans for 45 and 90 minutes, and a room "
+            "in which everybody follows you.",
+        ),
+        Entrance(
+            "I do research",
+            ":material/biotech:",
+            "attention",
+            address.link("attention", **(example | {"view": "heads"})),
+            "Every head measured and named by stated rules, every number to save with its model and revision.",
+        ),
+    )
+
+
+def draw(pages: Mapping[str, Page[Any]]) -> None:
+    """``pages`` are the others, by their names."""
+    alive = st.container(key="alive")
+    for column, entrance in zip(st.columns(3), _entrances(), strict=True):
+        with column.container(border=True, height="stretch", key=f"card {entrance.title}"):
+            st.page_link(
+                pages[entrance.page].path,
+                label=f"**{entrance.title}**",
+                icon=entrance.icon,
+                query_params=dict(entrance.query),
+            )
+            st.markdown(entrance.about)
+    lesson, answers = st.columns(2, gap="large")
+    with lesson:
+        _for_a_lesson(pages)
+    with answers:
+        _what_pages_answer(pages)
+    with alive, failures_as_messages(), figures.announced():
+        at_work.draw()
+
+
+def _what_pages_answer(pages: Mapping[str, Page[Any]]) -> None:
+    st.header("What each page answers", anchor=False)
+    for page in pages.values():
+        with st.container(gap=None):
+            st.page_link(page.path, label=f"**{page.title}**", icon=page.icon)
+            st.markdown(f"{page.question} {page.how}")
+
+
+def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
+    """The prepared links by groups, each with its question."""
+    st.header("For a lesson", anchor=False)
+    st.markdown(
+        "Pages with something to see, each with a question that one answers by looking. To give one to a class, copy "
+        "its link: a right click, or a long press on a telephone."
+    )
+    groups: dict[str, list[tuple[Page[Any], LessonLink]]] = {}
+    for page in pages.values():
+        if page.lesson_links is not None:
+            found = groups.setdefault(page.lesson_links.heading, [])
+            found += [(page, link) for link in page.lesson_links.links]
+    for heading, links in groups.items():
+        with st.expander(heading):
+            for page, link in links:
+                with st.container(gap=None):
+                    st.page_link(page.path, label=f"**{link.title}**", icon=page.icon, query_params=page.query_of(link))
+                    st.markdown(link.question)

@@ -1,0 +1,61 @@
+"""View "All numbers": one row for each task, with its baselines, best layer, controls and depth."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.layers.scene import Scene
+from pages.layers.tables import COLUMNS, interval, per_cent
+from ui.page import View
+from viz.layout import layer_names
+
+
+def draw(scene: Scene) -> None:
+    rows = []
+    for one in scene.found:
+        result, best = one.result, one.result.best
+        names = layer_names(len(result.layers))
+        rows.append(
+            {
+                "task": one.title,
+                "best layer": names[best.layer],
+                "accuracy there": per_cent(best.accuracy),
+                "95% interval": interval(best),
+                "not significantly different": ", ".join(
+                    names[layer] for layer in result.as_good if layer != best.layer
+                ),
+                **{judge.name: per_cent(judge.accuracy) for judge in result.baselines},
+                "random weights": per_cent(best.untrained_accuracy),
+                "expected layer": result.expected_layer,
+                "centre of gravity": result.centre_of_gravity,
+                "selectivity": per_cent(best.selectivity),
+                "control task": per_cent(best.control_accuracy),
+                "bits": best.bits,
+                "times shorter": best.compression,
+                "labels": len(result.labels),
+                "training items": result.n_train,
+                "development items": result.n_development,
+                "test items": result.n_test,
+            }
+        )
+    depth = st.column_config.NumberColumn(format="%.2f")
+    st.dataframe(
+        pd.DataFrame(rows).dropna(axis="columns", how="all"),
+        hide_index=True,
+        column_config={**COLUMNS, "expected layer": depth, "centre of gravity": depth},
+    )
+    st.caption(
+        "Controls and description length are those of the best layer, which is chosen on the development items; of "
+        "equals, it is the lowest. Depth counts layers, the embeddings as 0; it is empty unless the best layer beats "
+        "the embeddings (or the majority, for the centre of gravity) beyond chance."
+    )
+
+
+VIEW = View(
+    "summary",
+    "All numbers",
+    draw,
+    "A row for each task: its best layer, how sure that is, and what it is measured against.",
+    needs=("results",),
+)

@@ -1,0 +1,51 @@
+"""View "Curve": one task's accuracy over the layers, beside baselines, random weights and the control task."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.layers.scene import Scene
+from pages.layers.tables import COLUMNS, interval, per_cent, told
+from ui import figures, widgets
+from ui.appearance import is_dark
+from ui.page import View
+from viz.layout import layer_names
+from viz.probing import curve
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        one = scene.ask_task()
+    result = one.result
+    figures.show(curve(result, one.title, dark=is_dark()), "curve", f"curve-{result.task}")
+    table = pd.DataFrame(
+        {
+            "layer": layer_names(len(result.layers)),
+            "accuracy": [per_cent(layer.accuracy) for layer in result.layers],
+            "95% interval": [interval(layer) for layer in result.layers],
+            "p against the best": result.p[result.best.layer],
+            "development": [per_cent(layer.development_accuracy) for layer in result.layers],
+            "C": [layer.c for layer in result.layers],
+            "random weights": [per_cent(layer.untrained_accuracy) for layer in result.layers],
+            "selectivity": [per_cent(layer.selectivity) for layer in result.layers],
+            "control task": [per_cent(layer.control_accuracy) for layer in result.layers],
+            "bits": [layer.bits for layer in result.layers],
+            "times shorter": [layer.compression for layer in result.layers],
+        }
+    ).dropna(axis="columns", how="all")
+    if len(result.accuracies) > 1:
+        seeds = 100 * np.array(result.accuracies)
+        table = table.assign(**{"lowest seed": seeds.min(axis=0), "highest seed": seeds.max(axis=0)})
+    st.caption(f"Best on the development items: {told(result)}")
+    st.dataframe(table, hide_index=True, column_config=COLUMNS)
+
+
+VIEW = View(
+    "curve",
+    "Curve",
+    draw,
+    "One task over the layers, beside words alone, random weights and a control task.",
+    needs=("results",),
+)

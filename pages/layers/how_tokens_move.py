@@ -1,0 +1,83 @@
+"""View "How tokens move": how far each token of a typed sentence moves in each layer; needs no probe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.probing.movement import Measure, movement
+from pages.layers.scene import Scene
+from ui import figures, notes, save, widgets
+from ui.appearance import is_dark
+from ui.examples import Example, Examples
+from ui.field import Field, one_of
+from ui.page import View
+from ui.widgets import TEXT
+from viz.layer_vectors import token_movement
+from web.engine import engine
+
+MEASURE: Field[Measure] = Field("measure", "cosine", one_of("the measure", ("cosine", "relative")), of="layers")
+
+EXAMPLES = Examples(
+    (TEXT, MEASURE),
+    (
+        Example("A pronoun", {TEXT: "The cat sat on the mat because it was tired."}),
+        Example("The same word twice", {TEXT: "The ring on her finger shone, and the ring of the bell was loud."}),
+        Example("Words in pieces", {TEXT: "Unbelievably, the electroencephalogram looked unremarkable."}),
+    ),
+)
+
+_MEASURES: Mapping[Measure, str] = {"cosine": "Direction (1 − cosine)", "relative": "Relative length of the step"}
+_ABOUT: Mapping[Measure, str] = {
+    "cosine": "1 − cosine, 0 for the same direction, 1 for a right angle.",
+    "relative": "the length of the step divided by the length of the vector before it.",
+}
+_WHAT: Mapping[Measure, str] = {"cosine": "1 − cosine", "relative": "step / length"}
+
+
+def draw(scene: Scene) -> None:
+    model = scene.choice.model
+    with widgets.asked("moving"):
+        text, _ = widgets.texts(second=False)
+        widgets.try_example(EXAMPLES)
+        measure = widgets.choice("Measure", _MEASURES, MEASURE, label_visibility="collapsed")
+    with st.spinner("Running the model …", show_time=True):
+        hidden = engine().encoded_states(model, text)
+    tokens = hidden.encoding.tokens
+    if hidden.encoding.n_dropped:
+        st.warning(
+            f"The text was cut: the last {hidden.encoding.n_dropped:,} tokens were left out. "
+            "What you typed is unchanged.",
+            icon=":material/content_cut:",
+        )
+    notes.beyond_training({model: len(tokens)})
+    norm = "" if hidden.last_unnormed is None else " The last layer's vectors are taken before the model's final norm."
+    moved = movement(hidden.states, measure, last_unnormed=hidden.last_unnormed)
+    figures.show(token_movement(moved, tokens, _WHAT[measure], dark=is_dark()), "movement", "token-movement")
+    st.caption(f"How far each token's vector moves from one layer to the next: {_ABOUT[measure]}{norm}")
+    n_layers, n = moved.shape
+    save.table(
+        "Movement",
+        lambda: pd.DataFrame(
+            {
+                "layer": np.repeat(np.arange(1, n_layers + 1), n),
+                "position": np.tile(np.arange(1, n + 1), n_layers),
+                "token": tokens * n_layers,
+                "measure": measure,
+                "moved": moved.ravel(),
+            }
+        ),
+        "token-movement",
+    )
+
+
+VIEW = View(
+    "movement",
+    "How tokens move",
+    draw,
+    "How far the vector of each token of a text moves from one layer to the next.",
+    fields=(TEXT, MEASURE),
+)

@@ -1,0 +1,55 @@
+"""View "In the plane": the held-out items on the first two principal components of each layer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.probing import TaskMap
+from pages.layers.fields import LAYER
+from pages.layers.scene import Scene
+from ui import figures, save, widgets
+from ui.appearance import is_dark
+from ui.page import View
+from viz.layer_vectors import plane
+from viz.palette import MOST_COLOURS
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        picture = scene.ask_task().picture
+    layer = min(LAYER.value, len(picture.points) - 1)
+    n_labels = len(set(picture.labels))
+    if n_labels > MOST_COLOURS:
+        st.caption(f"There are {n_labels} labels; more than {MOST_COLOURS} colours cannot be told apart by eye.")
+    figures.show(plane(picture, layer=layer, dark=is_dark()), "plane", f"plane-{picture.task}")
+    st.caption(
+        f"{len(picture.labels):,} held-out {'sentences' if picture.words is None else 'words'}. Each layer has axes of "
+        "its own, so distances can be compared within a layer only. What a probe finds may lie outside these two "
+        "directions."
+    )
+    save.table("Points", lambda: _points(picture), f"plane-{picture.task}")
+
+
+def _points(picture: TaskMap) -> pd.DataFrame:
+    n_layers, n, _ = picture.points.shape
+    return pd.DataFrame(
+        {
+            "layer": np.repeat(np.arange(n_layers), n),
+            "text": picture.texts * n_layers,
+            "word": (picture.words or ("",) * n) * n_layers,
+            "label": picture.labels * n_layers,
+            "component_1": picture.points[:, :, 0].ravel(),
+            "component_2": picture.points[:, :, 1].ravel(),
+        }
+    )
+
+
+VIEW = View(
+    "plane",
+    "In the plane",
+    draw,
+    "Held-out items on the first two principal components of a layer (PCA); the slider goes through the layers.",
+    needs=("results",),
+)

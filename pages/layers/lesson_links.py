@@ -1,0 +1,19 @@
+"""The page, prepared for a lesson: each link with a question."""
+
+from pages.layers.fields import ASKED, LOOKED_AT, TASK, VIEW
+from ui.lesson_links import LessonLink, LessonLinks
+from ui.widgets import MODEL
+
+LINKS = LessonLinks(
+    "Layers and models",
+    (MODEL, *ASKED, *LOOKED_AT, VIEW),
+    (
+        LessonLink(
+            "Which layer knows the order of words?",
+            {TASK: "bigram_shift"},
+            "The probe is asked whether two neighbouring words were swapped; half right is guessing. How well does "
+            "it do on the embeddings, after which layer is it first right in four of five, and what do random "
+            "weights give?",
+        ),
+    ),
+)

@@ -1,0 +1,146 @@
+"""``python -m pages.layers.measure [--check]``: measure anew what comes with the app, or tell what has changed since.
+
+Everything runs on the CPU in float32. ``--check`` writes nothing, and its exit status is 1 where a number differs by
+more than processors do: see the tolerances below.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from analysis.probing import TASKS, Failed, Settings, TaskMap, TaskResult, run
+from model_zoo import Engine
+from model_zoo.registry import UNTRAINED
+from pages.layers import fields
+from training.measure_quality import MeasureQuality
+from ui.precomputed import EMBEDDED, PARTS, file_of, heldout_fingerprint, packed
+
+# Processors round differently, which moves a probability by less than a thousandth and, rarely, an item to the other
+# side: three of the 120 that judge a probe, three of 300 pairs, three of about 100 replaced or kept tokens. An item
+# that moves can push another one out of the list of those misclassified.
+TOLERANCE: Final = 0.001
+TOLERANCES: Final = {
+    **dict.fromkeys(
+        ("accuracy", "low", "high", "control_accuracy", "selectivity", "untrained_accuracy", "accuracies"), 0.026
+    ),
+    "development_accuracy": 0.051,  # of 40 items
+    "p": 0.2,
+    "c": 1.0,  # whose accuracies are equal but for an item
+    **dict.fromkeys(("mlm_accuracy", "nsp_accuracy"), 0.011),
+    **dict.fromkeys(("replaced_accuracy", "kept_accuracy"), 0.031),
+    **dict.fromkeys(("expected_layer", "centre_of_gravity"), 0.2),
+}
+MOVED_EXAMPLES: Final = 4
+
+
+def settings() -> Settings:
+    """Those with which the page "Layers" opens."""
+    return Settings(
+        sentences=fields.SENTENCES.default,
+        pooling=fields.POOLING.default,
+        pieces=fields.PIECES.default,
+        kind=fields.PROBE.default,
+        control=fields.CONTROL_TASK.default,
+        mdl=fields.MDL.default,
+        untrained=fields.UNTRAINED.default,
+        seed=fields.SEED.default,
+        seeds=fields.SEEDS.default,
+    )
+
+
+def measured(engine: Engine, model: str) -> str:
+    """All that comes with the app of a model, as its file holds it."""
+    probing = list(_probed(engine, model, settings()))
+    judged = engine.ask(MeasureQuality(model))
+    found = {
+        "parts": PARTS,
+        "model": asdict(engine.info(model)),
+        "heldout": heldout_fingerprint(),
+        "quality": asdict(judged),
+        "probing": probing,
+    }
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _probed(engine: Engine, model: str, chosen: Settings) -> Iterator[dict[str, Any]]:
+    """The tasks with which the page "Layers" opens."""
+    pictures: dict[str, TaskMap] = {}
+    tasks = [TASKS[name] for name in fields.TASKS.default]
+    encode, untrained = (functools.partial(engine.iter_hidden_states, name) for name in (model, f"{UNTRAINED}{model}"))
+    for event in run(encode, tasks, chosen, untrained=untrained):
+        match event:
+            case TaskMap():
+                pictures[event.task] = event
+            case TaskResult():
+                data = TASKS[event.task].build(chosen.sentences, chosen.seed)
+                yield packed(event, pictures[event.task], data)
+            case Failed():
+                raise ValueError(f"{event.task} cannot be probed on {model}: {event.reason}")
+
+
+def differences(stored: Any, fresh: Any, where: str = "") -> Iterator[str]:
+    """Where two files, read as plain data, differ by more than the tolerances; a line each."""
+    name = where.rpartition(".")[2].partition("[")[0]
+    if where.endswith("].wrong") and isinstance(stored, list) and isinstance(fresh, list):
+        yield from _differences_of_examples(stored, fresh, where)
+    elif isinstance(stored, dict) and isinstance(fresh, dict):
+        for key in {**stored, **fresh}:
+            yield from differences(stored.get(key), fresh.get(key), f"{where}.{key}")
+    elif isinstance(stored, list) and isinstance(fresh, list) and len(stored) == len(fresh):
+        for place, (one, other) in enumerate(zip(stored, fresh, strict=True)):
+            yield from differences(one, other, f"{where}[{place}]")
+    elif isinstance(stored, float) and isinstance(fresh, float):
+        if name == "points":  # which way an axis of the plane points means nothing
+            stored, fresh = abs(stored), abs(fresh)
+        if abs(stored - fresh) > TOLERANCES.get(name, TOLERANCE):
+            yield f"{where} was {stored:.4f} and is {fresh:.4f}"
+    elif stored != fresh:
+        yield f"{where} was {stored!r:.80} and is {fresh!r:.80}"
+
+
+def _differences_of_examples(stored: Any, fresh: Any, where: str) -> Iterator[str]:
+    """Of one layer's examples misclassified, which come in an order that rounding can change."""
+    before, now = _probabilities(stored), _probabilities(fresh)
+    moved = before.keys() ^ now.keys()
+    if len(moved) > MOVED_EXAMPLES:
+        yield f"{where} has {len(moved)} examples that only one of the two has"
+    for example in before.keys() & now.keys():
+        yield from differences(before[example], now[example], f"{where}{list(example)}.probability")
+
+
+def _probabilities(examples: Sequence[Mapping[str, Any]]) -> dict[tuple[Any, ...], float]:
+    """Each example's probability, by everything else there is of it."""
+    return {
+        tuple(value for name, value in example.items() if name != "probability"): example["probability"]
+        for example in examples
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status: 1 where ``--check`` found a difference, else 0."""
+    parser = argparse.ArgumentParser(prog="python -m pages.layers.measure", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; tell what a fresh run has otherwise")
+    check: bool = parser.parse_args(arguments).check
+    engine, status = Engine("cpu"), 0
+    for model in EMBEDDED:
+        text, file = measured(engine, model), file_of(model)
+        if not check:
+            file.write_text(text, encoding="utf-8")
+            sys.stdout.write(f"{model}: {len(text.encode()) / 1000:,.0f} kB written to {file}\n")
+            continue
+        stored = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+        found = list(differences(stored, json.loads(text)))
+        sys.stdout.write("".join(f"{model}{line}\n" for line in found) or f"{model}: as stored\n")
+        status = 1 if found else status
+    engine.close()
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

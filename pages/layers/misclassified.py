@@ -1,0 +1,61 @@
+"""View "Misclassified": the held-out items that a layer's probe got wrong, most confident first."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.layers.fields import LAYER
+from pages.layers.scene import Scene
+from pages.layers.tables import SHARE
+from ui import save, widgets
+from ui.page import View
+from viz.layout import layer_names
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        result = scene.ask_task().result
+        layer = result.layers[_ask_layer(len(result.layers))]
+    if not layer.wrong:
+        st.success("No held-out item is misclassified at this layer.", icon=":material/check:")
+        return
+    n_wrong = round((1 - layer.accuracy) * result.n_test)
+    table = pd.DataFrame(
+        {
+            "text": [example.text for example in layer.wrong],
+            "word": [example.word for example in layer.wrong],
+            "label": [example.label for example in layer.wrong],
+            "predicted": [example.predicted for example in layer.wrong],
+            "probability": [100 * example.probability for example in layer.wrong],
+        }
+    ).dropna(axis="columns", how="all")
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config={"text": st.column_config.TextColumn(width="large"), "probability": SHARE},
+    )
+    st.caption(
+        f"{n_wrong:,} of {result.n_test:,} held-out items are misclassified. These are the {len(layer.wrong)} the "
+        "probe was most confident of."
+    )
+    save.table("These examples", lambda: table, f"misclassified-{result.task}-layer-{layer.layer}")
+
+
+def _ask_layer(n_layers: int) -> int:
+    """A slider over the layers; 0 is the embeddings."""
+    names = layer_names(n_layers)
+    LAYER.value = min(LAYER.value, n_layers - 1)
+    layer = st.select_slider(
+        "Layer", list(range(n_layers)), **LAYER.bound, format_func=lambda layer: names[layer], width=360
+    )
+    return int(layer)
+
+
+VIEW = View(
+    "misclassified",
+    "Misclassified",
+    draw,
+    "The held-out items that the probe on a layer gets wrong and is most confident of.",
+    needs=("results",),
+)

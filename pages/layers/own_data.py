@@ -1,0 +1,153 @@
+"""The visitor's own data: a file or pasted lines, in one of three formats, as a data set to be probed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import streamlit as st
+
+from analysis.probing import Dataset, StructuralTask, readers
+from analysis.probing.data import TEST
+from analysis.probing.template_trees import template_conllu
+from model_zoo.types import counted
+from pages.layers import fields
+from ui import save, widgets
+from ui.messages import as_text, failures_as_messages
+from ui.own_file import OwnFile
+from web.process import kept
+from web.uploads import File
+
+# A class of thirty brings a few files, not one each; whatever is beyond is read again at every action.
+_MOST_READ = 8
+
+_FORMATS = {"table": "Table", "senteval": "SentEval", "conllu": "CoNLL-U"}
+_ABOUT = {
+    "table": "CSV or TSV. The first line names the columns `text` and `label`; the seed splits the sentences at "
+    "random. Columns are separated by a comma, a semicolon, a tab or a vertical bar.",
+    "senteval": "Each line is `split`, `label`, `text`, separated by tabs; the split is tr (trains the probe), va "
+    "(chooses its regularization and the best layer) or te (tests it).",
+    "conllu": "Treebank files with ten columns. Words are classified, by the vector chosen under “How”: the "
+    "mean of a word's pieces or its first piece. The split is by sentence.",
+}
+_TARGETS: Mapping[str, str] = {
+    "upos": "Part of speech",
+    "deprel": "Dependency relation",
+    "head_distance": "Distance to the head",
+    "trees": "Syntax trees",
+}
+_ABOUT_TREES = (
+    "The **structural probe** (Hewitt & Manning 2019) looks for a linear map of the vectors under which words are as "
+    "far apart as in the tree of their sentence. Punctuation (PUNCT) counts for the distances, not for the edges."
+)
+_EXAMPLE = "template-trees"
+_OWN = OwnFile(
+    upload="probing upload",
+    in_use="probing file",
+    pasted=fields.DATA,
+    ready={_EXAMPLE: lambda: File(f"{_EXAMPLE}.conllu", template_conllu().encode())},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnData:
+    """``fingerprint`` tells this data, as it is read, from any other."""
+
+    fingerprint: str
+    task: Dataset | StructuralTask
+
+
+def draw(seed: int) -> OwnData | None:
+    """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
+    format_ = widgets.choice("Format", _FORMATS, fields.FORMAT)
+    st.caption(_ABOUT[format_])
+    target, rank = "", 0
+    if format_ == "conllu":
+        target = widgets.choice("What to predict", _TARGETS, fields.TARGET)
+    if target == "trees":
+        rank = _about_trees()
+    found: OwnData | None = None
+    with failures_as_messages():
+        file = _OWN.draw()
+        if file is None:
+            return None
+        found = _read(file, format_, target, rank, seed)
+        _describe(found.task)
+    return found
+
+
+def _about_trees() -> int:
+    """What the structural probe is, an example to try it with, and the rank that is asked for."""
+    st.caption(_ABOUT_TREES)
+    rank, download, use = st.columns([1, 1, 1], vertical_alignment="bottom")
+    asked = rank.number_input(
+        "Rank of the probe", 1, 99_999, **fields.RANK.bound,
+        help="The number of rows of the linear map, at most the width of the model. More rows take longer; on "
+        "sentences made from templates, all 384 of the embedded BERT found no more than 64 did.",
+    )  # fmt: skip
+    with download:
+        save.file(
+            "Example file",
+            template_conllu,
+            _EXAMPLE,
+            "conllu",
+            "400 sentences with their trees, made from templates written for this app; not a treebank of real text.",
+        )
+
+    use.button("Use the example", on_click=_OWN.use, args=(_EXAMPLE,), icon=":material/park:")
+    return int(asked)
+
+
+def uploaded() -> bool:
+    """Whether a file is in use: the one uploaded last, or the example, until it is removed."""
+    return _OWN.uploaded()
+
+
+def _read(file: File, format_: str, target: str, rank: int, seed: int) -> OwnData:
+    """What is to be probed."""
+    parts = (
+        hashlib.sha256(file.data).hexdigest(),
+        file.name,
+        format_,
+        f"{target} {rank}" if target == "trees" else target,
+        str(seed),
+    )
+    fingerprint = "own data " + " ".join(parts)
+    return OwnData(fingerprint, _parsed(fingerprint, file, format_, target, rank, seed))
+
+
+@kept(most=_MOST_READ, key=lambda fingerprint, *_: fingerprint)
+def _parsed(
+    fingerprint: str,  # noqa: ARG001  (by which it is remembered)
+    file: File,
+    format_: str,
+    target: str,
+    rank: int,
+    seed: int,
+) -> Dataset | StructuralTask:
+    """Read once as long as it is among the last few that visitors have brought."""
+    if format_ == "table":
+        return readers.read_table(file.data, file.name, seed=seed)
+    if format_ == "senteval":
+        return readers.read_senteval(file.data, file.name, seed=seed)
+    if target == "trees":
+        return StructuralTask(readers.read_trees(file.data, file.name, seed=seed), rank)
+    return readers.read_conllu(file.data, file.name, cast(readers.CoNLLTarget, target), seed=seed)
+
+
+def _describe(task: Dataset | StructuralTask) -> None:
+    dataset = task.treebank.words if isinstance(task, StructuralTask) else task
+    n_test = int((dataset.part == TEST).sum())
+    items = f", {counted(len(dataset), 'word')}" if dataset.level == "token" else ""
+    labels = "with trees" if isinstance(task, StructuralTask) else counted(len(set(dataset.labels)), "label")
+    st.success(
+        as_text(
+            f"{dataset.name}: {len(dataset.texts):,} different sentences{items}, {labels}; "
+            f"{counted(n_test, 'sentence')} held out for the test. They are probed beside the tasks chosen above."
+        ),
+        icon=":material/check:",
+    )
+    for note in dataset.notes:
+        st.caption(as_text(note))

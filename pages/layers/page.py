@@ -1,0 +1,47 @@
+"""The page "Layers": what can be read off each layer, by probes."""
+
+from pages.layers import (
+    all_numbers,
+    curve,
+    fields,
+    how_tokens_move,
+    in_the_plane,
+    lesson_links,
+    misclassified,
+    picture,
+    scene,
+    similarity_of_layers,
+    structural,
+)
+from ui.page import Page, run
+from ui.widgets import MODEL
+
+PAGE = Page(
+    name="layers",
+    title="Layers",
+    icon=":material/layers:",
+    question="What can be read off each layer?",
+    how="Probe every layer for length, tense, number and more, or for labels of your own.",
+    about="A **probe** is a small classifier that reads a label off a layer's vectors. Train one on every layer, and "
+    "see where length, words, grammar or meaning can be read.",
+    fields=(MODEL, *fields.ASKED, *fields.OWN_DATA, *fields.LOOKED_AT),
+    view=fields.VIEW,
+    views=(
+        picture.VIEW,
+        curve.VIEW,
+        all_numbers.VIEW,
+        misclassified.VIEW,
+        in_the_plane.VIEW,
+        similarity_of_layers.VIEW,
+        structural.VIEW,
+        how_tokens_move.VIEW,
+    ),
+    scene=scene.make,
+    footer=scene.how,
+    left_out=scene.left_out,
+    lesson_links=lesson_links.LINKS,
+    shows=lambda spec: "yes, the encoder's" if spec.cross_attention else "yes",
+)
+
+if __name__ == "__main__":
+    run(PAGE)

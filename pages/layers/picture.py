@@ -1,0 +1,98 @@
+"""View "All layers": every task at every layer in one picture, and what its numbers mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.probing import Settings, frame
+from jobs.study import Finished
+from pages.layers import running
+from pages.layers.choice import PIECES, POOLING
+from pages.layers.method import meaning
+from pages.layers.scene import Scene
+from ui import figures, notes, save
+from ui.appearance import is_dark
+from ui.messages import as_text
+from ui.page import View
+from viz.probing import layers_by_tasks
+
+
+def draw(scene: Scene) -> None:
+    if scene.found:
+        _picture(scene.found)
+    elif scene.trees:
+        st.info("The trees found stand under “Syntax trees”.", icon=":material/park:")
+    else:
+        what = "being measured" if running.at_work() else "not measured yet"
+        figures.blank(f"Here will stand how much can be read off each layer: {what}.", "layers to come")
+
+
+def _picture(found: Sequence[Finished]) -> None:
+    """The tasks found, of which there is at least one, of one model and with the same settings."""
+    results = [one.result for one in found]
+    notes.beyond_training({found[0].model.id: max(result.longest for result in results)})
+    figures.show(layers_by_tasks(results, [one.title for one in found], dark=is_dark()), "layers", "layers-by-tasks")
+    st.caption(
+        "Per cent of the held-out items classified correctly, with the 95% interval below. Colour runs from each "
+        "task's majority baseline to no mistakes, so that tasks can be compared. *No model* is the best of the "
+        "baselines that see only words, pairs of words or a place: a layer that is no better need not hold more. The "
+        "best layer, in bold, was chosen on other items than these."
+    )
+    settings, model = results[0].settings, found[0].model
+    st.markdown(meaning(settings.kind))
+    vectors = []
+    if any(result.level == "sentence" for result in results):
+        vectors.append(f"Vector of a sentence: {_within_sentence(POOLING[settings.pooling])}.")
+    if any(result.level == "token" for result in results):
+        vectors.append(f"Vector of a word: {_within_sentence(PIECES[settings.pieces])}.")
+    st.caption(
+        as_text(
+            f"{model.id}, revision {model.revision[:14]}, {model.n_layers} layers of width {model.width}. "
+            f"{settings.sentences:,} sentences per task. {' '.join(vectors)} {_seeds(settings)}.{_came_with_app(found)}"
+        )
+    )
+    for one in found:
+        for note in one.result.notes:
+            st.caption(as_text(f"{one.title}: {note}"))
+    save.table("All results", lambda: table_of(found), "layers")
+
+
+def _within_sentence(label: str) -> str:
+    """A button's label in the middle of a sentence."""
+    return label[0].lower() + label[1:]
+
+
+def _seeds(settings: Settings) -> str:
+    if settings.seeds == 1:
+        return f"Seed {settings.seed}"
+    return f"Seeds {settings.seed} to {settings.seed + settings.seeds - 1}"
+
+
+def _came_with_app(found: Sequence[Finished]) -> str:
+    came = [one for one in found if one.precomputed]
+    if not came:
+        return ""
+    which = "These results" if len(came) == len(found) else f"The results of {', '.join(one.title for one in came)}"
+    return f" {which} came with the app, measured in {came[0].model.dtype} on a {came[0].model.device.upper()}."
+
+
+def table_of(found: Sequence[Finished]) -> pd.DataFrame:
+    """All results as one table, with a row for each task and layer, and the model in each row."""
+    table = frame([one.result for one in found])
+    rows = [len(one.result.layers) for one in found]
+    table.insert(0, "model", np.repeat([one.model.id for one in found], rows))
+    table.insert(1, "revision", np.repeat([one.model.revision for one in found], rows))
+    return table
+
+
+VIEW = View(
+    "layers",
+    "All layers",
+    draw,
+    "How many of a hundred held-out items a probe on each layer gets right; the stronger the colour, the more.",
+    "A **probe** is a small classifier that reads a label off a layer's vectors.",
+)

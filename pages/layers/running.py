@@ -1,0 +1,211 @@
+"""Starting a run, stopping it, watching how far it is, and what results there are without one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+
+from analysis.probing import LayerResult, StructuralTask
+from jobs.study import Finished, FoundTrees, Key, Results, Study
+from model_zoo import registry
+from model_zoo.errors import NotDownloaded
+from pages.layers import own_data
+from pages.layers.choice import Choice
+from ui import precomputed
+from ui.messages import as_text, enumerated, failures_as_messages
+from ui.work import watch
+from web.background import desk
+from web.engine import engine
+
+_ASKED = "probing asked for"
+# Measured on two processor cores with nothing else to do, sentences of ten tokens: nearly all of it is the model.
+_SECONDS_A_SENTENCE = 0.4e-3
+_SECONDS_A_SENTENCE_AND_WEIGHT = 0.3e-9
+# The structural probe, a layer and an entry of its matrix; sentences of 20 words.
+_SECONDS_A_TREE = 0.2e-3
+_SECONDS_A_TREE_AND_ENTRY = 42e-9
+
+
+def last() -> Study | None:
+    """This visitor's last run, at work or over."""
+    return desk().current(Study)
+
+
+def at_work() -> bool:
+    """Whether a run of this visitor's is going on."""
+    study = last()
+    return study is not None and study.running
+
+
+def _mine() -> Results:
+    """The results of this visit's runs, which each run hands on to the next."""
+    study = last()
+    return {} if study is None else study.results
+
+
+def known(keys: Iterable[Key]) -> list[Finished | FoundTrees]:
+    """The results there are for these: of this visit's runs, else those that came with the app."""
+    mine = _mine()
+    found = [mine.get(key) or precomputed.probing(key.model).get(key) for key in keys]
+    return [one for one in found if one is not None]
+
+
+def of_last_run() -> list[Finished | FoundTrees]:
+    """The results there are for all that the last run was asked for."""
+    study = last()
+    return [] if study is None else known(study.asked)
+
+
+def left_out_of_link(choice: Choice) -> str:
+    """What is on the screen and not in the address, in a sentence; nothing if there is no such thing."""
+    left_out = ["the file you uploaded"] if own_data.uploaded() else []
+    if not all(one.precomputed for one in known(choice.tasks) or of_last_run()):
+        left_out.append("results of your own runs: whoever opens it has to run the tasks again, on the same sentences")
+    return f"Not in it: {', and '.join(left_out)}." if left_out else ""
+
+
+def _ask(model: str) -> None:
+    """Remembered until it is done: another click while the model is loading starts the page over."""
+    st.session_state[_ASKED] = model
+
+
+def button(choice: Choice) -> None:
+    """The button that runs what is chosen, in the line of what is asked; none while something runs."""
+    if at_work():
+        return
+    missing, given = _to_run(choice)
+    to_run = missing or given
+    if not choice.tasks:
+        said = "Choose at least one task, or bring your own data."
+    elif missing:
+        said = _must_be_run(choice, missing)
+    elif given:
+        came = "These results" if len(given) == len(choice.tasks) else f"The results of {_titles(choice, given)}"
+        said = f"{came} came with the app. Press Run to measure them again."
+    else:
+        said = "Everything chosen has been run. You can add other tasks, models or settings; nothing is lost."
+    st.button(
+        f"Run {len(to_run)} task{'s' if len(to_run) != 1 else ''}" if to_run else "Run",
+        on_click=_ask,
+        args=(choice.model,),
+        type="primary" if missing else "secondary",
+        disabled=not to_run,
+        icon=":material/play_arrow:",
+        help=as_text(said),
+    )
+
+
+def _to_run(choice: Choice) -> tuple[list[Key], list[Key]]:
+    """What has no results yet; and what has results that came with the app."""
+    missing = [key for key in choice.tasks if not known([key])]
+    return missing, [key for key in choice.tasks if key not in _mine() and key not in missing]
+
+
+def draw(choice: Choice) -> None:
+    """While something runs how far it is; else what has to be run, and what was asked for is begun."""
+    study, mine = last(), _mine()
+    if study is not None and study.running:
+        watch(study, _standings)
+        return
+    missing, given = _to_run(choice)
+    to_run = missing or given
+    if not choice.tasks:
+        st.info("Choose at least one task, or bring your own data.", icon=":material/quiz:")
+    elif missing:
+        st.info(as_text(_must_be_run(choice, missing)), icon=":material/layers:")
+    if to_run and st.session_state.get(_ASKED) == choice.model:
+        done = True
+        with failures_as_messages():
+            try:
+                with st.spinner("Loading the model …", show_time=True):
+                    info = engine().info(choice.model)
+            except NotDownloaded:
+                done = False  # the run begins by itself when the download has ended
+                raise
+            study = Study(
+                info,
+                functools.partial(engine().iter_hidden_states, choice.model),
+                functools.partial(engine().iter_hidden_states, f"{registry.UNTRAINED}{choice.model}"),
+                choice.tasks,
+                choice.titles,
+                choice.settings,
+                mine,
+                given if missing else (),
+            )
+            desk().start(study)
+        if done:
+            st.session_state[_ASKED] = None
+        if study is not None and study.running:
+            st.rerun()
+    else:
+        st.session_state[_ASKED] = None
+    if study is not None:
+        _aftermath(study)
+
+
+def _must_be_run(choice: Choice, missing: Sequence[Key]) -> str:
+    """What has no results, and about how long it takes to have them."""
+    spec, one = registry.find(choice.model), len(missing) == 1
+    task = "this task" if one else "them"
+    if spec is None:
+        takes = f"how long running {task} takes depends on the model"
+    else:
+        weights = 12 * spec.layers * spec.width**2  # of a usual layer: four matrices of attention, two of four widths
+        sentences = choice.settings.sentences * len(missing) * (choice.settings.seeds + choice.settings.untrained)
+        seconds = sentences * (_SECONDS_A_SENTENCE + _SECONDS_A_SENTENCE_AND_WEIGHT * weights)
+        trees = [asked for asked in map(choice.tasks.get, missing) if isinstance(asked, StructuralTask)]
+        for asked in trees:
+            entries = min(asked.rank or spec.width, spec.width) * spec.width
+            a_layer = _SECONDS_A_TREE + _SECONDS_A_TREE_AND_ENTRY * entries
+            seconds += sentences / len(missing) * (spec.layers + 1) * a_layer
+        takes = f"running {task} takes {_in_words(seconds)} on two processor cores"
+        if not engine().has(choice.model):
+            takes += ", once the model is downloaded"
+    return f"There are no results yet for {_titles(choice, missing)} with this model and these settings; {takes}."
+
+
+def _titles(choice: Choice, keys: Sequence[Key]) -> str:
+    """What the screen calls these tasks: "A, B and C"."""
+    return enumerated(choice.titles[choice.tasks[key].name] for key in keys)
+
+
+def _in_words(seconds: float) -> str:
+    """A time as a rough one."""
+    if seconds < 10:
+        return "a few seconds"
+    if seconds < 90:
+        return f"about {round(seconds, -1):.0f} seconds"
+    if seconds < 90 * 60:
+        return f"about {seconds / 60:.0f} minutes"
+    return f"about {seconds / 3600:.0f} hours"
+
+
+def _standings(study: Study) -> None:
+    """How far each task is."""
+    lines = []
+    for task in study.tasks:
+        standing = study.standing(task)
+        shares = [
+            layer.accuracy if isinstance(layer, LayerResult) else layer.scores.uuas.value for layer in standing.layers
+        ]
+        right = ", ".join(f"{100 * share:.0f}" for share in shares)
+        so_far = f" · correct in the embeddings and layers so far: {right}%" if right else ""
+        lines.append(f"- **{as_text(study.titles[task])}**: {standing.words}{so_far}")
+    st.markdown("\n".join(lines))
+
+
+def _aftermath(study: Study) -> None:
+    """What the last run could not do, and why."""
+    for task, reason in study.failed.items():
+        st.warning(as_text(f"{study.titles[task]}: {reason}"), icon=":material/edit:")
+    stopped = [study.titles[task] for task in study.tasks if study.standing(task).words == "stopped"]
+    if stopped:
+        st.info(
+            as_text(
+                f"Stopped before {', '.join(stopped)} {'was' if len(stopped) == 1 else 'were'} done. "
+                "What was finished is kept; press Run to go on with the rest."
+            ),
+            icon=":material/stop_circle:",
+        )

@@ -1,0 +1,82 @@
+"""What every view of the page "Layers" is given: the results of what is chosen, or of the last run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from jobs.study import Finished, FoundTrees
+from pages.layers import choice, running
+from pages.layers.choice import Choice
+from pages.layers.fields import TASK
+from pages.layers.method import METHOD
+from ui import widgets
+from ui.messages import as_text
+from ui.page import Need, View
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """``found`` are the results of tasks with labels, ``trees`` those of the structural probe."""
+
+    choice: Choice
+    found: tuple[Finished, ...]
+    trees: tuple[FoundTrees, ...]
+
+    def lacks(self, need: Need) -> str | None:
+        assert need == "results", need
+        if self.found:
+            return None
+        return "Opens with the first result of a task with labels. The trees found stand under “Syntax trees”."
+
+    def ask_task(self) -> Finished:
+        """The task to look at closely."""
+        by_name = {one.result.task: one for one in self.found}
+        if TASK.value not in by_name:
+            TASK.value = next(iter(by_name))
+        name = st.selectbox(
+            "Task", list(by_name), **TASK.bound, format_func=lambda name: by_name[name].title, width=340
+        )
+        return by_name[name]
+
+
+def make(_view: View[Scene]) -> Scene:
+    """Ask what to probe, run it or show how far the run is, and gather the results there are."""
+    with widgets.asked():
+        chosen = choice.draw()
+        running.button(chosen)
+    running.draw(chosen)
+    shown = _shown(chosen)
+    found = tuple(one for one in shown if isinstance(one, Finished))
+    trees = tuple(one for one in shown if isinstance(one, FoundTrees))
+    return Scene(chosen, found, trees)
+
+
+def how(_scene: Scene) -> None:
+    """How it is measured, under every view."""
+    with st.expander("How it is measured", icon=":material/straighten:"):
+        st.markdown(METHOD)
+
+
+def left_out(scene: Scene) -> str:
+    """What is on the screen and not in the address."""
+    return running.left_out_of_link(scene.choice)
+
+
+def _shown(choice: Choice) -> list[Finished | FoundTrees]:
+    """The results of what is chosen; where there are none, those of the last run, and a word about that."""
+    found = running.known(choice.tasks)
+    if found:
+        return found
+    last = running.of_last_run()
+    if last and choice.tasks:
+        settings = last[0].result.settings
+        st.info(
+            as_text(
+                f"These are the results of the last run ({last[0].model.id}, {settings.sentences:,} sentences, seed "
+                f"{settings.seed}); the settings above have changed since. Press Run to see theirs."
+            ),
+            icon=":material/history:",
+        )
+    return last

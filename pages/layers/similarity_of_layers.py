@@ -1,0 +1,40 @@
+"""View "Similarity of layers": linear CKA of every pair of layers, on the held-out items of a task."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.layers.scene import Scene
+from ui import figures, save, widgets
+from ui.appearance import is_dark
+from ui.page import View
+from viz.layer_vectors import similarity
+from viz.layout import layer_names
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        one = scene.ask_task()
+    picture = one.picture
+    few = " There are fewer vectors than dimensions, so all values are too high; compare them only with each other."
+    figures.show(similarity(picture.cka, dark=is_dark()), "similarity", f"similarity-{picture.task}")
+    st.caption(
+        f"Linear CKA on the same {len(picture.labels):,} held-out vectors: 1 is the same up to rotation, shift and "
+        f"scale.{few if len(picture.labels) < one.model.width else ''}"
+    )
+    names = layer_names(len(picture.cka))
+    save.table(
+        "Similarity",
+        lambda: pd.DataFrame(picture.cka, columns=names).assign(layer=names).set_index("layer").reset_index(),
+        f"similarity-{picture.task}",
+    )
+
+
+VIEW = View(
+    "similarity",
+    "Similarity of layers",
+    draw,
+    "How alike the vectors of two layers are: 1 is the same up to rotation, shift and scale.",
+    needs=("results",),
+)

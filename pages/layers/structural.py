@@ -1,0 +1,181 @@
+"""View "Syntax trees": the structural probe's scores by layer, and a sentence's tree beside the one found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.probing.structural import Kind
+from analysis.probing.structural_results import Estimate, ParsedSentence, StructuralResult
+from jobs.study import FoundTrees
+from pages.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
+from pages.layers.scene import Scene
+from pages.layers.tables import per_cent, told
+from ui import figures, notes, save, widgets
+from ui.appearance import is_dark
+from ui.messages import as_text
+from ui.page import View
+from viz import structural
+from viz.layout import layer_names
+
+_KINDS: Final[Mapping[Kind, str]] = {"distance": "Distances between words", "depth": "Depths of words"}
+_MEANING: Final = {
+    "distance": "**UUAS** is the share of the tree's edges that are found: the spanning tree of the probe's distances "
+    "is compared with the tree in the file, without punctuation. **Spearman** compares the order of the distances. The "
+    "*chain* links each word to the next one and needs no model.",
+    "depth": "**Root found** is the share of sentences in which the probe gives the root of the tree the least depth. "
+    "**Spearman** compares the order of the depths. The *chain* takes a word's place as its depth and needs no model.",
+}
+_WHAT_IT_SAYS: Final = (
+    "A layer that scores above the chain, the embeddings and random weights holds something of these trees in a form "
+    "that a linear map can read. That does not say that the model uses it. Trees made from templates are easier than "
+    "those of real text."
+)
+
+
+def draw(scene: Scene) -> None:
+    """A part of the page for each treebank."""
+    if not scene.trees:
+        figures.blank(
+            "Here will stand how much of each tree is found in each layer: not measured yet.", "trees to come"
+        )
+        st.info(
+            "Bring sentences with trees: under “Your own data”, choose CoNLL-U and Syntax trees, then press Run. There "
+            "is an example to try it with.",
+            icon=":material/park:",
+        )
+    for one in scene.trees:
+        st.header(as_text(f"Syntax trees: {one.title}"), anchor=False)
+        _scores(one)
+        _trees(one.result)
+
+
+def _scores(one: FoundTrees) -> None:
+    result = one.result
+    notes.beyond_training({one.model.id: result.longest})
+    kind = widgets.choice("Which probe", _KINDS, TREE_PROBE)
+    figures.show(structural.by_layer(result, kind, dark=is_dark()), "structural", f"structural-{kind}")
+    st.caption(f"{_MEANING[kind]} Bars are 95% intervals over the test sentences.")
+    st.markdown(_headline(result))
+    st.markdown(_WHAT_IT_SAYS)
+    settings = result.settings
+    st.caption(
+        as_text(
+            f"{one.model.id}, revision {one.model.revision[:14]}. {result.n_train:,} sentences train the probe, "
+            f"{result.n_development:,} choose when to stop and the best layer, {result.n_test:,} test it. Rank "
+            f"{result.rank}, seed {settings.seed}. Vector of a word: "
+            f"{'mean of its pieces' if settings.pieces == 'mean' else 'first piece'}."
+        )
+    )
+    for note in result.notes:
+        st.caption(as_text(f"{one.title}: {note}"))
+    with st.expander("The numbers", icon=":material/table:"):
+        _table(result)
+    save.table(
+        "These numbers",
+        lambda: result.to_frame().assign(model=one.model.id, revision=one.model.revision),
+        "structural",
+    )
+
+
+def _headline(result: StructuralResult) -> str:
+    """The best layer's UUAS beside what it is measured against."""
+    best = result.best
+    beside = [f"chain {_share(result.chain.uuas)}", f"embeddings {_share(result.layers[0].scores.uuas)}"]
+    if best.untrained is not None:
+        beside.append(f"random weights {_share(best.untrained.uuas)}")
+    if len(result.uuas_of_seeds) > 1:
+        of_seeds = [100 * row[best.layer] for row in result.uuas_of_seeds]
+        beside.append(f"{len(of_seeds)} seeds {min(of_seeds):.0f} to {max(of_seeds):.0f}%")
+    name = "the embeddings" if best.layer == 0 else f"layer {best.layer}"
+    return (
+        f"UUAS at {name}: **{_share(best.scores.uuas)}**; {', '.join(beside)}. Best on the development sentences: "
+        f"{told(result, 'sentences')}"
+    )
+
+
+def _share(found: Estimate) -> str:
+    return f"{100 * found.value:.0f}% ({100 * found.low:.0f}–{100 * found.high:.0f})"
+
+
+def _table(result: StructuralResult) -> None:
+    def of(measure: str, factor: float = 1.0, *, untrained: bool = False) -> list[float | None]:
+        sides = [layer.untrained if untrained else layer.scores for layer in result.layers]
+        estimates: list[Estimate | None] = [None if side is None else getattr(side, measure) for side in sides]
+        return [None if estimate is None else factor * estimate.value for estimate in estimates]
+
+    table = pd.DataFrame(
+        {
+            "layer": layer_names(len(result.layers)),
+            "UUAS": of("uuas", 100),
+            "95% interval": [
+                f"{100 * layer.scores.uuas.low:.1f}–{100 * layer.scores.uuas.high:.1f}%" for layer in result.layers
+            ],
+            "p against the chain": [layer.p_chain for layer in result.layers],
+            "p against the best": result.p[result.best.layer],
+            "p against random weights": [layer.p_untrained for layer in result.layers],
+            "Spearman of distances": of("distance_spearman"),
+            "root found": of("root_accuracy", 100),
+            "Spearman of depths": of("depth_spearman"),
+            "UUAS on development": [per_cent(layer.development_uuas) for layer in result.layers],
+            "UUAS, random weights": of("uuas", 100, untrained=True),
+            "Spearman of distances, random weights": of("distance_spearman", untrained=True),
+        }
+    ).dropna(axis="columns", how="all")
+    share, plain = st.column_config.NumberColumn(format="%.1f%%"), st.column_config.NumberColumn(format="%.3f")
+    columns = {
+        name: share if "UUAS" in name or name == "root found" else plain
+        for name in table.columns
+        if name not in ("layer", "95% interval")
+    }
+    st.dataframe(table, hide_index=True, column_config=columns)
+
+
+def _trees(result: StructuralResult) -> None:
+    """One test sentence with both trees."""
+    n_layers, sentences = len(result.layers), result.sentences
+    if not 1 <= TREE_SENTENCE.value <= len(sentences):
+        TREE_SENTENCE.value = 1
+    chosen = st.selectbox(
+        "Test sentence", range(1, len(sentences) + 1), **TREE_SENTENCE.bound,
+        format_func=lambda number: sentences[number - 1].text,
+    )  # fmt: skip
+    if TREE_LAYER.value is None or TREE_LAYER.value >= n_layers:
+        TREE_LAYER.value = result.best.layer
+    names = layer_names(n_layers)
+    layer = int(
+        st.select_slider("Layer", list(range(n_layers)), **TREE_LAYER.bound, format_func=lambda layer: names[layer])
+    )
+    sentence = sentences[chosen - 1]
+    narrow, _ = st.columns([2, 1])  # on a wide screen words and arcs would lie far apart
+    with narrow:
+        figures.show(structural.trees(sentence, layer, dark=is_dark()), "trees", f"trees-{chosen}-layer-{layer}")
+    st.caption(
+        f"{sentence.right(layer)} of {len(sentence.edges)} edges are found. The tree on the right has no direction and "
+        "no labels; its diamond is the word to which the other probe gives the least depth."
+    )
+    save.table("Edges of the test sentences at this layer", lambda: edges(sentences, layer), "edges")
+
+
+def edges(sentences: Sequence[ParsedSentence], layer: int) -> pd.DataFrame:
+    """A row for each edge that is in a tree, or was found at the layer, or both; words count from 1."""
+    rows = [
+        (number, sentence.text, layer, a + 1, sentence.words[a], b + 1, sentence.words[b], in_tree, was_found)
+        for number, sentence in enumerate(sentences, start=1)
+        for a, b in sorted({*sentence.edges, *sentence.found[layer]})
+        for in_tree, was_found in [(int((a, b) in sentence.edges), int((a, b) in sentence.found[layer]))]
+    ]
+    columns = ["sentence", "text", "layer", "word", "form", "other_word", "other_form", "in_tree", "found"]
+    return pd.DataFrame(rows, columns=np.array(columns))
+
+
+VIEW = View(
+    "trees",
+    "Syntax trees",
+    draw,
+    "Whether a sentence's tree can be read off a layer by a linear map: the tree in the file beside the tree found.",
+)

@@ -1,0 +1,104 @@
+"""The course: all lessons, how far one has come, and the way on; for teachers, plans of a class and worksheets."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.learn import fields, keeper, teaching, worksheet
+from pages.learn.case import Case
+from pages.learn.lesson import Lesson
+from pages.learn.lessons import LESSONS
+from pages.learn.plans import PLANS, Plan, title
+from ui import save, widgets
+from ui.messages import failures_as_messages
+from ui.widgets import MODEL, PAIR, TEXT
+
+
+def draw() -> None:
+    """How far one has come, and a card a lesson, in order."""
+    answered = fields.answers()
+    done = {
+        lesson.name: sum((lesson.name, step) in answered for step in range(1, len(lesson.steps) + 1))
+        for lesson in LESSONS.values()
+    }
+    place = keeper.place()
+    with st.container(horizontal=True, vertical_alignment="center", key="progress"):
+        if place is not None:
+            _progress(*place, sum(done.values()))
+        teaching.draw()
+        teaching.join()
+    with st.container(key="answer course"):
+        for number, lesson in enumerate(LESSONS.values(), start=1):
+            _card(number, lesson, done[lesson.name])
+    with st.expander("For teachers: plans and worksheets", icon=":material/event_note:"), failures_as_messages():
+        _for_teachers()
+
+
+def _progress(lesson: str, step: int, done: int) -> None:
+    st.button(
+        f"Go on: lesson {list(LESSONS).index(lesson) + 1}, step {step}",
+        key="go on",
+        type="primary",
+        icon=":material/play_arrow:",
+        on_click=fields.go,
+        args=(lesson, step),
+    )
+    st.markdown(f"{done} of {sum(len(each.steps) for each in LESSONS.values())} steps done", width="content")
+    st.button(
+        "Forget my answers",
+        key="forget",
+        type="tertiary",
+        icon=":material/delete:",
+        help="They are kept in this browser and in the address of this page.",
+        on_click=keeper.forget,
+    )
+
+
+def _card(number: int, lesson: Lesson, done: int) -> None:
+    n_steps = len(lesson.steps)
+    with st.container(border=True, key=f"lesson card {lesson.name}"):
+        st.button(
+            f"{number} · {lesson.title}",
+            key=f"open {lesson.name}",
+            type="tertiary",
+            icon=":material/check_circle:" if done == n_steps else None,
+            on_click=fields.go,
+            args=(lesson.name, min(done + 1, n_steps)),
+        )
+        st.markdown(lesson.question)
+        st.caption(f"{lesson.minutes} minutes · {done} of {n_steps} steps done")
+
+
+def _for_teachers() -> None:
+    """Plans of a class with their steps to open, and worksheets about the sentence that was typed."""
+    text, pair = widgets.short_enough(TEXT.value), widgets.short_enough(PAIR.value)
+    case, own = Case(MODEL.value, text, pair if pair.strip() else None), fields.own_sentence()
+    sentence = "your sentence" if own else "each lesson’s own example; type a sentence in any lesson to have it there"
+    st.markdown(
+        f"Worksheets are about {sentence}. They open in a browser, to be printed, with the solutions at the end."
+    )
+    whole = [worksheet.part(lesson, case, own=own) for lesson in LESSONS.values()]
+    save.html("Worksheets of all lessons", lambda: worksheet.html("Learn", whole), "learn-worksheets")
+    for tab, plan in zip(st.tabs([plan.title for plan in PLANS]), PLANS, strict=True):
+        with tab:
+            _plan(plan, case, own)
+
+
+def _plan(plan: Plan, case: Case, own: bool) -> None:
+    st.markdown(plan.about)
+    with st.container(key=f"plan {plan.name}"):
+        for begin, row in plan.timed():
+            minutes, teacher, students, steps = st.columns([1, 5, 4, 4])
+            minutes.markdown(f"**{begin}–{begin + row.minutes}**")
+            teacher.markdown(row.teacher)
+            students.markdown(row.students)
+            for lesson, step in row.steps:
+                steps.button(
+                    title(lesson, step),
+                    key=f"plan {plan.name} {begin} {lesson} {step}",
+                    type="tertiary",
+                    on_click=fields.go,
+                    args=(lesson, step),
+                )
+    parts = [worksheet.part(LESSONS[lesson], case, own=own, steps=steps) for lesson, steps in plan.steps().items()]
+    save.html("Plan and worksheet", lambda: worksheet.html(plan.title, parts, plan), f"learn-plan-{plan.name}")

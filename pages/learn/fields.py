@@ -1,0 +1,71 @@
+"""What the address of the page "Learn" holds: the lesson, the step, the answers so far, what is followed, the room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from pages.learn.lessons import LESSONS
+from pages.learn.walk import FOLLOWED
+from ui.field import Field, names, one_of, pattern, within
+from ui.widgets import PAIR, TEXT
+from viz.sketch import LEVELS
+
+MOST_STEPS: Final = 9
+SHOWN: Final = "x"
+"""The answer of who wanted to see it without a guess."""
+
+LESSON: Field[str] = Field("lesson", "", one_of("the lesson", ["", *LESSONS]), of="learn", step=True)
+"""Empty where all lessons are shown."""
+STEP: Field[int] = Field("step", 1, within("the step", 1, MOST_STEPS), of="learn", step=True)
+ANSWERS: Field[tuple[str, ...]] = Field(
+    "answers",
+    (),
+    names(r"[a-z]+\.[1-9]\.(?:[1-9]|x|d[0-9a-z]{1,64})", "is not an answer to a step of a lesson."),
+    of="learn",
+    stays=True,
+)
+ROOM: Field[str] = Field("room", "", pattern("[A-Z2-9]{4,8}", "is not the code of a room.", empty=True), of="learn")
+
+FIELDS: Final = (LESSON, STEP, ANSWERS, FOLLOWED, ROOM)
+
+
+def answers() -> dict[tuple[str, int], str]:
+    """The answers so far, by lesson and step (from 1)."""
+    found = {}
+    for entry in ANSWERS.value:
+        lesson, step, answer = entry.split(".")
+        found[lesson, int(step)] = answer
+    return found
+
+
+def keep(found: Mapping[tuple[str, int], str]) -> None:
+    """Make these the answers so far."""
+    ANSWERS.value = tuple(f"{lesson}.{step}.{answer}" for (lesson, step), answer in found.items())
+
+
+def answer(lesson: str, step: int, given: str) -> None:
+    """Keep what was answered at a step (from 1): the number of an option from 1, ``drawn``, or ``SHOWN``."""
+    keep(answers() | {(lesson, step): given})
+
+
+def go(lesson: str, step: int = 1) -> None:
+    """Open a step (from 1) of a lesson."""
+    LESSON.value, STEP.value = lesson, step
+
+
+def own_sentence() -> bool:
+    """Whether the texts are the visitor's own, and not those that the app or a lesson begins with."""
+    known = [(TEXT.default, PAIR.default), *(pair for lesson in LESSONS.values() for pair in lesson.examples)]
+    return (TEXT.value, PAIR.value) not in known
+
+
+def drawn(heights: Iterable[float], top: float) -> str:
+    """Heights from 0 to ``top`` as the answer that an address holds: a level is one sign, 0 to 9, then a to z."""
+    signs = "0123456789abcdefghijklmnopqrstuvwxyz"
+    return "d" + "".join(signs[round(min(max(height / top, 0), 1) * LEVELS)] for height in heights)
+
+
+def heights(answer: str, top: float) -> tuple[float, ...]:
+    """The heights that ``drawn`` wrote, each at one of its levels."""
+    return tuple(int(sign, 36) / LEVELS * top for sign in answer[1:])

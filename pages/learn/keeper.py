@@ -1,0 +1,75 @@
+"""What outlasts a visit to the lessons, in the visitor's browser and never on the server: answers, place, sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+import streamlit as st
+
+from pages.learn import fields
+from pages.learn.fields import ANSWERS, LESSON, STEP
+from pages.learn.lessons import LESSONS
+from ui import address, browser
+from ui.widgets import PAIR, TEXT
+
+_PLACE = "lesson and step that were open last"
+_NAMED = "the address that opened the lessons named a sentence"
+_TAKEN = "what the browser had kept was taken"
+
+
+def begin() -> None:
+    """Once a run, before anything is drawn or the address is written."""
+    st.session_state.setdefault(_NAMED, bool({TEXT.name, PAIR.name} & set(st.query_params)))
+    if LESSON.value:
+        st.session_state[_PLACE] = LESSON.value, min(STEP.value, len(LESSONS[LESSON.value].steps))
+
+
+def keep() -> None:
+    """Once a run, when all is drawn: keep what there is now, and take once what was kept before."""
+    lesson, step = place() or ("", 1)
+    browser.keep(
+        {"answers": ANSWERS.written, "lesson": lesson, "step": step, "text": TEXT.value, "pair": PAIR.value},
+        _TAKEN in st.session_state,
+        _take,
+    )
+
+
+def place() -> tuple[str, int] | None:
+    """The lesson and the step (from 1) that were open or answered last; None before the first."""
+    answered = list(_answers(ANSWERS.written))
+    found: tuple[str, int] | None = st.session_state.get(_PLACE, answered[-1] if answered else None)
+    return found
+
+
+def forget() -> None:
+    """No answers, and no place to go on from."""
+    fields.keep({})
+    st.session_state.pop(_PLACE, None)
+
+
+def _take(kept: object) -> None:
+    """Add what was kept to what the address said, which comes first. What cannot be used is ignored."""
+    st.session_state[_TAKEN] = True
+    if not isinstance(kept, Mapping):
+        return
+    said = {name: str(value).encode(errors="ignore").decode() for name, value in kept.items()}
+    fields.keep(_answers(said.get("answers", "")) | fields.answers())
+    with suppress(ValueError):
+        lesson, step = LESSON.codec.read(said.get("lesson", "")), STEP.codec.read(said.get("step", ""))
+        if lesson:
+            st.session_state.setdefault(_PLACE, (lesson, min(step, len(LESSONS[lesson].steps))))
+    if "text" in said and not st.session_state[_NAMED] and not fields.own_sentence():
+        address.put({TEXT: said["text"], PAIR: said.get("pair", "")})
+
+
+def _answers(written: str) -> dict[tuple[str, int], str]:
+    """Those among written answers that are to a step there is, by lesson and step."""
+    found = {}
+    for entry in written.split(","):
+        with suppress(ValueError):
+            for one in ANSWERS.codec.read(entry):
+                lesson, step, answer = one.split(".")
+                if lesson in LESSONS and int(step) <= len(LESSONS[lesson].steps):
+                    found[lesson, int(step)] = answer
+    return found

@@ -1,0 +1,25 @@
+"""The lessons in their order. A lesson is added by adding its file, with a ``LESSON``, and its name here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+from pages.learn.lesson import Lesson
+
+_NAMES = (
+    "pieces",
+    "embeddings",
+    "head",
+    "heads",
+    "layer",
+    "layers",
+    "sight",
+    "positions",
+    "guessing",
+    "following",
+    "smaller",
+    "using",
+)
+
+LESSONS: Final[dict[str, Lesson]] = {name: import_module(f"pages.learn.lessons.{name}").LESSON for name in _NAMES}

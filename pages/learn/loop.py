@@ -1,0 +1,248 @@
+"""The loop that draws every lesson: what it is about, the map, one step of it, and the way on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import streamlit as st
+
+from analysis.export import table_to_csv
+from jobs.tuning import LessonTraining
+from model_zoo.types.wording import counted
+from pages.learn import course, fields, keeper, model_map, quiz, teaching, worksheet
+from pages.learn.case import Case
+from pages.learn.fields import ANSWERS, LESSON, STEP
+from pages.learn.glossary import quoted, worded
+from pages.learn.lesson import Lesson, Step
+from pages.learn.lessons import LESSONS
+from pages.learn.walk import FOLLOWED
+from training.finetuning.results import Tuned
+from ui import address, browser, save, widgets
+from ui.appearance import PRESENT, is_dark
+from ui.examples import Example, Examples
+from ui.messages import as_text, failures_as_messages
+from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
+from web.background import desk
+
+_STYLE = (Path(__file__).parent / "learn.css").read_text(encoding="utf-8")
+_SLIDES = (Path(__file__).parent / "slides.css").read_text(encoding="utf-8")
+
+_OPENED = "lesson that was opened last"
+
+
+def draw() -> None:
+    """The course, or one step of the lesson that is chosen."""
+    st.html(f"<style>{_STYLE}{_SLIDES if LESSON.value and PRESENT.value else ''}</style>")
+    teaching.begin()
+    if teaching.follows():
+        teaching.following()
+        if LESSON.value:
+            _lesson(LESSONS[LESSON.value])
+        return
+    keeper.begin()
+    if LESSON.value:
+        _lesson(LESSONS[LESSON.value])
+    else:
+        teaching.show()
+        course.draw()
+    if not teaching.teaches():  # then the answers from before are put aside, and nothing may be kept over them
+        keeper.keep()
+
+
+def _lesson(lesson: Lesson) -> None:
+    STEP.value = min(STEP.value, len(lesson.steps))
+    step = lesson.steps[STEP.value - 1]
+    case = None
+    with failures_as_messages():
+        case = _followed(lesson) if teaching.follows() else _asked(lesson)
+        teaching.show()
+        model_map.draw(step.at, case.info.n_layers)
+        _draw(lesson, step, case)
+    _way(lesson)
+    if not teaching.follows():
+        _link(lesson, case)
+
+
+def _asked(lesson: Lesson) -> Case:
+    """The sentence, the model, and what of them the lesson follows."""
+    _open_with_an_example(lesson)
+    with widgets.asked():
+        text, pair = widgets.texts(lesson.paired)
+        model = widgets.model()
+        widgets.try_example(_examples(lesson))
+        teaching.draw()
+    case = Case(model, text, pair, dark=is_dark(), tuned=_tuned())
+    if not lesson.controls and not PRESENT.value:
+        return case
+    token, layer, head = None, 0, 0
+    with widgets.controls():
+        if "token" in lesson.controls:
+            token = _token(case)
+        if "layer" in lesson.controls:
+            widgets.into_range(LAYER, case.info.n_layers, "layer")
+            layer = int(st.number_input("Layer", 1, case.info.n_layers, **LAYER.bound, width=widgets.STEPPER)) - 1
+        if "head" in lesson.controls and case.info.n_heads:
+            widgets.into_range(HEAD, case.info.n_heads, "head")
+            head = int(st.number_input("Head", 1, case.info.n_heads, **HEAD.bound, width=widgets.STEPPER)) - 1
+        if PRESENT.value:  # where the line of what is asked is hidden
+            st.caption(as_text(" – ".join(filter(None, (text, pair)))))
+    return replace(case, token=token, layer=layer, head=head)
+
+
+def _followed(lesson: Lesson) -> Case:
+    """The same as the room shows it, with nothing to change."""
+    pair = PAIR.value if lesson.paired and PAIR.value.strip() else None
+    case = Case(MODEL.value, TEXT.value, pair, dark=is_dark(), tuned=_tuned())
+    said = [as_text(widgets.model_label(MODEL.value))]
+    if "token" in lesson.controls and FOLLOWED.value is not None:
+        case = replace(case, token=FOLLOWED.value)
+        said.append(f"token {FOLLOWED.value + 1}")
+    if "layer" in lesson.controls:
+        case = replace(case, layer=LAYER.value - 1)
+        said.append(f"layer {LAYER.value}")
+    if "head" in lesson.controls:
+        case = replace(case, head=HEAD.value - 1)
+        said.append(f"head {HEAD.value}")
+    texts = " – ".join(quoted(text) for text in (TEXT.value, pair) if text)
+    with st.container(key="followed"):
+        st.markdown(f"{texts} :small[{' · '.join(said)}]")
+    return case
+
+
+def _tuned() -> Tuned | None:
+    """What the visitor has trained, if anything: the model whose files are kept."""
+    trained = desk().current(LessonTraining)
+    return None if trained is None else next((run.tuned for run in trained.runs if run.arm.keep), None)
+
+
+def _open_with_an_example(lesson: Lesson) -> None:
+    """Who has typed nothing yet finds the lesson's own sentences, when the lesson is opened and not again."""
+    if st.session_state.get(_OPENED) == lesson.name:
+        return
+    st.session_state[_OPENED] = lesson.name
+    typed = fields.own_sentence() or {TEXT.name, PAIR.name} & set(st.query_params)
+    if not typed and (TEXT.value, PAIR.value) not in lesson.examples:
+        text, pair = lesson.examples[0]
+        address.put({TEXT: text, PAIR: pair})
+
+
+def _examples(lesson: Lesson) -> Examples:
+    return Examples(
+        (TEXT, PAIR),
+        tuple(
+            Example(as_text(" – ".join(filter(None, (text, pair)))), {TEXT: text, PAIR: pair})
+            for text, pair in lesson.examples
+        ),
+    )
+
+
+def _token(case: Case) -> int:
+    """The token that is followed through the model, from 0."""
+    tokens = case.encoding.tokens
+    if FOLLOWED.value is None or FOLLOWED.value >= len(tokens):
+        FOLLOWED.value = case.followed
+    FOLLOWED.offered(tokens)
+    return int(
+        st.selectbox(
+            "Follow",
+            range(len(tokens)),
+            **FOLLOWED.bound,
+            format_func=lambda place: f"{place + 1} · {tokens[place]}",
+            width=260,
+        )
+    )
+
+
+def _draw(lesson: Lesson, step: Step, case: Case) -> None:
+    """What is looked at, the question, and once it is answered what the model says."""
+    revealed = teaching.revealed(lesson.name, STEP.value)
+    with st.container(key=f"step-{'wide' if step.wide else 'even'}"):
+        with st.container(key="step-text"):
+            st.header(f"{STEP.value}. {step.title}", anchor=False)
+            _say(step.text(case))
+        figure = st.container(key="step-figure")
+        with st.container(key="step-ask"), failures_as_messages():
+            quiz.draw(lesson.name, STEP.value, step.ask(case))
+            if revealed:
+                _say(f"**Why?** {step.why(case)}")
+                save.file(
+                    "Numbers (CSV)",
+                    lambda: table_to_csv(step.numbers(case)),
+                    f"learn-{lesson.name}-{STEP.value}",
+                    "csv",
+                    "What is on the screen, as a table.",
+                )
+                if step.sources:
+                    st.caption("Sources: " + as_text("; ".join(map(str, step.sources))) + ".")
+        with figure, failures_as_messages():
+            (step.reveal if revealed else step.figure)(case)
+
+
+def _say(text: str) -> None:
+    st.markdown(worded(text), unsafe_allow_html=True)
+
+
+def _way(lesson: Lesson) -> None:
+    """Back, the steps, and on: to the next step, or from the last one to the next lesson. Who follows a room is led."""
+    order = list(LESSONS)
+    at = order.index(lesson.name)
+    here = (
+        f"Lesson {at + 1} of {len(order)}: **{lesson.title}** · step {STEP.value} of "
+        f"{counted(len(lesson.steps), 'step').split()[0]}"
+    )
+    with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center", key="way"):
+        if teaching.follows():
+            st.markdown(here, width="content")
+            return
+        back = _before(lesson, order, at)
+        st.button(
+            "Back",
+            key="step back",
+            icon=":material/arrow_back:",
+            disabled=back is None,
+            on_click=fields.go,
+            args=back or (lesson.name,),
+        )
+        st.markdown(here, width="content")
+        on = (lesson.name, STEP.value + 1) if STEP.value < len(lesson.steps) else None
+        if on is None and at + 1 < len(order):
+            on = (order[at + 1], 1)
+        st.button(
+            "Next" if on is None or on[0] == lesson.name else f"Next: {LESSONS[on[0]].title}",
+            key="step on",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            disabled=on is None,
+            on_click=fields.go,
+            args=on or (lesson.name,),
+        )
+        st.button(
+            "All lessons", key="step out", icon=":material/apps:", type="tertiary", on_click=fields.go, args=("",)
+        )
+        browser.slides(PRESENT.value, f"{lesson.name} {STEP.value}", _present)
+
+
+def _present(on: bool) -> None:
+    PRESENT.value = on
+
+
+def _before(lesson: Lesson, order: list[str], at: int) -> tuple[str, int] | None:
+    if STEP.value > 1:
+        return lesson.name, STEP.value - 1
+    return (order[at - 1], len(LESSONS[order[at - 1]].steps)) if at else None
+
+
+def _link(lesson: Lesson, case: Case | None) -> None:
+    """Two links: one that restores what is on the screen with the answers so far, one for a class, without them; and
+    the lesson on paper.
+    """
+    query = address.query()
+    with st.container(horizontal=True, vertical_alignment="center", key="learn-link"):
+        browser.copy_link({name: value for name, value in query.items() if name != ANSWERS.name})
+        whole = address.publish()
+        about = "A link to this step with this sentence, without your answers; the address of this page has them, too."
+        st.caption(about if whole else "The text is too long for a link: it opens the step without the text.")
+        if case is not None:
+            sheet = [worksheet.part(lesson, case, own=True)]
+            save.html("Worksheet", lambda: worksheet.html(lesson.title, sheet), f"learn-{lesson.name}-worksheet")

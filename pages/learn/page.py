@@ -1,0 +1,19 @@
+"""The page "Learn": follow one sentence through the whole of a model, in twelve lessons."""
+
+from pages.learn import fields, loop
+from ui.page import Page, run
+from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
+
+PAGE: Page = Page(
+    name="learn",
+    title="Learn",
+    icon=":material/school:",
+    question="How does a model read a sentence?",
+    how="Follow your own sentence through all of it, in twelve short lessons.",
+    about="Look, guess, and see: every number is computed by the model from the sentence you type.",
+    fields=(TEXT, PAIR, MODEL, LAYER, HEAD, *fields.FIELDS),
+    body=loop.draw,
+)
+
+if __name__ == "__main__":
+    run(PAGE)

@@ -1,0 +1,58 @@
+"""The walk: one picture of the whole model that lessons 2 to 5 share, from characters to probabilities."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from model_zoo.errors import ModelZooError, NotSupported
+from model_zoo.types import MaskPrediction
+from pages.learn.case import Case, name_of
+from ui.component import component
+from ui.field import Field, optional, place
+from ui.widgets import LAYER
+from viz.anatomy import SOURCE, payload
+from viz.component import pack
+
+FOLLOWED: Field[int | None] = Field("token", None, optional(place("the token")), of="learn")
+"""The token that is followed through the model, by its place in the text."""
+
+_KEY = "learn walk"
+
+
+def draw(case: Case, at: str) -> None:
+    """The anatomy of the chosen layer and head, the visitor's place ``at`` marked: the name of a stage, or one of
+    ``viz.anatomy.PLACES``. A click on a token follows it, one on a layer opens it.
+    """
+    anatomy = case.anatomy
+    if not anatomy.attention.size:
+        raise NotSupported(f"{name_of(case.model)} has no attention, so it has no such picture. Choose another model.")
+
+    def follow() -> None:
+        FOLLOWED.value = int(st.session_state[_KEY]["token"])
+
+    def open_layer() -> None:
+        LAYER.value = int(st.session_state[_KEY]["layer"]) + 1
+
+    component("anatomy", SOURCE)(
+        key=_KEY,
+        data=pack(
+            payload(
+                anatomy,
+                n_layers=len(anatomy.states) - 1,
+                n_heads=case.info.n_heads,
+                predictions=_guesses(case),
+                at=at,
+                position=case.followed,
+            )
+        ),
+        on_token_change=follow,
+        on_layer_change=open_layer,
+    )
+
+
+def _guesses(case: Case) -> MaskPrediction | None:
+    """What the model would put in the place of the followed token; None where it cannot say."""
+    try:
+        return case.guesses(case.followed)
+    except ModelZooError:
+        return None

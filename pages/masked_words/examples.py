@@ -1,0 +1,20 @@
+"""The examples of the page "Masked words"."""
+
+from __future__ import annotations
+
+from pages.masked_words.fields import AGAINST, HEAD, MASK, MASKS, REPLACE, REPLACEMENT, VIEW, WORDS
+from ui.examples import Example, Examples
+from ui.widgets import MODEL, TEXT
+
+EXAMPLES = Examples(
+    (TEXT, MODEL, MASKS, WORDS, VIEW, AGAINST, MASK, HEAD, REPLACE, REPLACEMENT),
+    (
+        Example("Her or his?", {TEXT: "She looked at him and shook her head.", MASKS: (7,)}),
+        Example("One word fits", {TEXT: "The doctor said that she was tired.", MASKS: (6,)}),
+        Example("Several words fit", {TEXT: "He drank a cup of coffee.", MASKS: (6,)}),
+        Example("Singular or plural?", {TEXT: "The dogs near the house are hungry.", MASKS: (6,)}),
+        Example("He or she?", {TEXT: "Anna opened the letter because she was curious.", MASKS: (6,)}),
+        Example("Help from the sentence before", {TEXT: "The train was late. We waited for the train.", MASKS: (10,)}),
+        Example("Two words at once", {TEXT: "She looked at him and shook her head.", MASKS: (3, 8)}),
+    ),
+)

@@ -1,0 +1,114 @@
+"""View "How BERT was trained": what its training hides of this text, what the model answers, and what that costs."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from analysis import corruption, scoring
+from model_zoo.types import MaskPrediction
+from pages.masked_words.scene import Scene
+from ui import token_line, widgets
+from ui.appearance import is_dark
+from ui.field import Field, place, within
+from ui.messages import as_text
+from ui.page import View
+from viz.corruption import corrupted, legend
+from web.engine import engine
+
+_PAGE = "masked_words"
+RATE: Field[int] = Field("rate", 15, within("the share of tokens", 1, 100), of=_PAGE)
+RATE_MASKED: Field[int] = Field("rate_masked", 80, within("the share of masks", 0, 100), of=_PAGE)
+RATE_RANDOM: Field[int] = Field("rate_random", 10, within("the share of random tokens", 0, 100), of=_PAGE)
+SEED: Field[int] = Field("seed", 0, within("the seed", 0, 999_999), of=_PAGE)
+WORKED_TOKEN: Field[int] = Field("worked_token", 0, place("the worked token"), of=_PAGE)  # among those chosen
+
+
+def draw(scene: Scene) -> None:
+    recipe = _ask()
+    drawn = corruption.corrupt(scene.encoding, scene.vocabulary, recipe)
+    answers = engine().restore(scene.model, scene.text, drawn.ids, drawn.positions, 10)
+    sentence = corrupted(scene.encoding, drawn, scene.vocabulary, answers, dark=is_dark())
+    token_line.draw([legend(drawn, dark=is_dark()), sentence], key="training")
+    st.caption(
+        "Under a chosen token: what stood there, what the model answers (✓ right, ✗ wrong), and what that costs in "
+        "nats, −ln P of the right token. Words clicked in other views play no part; typed masks are not drawn."
+    )
+    right = sum(a.original is not None and a.best[0].id == a.original.id for a in answers)
+    columns = st.columns(3)
+    columns[0].metric("Loss (cross-entropy)", f"{scoring.cross_entropy(answers):.3f} nats")
+    columns[1].metric("Correct first guesses", f"{right} of {len(answers)}")
+    columns[2].metric("Kept unchanged", drawn.kinds.count("kept"))
+    _by_hand(scene, answers)
+
+
+def _ask() -> corruption.Recipe:
+    """The shares of the recipe, and a button that draws anew."""
+
+    def again() -> None:
+        SEED.value = (SEED.value + 1) % 1_000_000
+
+    with widgets.controls():
+        st.button("Draw again", on_click=again, icon=":material/casino:")
+        with widgets.popover("Shares", ":material/tune:"):
+            rate = st.number_input("Chosen (%)", 1, 100, **RATE.bound)
+            masked = st.number_input("of these, masked (%)", 0, 100, **RATE_MASKED.bound)
+            random = st.number_input("random (%)", 0, 100, **RATE_RANDOM.bound)
+            seed = st.number_input("Seed", 0, 999_999, **SEED.bound)
+        st.caption(f"{rate}% chosen; of these {masked}% masked, {random}% random.")
+    return corruption.Recipe(rate=rate / 100, masked=masked / 100, random=random / 100, seed=int(seed))
+
+
+def _by_hand(scene: Scene, answers: tuple[MaskPrediction, ...]) -> None:
+    st.markdown("**Softmax and cross-entropy by hand**")
+    if WORKED_TOKEN.value not in range(len(answers)):
+        WORKED_TOKEN.value = 0
+    worked = st.selectbox(
+        "For the token",
+        range(len(answers)),
+        **WORKED_TOKEN.bound,
+        format_func=lambda i: f"{scene.encoding.tokens[answers[i].position]} (token {answers[i].position + 1})",
+    )
+    answer = answers[worked]
+    rows = scoring.softmax_by_hand(answer, len(scene.vocabulary.tokens))
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "token": [f"{row.label} ({row.n:,} tokens)" if row.n > 1 else row.label for row in rows],
+                "logit z": ["–" if math.isnan(row.logit) else f"{row.logit:.3f}" for row in rows],
+                "exp(z − largest z)": [row.exponential for row in rows],
+                "probability": [row.probability for row in rows],
+                "": ["← the right token" if row.is_original else "" for row in rows],
+            }
+        ),
+        hide_index=True,
+        column_config={
+            "logit z": st.column_config.TextColumn(alignment="right"),
+            "exp(z − largest z)": st.column_config.NumberColumn(format="%.4f"),
+            "probability": st.column_config.NumberColumn(format="%.5f"),
+        },
+    )
+    total = sum(row.exponential for row in rows)
+    original = next(row for row in rows if row.is_original)
+    ln_p = answer.log_probability or 0
+    st.markdown(
+        as_text(
+            f"The middle column sums to {total:.4f}. P({original.label}) = {original.exponential:.4f} / {total:.4f} = "
+            f"{original.probability:.5f}, so this token costs −ln {original.probability:.5f} = {-ln_p:.3f} nats = "
+            f"{scoring.bits(ln_p):.2f} bits."
+        )
+    )
+
+
+VIEW = View(
+    "training",
+    "How BERT was trained",
+    draw,
+    "Some tokens are chosen at random, as in BERT's training, and the model has to say what stood there.",
+    more="In BERT's training, 15% of the tokens are **chosen**. Of these, 80% are replaced by the mask, 10% by a "
+    "random token and 10% stay, and for all of them the model has to say what stood there. The loss is −ln P of the "
+    "right token, averaged over the chosen ones.",
+    fields=(RATE, RATE_MASKED, RATE_RANDOM, SEED, WORKED_TOKEN),
+)

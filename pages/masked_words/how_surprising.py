@@ -1,0 +1,181 @@
+"""View "How surprising": the surprisal of every word, each hidden in turn, and two sentences compared by it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from analysis import scoring
+from analysis.words import token_units, word_units
+from model_zoo.questions.score_tokens import ScoreTokens
+from model_zoo.types import Encoding, Preference, Scheme, TokenScores
+from pages.masked_words import words
+from pages.masked_words.fields import AGAINST, LONG, WORDS
+from pages.masked_words.scene import Scene
+from ui import long_text, notes, save, token_line, widgets
+from ui.appearance import is_dark
+from ui.field import Field, one_of
+from ui.page import View
+from viz.surprisal import surprisal
+from viz.token_line import Line
+from web.engine import engine
+
+PIECES_SCORED: Field[Scheme] = Field(
+    "pieces_scored", "word l2r", one_of("how pieces are scored", ("word l2r", "original")), of="masked_words"
+)
+
+_AT_ONCE = 16  # tokens of a long text that are scored between two looks at the bar
+_SCHEMES: Mapping[Scheme, str] = {"word l2r": "Piece by piece", "original": "Each given the others"}
+_SAID: Mapping[Scheme, str] = {
+    "causal": "For a word in pieces it is the sum over its pieces, each guessed from all that comes before it. The "
+    "first token has nothing before it, and no score.",
+    "word l2r": "For a word in pieces it is the sum over its pieces, each guessed from those before it in the word and "
+    "from all other words (PLL-word-l2r, Kauf & Ivanova 2023).",
+    "original": "For a word in pieces it is the sum over its pieces, each guessed with the word's other pieces in "
+    "view. They give much of it away, so the sum is not the surprisal of the word (the original score, Salazar et al. "
+    "2020).",
+}
+# What the saved file says its numbers are.
+_CAPTIONS: Mapping[Scheme, str] = {
+    "causal": "Surprisal in bits: −log₂ P(word | those before it).",
+    "word l2r": "Surprisal in bits: −log₂ P(word | all others); for a piece, given those before it in its word.",
+    "original": "Surprisal in bits: −log₂ P(token | all others); for a word in pieces, the sum over its pieces.",
+}
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        words.whole()
+        against = st.text_input(
+            "Compare with another sentence (optional)",
+            **AGAINST.bound,
+            placeholder="Compare with another sentence",
+            label_visibility="collapsed",
+            width=340,
+        )
+        widgets.short_enough(against, "The other sentence")
+        texts = [scene.text, *([against] if against.strip() else [])]
+        encodings = [engine().encode(scene.model, text) for text in texts]
+        scheme = _scheme(scene, encodings)
+    n = len(scene.encoding)
+    scores = _scores(scene, encodings, scheme)
+    if not scores:
+        return
+    notes.beyond_training({scene.model: max(len(score.encoding) for score in scores)}, said=n)
+    if len(scores) == 2 and scores[1].encoding.n_dropped:
+        st.warning(
+            f"B was cut: the model reads at most {len(scores[1].encoding):,} tokens, so the last "
+            f"{scores[1].encoding.n_dropped:,} were left out.",
+            icon=":material/content_cut:",
+        )
+    labels = ["A", "B"] if len(scores) == 2 else [""]
+    lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
+    formula = "−log₂ P(word | those before it)" if scene.causal else "−log₂ P(word | all others)"
+    turn = "" if scene.causal else " Each word has its turn, whatever was clicked in other views; typed masks stay."
+    token_line.draw(lines, key="surprisal")
+    _totals(scores, labels, causal=scene.causal)
+    if len(scores) == 2:
+        _verdict(Preference(*scores))
+    st.caption(
+        f"Under each word is its surprisal in bits, {formula}: 0 is certain, and each bit halves the probability. "
+        f"{_SAID[scheme]}{turn}"
+    )
+    with st.container(horizontal=True):
+        token_line.download(lines, "Surprisal", _CAPTIONS[scheme], [scores[0].model], "surprisal")
+        save.table("Surprisal", lambda: _table(scores), "surprisal")
+
+
+def _scheme(scene: Scene, encodings: Sequence[Encoding]) -> Scheme:
+    """How words in pieces are scored; asked only where there are any and the model can do both."""
+    if scene.causal:
+        return "causal"
+    if any(unit.stop - unit.start > 1 for encoding in encodings for unit in word_units(encoding)):
+        return widgets.choice("Words in pieces", _SCHEMES, PIECES_SCORED)
+    return PIECES_SCORED.value
+
+
+def _scores(scene: Scene, encodings: Sequence[Encoding], scheme: Scheme) -> list[TokenScores]:
+    """The scores of each text; none where a long one waits to be asked for, or its scoring was stopped."""
+    longest = 0 if scene.causal else max(map(len, encodings))  # a causal model scores all tokens in one run
+    n_runs = sum(map(len, encodings))
+    if not long_text.agreed(LONG, longest, f"Score this long text: {n_runs:,} runs of the model"):
+        return []
+    at_once = _AT_ONCE if longest > long_text.LONG else n_runs
+    asked = [
+        (place, ScoreTokens(scene.model, encoding.text, scheme, part if at_once < len(encoding) else None))
+        for place, encoding in enumerate(encodings)
+        for part in (range(first, first + at_once) for first in range(0, len(encoding), at_once))
+    ]
+    parts = engine().stream_all([question for _, question in asked])
+    found = long_text.collected(LONG, longest, parts, len(asked))
+    of_text = [[part for which, part in found if asked[which][0] == place] for place in range(len(encodings))]
+    return [TokenScores.joined(parts_of_one) for parts_of_one in of_text]
+
+
+def _line(score: TokenScores, label: str) -> Line:
+    if WORDS.value:
+        units = word_units(score.encoding)
+        guesses = [score.guesses[unit.start] if unit.stop - unit.start == 1 else None for unit in units]
+    else:
+        units = token_units(score.encoding)
+        guesses = list(score.guesses)
+    return surprisal(units, scoring.unit_bits(score, units), guesses, dark=is_dark(), label=label)
+
+
+def _totals(scores: Sequence[TokenScores], labels: Sequence[str], *, causal: bool) -> None:
+    log, perplexity = ("Log", "Perplexity") if causal else ("Pseudo-log", "Pseudo-perplexity")
+    for label, score in zip(labels, scores, strict=True):
+        columns = st.columns(3)
+        columns[0].metric(f"{log}-likelihood {label}", f"{score.log_likelihood:.2f} nats")
+        columns[1].metric(f"{perplexity} {label}", f"{scoring.perplexity(score):,.2f}")
+        columns[2].metric(f"Tokens scored {label}", score.n_scored)
+
+
+def _verdict(pair: Preference) -> None:
+    n_a, n_b = pair.a.n_scored, pair.b.n_scored
+    unequal = (
+        ""
+        if n_a == n_b
+        else f" They have {n_a} and {n_b} scored tokens, and every token lowers the sum: compare the "
+        f"{'' if pair.a.scheme == 'causal' else 'pseudo-'}perplexities too."
+    )
+    if pair.better is None:
+        st.markdown(f"The model scores **A** and **B** alike.{unequal}")
+    else:
+        st.markdown(f"The model scores **{pair.better}** higher, by {abs(pair.difference):.2f} nats.{unequal}")
+
+
+def _table(scores: Sequence[TokenScores]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": score.model.id,
+                "revision": score.model.revision,
+                "text": score.encoding.text,
+                "position": place + 1,
+                "token": token,
+                "ln_p": log,
+                "surprisal_bits": scoring.bits(log),
+                "guess": guess.token if guess else "",
+                "guess_probability": guess.probability if guess else math.nan,
+                "scheme": score.scheme,
+            }
+            for score in scores
+            for place, (token, log, guess) in enumerate(
+                zip(score.encoding.tokens, score.log_probabilities.tolist(), score.guesses, strict=True)
+            )
+            if guess is not None
+        ]
+    )
+
+
+VIEW = View(
+    "surprise",
+    "How surprising",
+    draw,
+    "Under each word: how surprising the model finds it here, in bits. 0 is certain; each bit halves the probability.",
+    fields=(AGAINST, PIECES_SCORED),
+)

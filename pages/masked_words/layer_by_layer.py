@@ -1,0 +1,50 @@
+"""View "Layer by layer": the logit lens, the head on a mask's vector after every layer."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.masked_words import words
+from pages.masked_words.fields import MASK
+from pages.masked_words.scene import Scene
+from ui import figures, token_line
+from ui.appearance import is_dark
+from ui.page import View, lacking
+from ui.word_strip import one_mask
+from viz.lens_ranks import lens_ranks
+from viz.lens_table import lens_table
+from web.engine import engine
+
+
+def draw(scene: Scene) -> None:
+    controls = words.row(scene)
+    if lacking(scene, ("mask",)):
+        return
+    if scene.causal:
+        (lens,) = engine().next_lens(scene.model, scene.text)
+        original = None
+    else:
+        with controls:
+            place = one_mask(MASK, scene.names)
+        lens = engine().mask_lens(scene.model, scene.text, masked=scene.masked)[place]
+        original = scene.encoding.tokens[lens.position]
+    table, curve = st.columns([3, 2], gap="large")
+    with table:
+        token_line.draw(lens_table(lens, dark=is_dark()), key="lens")
+        of = "The token after the last one: best" if scene.causal else "Best"
+        st.caption(f"{of} tokens after every layer, with their probabilities; the final answer is outlined.")
+    with curve:
+        figures.show(lens_ranks(lens, original, dark=is_dark()), "lens ranks", "ranks")
+    st.caption(
+        "The head that makes the guess was trained on the last layer only. Here it reads the earlier ones too (the "
+        "logit lens). What it does not find there may still be there, in a form that it cannot read."
+    )
+
+
+VIEW = View(
+    "layers",
+    "Layer by layer",
+    draw,
+    "How the guess forms: what the model would answer after each layer, and how far down its final answer stood.",
+    fields=(MASK,),
+)

@@ -1,0 +1,193 @@
+"""View "Minimal pairs": how often a model prefers the right one of two sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
+from model_zoo.text import check
+from model_zoo.types import EQUAL_NATS, Scheme, counted
+from pages.masked_words.scene import Scene
+from ui import figures, notes, save, tables, widgets
+from ui.appearance import is_dark
+from ui.batch import Batch, go_on, left_out, offer, say_what_waits
+from ui.field import Field
+from ui.messages import as_text
+from ui.page import View
+from viz.minimal_pairs import accuracy_bars
+from web import uploads
+from web.engine import engine
+
+MINIMAL_PAIRS: Field[str] = Field(
+    "minimal_pairs",
+    """good,bad,phenomenon
+The keys to the cabinet are on the table.,The keys to the cabinet is on the table.,subject-verb agreement
+The author of the books writes slowly.,The author of the books write slowly.,subject-verb agreement
+The dogs that chased the cat were tired.,The dogs that chased the cat was tired.,subject-verb agreement
+My sister cut herself in the kitchen.,My sister cut himself in the kitchen.,reflexives
+The boys saw themselves in the mirror.,The boys saw himself in the mirror.,reflexives
+The king praised himself.,The king praised herself.,reflexives
+She bought these apples.,She bought this apples.,determiner and noun
+He read that book twice.,He read those book twice.,determiner and noun
+No student has ever seen it.,Every student has ever seen it.,negative polarity
+Nobody said anything.,Somebody said anything.,negative polarity
+They have eaten the bread.,They have ate the bread.,irregular forms
+The letter was written by hand.,The letter was wrote by hand.,irregular forms
+""",
+    of="masked_words",
+)
+
+_MAX_PAIRS = 10_000
+_AT_ONCE = 16  # pairs that are asked for together, between which a click can stop the list
+_SCHEMES: dict[Scheme, str] = {
+    "causal": "log-likelihoods (of every token given those before it)",
+    "word l2r": "pseudo-log-likelihoods (PLL-word-l2r, Kauf & Ivanova 2023)",
+}
+_FILES = "pair files"
+_BATCH = "minimal pairs being judged"
+
+
+class Judgement(NamedTuple):
+    """Of one pair: the sums of ln P of its sentences (nats), by which scheme, the tokens of the longer one, and whether
+    the model's limit cut either.
+    """
+
+    good: float
+    bad: float
+    scheme: Scheme
+    n_tokens: int
+    cut: bool
+
+
+def draw(scene: Scene) -> None:
+    """Paste or upload, run, stop, read, take away."""
+    with widgets.controls():
+        with widgets.popover("The pairs", ":material/table_rows:"):
+            typed = st.text_area("Paste pairs", **MINIMAL_PAIRS.bound, height=190)
+            files = uploads.several("or upload files", _FILES, st.container()) or [uploads.pasted(typed)]
+            st.caption(
+                "CSV with the columns good and bad, and phenomenon if you know it, or the JSON lines of BLiMP "
+                f"(Warstadt et al. 2020); at most {_MAX_PAIRS:,} pairs."
+            )
+        begin = st.container()
+    found = read([(file.data, file.name) for file in files], _MAX_PAIRS)
+    for note in found.notes:
+        st.warning(as_text(note), icon=":material/content_cut:")
+    with begin:
+        batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows)
+    with st.container(key="answer"):
+        if batch is None:
+            rows = [(pair.good, pair.bad, pair.phenomenon) for pair in found.rows]
+            tables.draw(pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
+        go_on(batch, _judged, _show)
+    st.caption("The text above plays no part here.")
+
+
+def _left_out(_scene: Scene) -> str:
+    return left_out(_FILES, _BATCH)
+
+
+def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgement]]:
+    scheme: Scheme | None = None if engine().info(model).lm else "word l2r"
+    for number, pair in enumerate(rows, start=1):  # before the first is run, and by its place in the whole list
+        check(pair.good, f"The good sentence of pair {number}")
+        check(pair.bad, f"The bad sentence of pair {number}")
+    for first in range(0, len(rows), _AT_ONCE):
+        some = rows[first : first + _AT_ONCE]
+        preferences = engine().prefer(model, [(pair.good, pair.bad) for pair in some], scheme=scheme)
+        for place, found in enumerate(preferences, start=first):
+            a, b = found.a, found.b
+            n_tokens = max(len(a.encoding), len(b.encoding))
+            cut = bool(a.encoding.n_dropped or b.encoding.n_dropped)
+            yield place, Judgement(a.log_likelihood, b.log_likelihood, a.scheme, n_tokens, cut)
+
+
+def _show(batch: Batch[MinimalPair, Judgement]) -> None:
+    say_what_waits(batch)
+    judged = [(pair, result) for pair, result in zip(batch.rows, batch.results, strict=True) if result is not None]
+    if not judged:
+        return
+    notes.beyond_training({batch.model: max(result.n_tokens for _, result in judged)})
+    n_cut = sum(result.cut for _, result in judged)
+    if n_cut:
+        st.warning(
+            f"In {counted(n_cut, 'pair')} a sentence was cut at the model's limit; only the part that "
+            "was read is compared.",
+            icon=":material/content_cut:",
+        )
+    rows = accuracies([pair for pair, _ in judged], [result.good - result.bad for _, result in judged])
+    whole = rows[0]
+    figures.show(accuracy_bars(rows, dark=is_dark()), "minimal pairs", "minimal-pairs")
+    ties = f", {whole.n_ties:,} of them tied and counted as half" if whole.n_ties else ""
+    st.metric("Right one preferred", f"{whole.accuracy:.1%}")
+    st.caption(
+        as_text(
+            f"By {batch.model}, over {counted(whole.n, 'pair')}{ties}. 95% interval: "
+            f"{whole.low:.0%} to {whole.high:.0%}; guessing is right half the time."
+        )
+    )
+    st.dataframe(
+        _table(rows),
+        hide_index=True,
+        column_config={
+            name: st.column_config.NumberColumn(format="percent") for name in ("right", "from", "to")
+        },
+    )  # fmt: skip
+    how = _SCHEMES[judged[0][1].scheme]
+    st.caption(
+        f"Compared are the {how} of the two sentences, in nats; a difference of less than {EQUAL_NATS} is a tie. "
+        "“From” and “to” bound the 95% interval (Wilson). Where the two sentences differ in their number of tokens, "
+        "the longer one is at a disadvantage."
+    )
+    with st.container(horizontal=True):
+        save.table("Accuracy", lambda: _table(rows), "accuracy")
+        save.table("Every pair", lambda: _every_pair(batch.model, judged), "minimal-pairs")
+
+
+def _table(rows: tuple[Accuracy, ...]) -> pd.DataFrame:
+    table = pd.DataFrame(
+        {
+            "phenomenon": [row.phenomenon or "all pairs" for row in rows],
+            "paradigm": [row.paradigm for row in rows],
+            "pairs": [row.n for row in rows],
+            "ties": [row.n_ties for row in rows],
+            "right": [row.accuracy for row in rows],
+            "from": [row.low for row in rows],
+            "to": [row.high for row in rows],
+            "mean difference (nats)": [row.mean_difference for row in rows],
+        }
+    )
+    return table if table["paradigm"].any() else table.drop(columns="paradigm")
+
+
+def _every_pair(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": model,
+                "phenomenon": pair.phenomenon,
+                "paradigm": pair.paradigm,
+                "good": pair.good,
+                "bad": pair.bad,
+                "scheme": result.scheme,
+                "ln_p_good": result.good,
+                "ln_p_bad": result.bad,
+                "difference": result.good - result.bad,
+            }
+            for pair, result in judged
+        ]
+    )
+
+
+VIEW = View(
+    "pairs",
+    "Minimal pairs",
+    draw,
+    "Two sentences differ in one point, and one is right: how often does the model find the right one more probable?",
+    fields=(MINIMAL_PAIRS,),
+    left_out=_left_out,
+)

@@ -1,0 +1,248 @@
+"""View "Predictions": the best tokens for every mask, side by side; choosing one puts it into the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from analysis import scoring
+from analysis.agreement import readable
+from model_zoo.types import MaskPrediction
+from pages.masked_words import words
+from pages.masked_words.fields import MASKS
+from pages.masked_words.scene import Scene
+from ui import address, figures, save, widgets
+from ui.appearance import is_dark
+from ui.field import Field, places, within
+from ui.messages import as_text, failures_as_messages
+from ui.page import View, lacking
+from ui.widgets import TEXT
+from viz.predictions import percent, predictions
+from web.engine import engine
+
+TOP_K: Field[int] = Field("top_k", 10, within("the number of predictions", 1, 50), of="masked_words")
+SHOWN_MASKS: Field[tuple[int, ...]] = Field("shown_masks", (0, 1, 2), places("masks"), of="masked_words")
+
+_SIDE_BY_SIDE = 3
+_MOST_SHOWN = 9  # masks whose predictions are drawn
+_MOST_FILLED = 20  # masks that one click fills, each of which takes a run of the model
+_FILLED = "masks filled so far"
+
+
+def draw(scene: Scene) -> None:
+    if scene.causal:
+        _what_comes_next(scene)
+        return
+    words.row(scene)
+    if lacking(scene, ("mask",)):
+        _filled_so_far()  # can be undone even so
+        return
+    with st.spinner("Running the model …", show_time=True):
+        answers = engine().fill_mask(scene.model, scene.text, TOP_K.value, masked=scene.masked)
+    if len(answers) == 1:
+        picture, beside = st.columns([3, 2], gap="large")
+        with picture:
+            _bars(scene, answers[0])
+        with beside:
+            _in_words(scene, answers[0])
+            _controls(scene, answers)
+            _filled_so_far()
+        return
+    chosen = _shown(scene, answers)
+    for start in range(0, len(chosen), _SIDE_BY_SIDE):
+        row = chosen[start : start + _SIDE_BY_SIDE]
+        for column, place in zip(st.columns(max(2, len(row)), gap="medium"), row, strict=False):
+            with column:
+                _bars(scene, answers[place])
+                _in_words(scene, answers[place])
+    _controls(scene, answers)
+    _filled_so_far()
+
+
+def _controls(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
+    """Fill masks, see more or fewer guesses, take them away."""
+    n_filled = min(len(scene.masks), _MOST_FILLED)
+    with widgets.controls("answers"):
+        st.button("Fill the most confident", on_click=_fill, args=(scene, 1), icon=":material/looks_one:")
+        st.button(
+            "Fill all" if n_filled == len(scene.masks) else f"Fill {n_filled}",
+            on_click=_fill,
+            args=(scene, n_filled),
+            icon=":material/done_all:",
+            help="One after the other, the most confident first; after each, the model guesses again.",
+        )
+        st.number_input("Guesses", 1, 50, **TOP_K.bound, width=210)
+        save.table("All masks", lambda: _table(scene, answers), "predictions")
+
+
+def _shown(scene: Scene, answers: Sequence[MaskPrediction]) -> Sequence[int]:
+    """The places of the masks whose predictions are drawn; chosen only where there are many."""
+    if len(answers) <= _SIDE_BY_SIDE:
+        return range(len(answers))
+    kept = tuple(place for place in SHOWN_MASKS.value if place < len(answers))
+    SHOWN_MASKS.value = kept[:_MOST_SHOWN] or SHOWN_MASKS.default
+    return sorted(
+        st.multiselect(
+            f"Masks shown (of {len(answers)})",
+            range(len(answers)),
+            **SHOWN_MASKS.bound,
+            max_selections=_MOST_SHOWN,
+            format_func=lambda place: scene.name(answers[place].position),
+        )
+    )
+
+
+def _what_comes_next(scene: Scene) -> None:
+    """The best tokens to follow the text, by a causal model."""
+    words.row(scene)
+    with st.spinner("Running the model …", show_time=True):
+        answer = engine().next_tokens(scene.model, scene.text, TOP_K.value)
+    picture, beside = st.columns([3, 2], gap="large")
+    with picture:
+        figure = predictions(answer, "The token after the last one", dark=is_dark())
+        figures.show(figure, "next tokens", "next-token")
+    with beside:
+        best = answer.best[0]
+        st.markdown(
+            as_text(f"After the text the model puts “{readable(best.token)}” first with {percent(best.probability)}.")
+        )
+        with widgets.controls("answers"):
+            st.number_input("Guesses", 1, 50, **TOP_K.bound, width=210)
+            save.table("Predictions", lambda: _table(scene, [answer]), "predictions")
+
+
+def _bars(scene: Scene, answer: MaskPrediction) -> None:
+    """A mask's answers as bars; a click puts one into the sentence."""
+    key = f"bars {answer.position}"
+
+    def click() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        if points:
+            _put(scene, answer, int(points[0]["customdata"]))
+
+    st.plotly_chart(
+        predictions(answer, scene.name(answer.position), dark=is_dark()),
+        key=key,
+        on_select=click,
+        selection_mode="points",
+        theme=None,
+        config=figures.config(f"mask-{answer.position}", clicked=True),
+    )
+
+
+def _in_words(scene: Scene, answer: MaskPrediction) -> None:
+    """The best answer in a sentence, how good the original was, and any answer to be put into the sentence."""
+    st.markdown(as_text(scene.sentence(answer)))
+    if answer.original is not None and answer.log_probability is not None:
+        p, bits = f"{answer.original.probability:.2%}", f"{scoring.bits(answer.log_probability):.1f}"
+        word = f"“{answer.original.token}” (in its own colour)"
+        st.caption(as_text(f"{word}: rank {answer.rank:,}, probability {p}, surprisal {bits} bits"))
+    choice = f"put {answer.position}"
+    st.selectbox(
+        "Put into the sentence",
+        [entry.id for entry in answer.best],
+        index=None,
+        key=choice,
+        placeholder="Put a guess into the sentence",
+        label_visibility="collapsed",
+        format_func=lambda token: scene.vocabulary.tokens[token],
+        on_change=lambda: _put(scene, answer, st.session_state[choice]),
+    )
+
+
+def _put(scene: Scene, answer: MaskPrediction, token: int) -> None:
+    """Write one token into the sentence in place of a mask; the other masks stay. A browser may name one that is not
+    offered, such as one of an answer that is gone: that does nothing.
+    """
+    if token not in [entry.id for entry in (*answer.best, answer.original) if entry is not None]:
+        return
+    probability = next((entry.probability for entry in answer.best if entry.id == token), None)
+    _write(scene, {answer.position: token}, [_step(scene, answer, token, probability)])
+
+
+def _fill(scene: Scene, steps: int) -> None:
+    """Fill so many masks, the most confident first."""
+    fills, log = {}, []
+    with failures_as_messages():
+        for answer in engine().fill_all(scene.model, scene.text, masked=scene.masked):
+            best = answer.best[0]
+            fills[answer.position] = best.id
+            log.append(_step(scene, answer, best.id, best.probability))
+            if len(fills) == steps:
+                break
+        _write(scene, fills, log)
+
+
+def _step(scene: Scene, answer: MaskPrediction, token: int, probability: float | None) -> str:
+    was = answer.original.token if answer.original is not None else scene.vocabulary.mask_token
+    sure = "" if probability is None else f" ({probability:.1%})"
+    return f"{was} → {scene.vocabulary.tokens[token]}{sure}"
+
+
+def _write(scene: Scene, fills: dict[int, int], log: list[str]) -> None:
+    """Write tokens (position -> id) into the sentence. The masks that are left move along with its words."""
+    before = TEXT.value, scene.masked
+    text = engine().put(scene.model, scene.text, fills)
+    done = _history()
+    TEXT.value = text
+    MASKS.value = tuple(place for place in scene.masked if place not in fills)
+    st.session_state[_FILLED] = {"after": text, "steps": [*done, (before, log)]}
+
+
+def _history() -> list[tuple[tuple[str, tuple[int, ...]], list[str]]]:
+    """What was filled since the text was last typed: text and masks before each step, and what it filled."""
+    kept = st.session_state.get(_FILLED)
+    if kept is None or kept["after"] != TEXT.value:
+        return []
+    steps: list[tuple[tuple[str, tuple[int, ...]], list[str]]] = kept["steps"]
+    return steps
+
+
+def _filled_so_far() -> None:
+    steps = _history()
+    if not steps:
+        return
+
+    def undo() -> None:
+        (text, masked), _ = steps[-1]
+        address.put({TEXT: text, MASKS: masked})
+        st.session_state[_FILLED] = {"after": text, "steps": steps[:-1]}
+
+    said = [entry for _, log in steps for entry in log]
+    with widgets.controls("filled"):
+        st.markdown(
+            "Filled, step by step: " + " · ".join(f"{n}\\. {as_text(entry)}" for n, entry in enumerate(said, start=1)),
+            width="content",
+        )
+        st.button("Undo", on_click=undo, icon=":material/undo:")
+
+
+def _table(scene: Scene, answers: Sequence[MaskPrediction]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": scene.model,
+                "text": scene.text,
+                "position": answer.position + 1,
+                "original": answer.original.token if answer.original else "",
+                "original_rank": answer.rank,
+                "original_ln_p": answer.log_probability,
+                "rank": rank,
+                "token": entry.token,
+                "probability": entry.probability,
+            }
+            for answer in answers
+            for rank, entry in enumerate(answer.best, start=1)
+        ]
+    )
+
+
+VIEW = View(
+    "predictions",
+    "Predictions",
+    draw,
+    "Click words to hide them, and read what the model would put there. A click on a bar puts it into the sentence.",
+    fields=(TOP_K, SHOWN_MASKS),
+)

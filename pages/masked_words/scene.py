@@ -1,0 +1,171 @@
+"""What every view of the page "Masked words" is given: a text as a model reads it, and the words to hide from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from analysis.agreement import readable
+from analysis.words import Unit, token_units, word_units
+from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Vocabulary
+from pages.masked_words.examples import EXAMPLES
+from pages.masked_words.fields import MASKS, WORDS
+from ui import address, notes, widgets, word_strip
+from ui.messages import as_text
+from ui.page import Need, View
+from ui.widgets import TEXT
+from viz.predictions import percent
+from web.engine import engine
+
+_SENT = "text and masks as sent away"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """``units`` are the words or tokens that can be clicked; ``masked`` are the tokens that were, from 0.
+
+    A causal model has no masks: it guesses what comes next, from what came before.
+    """
+
+    info: ModelInfo
+    encoding: Encoding
+    vocabulary: Vocabulary
+    units: tuple[Unit, ...]
+    masked: tuple[int, ...]
+
+    @property
+    def model(self) -> str:
+        return self.info.id
+
+    @property
+    def causal(self) -> bool:
+        return self.info.lm
+
+    @property
+    def text(self) -> str:
+        return self.encoding.text
+
+    @property
+    def typed(self) -> tuple[int, ...]:
+        """The masks that were typed into the text."""
+        ids = self.encoding.ids
+        return tuple(place for place, token in enumerate(ids) if token == self.vocabulary.mask_id)
+
+    @property
+    def masks(self) -> tuple[int, ...]:
+        """Those clicked and those typed."""
+        return tuple(sorted({*self.masked, *self.typed}))
+
+    def has_mask(self, unit: Unit) -> bool:
+        ids, mask = self.encoding.ids, self.vocabulary.mask_id
+        return any(ids[token] == mask or token in self.masked for token in range(unit.start, unit.stop))
+
+    def name(self, position: int) -> str:
+        """A mask by its number and what stood there, as plain text."""
+        number = self.masks.index(position) + 1
+        was = "typed" if position in self.typed else f"was “{self.encoding.tokens[position]}”"
+        return f"Mask {number}: {was}"
+
+    def lacks(self, need: Need) -> str | None:
+        """A causal model lacks no mask, since its guess needs none."""
+        assert need in ("mlm", "mask"), need
+        if need == "mlm" and not self.causal:
+            return engine().why_not(self.model, "mlm")
+        if need == "mlm":
+            return (
+                "This model reads from left to right and fills no masks. Look at Predictions, Layer by layer, How "
+                "surprising or Minimal pairs, or choose a model with a masked-word head."
+            )
+        if need == "mask" and not self.causal and not self.masks:
+            own = self.vocabulary.mask_token or "[MASK]"
+            return f"Nothing is masked yet. Click a word above, or type {own} into the text."
+        if need == "mask" and not self.causal:
+            return word_strip.too_many(len(self.masks))
+        return None
+
+    def sentence(self, answer: MaskPrediction) -> str:
+        """What the model guesses for a mask and what stood there, in a sentence, as plain text."""
+        best = answer.best[0]
+        said = f"The model puts “{readable(best.token)}” first with {percent(best.probability)}"
+        if answer.original is not None:
+            said += f"; it was “{readable(answer.original.token)}”"
+        number = f"Mask {self.masks.index(answer.position) + 1}: " if len(self.masks) > 1 else ""
+        return f"{number}{said}."
+
+    @property
+    def names(self) -> list[str]:
+        """Of all masks, in their order."""
+        return [self.name(position) for position in self.masks]
+
+
+def make(_view: View[Scene]) -> Scene:
+    """Ask for the text and the model; which words to hide is asked by the views."""
+    _come_back()
+    with widgets.asked():
+        text, _ = widgets.texts(second=False)
+        model = widgets.model()
+        widgets.try_example(EXAMPLES)
+    with st.spinner("Loading the model …", show_time=True):
+        info = engine().info(model)
+    return _hide(info, text)
+
+
+def about_model(scene: Scene) -> None:
+    """One line about the model, under every view, and what to think of a text longer than those of its training."""
+    notes.beyond_training({scene.model: len(scene.encoding)})
+    st.caption(notes.about_model(scene.info, len(scene.encoding)))
+
+
+def send_away(scene: Scene, written: str) -> None:
+    """Remember what stood behind the masks of a text that links to other pages carry, its masks ``written`` in it."""
+    st.session_state[_SENT] = written, scene.text, scene.masked
+
+
+def _come_back() -> None:
+    """Bring back what stood behind the masks of a text that was sent to another page."""
+    sent = st.session_state.get(_SENT)
+    if sent is not None and TEXT.value == sent[0]:
+        _, text, masked = sent
+        address.put({TEXT: text, MASKS: masked})
+    st.session_state[_SENT] = None
+
+
+def _hide(info: ModelInfo, text: str) -> Scene:
+    """The text as the model reads it, and the words to hide, moved along with it where it was edited."""
+    encoding = engine().encode(info.id, text)
+    vocabulary = engine().vocabulary(info.id)
+    _warn(encoding, vocabulary, text)
+    units = tuple(unit for unit in (word_units if WORDS.value else token_units)(encoding) if not unit.special)
+    if info.lm:
+        return Scene(info, encoding, vocabulary, units, ())
+    spans = [
+        None if special else span for span, special in zip(encoding.offsets, encoding.special, strict=True)
+    ]  # fmt: skip
+    return Scene(info, encoding, vocabulary, units, word_strip.carried(MASKS, encoding.text, spans))
+
+
+def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:
+    if encoding.n_dropped:
+        st.warning(
+            f"The text was cut: the model reads at most {len(encoding)} tokens, so the last {encoding.n_dropped:,} "
+            "were left out, with any mask among them. What you typed is unchanged; shorten it to see all of it.",
+            icon=":material/content_cut:",
+        )
+    own = vocabulary.mask_token
+    foreign = next((mask for mask in ("<mask>", "<extra_id_0>") if mask in typed and mask != own), None)
+    if foreign is not None and own is not None:
+        st.warning(
+            as_text(f"{foreign} is the mask of other models, but plain text to this one. Type {own} instead."),
+            icon=":material/edit:",
+        )
+    if own not in (None, "[MASK]") and "[MASK]" in typed:
+        st.info(as_text(f"[MASK] was read as {own}, this model's mask."), icon=":material/info:")
+    if vocabulary.unknown_id in encoding.ids:
+        unknown = [
+            encoding.text[slice(*span)]
+            for token, span in zip(encoding.ids, encoding.offsets, strict=True)
+            if token == vocabulary.unknown_id
+        ]
+        read_as = vocabulary.tokens[vocabulary.unknown_id or 0]
+        st.info(as_text(f"Not in the vocabulary, read as {read_as}: {', '.join(unknown[:5])}."), icon=":material/info:")

@@ -1,0 +1,90 @@
+"""View "What if": one word replaced by another, and which predictions that changes most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from analysis import corruption
+from analysis.words import Unit
+from model_zoo.errors import InvalidInput
+from pages.masked_words import words
+from pages.masked_words.fields import REPLACE, REPLACEMENT
+from pages.masked_words.scene import Scene
+from ui import figures, notes, widgets
+from ui.appearance import is_dark
+from ui.messages import as_text, told_apart
+from ui.page import View, lacking
+from viz.shifts import shifts
+from web.engine import engine
+
+_MOST_SHIFTED = 8  # masks whose changes are drawn
+
+
+def draw(scene: Scene) -> None:
+    controls = words.row(scene, switch=False)  # a telephone has no room for it
+    if lacking(scene, ("mask",)):
+        return
+    units = [unit for unit in scene.units if not scene.has_mask(unit)]
+    if not units:
+        raise InvalidInput("Every word is masked, so none is left to replace. Unmask one.")
+    with controls:
+        unit, other = _ask(units)
+    if not other.strip():
+        with st.container(key="answer"):
+            st.info("Type a word to put in its place.", icon=":material/edit:")
+        return
+    encoding = scene.encoding
+    start, end = encoding.offsets[unit.start][0], encoding.offsets[unit.stop - 1][1]
+    changed = encoding.text[:start] + other.strip() + encoding.text[end:]
+    moved = corruption.moved(encoding.text, changed, corruption.characters(encoding, scene.masked))
+    changed_encoding = engine().encode(scene.model, changed)
+    notes.beyond_training({scene.model: len(changed_encoding)}, said=len(encoding))
+    masked = corruption.tokens_over(changed_encoding, moved)
+    before, after = (scene.text, scene.masked), (changed, masked)
+    all_shifts = engine().mask_shifts(scene.model, before, after)
+    answers = [engine().fill_mask(scene.model, text, 5, masked=m) for text, m in (before, after)]
+    for first in range(0, min(len(all_shifts), _MOST_SHIFTED), 2):
+        for column, number in zip(st.columns(2, gap="large"), range(first, first + 2), strict=True):
+            if number >= len(all_shifts):
+                break
+            with column:
+                figure = shifts(all_shifts[number], scene.name(scene.masks[number]), dark=is_dark())
+                figures.show(figure, f"shifts {number}", "what-if")
+                for name, side in zip(("before", "after"), answers, strict=True):
+                    best = " · ".join(f"{e.token} {e.probability:.0%}" for e in side[number].best)
+                    st.markdown(as_text(f"{name}: {best}"))
+    st.caption(
+        "The largest changes in ln P among the 50 best predictions before and after; 0.69 is a factor of 2. Below each "
+        "picture are the five best predictions before and after."
+    )
+
+
+def _ask(units: Sequence[Unit]) -> tuple[Unit, str]:
+    """The word to replace, at first the longest, and what takes its place."""
+    if REPLACE.value not in range(len(units)):
+        REPLACE.value = max(range(len(units)), key=lambda place: len(units[place].label))
+    labels = told_apart(f"Replace “{unit.label}”" for unit in units)
+    place = st.selectbox(
+        "Replace",
+        range(len(units)),
+        **REPLACE.bound,
+        format_func=labels.__getitem__,
+        label_visibility="collapsed",
+        width=190,
+    )
+    other = st.text_input(
+        "with", **REPLACEMENT.bound, placeholder="with another word", label_visibility="collapsed", width=160
+    )
+    return units[place], widgets.short_enough(other, "What takes its place")
+
+
+VIEW = View(
+    "what if",
+    "What if",
+    draw,
+    "Replace one word by another: which guesses become more likely, and which less?",
+    fields=(REPLACE, REPLACEMENT),
+    needs=("mlm",),
+)

@@ -1,0 +1,78 @@
+"""View "What the mask looks at": a mask's attention in every layer, and the heads that look at one word most."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from analysis import focus
+from model_zoo.errors import InvalidInput
+from pages.masked_words import words
+from pages.masked_words.fields import HEAD, MASK
+from pages.masked_words.scene import Scene, send_away
+from ui import figures
+from ui.address import link
+from ui.appearance import is_dark
+from ui.messages import as_text
+from ui.page import View, lacking
+from ui.word_strip import one_mask
+from viz.layer_attention import layer_attention
+from web.engine import engine
+
+
+def draw(scene: Scene) -> None:
+    controls = words.row(scene, switch=False)  # a telephone has no room for it
+    if lacking(scene, ("mask",)):
+        return
+    written = engine().masked_text(scene.model, scene.text, scene.masked)
+    run = engine().attend(scene.model, written)
+    masks = [p for p, token in enumerate(run.encoding.ids) if token == scene.vocabulary.mask_id]
+    if len(masks) != len(scene.masks):
+        raise InvalidInput("Not all masks fit into what the model reads. Shorten the text.")
+    with controls:
+        position = masks[one_mask(MASK, scene.names)]
+    weights = focus.from_token(run, position)
+    names = ["mean of all heads", *(f"head {head + 1}" for head in range(run.n_heads))]
+    if HEAD.value not in range(len(names)):
+        HEAD.value = 0
+    with controls:
+        head = st.selectbox(
+            "Heads",
+            range(len(names)),
+            format_func=names.__getitem__,
+            **HEAD.bound,
+            label_visibility="collapsed",
+            width=170,
+        )
+    shown = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
+    figures.show(layer_attention(shown, run.encoding.tokens, dark=is_dark()), "mask attention", "mask-attention")
+    st.markdown("**Heads that look most at a single other token**")
+    send_away(scene, written)
+    with st.container(horizontal=True, gap="small"):
+        for look in focus.strongest(weights, run, position):
+            st.page_link(
+                "pages/attention/page.py",
+                label=as_text(
+                    f"layer {look.layer + 1}, head {look.head + 1}: {run.encoding.tokens[look.key]} {look.weight:.0%}"
+                ),
+                icon=":material/visibility:",
+                query_params=link(
+                    "attention", text=written, pair="", model=scene.model, layer=look.layer + 1, head=look.head + 1
+                ),
+                width="content",
+            )
+    said = "What a mask looks at does not by itself explain what it is filled with."
+    if run.model.cross_attention:
+        said += (
+            " Shown here is the encoder; this model fills masks in its decoder, which looks at the encoder's text too."
+        )
+    st.caption(said)
+
+
+VIEW = View(
+    "attention",
+    "What the mask looks at",
+    draw,
+    "Where the mask looks in every layer: the stronger a cell's colour, the more of its attention goes to that token.",
+    fields=(MASK, HEAD),
+    needs=("mlm",),
+)

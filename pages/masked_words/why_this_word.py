@@ -1,0 +1,130 @@
+"""View "Why this word?": each other word hidden in turn, and what that does to the prediction for one mask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from analysis.agreement import readable
+from analysis.erasure import UNNOTICED, Erasure, erasable, erasures, ranked
+from analysis.words import Unit
+from model_zoo.errors import InvalidInput
+from model_zoo.questions.fill_mask import FillMask
+from model_zoo.types import MaskPrediction, Prediction, counted
+from pages.masked_words import words
+from pages.masked_words.fields import LONG, MASK
+from pages.masked_words.scene import Scene
+from ui import figures, long_text, save, token_line, widgets
+from ui.appearance import is_dark
+from ui.field import Field, one_of
+from ui.messages import as_text
+from ui.page import View, lacking
+from ui.word_strip import one_mask
+from viz.erasure import LEGEND, erased_sentence, erasure_bars
+from viz.predictions import percent
+from web.engine import engine
+
+FOLLOWED: Field[str] = Field("followed", "guess", one_of("what is followed", ("guess", "original")), of="masked_words")
+_FOLLOWED = {"guess": "The guess", "original": "What stood there"}
+_MOST_BARS = 10
+
+
+def draw(scene: Scene) -> None:
+    controls = words.row(scene)
+    if lacking(scene, ("mask",)):
+        return
+    with controls:
+        place = one_mask(MASK, scene.names)
+    answer = engine().fill_mask(scene.model, scene.text, masked=scene.masked)[place]
+    best, original = answer.best[0], answer.original
+    two = original is not None and original.id != best.id
+    followed = original if two and original is not None and FOLLOWED.value == "original" else best
+    others = erasable(scene.units, scene.masks)
+    if not others:
+        raise InvalidInput("There is no other word to hide. Type a longer text, or unmask a word.")
+    n = len(scene.encoding)
+    if not long_text.agreed(LONG, n, f"Hide each word of this long text: {counted(len(others), 'run')} of the model"):
+        return
+    effects = _measured(scene, others, answer, followed)
+    largest, name = ranked(effects), readable(followed.token)
+    sentence, bars = st.columns([1, 1], gap="large")
+    with sentence:
+        under = {answer.position: f"{name} {percent(followed.probability)}"}
+        line = erased_sentence(scene.units, effects, scene.masks, under, dark=is_dark())
+        token_line.draw([line], key="why")
+        st.markdown(as_text(_said(largest, followed, best)))
+        if two:
+            widgets.choice("Follow", _FOLLOWED, FOLLOWED)
+        st.caption(
+            f"Under each word: P({as_text(name)}) when that word is hidden as well. {LEGEND}. Hiding a word also "
+            "breaks the sentence, and of two words that say the same either can go without an effect: this is a "
+            "measure of what the prediction depends on, not a full explanation."
+        )
+    with bars:
+        figures.show(erasure_bars(largest[:_MOST_BARS], f"P({name})", dark=is_dark()), "erasures", "why")
+        if len(largest) > _MOST_BARS:
+            st.caption(f"The {_MOST_BARS} largest effects of {len(largest):,}.")
+        save.table("All effects", lambda: _table(scene, answer.position, followed, effects), "why")
+
+
+def _measured(
+    scene: Scene, others: Sequence[Unit], answer: MaskPrediction, followed: Prediction
+) -> tuple[Erasure, ...]:
+    both = {entry.id for entry in (answer.best[0], answer.original) if entry is not None}  # either can be chosen next
+    questions = [
+        FillMask(scene.model, scene.text, 1, {*scene.masked, *range(unit.start, unit.stop)}, sorted(both))
+        for unit in others
+    ]
+    parts = engine().stream_all(questions)
+    found = dict(long_text.collected(LONG, len(scene.encoding), parts, len(others)))
+    return erasures(others, [found[place] for place in range(len(others))], answer.position, followed)
+
+
+def _said(largest: Sequence[Erasure], followed: Prediction, best: Prediction) -> str:
+    """The largest effect in a sentence, as plain text; ``best`` is the prediction while nothing else is hidden."""
+    first = largest[0]
+    what = "the prediction" if followed.id == best.id else f"“{readable(followed.token)}”"
+    if abs(first.bits) < UNNOTICED:
+        return f"No single word matters much to {what}: it stays near {percent(followed.probability)}."
+    effect = "costs" if first.bits > 0 else "helps"
+    said = f"Hiding “{first.word.label}” {effect} {what} most: from {percent(first.before)} to {percent(first.after)}."
+    return f"{said} The model then puts “{readable(first.guess.token)}” first." if first.guess.id != best.id else said
+
+
+def _table(scene: Scene, position: int, followed: Prediction, effects: Sequence[Erasure]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {
+                "model": scene.model,
+                "revision": scene.info.revision,
+                "text": scene.text,
+                "mask": position + 1,
+                "token": followed.token,
+                "without": effect.word.label,
+                "first_token": effect.word.start + 1,
+                "last_token": effect.word.stop,
+                "p_before": effect.before,
+                "p_after": effect.after,
+                "bits_lost": effect.bits,
+                "prediction": effect.guess.token,
+                "prediction_probability": effect.guess.probability,
+            }
+            for effect in effects
+        ]
+    )
+
+
+VIEW = View(
+    "why",
+    "Why this word?",
+    draw,
+    "Which words does the prediction depend on? Each other word is masked in turn (occlusion), and the model predicts "
+    "again.",
+    more="A hidden word is replaced by masks, one for each of its tokens, while the chosen masks stay. The effect is "
+    "what log₂ P of the prediction loses (erasure, Li et al. 2016), in bits: +1 where P is halved, −1 where it "
+    "doubles. The first row of **Which word did it?** on the page Cause says the same.",
+    fields=(FOLLOWED,),
+    needs=("mlm",),
+)

@@ -1,0 +1,62 @@
+"""View "Attention between them": how much each head looks from one sentence to the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from analysis import focus
+from model_zoo.types import AttentionRun
+from pages.next_sentence.scene import Scene
+from ui import figures, notes
+from ui.address import link
+from ui.appearance import is_dark
+from ui.page import View
+from viz.head_map import head_map
+from web.engine import engine
+
+_STRONGEST = 4
+
+
+def draw(scene: Scene) -> None:
+    """How much each head looks from one sentence to the other."""
+    run = engine().attend(scene.model, scene.a, scene.b)
+    notes.beyond_training({scene.model: run.n_tokens})
+    shares = focus.between_sentences(run)
+    for column, share, direction in zip(st.columns(2, gap="large"), shares, ("A->B", "B->A"), strict=True):
+        with column:
+            st.markdown(f"**{direction.replace('->', ' → ')}**, mean {share.mean():.1%}")
+            figures.show(head_map(share, direction, dark=is_dark()), f"shares {direction}", f"attention-{direction}")
+            st.markdown("Strongest heads")
+            _links(run, share, direction)
+    st.caption(notes.about_model(run.model, run.n_tokens))
+
+
+def _links(run: AttentionRun, share: np.ndarray, direction: str) -> None:
+    for place in np.argsort(-share, axis=None, kind="stable")[:_STRONGEST]:
+        layer, head = (int(index) for index in np.unravel_index(place, share.shape))
+        st.page_link(
+            "pages/attention/page.py",
+            label=f"layer {layer + 1}, head {head + 1}: {share[layer, head]:.1%}",
+            icon=":material/visibility:",
+            query_params=link(
+                "attention",
+                text=run.encoding.text,
+                pair=run.encoding.text_pair or "",
+                model=run.model.id,
+                layer=layer + 1,
+                head=head + 1,
+                direction=direction,
+            ),
+        )
+
+
+VIEW = View(
+    "attention",
+    "Attention between them",
+    draw,
+    "The share of their attention that the words of one sentence give the words of the other, head by head.",
+    "The rest stays within the sentence or goes to special tokens. It shows where heads look, not why the model says "
+    "what it says.",
+    needs=("pair",),
+)

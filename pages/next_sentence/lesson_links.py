@@ -1,0 +1,26 @@
+"""The page, prepared for a lesson: each link with a question."""
+
+from pages.next_sentence.scene import EXAMPLES
+from ui.lesson_links import LessonLink, LessonLinks
+from ui.widgets import PAIR, TEXT
+
+_DOG = "The dog ran into the garden."
+
+LINKS = LessonLinks(
+    "Two sentences",
+    EXAMPLES.decides,
+    (
+        LessonLink(
+            "A sentence that follows",
+            {TEXT: _DOG, PAIR: "It barked at the cat."},
+            "How sure is the model? Press “Swap A and B”: if the answer hardly changes, can it be the order that "
+            "the model judges?",
+        ),
+        LessonLink(
+            "A random one",
+            {TEXT: _DOG, PAIR: "The parliament passed the law in May."},
+            "How sure is the model now? Change sentence B to “The dog in the film was a wolf.”, which is from "
+            "another story, too. What made the first one so easy to tell?",
+        ),
+    ),
+)

@@ -1,0 +1,139 @@
+"""View "Many pairs": a list, run in batches that can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from analysis import files, pairs
+from model_zoo.types import counted
+from pages.next_sentence.scene import WHAT_SOP_IS, Scene
+from ui import figures, notes, save, tables, widgets
+from ui.appearance import is_dark
+from ui.batch import Batch, go_on, left_out, offer, say_what_waits
+from ui.field import Field
+from ui.messages import as_text
+from ui.page import View
+from viz.calibration import calibration
+from web import uploads
+from web.engine import engine
+
+PAIRS: Field[str] = Field(
+    "pairs",
+    """a,b,label
+She opened the window.,Cold air came into the room.,1
+"The train was late, again.",We missed the start of the film.,1
+He watered the tomatoes.,The parliament meets on Monday.,0
+My phone is broken.,The screen went black this morning.,1
+They painted the kitchen yellow.,Whales breathe air.,0
+""",
+    of="next_sentence",
+)
+
+_BATCH = "pairs being judged"
+_FILE = "pairs file"
+
+
+class Judgement(NamedTuple):
+    """Of one pair: P(B follows A), or with ``in_order`` P(A and B are in order), and how many tokens it has."""
+
+    p_next: float
+    n_tokens: int
+    in_order: bool
+
+
+Row = tuple[str, str, bool | None]
+"""A, B and whether B follows A, None where the file does not say."""
+
+
+def draw(scene: Scene) -> None:
+    """Paste or upload, run, stop, read, save."""
+    with widgets.controls():
+        with widgets.popover("The pairs", ":material/table_rows:"):
+            typed = st.text_area("Paste CSV", **PAIRS.bound, height=190)
+            file = uploads.one("or upload a file", _FILE, st.container())
+        begin = st.container()
+    if file is None:
+        file, text = uploads.pasted(typed), typed
+    else:
+        text, remarks = files.decoded(file.data, file.name)
+        for remark in remarks:
+            st.info(as_text(remark), icon=":material/info:")
+    found = pairs.read(text, file.name)
+
+    labels = found.labels or [None] * len(found.rows)
+    rows = [(*row, label) for row, label in zip(found.rows, labels, strict=True)]
+    with begin:
+        batch: Batch[Row, Judgement] | None = offer(_BATCH, scene.model, rows)
+    dropped = [
+        f"{counted(found.n_empty, 'row')} without an a or a b" if found.n_empty else "",
+        f"{counted(found.n_beyond, 'row')} beyond the first {pairs.MAX_PAIRS:,}" if found.n_beyond else "",
+    ]
+    if any(dropped):
+        st.warning(f"Left out: {' and '.join(part for part in dropped if part)}.", icon=":material/content_cut:")
+    with st.container(key="answer"):
+        if batch is None:
+            table = pd.DataFrame(rows, columns=["a", "b", "label"])
+            tables.draw(table.dropna(axis="columns", how="all"))
+        go_on(batch, _judged, _show)
+
+
+def _left_out(_scene: Scene) -> str:
+    return left_out(_FILE, _BATCH)
+
+
+def _judged(model: str, rows: list[Row]) -> Iterator[tuple[int, Judgement]]:
+    for place, score in engine().iter_next_sentences(model, [(a, b) for a, b, _ in rows]):
+        yield place, Judgement(score.p_next, len(score.encoding), score.kind == "SOP")
+
+
+def _show(batch: Batch[Row, Judgement]) -> None:
+    say_what_waits(batch)
+    judged = [(row, result) for row, result in zip(batch.rows, batch.results, strict=True) if result is not None]
+    notes.beyond_training({batch.model: max((result.n_tokens for _, result in judged), default=0)})
+    st.caption(as_text(f"Judged by {batch.model}."))
+    if any(result.in_order for _, result in judged):
+        st.info(WHAT_SOP_IS, icon=":material/info:")
+    table = pd.DataFrame(
+        {
+            "a": [a for (a, _, _), _ in judged],
+            "b": [b for (_, b, _), _ in judged],
+            "p_next": [result.p_next for _, result in judged],
+        }
+    )
+    labels = [label for (_, _, label), _ in judged]
+    if any(label is not None for label in labels):
+        table["label"] = pd.array([None if label is None else int(label) for label in labels], dtype="Int64")
+    table["model"] = batch.model
+    tables.draw(
+        table,
+        column_order=[name for name in table.columns if name != "model"],
+        column_config={"p_next": st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.3f")},
+    )
+    save.table("Results", lambda: table, "pairs")
+    found = pairs.judge([result.p_next for _, result in judged], labels)
+    if found is None:
+        return
+    numbers, curve = st.columns([1, 2], gap="large")
+    numbers.metric("Accuracy at P > 0.5", f"{found.accuracy:.1%}")
+    numbers.metric("Calibration error", f"{found.calibration_error:.3f}")
+    numbers.caption(
+        f"Over {counted(found.n, 'labelled pair')}. The error is how far the shares are from the probabilities, "
+        "on average."
+    )
+    with curve:
+        figures.show(calibration(found, dark=is_dark()), "calibration", "calibration")
+
+
+VIEW = View(
+    "many pairs",
+    "Many pairs",
+    draw,
+    "Judge a list: a CSV with the columns a and b, and label (1 if B follows A, else 0) if you know it; "
+    f"at most {pairs.MAX_PAIRS:,} pairs.",
+    fields=(PAIRS,),
+    left_out=_left_out,
+)

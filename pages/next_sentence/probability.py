@@ -1,0 +1,106 @@
+"""View "Probability": whether B follows A, whether A follows B, and how sentences drawn at random compare."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from analysis import control_sentences
+from model_zoo.types import SentenceScore
+from pages.next_sentence.scene import WHAT_SOP_IS, Scene
+from ui import notes, save, widgets
+from ui.field import Field, within
+from ui.page import View
+from web.engine import engine
+
+CONTROL_SEED: Field[int] = Field("controls", 0, within("the draw of controls", 0, 999_999), of="next_sentence")
+
+
+def draw(scene: Scene) -> None:
+    """P(B follows A), the other way round, and with sentences that have nothing to do with it."""
+    model, a, b = scene.model, scene.a, scene.b
+    seed = CONTROL_SEED.value
+    drawn = control_sentences.draw(seed, exclude=b)
+    pairs = [(b, a), *((a, control) for control in drawn), *((control, b) for control in drawn)]
+    with st.spinner("Running the model …", show_time=True):
+        score = engine().next_sentence(model, a, b)
+        others = dict(engine().iter_next_sentences(model, pairs))
+    if score.encoding.n_dropped:
+        st.warning(
+            f"The pair was cut: {score.encoding.n_dropped:,} tokens were left out, from the longer sentence first.",
+            icon=":material/content_cut:",
+        )
+    notes.beyond_training({model: max(len(one.encoding) for one in (score, *others.values()))})
+    if score.kind == "SOP":
+        st.info(WHAT_SOP_IS, icon=":material/info:")
+    if a.strip() == b.strip():
+        st.info(
+            "A and B are the same. The question is meant for two different sentences, so the number says little.",
+            icon=":material/info:",
+        )
+    name = "A, B in order" if score.kind == "SOP" else "B follows A"
+    in_place_of_b = [others[place].p_next for place in range(1, len(drawn) + 1)]
+    st.markdown(_verdict(score, in_place_of_b))
+    with st.container(horizontal=True, gap="medium", key="answer"):
+        st.metric(f"P({name})", f"{score.p_next:.4f}", width="content")
+        st.metric("Swapped: A after B", f"{others[0].p_next:.4f}", width="content")
+        st.metric("Logit, yes" if score.kind == "SOP" else "Logit, is next", f"{score.logits[0]:.3f}", width="content")
+        st.metric("Logit, no" if score.kind == "SOP" else "Logit, is not", f"{score.logits[1]:.3f}", width="content")
+    _against_controls(drawn, [others[place] for place in range(1, len(pairs))], score)
+    st.caption(
+        f"P = exp({score.logits[0]:.3f}) / (exp({score.logits[0]:.3f}) + exp({score.logits[1]:.3f})). "
+        "In BERT's training, half of the second sentences come from other texts, "
+        "so the topic alone gives many of them away (Lan et al. 2020)."
+        if score.kind == "NSP"
+        else f"P = exp({score.logits[0]:.3f}) / (exp({score.logits[0]:.3f}) + exp({score.logits[1]:.3f}))."
+    )
+
+
+def _verdict(score: SentenceScore, in_place_of_b: list[float]) -> str:
+    """The answer in a sentence, and how many of the controls in the place of B score lower."""
+    below = sum(p < score.p_next for p in in_place_of_b)
+    what = "A and B are in order" if score.kind == "SOP" else "B follows A"
+    sure = "yes" if score.p_next > 0.5 else "no"
+    return (
+        f"Does the model take it that {what}? **{sure.capitalize()}, {score.p_next:.0%}.** "
+        f"B scores higher than **{below} of {len(in_place_of_b)}** random sentences in its place."
+    )
+
+
+def _against_controls(drawn: tuple[str, ...], scores: list[SentenceScore], score: SentenceScore) -> None:
+    def again() -> None:
+        CONTROL_SEED.value = (CONTROL_SEED.value + 1) % 1_000_000
+
+    with widgets.controls():
+        st.markdown("**Controls**: random English sentences in place of B, and in place of A", width="stretch")
+        st.button("Draw others", on_click=again, icon=":material/casino:")
+    in_place_of_b = [one.p_next for one in scores[: len(drawn)]]
+    in_place_of_a = [one.p_next for one in scores[len(drawn) :]]
+    table = pd.DataFrame(
+        {
+            "sentence": ["B itself" if score.kind == "NSP" else "A, B", *drawn],
+            "in the place of B": [score.p_next, *in_place_of_b],
+            "in the place of A": [float("nan"), *in_place_of_a],
+        }
+    )
+    bar = st.column_config.ProgressColumn(min_value=0.0, max_value=1.0, format="%.3f")
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config={
+            "sentence": st.column_config.TextColumn(width="medium"),
+            "in the place of B": bar,
+            "in the place of A": bar,
+        },
+    )
+    save.table("Controls", lambda: table, "controls")
+
+
+VIEW = View(
+    "probability",
+    "Probability",
+    draw,
+    "Does sentence B follow sentence A in a text? The model's answer, and what it says of random sentences.",
+    fields=(CONTROL_SEED,),
+    needs=("pair", "nsp"),
+)

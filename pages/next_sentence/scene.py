@@ -1,0 +1,80 @@
+"""What every view of the page "Next sentence" is given: a model, and two sentences where the view is about two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ui import address, widgets
+from ui.examples import Example, Examples
+from ui.page import Need, View, view_field
+from ui.widgets import MODEL, PAIR, TEXT
+from web.engine import engine
+
+VIEW = view_field("next_sentence", "probability")
+
+_WINDOW, _AIR = "She opened the window.", "Cold air came into the room."
+
+EXAMPLES = Examples(
+    (TEXT, PAIR, MODEL, VIEW),
+    (
+        Example("A next sentence", {TEXT: _WINDOW, PAIR: _AIR}),
+        Example("An unrelated one", {TEXT: _WINDOW, PAIR: "Penguins are birds."}),
+        Example("The first two, swapped", {TEXT: _AIR, PAIR: _WINDOW}),
+        Example("Same word, another story", {TEXT: _WINDOW, PAIR: "The window of the shop was full of toys."}),
+    ),
+)
+
+WHAT_SOP_IS = (
+    "This model learned **sentence order** (SOP), a different question: both sentences come from one text, "
+    "and it says whether they are in their original order or were swapped. An unrelated B may well look “in order”."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """``a`` and ``b`` are as typed; empty in views that have texts of their own."""
+
+    model: str
+    a: str
+    b: str
+
+    def lacks(self, need: Need) -> str | None:
+        if need == "nsp":
+            return engine().why_not(self.model, "nsp")
+        assert need == "pair", need
+        return None if self.b.strip() else "Type a sentence B that may follow A, or choose an example above."
+
+
+def make(view: View[Scene]) -> Scene:
+    """Ask for the sentences, if the view is about two, and for the model."""
+    _open_with_a_pair()
+    a = b = ""
+    with widgets.asked():
+        if "pair" in view.needs:
+            a, b = _both_texts()
+        model = widgets.model()
+        if "pair" in view.needs:
+            widgets.try_example(EXAMPLES)
+    return Scene(model, a, b)
+
+
+def _open_with_a_pair() -> None:
+    """Whoever comes here for the first time finds two sentences."""
+    untouched = (TEXT.value, PAIR.value) == (TEXT.default, "")
+    if untouched and not {TEXT.name, PAIR.name} & set(st.query_params):
+        opening = EXAMPLES.each[0].values
+        address.put({field: opening[field] for field in (TEXT, PAIR)})
+
+
+def _both_texts() -> tuple[str, str]:
+    """Two sentences and a button that swaps them."""
+
+    def swap() -> None:
+        TEXT.value, PAIR.value = PAIR.value, TEXT.value
+
+    a = widgets.text_area("Sentence A", TEXT)
+    st.button("Swap A and B", on_click=swap, icon=":material/swap_horiz:")
+    b = widgets.text_area("Sentence B", PAIR)
+    return widgets.short_enough(a, "Sentence A"), widgets.short_enough(b, "Sentence B")

@@ -1,0 +1,82 @@
+"""View "A whole text": a text sentence by sentence, and its weakest link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis import sentences
+from model_zoo.errors import InvalidInput
+from pages.next_sentence.scene import WHAT_SOP_IS, Scene
+from ui import notes, save, token_line, widgets
+from ui.appearance import is_dark
+from ui.field import Field
+from ui.messages import as_text
+from ui.page import View
+from viz.coherence import coherence
+from web.engine import engine
+
+PASSAGE: Field[str] = Field(
+    "passage",
+    "The bakery opens at six. By then the first loaves are on the shelf. "
+    "Most customers buy rolls on their way to work. "
+    "Whales breathe air. They come to the surface every few minutes.",
+    of="next_sentence",
+)
+
+_MOST_SENTENCES = 60
+_MOST_CHARACTERS = 10_000  # of these together, each read twice: more would keep everybody waiting
+
+
+def draw(scene: Scene) -> None:
+    """A short text, sentence by sentence."""
+    with widgets.asked("passage"):
+        text = widgets.text_area("A text of at least two sentences", PASSAGE)
+    found = sentences.split(widgets.short_enough(text))
+    if len(found) < 2:
+        raise InvalidInput("This takes at least two sentences. Type more.")
+    n_used = _n_used(found)
+    if n_used < len(found):
+        st.warning(
+            f"Only the first {n_used} of {len(found):,} sentences are used: at most {_MOST_SENTENCES}, and "
+            f"{_MOST_CHARACTERS:,} characters together.",
+            icon=":material/cut:",
+        )
+        found = found[:n_used]
+    with st.spinner("Running the model …", show_time=True):
+        scores = dict(engine().iter_next_sentences(scene.model, list(pairwise(found))))
+    notes.beyond_training({scene.model: max(len(score.encoding) for score in scores.values())})
+    values = [scores[place].p_next for place in range(len(found) - 1)]
+    weakest = int(np.argmin(values))
+    st.markdown(
+        as_text(f"Weakest link: from sentence {weakest + 1} to {weakest + 2}, P = {values[weakest]:.3f}.")
+        + (f" {WHAT_SOP_IS}" if scores[0].kind == "SOP" else "")
+    )
+    lines = coherence(found, values, dark=is_dark())
+    token_line.draw(lines, key="coherence")
+    table = pd.DataFrame({"a": found[:-1], "b": found[1:], "p_next": values})
+    with st.container(horizontal=True):
+        what = "comes in order after" if scores[0].kind == "SOP" else "follows"
+        caption = f"P(each sentence {what} the one before)."
+        token_line.download(lines, "Sentence by sentence", caption, [scores[0].model], "sentence_by_sentence")
+        save.table("Sentence by sentence", lambda: table, "sentences")
+
+
+def _n_used(sentences: Sequence[str]) -> int:
+    """How many of the sentences are used: those that stay within both bounds, but at least two."""
+    within = int(np.searchsorted(np.cumsum([len(each) for each in sentences]), _MOST_CHARACTERS, side="right"))
+    return min(len(sentences), _MOST_SENTENCES, max(2, within))
+
+
+VIEW = View(
+    "a text",
+    "A whole text",
+    draw,
+    "A text, sentence by sentence: how sure the model is that each follows the one before, and the weakest link.",
+    fields=(PASSAGE,),
+    needs=("nsp",),
+)

@@ -1,0 +1,64 @@
+"""The page "Status": one sentence that says whether all is well, the figures behind it, and emptying the caches."""
+
+from __future__ import annotations
+
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import streamlit as st
+
+from pages.status import emptying, words
+from ui.messages import fragment
+from web.monitoring import Figures, look
+
+_SECONDS_BETWEEN_LOOKS = 2.0
+_BEFORE = "figures of the look before"
+_BOXES = {"well": st.success, "busy": st.info, "trouble": st.warning}
+_ICONS = {"well": ":material/check_circle:", "busy": ":material/hourglass:", "trouble": ":material/warning:"}
+
+
+def draw() -> None:
+    """Looks again every two seconds; the button is apart, so that nobody's typing is disturbed."""
+    fragment(_figures, run_every=_SECONDS_BETWEEN_LOOKS)()
+    st.caption(words.THRESHOLDS)
+    fragment(emptying.draw)()
+
+
+def _figures() -> None:
+    now = look()
+    before: Figures | None = st.session_state.get(_BEFORE)
+    st.session_state[_BEFORE] = now
+    said = words.verdict(now)
+    _BOXES[said.level](said.text, icon=_ICONS[said.level])
+    with st.container(horizontal=True, gap="medium"):
+        st.metric(
+            "Visitors", f"{now.visitors:,}", help="Browser tabs that are open now, yours among them.", width="content"
+        )
+        st.metric("Visitors who wait", f"{words.waiting(now):,}", width="content")
+        st.metric(
+            "Processors at work",
+            words.processors(before, now),
+            help="For this app, since the last look.",
+            width="content",
+        )
+        st.metric(
+            "Errors",
+            f"{now.n_errors:,}",
+            help="Inside the app, seen by visitors since it was started. The server's log says more.",
+            width="content",
+        )
+    st.progress(min(now.memory / now.memory_limit, 1.0), f"Memory of the app: {words.memory(now)}")
+    st.caption(words.kept(now))
+    turns, models = st.columns([2, 3])
+    turns.markdown(words.turns(now))
+    if now.models:
+        models.markdown(words.models(now))
+    st.caption(" ".join(filter(None, (words.cluster(now), words.history(now, _zone())))))
+
+
+def _zone() -> tzinfo:
+    """The visitor's time zone, as the browser says."""
+    try:
+        return ZoneInfo(st.context.timezone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC

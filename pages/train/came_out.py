@@ -1,0 +1,325 @@
+"""View "What came out": scores with their intervals, the confusion of labels, the mistakes it was surest of, and how
+the score grows with the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from jobs.tuning import Candidate, Tuning
+from pages.train.running import aftermath, another_seed
+from pages.train.scene import Scene
+from training.finetuning.data import Kind, Labelled, PassageQuestion, Scored, Tagged
+from training.finetuning.entities import types_of
+from training.finetuning.mistakes import CLOSE, by_type, mistakes
+from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
+from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters
+from ui import figures, save, token_line
+from ui.messages import as_text
+from ui.page import View
+from ui.work import watch
+from viz import outcome
+from viz.layout import clipped
+from viz.training_curves import Point, by_examples
+from web.background import desk
+from web.engine import engine
+
+_SHARES = (0.1, 0.25, 0.5, 1.0)
+_MOST_MISTAKES = 12
+_LONGEST_CELL = 200  # characters
+_NO_ANSWER = "(no answer)"
+_MARGIN = "margin of “no answer”"
+
+_ALIKE: Mapping[Kind, str] = {
+    "classification": "“Always alike” is the score of giving every item the most frequent label of the training part.",
+    "tagging": "“Always alike” is the score of calling no word an entity.",
+    "answering": "“Always alike” is the score of answering no question.",
+}
+_SURE: Mapping[Kind, str] = {
+    "answering": " The margin is how far the score of “no answer” is ahead of that of the best span: below 0 the model "
+    "gives the span as its answer.",
+}
+
+
+class LearningCurve(Tuning):
+    """The same model on 10, 25, 50 and 100% of the data."""
+
+
+def draw(scene: Scene) -> None:
+    found = scene.tuned[0]
+    numbers, picture = st.columns([3, 2], gap="large")
+    with numbers:
+        _scores(scene.tuned)
+    with picture:
+        if found.data.kind == "classification":
+            _confusion(found, dark=scene.dark)
+        elif found.data.kind == "tagging":
+            _by_type(found)
+    _mistakes(scene.tuned, dark=scene.dark)
+    _curve(scene)
+
+
+def _scores(every: Sequence[Tuned]) -> None:
+    several = len(every) > 1
+    together = evaluate(every[0].data, *(each.predictions for each in every)) if several else [None] * len(MEASURES)
+    rows = [_row(score, every, over_seeds) for score, over_seeds in zip(every[0].scores, together, strict=False)]
+    st.table(pd.DataFrame(rows).set_index("score"))
+    abouts = " ".join(f"**{MEASURES[s.measure].title}**: {MEASURES[s.measure].about}" for s in every[0].scores)
+    test, trivial = every[0].data.test, every[0].trivial
+    n, groups = len(test), n_clusters(test)
+    over = f"the {groups} groups they fall into, each of one template or scene" if groups < n else "them"
+    said = [abouts, f"On the {n:,} items of the test part, with 95% intervals over {over}."]
+    said += [_ALIKE.get(every[0].data.kind, "")]
+    if trivial:
+        said.append(
+            f"The strongest baseline is reached by {trivial}: of some that need no tuning, the best on the development "
+            "part."
+        )
+    if not several:
+        said.append(another_seed(every[0]))
+    st.caption(" ".join(filter(None, said)))
+    if several:
+        st.caption(
+            f"The first interval is that of seed {every[0].settings.seed} and says how much the score depends on the "
+            "test items. The number behind ± is the standard deviation over the seeds, and says how much it depends on "
+            "chance in training. The interval of the mean is over both. "
+            f"The rest of this page is about seed {every[0].settings.seed}."
+        )
+    if n < 30:
+        st.caption("So few items make wide intervals: differences within them say nothing.")
+    save.table("Scores", lambda: score_table(every), "scores")
+
+
+def _row(score: Score, every: Sequence[Tuned], over_seeds: Score | None) -> dict[str, str]:
+    written = MEASURES[score.measure].written
+    row = {
+        "score": MEASURES[score.measure].title,
+        "value": written(score.value),
+        "95% interval": f"{written(score.low)} to {written(score.high)}",
+        "always alike": written(score.baseline),
+    }
+    if every[0].trivial:
+        row["strongest baseline"] = written(score.trivial)
+    if over_seeds is not None:
+        values = [each.score(score.measure).value for each in every]
+        row[f"mean of {len(every)} seeds"] = f"{written(over_seeds.value)} ± {written(float(np.std(values, ddof=1)))}"
+        row["95% interval of the mean"] = f"{written(over_seeds.low)} to {written(over_seeds.high)}"
+    return row
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
+    """Every score of every seed, a row each."""
+    return pd.DataFrame(
+        [
+            {
+                "model": each.base,
+                "data": each.data.title,
+                "seed": each.settings.seed,
+                "score": score.measure,
+                "value": score.value,
+                "low": score.low,
+                "high": score.high,
+                "always alike": score.baseline,
+                "strongest baseline": score.trivial,
+            }
+            for each in every
+            for score in each.scores
+        ]
+    )
+
+
+def _confusion(found: Tuned, *, dark: bool) -> None:
+    labels = found.data.labels
+    matrix = confusion(found.data.test, found.predictions, labels)
+    figures.show(outcome.confusion(matrix, labels, dark=dark), "confusion", "confusion")
+    save.table("Confusion", lambda: pd.DataFrame(matrix, labels, labels).rename_axis("true").reset_index(), "confusion")
+
+
+def _by_type(found: Tuned) -> None:
+    rows = pd.DataFrame(by_type(found.data.test, found.predictions))
+    if rows.empty:
+        st.caption("No word of the test part is in an entity, and the model called none.")
+        return
+    shares = ["precision", "recall", "F1"]
+    st.table(
+        rows.assign(**{share: rows[share].map(_percent) for share in shares}, type=rows["type"].map(as_text)).set_index(
+            "type"
+        )
+    )
+    st.caption(
+        "Of the entities the model called, **precision** is the share that is right; of those there are, **recall** is "
+        "the share it found. **F1** is their harmonic mean. The last column counts the true entities."
+    )  # fmt: skip
+    save.table("Types", lambda: rows, "types")
+
+
+def _mistakes(every: Sequence[Tuned], *, dark: bool) -> None:
+    found = every[0]
+    alike = found.data.kind == "similarity"
+    st.subheader("The pairs it misjudges most" if alike else "The mistakes it was surest of", anchor=False)
+    wrong = mistakes(found.data.test, found.predictions)
+    if not wrong:
+        said = f"Every score is within {CLOSE:g} of the true one." if alike else "No item of the test part is wrong."
+        st.success(said, icon=":material/check:")
+    elif found.data.kind == "tagging":
+        types = types_of(found.data.labels)
+        lines = []
+        for place in wrong[:_MOST_MISTAKES]:
+            item, told = found.data.test[place], found.predictions[place]
+            assert isinstance(item, Tagged)
+            assert isinstance(told, TaggedWords)
+            lines.append(outcome.tag_line(told.words, told.tags, told.probabilities, types, dark=dark, gold=item.tags))
+        token_line.draw(lines, "mistakes")
+        st.caption(
+            f"{len(wrong):,} of {len(found.data.test):,} sentences have a wrong tag. Words with one are outlined: "
+            "below them the predicted tag, then the true one."
+        )
+    else:
+        st.table(_mistake_table(prediction_table(found).iloc[wrong[:_MOST_MISTAKES]], found.data.kind))
+        n = len(found.data.test)
+        if alike:
+            st.caption(f"{len(wrong):,} of {n:,} scores are more than {CLOSE:g} from the true one.")
+        else:
+            st.caption(f"{len(wrong):,} of {n:,} items are wrong.{_SURE.get(found.data.kind, '')}")
+    save.table("All test predictions", lambda: all_predictions(every), "predictions")
+
+
+def _mistake_table(table: pd.DataFrame, kind: Kind) -> pd.DataFrame:
+    """As it is written on the page, where a telephone has to have room for all columns: passages are in the file."""
+    if kind == "answering":
+        table = table.rename(columns={"text": "question"})
+    elif table["second text"].notna().any():
+        table = table.assign(
+            text=[" / ".join(filter(None, pair)) for pair in table[["text", "second text"]].to_numpy()]
+        )
+        table = table.rename(columns={"text": "text / second text"})
+    table = table.drop(columns="second text")
+    written: Mapping[str, Callable[[Any], str]] = {
+        "probability": _percent,
+        _MARGIN: lambda value: "–" if pd.isna(value) else _plain(value),
+        **({"true": _plain, "predicted": _plain} if kind == "similarity" else {}),
+    }
+    shown = pd.DataFrame({name: table[name].map(written.get(str(name), _as_cell)) for name in table})
+    return shown.set_index(shown.columns[0])
+
+
+def _as_cell(text: Any) -> str:
+    return as_text(clipped(text, _LONGEST_CELL))
+
+
+def all_predictions(every: Sequence[Tuned]) -> pd.DataFrame:
+    """``prediction_table`` of every seed, whole."""
+    parts = [prediction_table(each, whole=True).assign(seed=each.settings.seed) for each in every]
+    return pd.concat(parts, ignore_index=True)
+
+
+def prediction_table(found: Tuned, *, whole: bool = False) -> pd.DataFrame:
+    """The test part, an item a row: the text, what is true, what was predicted, and how sure the model was; ``whole``
+    with the probability of each label, or of the tag of each word.
+    """
+    rows: list[dict[str, object]] = []
+    for item, told in zip(found.data.test, found.predictions, strict=True):
+        row: dict[str, object] = {"text": item.text, "second text": item.pair}
+        match item:
+            case Labelled():
+                assert isinstance(told, Classified)
+                row |= {"true": item.label, "predicted": told.label, "probability": max(told.probabilities)}
+                if whole:
+                    row |= {
+                        f"probability of {label}": share
+                        for label, share in zip(found.data.labels, told.probabilities, strict=True)
+                    }
+            case Tagged():
+                assert isinstance(told, TaggedWords)
+                row |= {"true": " ".join(item.tags), "predicted": " ".join(told.tags)}
+                if whole:
+                    row["probabilities"] = " ".join(f"{share:.6g}" for share in told.probabilities)
+            case PassageQuestion():
+                assert isinstance(told, Answered)
+                answers = " | ".join(dict.fromkeys(text for _, text in item.answers))
+                row |= {
+                    "true": answers or _NO_ANSWER,
+                    "predicted": told.text or _NO_ANSWER,
+                    _MARGIN: told.margin if told.spans else None,
+                }
+            case Scored():
+                assert isinstance(told, Rated)
+                row |= {"true": item.score, "predicted": told.score}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _curve(scene: Scene) -> None:
+    """How the score grows with the data, where somebody asks."""
+    st.subheader("With less data", anchor=False)
+    found, job = scene.tuned[0], desk().current(LearningCurve)
+    if job is not None and job.running:
+        watch(job)
+        job = None if not _is_of(job, found) else job
+    elif job is None or not _is_of(job, found):
+        job = None
+        st.button(
+            "Train on 10, 25, 50 and 100% of the data",
+            on_click=lambda: desk().start(LearningCurve(engine(), _arms(found))),
+            icon=":material/show_chart:",
+        )
+    if job is None:
+        return
+    aftermath(job)
+    measure = MEASURES[found.data.measure]
+    points = [
+        Point("trained", len(each.data.train), score.value, score.low, score.high)
+        for each in job.tuned
+        for score in [each.score()]
+    ]
+    if points:
+        baseline = found.score().baseline
+        figure = by_examples(points, measure.title, percent=measure.percent, baseline=baseline, dark=scene.dark)
+        figures.show(figure, "learning curve", "learning-curve")
+        st.caption(
+            "Each point is a model trained anew on that many examples, the fewer a part of the more, and judged on the "
+            "whole test part. Bars are 95% intervals."
+        )
+        save.table("Learning curve", lambda: curve_table(job.tuned), "learning-curve")
+
+
+def _is_of(job: Tuning, found: Tuned) -> bool:
+    return [run.arm for run in job.runs] == _arms(found)
+
+
+def curve_table(every: Sequence[Tuned]) -> pd.DataFrame:
+    """The scores of every model of the curve, with how many items it learnt from."""
+    parts = [score_table([each]).assign(examples=len(each.data.train)) for each in every]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _arms(found: Tuned) -> list[Candidate]:
+    n = len(found.data.train)
+    counts = sorted({max(2, round(share * n)) for share in _SHARES})
+    return [
+        Candidate(f"{count:,} examples", found.base, found.data, replace(found.settings, examples=count), keep=False)
+        for count in counts
+    ]
+
+
+VIEW: View[Scene] = View(
+    "scores",
+    "What came out",
+    draw,
+    about="The score on texts it has never seen, how sure that is, and where the model goes wrong.",
+    needs=("results",),
+)

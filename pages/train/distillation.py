@@ -1,0 +1,120 @@
+"""View "Teacher and student": a small model learns from labels alone, and from what a larger one says as well."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from jobs.tuning import Candidate, Tuning
+from model_zoo import DEFAULT_MODEL
+from pages.train import side_by_side
+from pages.train.scene import Scene
+from pages.train.side_by_side import name
+from training.finetuning.results import Tuned
+from ui import widgets
+from ui.field import Field, number
+from ui.page import View
+from web.background import desk
+
+_STUDENT = "embedded/tinybert"
+_TEACHER_NAME = "Teacher"
+_LOSS = (
+    r"L = \alpha \,\mathrm{CE}(\text{labels}) + (1-\alpha)\, T^2 \,"
+    r"\mathrm{KL}(\text{teacher}_T \,\|\, \text{student}_T)"
+)
+
+STUDENT: Field[str] = Field("student", _STUDENT, of="train")
+ALPHA: Field[float] = Field("alpha", 0.3, number("the weight of the labels", -0.001, 1), of="train")
+TEMPERATURE: Field[float] = Field("temperature", 2.0, number("the temperature", 0, 20), of="train")
+
+
+class Distilling(Tuning):
+    """A teacher and two students."""
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        student = _ask_student()
+        with widgets.popover("Loss", ":material/functions:"):
+            st.latex(_LOSS)
+            st.number_input(
+                "α", 0.0, 1.0, step=0.1, **ALPHA.bound, help="The weight of the labels; the teacher has what is left."
+            )
+            st.number_input(
+                "Temperature T", 0.1, 20.0, step=0.5, **TEMPERATURE.bound,
+                help="Divides all scores before the softmax: the higher, the more alike the probabilities.",
+            )  # fmt: skip
+        arms = _arms(scene, student)
+        side_by_side.button(Distilling, "Train teacher and students", arms, key="distil")
+    if scene.data is not None and scene.data.kind != "classification":
+        st.info(
+            "Choose data with labels for texts or pairs: a teacher’s probabilities are learnt there.",
+            icon=":material/edit:",
+        )
+    job = side_by_side.current(Distilling, arms)
+    if job is None:
+        side_by_side.to_come(
+            f"{name(_teacher(scene))} is tuned first. {name(student)} then learns the same examples twice: from their "
+            "labels alone, and from the teacher’s probabilities for these examples as well, which say how sure it is "
+            "of each label. At a higher temperature T small probabilities count more; with α = 1 the teacher counts "
+            "for nothing."
+        )
+        st.latex(_LOSS)
+        return
+    side_by_side.draw_curves(job, "distillation", over="epochs", dark=scene.dark)
+    st.caption(
+        "With the teacher the loss on the examples is the whole sum L, so its thin line lies elsewhere; on the "
+        "development part every loss is the cross-entropy with the labels."
+    )
+    _said(*(run.tuned for run in job.runs[1:]))
+    side_by_side.show_table(job.runs, "distillation")
+
+
+def _said(alone: Tuned | None = None, taught: Tuned | None = None) -> None:
+    """What the two students came to; nothing until both have."""
+    if alone is None or taught is None:
+        return
+    a, b = map(side_by_side.reached, (alone, taught))
+    st.markdown(
+        f"On this data and with this seed the student reaches **{a}** with labels alone and **{b}** with its teacher: "
+        f"{side_by_side.differ(alone, taught)}."
+    )
+
+
+def _ask_student() -> str:
+    known = side_by_side.encoders()
+    if not widgets.may_be_named(STUDENT.value):
+        STUDENT.value = STUDENT.default
+    if STUDENT.value not in known:
+        known.append(STUDENT.value)
+    return str(st.selectbox("Student", known, **STUDENT.bound, format_func=name, width=260))
+
+
+def _teacher(scene: Scene) -> str:
+    """The model chosen above; the default one where that is the student itself."""
+    return DEFAULT_MODEL if scene.model == STUDENT.value else scene.model
+
+
+def _arms(scene: Scene, student: str) -> list[Candidate]:
+    if scene.data is None or scene.data.kind != "classification":
+        return []
+    teacher = _teacher(scene)
+    first = f"{_TEACHER_NAME}: {name(teacher)}"
+    taught = replace(scene.settings, alpha=max(0.0, ALPHA.value), temperature=TEMPERATURE.value)
+    return [
+        Candidate(first, teacher, scene.data, scene.settings),
+        Candidate(f"{name(student)}, labels alone", student, scene.data, scene.settings, keep=False),
+        Candidate(f"{name(student)}, with the teacher", student, scene.data, taught, teacher=first, keep=False),
+    ]
+
+
+VIEW: View[Scene] = View(
+    "distillation",
+    "Teacher and student",
+    draw,
+    about="A large model teaches a small one: the small one learns what it says, not only what is right (Hinton et al. "
+    "2015).",
+    fields=(STUDENT, ALPHA, TEMPERATURE),
+    left_out=lambda _scene: "" if desk().current(Distilling) is None else side_by_side.NOT_IN_LINK,
+)

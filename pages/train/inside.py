@@ -1,0 +1,266 @@
+"""View "What changed inside": the model before beside the model after, head by head and layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.before_after import change_of_heads, cka_by_layer, most_changed
+from analysis.export import table_to_csv
+from model_zoo.errors import NotSupported
+from model_zoo.text import Text, word_spans
+from model_zoo.types import AttentionRun, FloatArray, HiddenStates, counted
+from pages.train.scene import Scene
+from training.finetuning.data import Item
+from training.finetuning.results import Tuned
+from ui import address, figures, notes, save, widgets
+from ui.field import Field, count, optional
+from ui.messages import as_text, failures_as_messages
+from ui.page import View
+from viz import compare
+from viz.head_map import head_map
+from viz.heatmap import heatmap
+from viz.learning_plane import cka_by_layer as cka_figure
+from web.engine import engine
+
+LONGEST = 128  # tokens: three maps stand side by side
+_HEIGHT = 340
+_GROUP = "before and after"
+_NAMED = 5
+_MOST_TEXTS = 100
+_MOST_WORDS = 2000  # in all: every layer of both models is held for each of them
+_SEEN = 0.01  # bits: what a head changes by that looked at one token alone and now gives another 2%
+
+TEXT: Field[str] = Field("inside_text", "", of="train", clean=widgets.no_line_breaks_around)
+LAYER: Field[int | None] = Field("inside_layer", None, optional(count("layer")), of="train")
+HEAD: Field[int | None] = Field("inside_head", None, optional(count("head")), of="train")
+
+
+def draw(scene: Scene) -> None:
+    found = scene.tuned[0]
+    if len(scene.tuned) > 1:
+        st.caption(f"Of the {len(scene.tuned)} seeds this is the first, {found.settings.seed}.")
+    with failures_as_messages():
+        if engine().info(found.base).n_heads:
+            _heads(found, dark=scene.dark)
+        else:
+            st.info(
+                "This model has no attention, so there are no heads to compare. What changed shows in its layers.",
+                icon=":material/info:",
+            )
+    with failures_as_messages():
+        _layers(found, dark=scene.dark)
+
+
+def _heads(found: Tuned, *, dark: bool) -> None:
+    item = found.data.test[0]
+    with widgets.asked("inside"):
+        text = widgets.short_enough(widgets.text_area("Any text; empty is one of the test part", TEXT)).strip()
+    pair = None if text else item.pair
+    text = text or item.text
+    with st.spinner("Running both models …", show_time=True):
+        before, after = (engine().attend(model, text, pair, max_tokens=LONGEST) for model in (found.base, found.id))
+    if before.encoding.n_dropped:
+        notes.warn_of_run(before)
+    change = change_of_heads(before, after)
+    ranked = most_changed(change)
+    layer, head = _choose(before, ranked)
+    if not TEXT.value.strip():
+        st.caption(as_text(f"On “{text}”" + (f" and “{pair[:120]}”" if pair else "") + ", the first of the test part."))
+    _maps(found, before, after, layer, head)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown("**How much each head changed**")
+        highest = float(np.nanmax(change)) or 1.0  # of nothing that changed, any scale shows nothing
+        picture = head_map(change, "divergence, bits", highest=highest, dark=dark)
+        figures.show(picture, "change of heads", "change-of-heads")
+    with right:
+        st.markdown("**Changed most**")
+        for place, (at_layer, at_head) in enumerate(ranked[:_NAMED]):
+            st.button(
+                f"Layer {at_layer + 1} head {at_head + 1}: {change[at_layer, at_head]:.4f} bits",
+                key=f"changed {place}",
+                on_click=_show,
+                args=(at_layer, at_head),
+            )
+        save.table("Change of heads", lambda: head_table(found, change), "change-of-heads")
+    st.caption(
+        f"{_said(change)} Jensen–Shannon divergence of a head’s attention before and after, a mean over the tokens of "
+        "this text: 0 bits where it looks as before, 1 where it looks at nothing it looked at. Colours run to the "
+        f"largest change on this text; another text gives other numbers. {notes.CAUTION}"
+    )
+
+
+def _said(change: FloatArray) -> str:
+    """How many heads changed on this text, and by how much."""
+    values = change[~np.isnan(change)]
+    if not values.any():
+        return "**On this text no head looks anywhere else than before.**"
+    n = int((values >= _SEEN).sum())
+    return (
+        f"**On this text {n} of {counted(len(values), 'head')} changed by {_SEEN} bits or more; the mean of all is "
+        f"{values.mean():.4f} bits.**"
+    )
+
+
+def _show(layer: int, head: int) -> None:
+    LAYER.value, HEAD.value = layer + 1, head + 1
+
+
+def _choose(run: AttentionRun, ranked: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Steppers for layer and head; the head that changed most until another is chosen."""
+    asked_layer, asked_head = LAYER.value or 0, HEAD.value or 0
+    if not 1 <= asked_layer <= run.n_layers or not 1 <= asked_head <= run.layers[asked_layer - 1].n_heads:
+        _show(*ranked[0])
+    with widgets.controls("head"):
+        layer = int(st.number_input("Layer", 1, run.n_layers, **LAYER.bound, width=widgets.STEPPER)) - 1
+        n_heads = run.layers[layer].n_heads
+        HEAD.value = min(HEAD.value or 1, n_heads)
+        head = int(st.number_input("Head", 1, n_heads, **HEAD.bound, width=widgets.STEPPER)) - 1
+    return layer, head
+
+
+def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, head: int) -> None:
+    """The head before, after, and the difference, with the numbers to save, and where else it can be looked at."""
+    tokens, segments = before.encoding.tokens, before.encoding.segment_ids
+    special = [place for place, is_special in enumerate(before.encoding.special) if is_special]
+    weights = [run.head(layer, head) for run in (before, after)]
+    columns = st.columns(3, gap="medium")
+    for column, name, values in zip(columns, ("Before", "After"), weights, strict=False):
+        with column:
+            st.markdown(f"**{name}**")
+            file = f"{name.lower()}-layer-{layer + 1}-head-{head + 1}"
+            picture = heatmap(
+                values, tokens, tokens, file=file, query_segments=segments, key_segments=segments,
+                special_queries=special, special_keys=special, height=_HEIGHT, group=_GROUP,
+            )  # fmt: skip
+            figures.show_heatmap(picture, f"inside {name}")
+    with columns[2]:
+        st.markdown("**After − before**")
+        picture = compare.difference(
+            weights[1], weights[0], tokens, tokens, names=("after", "before"), file="after-minus-before",
+            query_segments=segments, key_segments=segments, height=_HEIGHT, group=_GROUP,
+        )  # fmt: skip
+        figures.show_heatmap(picture, "inside difference")
+    name = f"before-after-layer-{layer + 1}-head-{head + 1}"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        save.file(
+            "Numbers (CSV)",
+            lambda: table_to_csv(_cells(tokens, *weights)),
+            name,
+            "csv",
+            "One row a cell: who looks, at whom, the weight before and after.",
+        )
+        save.file(
+            "All heads of this layer (NPZ)",
+            lambda: heads_of_layer(before, after, layer),
+            f"before-after-layer-{layer + 1}",
+            "npz",
+            "For NumPy: tokens, and the attention of the layer before and after, (heads, queries, keys).",
+        )
+        _links(found, before, layer, head)
+
+
+def _links(found: Tuned, run: AttentionRun, layer: int, head: int) -> None:
+    """The same text and head on the pages that show more of them; a text that is too long for an address has none."""
+    state = {"text": run.encoding.text, "pair": run.encoding.text_pair or "", "layer": layer + 1, "head": head + 1}
+    if max(len(str(value)) for value in state.values()) > address.LONGEST_VALUE:
+        return
+    after = address.link("attention", model=found.id, **state)
+    st.page_link("pages/attention/page.py", label="After, on Attention", query_params=after)
+    both = address.link("compare", models=(found.base, found.id), view="attention", head_2=head + 1, **state)
+    st.page_link("pages/compare/page.py", label="Both, on Compare", query_params=both)
+
+
+def heads_of_layer(before: AttentionRun, after: AttentionRun, layer: int) -> bytes:
+    """An archive for NumPy: tokens (n,), text, text_pair, the two models, and ``before`` and ``after``: float32
+    (heads, n, n) of the layer, which counts from 0. One layer at a time, since what a visitor saves stays in memory
+    until the next page: all layers of 496 tokens are 131 MB.
+    """
+    buffer = BytesIO()
+    np.savez_compressed(
+        buffer,
+        tokens=np.array(before.encoding.tokens, dtype=np.str_),
+        text=np.array(before.encoding.text),
+        text_pair=np.array(before.encoding.text_pair or ""),
+        models=np.array([before.model.id, after.model.id]),
+        before=before.layer(layer),
+        after=after.layer(layer),
+    )
+    return buffer.getvalue()
+
+
+def _cells(tokens: Sequence[str], before: FloatArray, after: FloatArray) -> pd.DataFrame:
+    rows = [(q, tokens[q], k, tokens[k], float(value), float(after[q, k])) for (q, k), value in np.ndenumerate(before)]
+    return pd.DataFrame(rows, columns=["query", "query_token", "key", "key_token", "before", "after"])
+
+
+def head_table(found: Tuned, change: FloatArray) -> pd.DataFrame:
+    """Every head, the one that changed most first."""
+    rows = [
+        (found.base, found.data.title, layer + 1, head + 1, float(change[layer, head]))
+        for layer, head in most_changed(change)
+    ]
+    return pd.DataFrame(rows, columns=["model", "tuned on", "layer", "head", "divergence (bits)"])
+
+
+def _layers(found: Tuned, *, dark: bool) -> None:
+    st.subheader("Layer by layer", anchor=False)
+    items = _up_to_most((*found.data.dev, *found.data.test)[:_MOST_TEXTS])
+    texts = tuple(item.text if item.pair is None else (item.text, item.pair) for item in items)
+    before, after = (engine().info(model) for model in (found.base, found.id))
+    if before.n_layers != after.n_layers:
+        raise NotSupported("The two models do not have the same layers, so these cannot be compared.")
+    with st.spinner("Running both models …", show_time=True):
+        values, n_tokens = engine().derived(
+            ("before and after", found.base, before.revision, found.id, after.revision, texts),
+            lambda: _compared(found, texts),
+        )
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        figures.show(cka_figure(values, dark=dark), "cka before and after", "cka-before-and-after")
+    with right:
+        st.caption(
+            f"Linear CKA (Kornblith et al. 2019) over the {n_tokens:,} tokens of {counted(len(texts), 'text')} it was "
+            "not trained on, without special tokens: 1 where a layer’s vectors form the same shape as before, up to "
+            "rotation, shift and scale."
+        )
+        if n_tokens <= 2 * before.width:
+            st.info(
+                f"The vectors are {before.width} numbers wide. With fewer than about {2 * before.width:,} tokens, all "
+                "layers look more alike than they are.",
+                icon=":material/info:",
+            )
+        table = pd.DataFrame({"layer": range(len(values)), "cka": values.tolist()})
+        save.table("CKA by layer", lambda: table, "cka-before-and-after")
+
+
+def _up_to_most(items: Sequence[Item]) -> Sequence[Item]:
+    """As many items as have so many words; at least one."""
+    n_words = np.cumsum([len(word_spans(item.text)) + len(word_spans(item.pair or "")) for item in items])
+    return items[: max(1, int(np.searchsorted(n_words, _MOST_WORDS, side="right")))]
+
+
+def _compared(found: Tuned, texts: Sequence[Text]) -> tuple[FloatArray, int]:
+    """CKA of each layer before and after, and the number of tokens it was computed on."""
+
+    def states(model: str) -> list[HiddenStates]:  # not remembered: they are large, and wanted once
+        of_text = dict(engine().iter_hidden_states(model, texts))
+        return [of_text[place] for place in range(len(texts))]
+
+    before, after = states(found.base), states(found.id)
+    return cka_by_layer(before, after), sum(each.encoding.special.count(False) for each in before)
+
+
+VIEW: View[Scene] = View(
+    "inside",
+    "What changed inside",
+    draw,
+    about="The model before and after, on any text: which heads look elsewhere, and which layers hold something else.",
+    fields=(TEXT, LAYER, HEAD),
+    needs=("results",),
+)

@@ -1,0 +1,112 @@
+"""The visitor's own data to train on: a file or pasted lines, read for one of the tasks, and what was read of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from statistics import fmean
+
+import streamlit as st
+
+from model_zoo.types import counted
+from training.finetuning import readers
+from training.finetuning.data import KINDS, PARTS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
+from ui import widgets
+from ui.field import Field, one_of
+from ui.messages import as_text, failures_as_messages
+from ui.own_file import OwnFile
+from web.process import kept
+from web.uploads import File
+
+KIND: Field[Kind] = Field("own_kind", "classification", one_of("the task of your own data", KINDS), of="train")
+TEXT: Field[str] = Field("own_text", "", of="train")
+FIELDS = (KIND, TEXT)
+
+_KINDS: Mapping[Kind, str] = {
+    "classification": "Classification",
+    "tagging": "Entities",
+    "answering": "Question answering",
+    "similarity": "Similarity",
+}
+_ABOUT: Mapping[Kind, str] = {
+    "classification": "A table (CSV, TSV) or JSON lines with a `text` and its `label`; for pairs, a second text in "
+    "`text_pair`.",
+    "tagging": "CoNLL columns: in each line a word first and its tag last, an empty line after each sentence. Or JSON "
+    "lines with `tokens` and `tags`. Tags are as in B-PERSON, I-PERSON, O.",
+    "answering": "SQuAD’s JSON (1.1 or 2.0), or a table or JSON lines with `question`, `context` and `answer`: copied "
+    "from the passage letter by letter, empty where the passage has none.",
+    "similarity": "A table or JSON lines with two texts, `text` and `text_pair`, and their `score`: from 0, nothing in "
+    "common, to 5, the same meaning. Other scales are brought to this one.",
+}
+_EXAMPLE: Mapping[Kind, str] = {
+    "classification": 'text,label\n"Warm, funny, and over too soon.",positive\nI fell asleep.,negative',
+    "tagging": "Maria\tB-PERSON\nRossi\tI-PERSON\nsleeps\tO\n\nOslo\tB-PLACE\nfroze\tO",
+    "answering": 'question,context,answer\nWhere is the mill?,"The mill stands by a river.",by a river',
+    "similarity": "text,text_pair,score\nA dog barks.,A dog is barking.,5\nA dog barks.,The bank is shut.,0",
+}
+_ABOUT_PARTS = (
+    "In a table or JSON lines, `split` (train, dev or test) keeps parts of your own. Without it the seed draws 70% to "
+    "train on, 10% to choose by and 20% to test on: texts that are alike but for case and spaces stay together, as do "
+    "questions on one passage, and pairs with the same first text if there are ten different ones or more."
+)
+_MOST_READ = 8  # files; whatever is beyond is read again at every action
+
+_OWN = OwnFile(upload="training upload", in_use="training file", pasted=TEXT)
+
+
+def draw(seed: int) -> Data | None:
+    """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
+    kind = widgets.choice("What it is for", _KINDS, KIND)
+    st.caption(_ABOUT[kind])
+    st.code(_EXAMPLE[kind], language=None)
+    st.caption(_ABOUT_PARTS)
+    data: Data | None = None
+    with failures_as_messages():
+        file = _OWN.draw()
+        if file is not None:
+            data = _read(file, kind, seed)
+            _describe(data)
+    return data
+
+
+def uploaded() -> bool:
+    """Whether a file is in use: the one uploaded last, until it is removed."""
+    return _OWN.uploaded()
+
+
+@kept(most=_MOST_READ, key=lambda file, kind, seed: (hashlib.sha256(file.data).digest(), file.name, kind, seed))
+def _read(file: File, kind: Kind, seed: int) -> Data:
+    with st.spinner("Reading …"):
+        return readers.read(file.data, file.name, kind, seed)
+
+
+def _describe(data: Data) -> None:
+    train, dev, test = (len(data.part(part)) for part in PARTS)
+    st.success(
+        as_text(
+            f"{data.title}: {counted(train + dev + test, 'item')}, of which {train:,} to train on, {dev:,} to choose "
+            f"by and {test:,} to test on."
+        ),
+        icon=":material/check:",
+    )
+    for said in (_holds([item for part in PARTS for item in data.part(part)]), *data.notes):
+        st.caption(as_text(said))
+
+
+def _holds(items: list[Item]) -> str:
+    """What the items are labelled with, in a sentence."""
+    scores = [item.score for item in items if isinstance(item, Scored)]
+    asked = [item for item in items if isinstance(item, PassageQuestion)]
+    if scores:
+        return f"Scores from {min(scores):.3g} to {max(scores):.3g}, on average {fmean(scores):.3g}."
+    if asked:
+        passages, unanswered = len({item.pair for item in asked}), sum(not item.answers for item in asked)
+        return f"{counted(passages, 'passage')}; {counted(unanswered, 'question')} without an answer."
+    labels = Counter(item.label for item in items if isinstance(item, Labelled))
+    entities = Counter(
+        tag.removeprefix("B-") for item in items if isinstance(item, Tagged) for tag in item.tags if tag[:2] == "B-"
+    )
+    found = labels or entities
+    what = counted(len(found), "label") if labels else f"Entities of {counted(len(found), 'type')}"
+    return f"{what}: {', '.join(f'{label} ({n:,})' for label, n in found.most_common())}."

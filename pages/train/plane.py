@@ -1,0 +1,82 @@
+"""View "While it learns": where the texts of the development part stand in the plane, epoch by epoch."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from analysis.before_after import Path, path_in_the_plane
+from pages.train.scene import Scene
+from training.finetuning.data import OUTSIDE, Item, Labelled, PassageQuestion, Scored, Tagged
+from training.finetuning.results import Tuned
+from ui import figures, save
+from ui.page import View
+from viz.learning_plane import learning_plane
+from viz.palette import MOST_COLOURS
+
+
+def draw(scene: Scene) -> None:
+    found = scene.tuned[0]
+    n = len(found.pictured[0].vectors) if found.pictured else 0
+    if len(found.pictured) < 2 or n < 2:
+        st.info("This takes at least one whole epoch and two texts of the development part.", icon=":material/edit:")
+        return
+    items = found.data.dev[:n]
+    path = path_in_the_plane([each.vectors for each in found.pictured])
+    names = [str(each.epoch) for each in found.pictured]
+    texts = [item.text if item.pair is None else f"{item.text} – {item.pair}" for item in items]
+    groups = [_group(item) for item in items]
+    figure = learning_plane(path.points, path.explained, names, texts, groups, dark=scene.dark)  # type: ignore[arg-type]
+    if len(scene.tuned) > 1:
+        st.caption(f"Of the {len(scene.tuned)} seeds this is the first, {found.settings.seed}.")
+    n_labels = len({group for group in groups if isinstance(group, str)})
+    if n_labels > MOST_COLOURS:
+        st.caption(f"There are {n_labels} labels; more than {MOST_COLOURS} colours cannot be told apart by eye.")
+    figures.show(figure, "learning plane", "learning-plane")
+    st.caption(
+        f"Each point is a text of the development part ({n} of them), which it does not learn from: the last layer’s "
+        "vector of its first token ([CLS] in BERT) on the first two principal components of all epochs together. Epoch "
+        "0 is the model before. Distances in the plane are only a part of those in the model: see the shares on the "
+        f"axes. {_ABOUT[found.data.kind]}"
+    )
+    save.table("Points", lambda: _table(found, path, texts), "learning-plane")
+
+
+_ABOUT = {
+    "classification": "Colours are the true labels.",
+    "tagging": "Colours tell whether the sentence holds an entity; this task reads its words, not its first token.",
+    "answering": "Colours tell whether the passage answers; this task reads its tokens, and the first one for “no "
+    "answer”.",
+    "similarity": "Colours are the true scores.",
+}
+
+
+def _group(item: Item) -> str | float:
+    match item:
+        case Labelled():
+            return item.label
+        case Tagged():
+            return "no entity" if set(item.tags) <= {OUTSIDE} else "with entities"
+        case PassageQuestion():
+            return "answered" if item.answers else "no answer"
+        case Scored():
+            return item.score
+
+
+def _table(found: Tuned, path: Path, texts: list[str]) -> pd.DataFrame:
+    rows = [
+        (each.epoch, text, _group(item), float(point[0]), float(point[1]))
+        for each, points in zip(found.pictured, path.points, strict=True)
+        for text, item, point in zip(texts, found.data.dev, points, strict=False)
+    ]
+    return pd.DataFrame(rows, columns=["epoch", "text", "true", "component 1", "component 2"])
+
+
+VIEW: View[Scene] = View(
+    "plane",
+    "While it learns",
+    draw,
+    about="Move the slider: texts that lie mixed before come apart as the model learns to tell them apart, or they do "
+    "not.",
+    needs=("results",),
+)

@@ -1,0 +1,113 @@
+"""View "The race": models on one task, with the same data and the same budget, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import streamlit as st
+
+from jobs.tuning import Candidate, Tuning
+from pages.train import side_by_side
+from pages.train.scene import Scene
+from pages.train.side_by_side import name
+from ui import notes, tuned, widgets
+from ui.field import SWITCH, Codec, Field, one_of, within
+from ui.messages import numbered
+from ui.page import View
+from ui.precomputed import EMBEDDED
+from viz.training_curves import Over
+from web.background import desk
+from web.settings import settings
+
+MOST = 8
+
+_BUDGETS = {"epochs": "Epochs", "seconds": "Seconds"}
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+RACERS: Field[tuple[str, ...]] = Field("racers", EMBEDDED, Codec(_names), of="train")
+BUDGET: Field[str] = Field("budget", "epochs", one_of("the budget", tuple(_BUDGETS)), of="train")
+BY_SECONDS: Field[bool] = Field("by_seconds", False, SWITCH, of="train")
+SECONDS: Field[int] = Field("seconds", 20, within("the seconds", 1, 600), of="train")
+
+
+class Race(Tuning):
+    """Models against each other."""
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        models = _ask()
+        budget = widgets.choice(
+            "Budget", _BUDGETS, BUDGET, help="As many epochs for each model, or as many seconds of its own work."
+        )
+        if budget == "seconds":
+            st.number_input("Seconds each", 1, 600, **SECONDS.bound, width=220)
+        arms = _arms(scene, models)
+        side_by_side.button(Race, "Race", arms, key="race")
+    if scene.data is None:
+        st.info("Bring your own data first, or choose a built-in set.", icon=":material/edit:")
+    job = side_by_side.current(Race, arms)
+    if job is None:
+        side_by_side.to_come(
+            "Each model is trained on the same examples, and judged on the same test part. With a budget in seconds a "
+            "fast model sees the data more often."
+        )
+        return
+    over: Over = "seconds"
+    if any(run.judged for run in job.runs) and job.runs[0].arm.settings.seconds is None:
+        over = "seconds" if st.toggle("Curves by seconds", **BY_SECONDS.bound) else "epochs"
+    side_by_side.draw_curves(job, "race", over=over, dark=scene.dark)
+    side_by_side.scatters(job.runs, dark=scene.dark)
+    side_by_side.show_table(job.runs, "race")
+
+
+def _ask() -> dict[str, str]:
+    """The models and what they are called, no two alike: curves of one name would be seeds of one model."""
+    known = side_by_side.encoders()
+    chosen = RACERS.value
+    refused = [model for model in chosen if not widgets.may_be_named(model)]
+    if refused:
+        notes.complaints([widgets.not_listed(refused)])
+    chosen = tuple(dict.fromkeys(model for model in chosen if model not in refused))[:MOST]
+    RACERS.value = chosen
+    options = list(dict.fromkeys((*known, *tuned.mine(), *chosen)))
+    names = dict(zip(options, numbered(map(name, options)), strict=True))
+    st.multiselect(
+        "Models",
+        options,
+        **RACERS.bound,
+        format_func=lambda model: names.get(model, name(model)),
+        accept_new_options=settings().any_model,
+        max_selections=MOST,
+        label_visibility="collapsed",
+        placeholder="Choose models",
+    )
+    return {model: names.get(model, name(model)) for model in RACERS.value}
+
+
+def _arms(scene: Scene, models: Mapping[str, str]) -> list[Candidate]:
+    if scene.data is None:
+        return []
+    seconds = float(SECONDS.value) if BUDGET.value == "seconds" else None
+    return [
+        Candidate(called, model, scene.data, replace(scene.settings, seconds=seconds), keep=False)
+        for model, called in models.items()
+    ]
+
+
+VIEW: View[Scene] = View(
+    "race",
+    "The race",
+    draw,
+    about="Models on one task with the same data and the same budget: who is best, who is fast, who is small?",
+    more="One seed and one test part: a difference within the intervals may be chance, and another seed may rank "
+    "the models otherwise. An embedded model is a small "
+    "relative of the published one whose name it has, so this is no ranking of those.",
+    fields=(RACERS, BUDGET, SECONDS, BY_SECONDS),
+    left_out=lambda _scene: "" if desk().current(Race) is None else side_by_side.NOT_IN_LINK,
+)

@@ -1,0 +1,179 @@
+"""The button that trains, stopping and going on, and what the last training left to say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from jobs.tuning import Candidate, Training, Tuning
+from model_zoo import registry
+from model_zoo.errors import NotDownloaded
+from pages.train import fields
+from pages.train.choice import LEARNS, Choice
+from training.finetuning.results import Tuned
+from training.finetuning.scores import MEASURES
+from training.finetuning.seeds import scores_of_seeds
+from training.finetuning.settings import Settings
+from ui.messages import as_text, enumerated, failures_as_messages
+from ui.work import watch
+from web.background import desk
+from web.engine import engine
+
+_ASKED = "training asked for"
+SEEDS_TO_COMPARE = 3
+
+
+def last() -> Training | None:
+    """This visitor's last training, at work or over."""
+    return desk().current(Training)
+
+
+def arms(choice: Choice) -> list[Candidate]:
+    """What the button trains: the model once for each seed. Empty where there is nothing to train on."""
+    if choice.data is None:
+        return []
+    spec = registry.find(choice.model)
+    name = f"{spec.name.removesuffix(', embedded') if spec else choice.model} tuned: {choice.data.title}"
+    if choice.settings.learns != "all":
+        name += f", {LEARNS[choice.settings.learns].lower()}"
+    found = []
+    for seed in range(choice.settings.seed, choice.settings.seed + choice.seeds):
+        settings: Settings = replace(choice.settings, seed=seed)
+        found.append(
+            Candidate(f"{name}, seed {seed}" if choice.seeds > 1 else name, choice.model, choice.data, settings)
+        )
+    return found
+
+
+def button(choice: Choice, *, main: bool) -> None:
+    """The button, in the line of what is asked; none while it trains. ``main``: the one to press in this view."""
+    training = last()
+    if training is not None and training.running:
+        return
+    done = training is not None and [run.arm for run in training.runs if run.tuned] == arms(choice)
+    st.button(
+        "Train",
+        key="train",
+        on_click=_ask,
+        args=(choice.model,),
+        type="secondary" if done or not main else "primary",
+        disabled=choice.data is None,
+        icon=":material/play_arrow:",
+        help="Bring your own data first." if choice.data is None else None,
+    )
+
+
+def _ask(model: str) -> None:
+    """Remembered until it is done: another click while the model is loading starts the page over."""
+    st.session_state[_ASKED] = model
+
+
+def asked() -> bool:
+    """Whether a training was asked for that has not begun, because its model has to be downloaded first."""
+    return st.session_state.get(_ASKED) is not None
+
+
+def forget_asked() -> None:
+    """Begin nothing by itself: something else was asked for since."""
+    st.session_state[_ASKED] = None
+
+
+def draw(choice: Choice) -> None:
+    """While it trains how far it is; else what was asked for is begun, and what went wrong before is said."""
+    training = last()
+    if training is not None and training.running:
+        watch(training, _standing)
+        return
+    wanted = arms(choice)
+    if wanted and st.session_state.get(_ASKED) == choice.model:
+        done = True
+        with failures_as_messages():
+            try:
+                with st.spinner("Loading the model …", show_time=True):
+                    engine().info(choice.model)
+            except NotDownloaded:
+                done = False  # it begins by itself when the download has ended
+                raise
+            new = Training(engine(), wanted)
+            if training is not None:
+                new.take_over(training)
+            desk().start(new)
+        if done:
+            st.session_state[_ASKED] = None
+        if training is not last():
+            st.rerun()
+    else:
+        st.session_state[_ASKED] = None
+    if training is not None:
+        aftermath(training)
+
+
+def another_seed(found: Tuned) -> str:
+    """How far other seeds of what was trained were from each other, in a sentence; "" where that is not known."""
+    known = scores_of_seeds(found.data, found.base, found.settings)
+    if not known:
+        return ""
+    measure = MEASURES[found.data.measure]
+    return (
+        f"Another seed may differ: {len(known)} seeds of this model, trained like this on this data, ended between "
+        f"{measure.written(min(known))} and {measure.written(max(known))} ({measure.title})."
+    )
+
+
+def offer_more_seeds(training: Training) -> None:
+    """Beside the outcome of one seed: how far others may be, and a button that trains two more."""
+    (run,) = training.runs
+    assert run.tuned is not None
+    first = run.arm.settings.seed
+    seeds = range(first, first + SEEDS_TO_COMPARE)
+    wanted = [
+        replace(run.arm, name=f"{run.arm.name}, seed {seed}", settings=replace(run.arm.settings, seed=seed))
+        for seed in seeds
+    ]
+
+    def begin() -> None:
+        fields.SEEDS.value = len(wanted)
+        desk().start(training.with_more(wanted))
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Train two more seeds", key="more seeds", on_click=begin, icon=":material/casino:")
+        st.caption(another_seed(run.tuned) or "One seed does not say how much of the score is chance.")
+
+
+def failures(job: Tuning) -> None:
+    """What could not be trained and why, each reason once; of several models, which of them."""
+    names: dict[str, list[str]] = {}
+    for run in job.runs:
+        if run.failed is not None:
+            names.setdefault(run.failed, []).append(run.arm.name)
+    for reason, of in names.items():
+        said = reason if len(job.runs) == 1 else f"{enumerated(of)}: {reason}"
+        st.warning(as_text(said), icon=":material/edit:")
+
+
+def aftermath(job: Tuning) -> None:
+    """What a training that is over could not do, and a button to go on with one that was stopped."""
+    failures(job)
+    if job.failure is not None:
+        st.warning(job.failure, icon=":material/error:")
+    if job.can_go_on:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Go on",
+                key=f"go on {type(job).__name__}",
+                on_click=lambda: desk().start(job.resumed()),
+                icon=":material/resume:",
+            )
+            steps = max((run.steps[-1].step for run in job.runs if run.steps), default=0)
+            st.caption(f"Stopped after {steps:,} steps. What it had learnt is kept until you leave or train again.")
+
+
+def _standing(job: Training) -> None:
+    """The last loss, in a line: the curves stand below."""
+    for run in job.runs:
+        if run.over or not run.steps:
+            continue
+        step = run.steps[-1]
+        total = f" of {run.begun.n_steps:,}" if run.begun is not None and run.begun.n_steps else ""
+        st.caption(as_text(f"Step {step.step:,}{total}: loss {step.loss:.3f}, learning rate {step.learning_rate:.2g}."))

@@ -1,0 +1,90 @@
+"""What every view of the page "Train" is given: the data, the model, the settings, and what the last run tuned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model_zoo import registry
+from model_zoo.types import TunedFor
+from pages.train import choice, running
+from training.finetuning.data import BuiltIn, Data
+from training.finetuning.results import Tuned
+from training.finetuning.sets import SETS
+from training.finetuning.settings import Settings
+from ui import widgets
+from ui.appearance import is_dark
+from ui.page import Need, View
+from web.engine import engine
+
+_TRIES = 4
+_WITH_A_BUTTON = ("race", "scratch", "distillation")  # views that train on their own
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """``data`` is None where own data cannot be read; ``built_in`` is its set, None for the visitor's own.
+
+    ``tuned`` are the outcomes of the last run, one for each of its seeds.
+    """
+
+    data: Data | None
+    built_in: BuiltIn | None
+    model: str
+    settings: Settings
+    tuned: tuple[Tuned, ...]
+    dark: bool
+
+    def lacks(self, need: Need) -> str | None:
+        assert need == "results", need
+        if self.tuned:
+            return None
+        return "Opens when a model has been trained. Press Train."
+
+    @property
+    def _chosen_is_tuned(self) -> bool:
+        return registry.find(self.model) is None and engine().info(self.model).tuned_for is not None
+
+    @property
+    def last(self) -> Tuned | None:
+        """What the last training made, unless another tuned model is chosen: from here, or loaded back."""
+        if not self.tuned:
+            return None
+        found = self.tuned[0]
+        return found if self.model in (found.base, found.id) or not self._chosen_is_tuned else None
+
+    @property
+    def to_try(self) -> str | None:
+        """The tuned model that answers; None where there is none."""
+        if self.last is not None:
+            return self.last.id
+        return self.model if self._chosen_is_tuned else None
+
+    def tries(self, kind: TunedFor) -> tuple[tuple[str, str | None], ...]:
+        """Examples for a model that was tuned for this: those of the set it was tuned on; of own data the first items
+        of the test part; for a model that was tuned elsewhere those of a set of its kind.
+        """
+        if self.last is not None:
+            data = self.last.data
+            if data.name in SETS:
+                return SETS[data.name].tries
+            return tuple((item.text, item.pair) for item in data.test[:_TRIES])
+        return next((one.tries for one in SETS.values() if one.kind == kind), ())
+
+
+def make(view: View[Scene]) -> Scene:
+    """Ask what to train and how, train it or show how far it is, and gather what came out."""
+    with widgets.asked():
+        chosen = choice.draw()
+        running.button(chosen, main=view.name not in _WITH_A_BUTTON)
+    running.draw(chosen)
+    training = running.last()
+    found = () if training is None else training.tuned
+    return Scene(chosen.data, chosen.built_in, chosen.model, chosen.settings, found, is_dark())
+
+
+def left_out(scene: Scene) -> str:
+    """What is on the screen and not in the address."""
+    found = ["the file you uploaded"] if scene.built_in is None and scene.data is not None else []
+    if scene.tuned:
+        found.append("what was trained: whoever opens it has to train again, and on a CPU gets the same")
+    return f"Not in it: {', and '.join(found)}." if found else ""

@@ -1,0 +1,118 @@
+"""View "What pretraining buys": the same architecture pretrained and from scratch, on few and on more examples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+
+import streamlit as st
+
+from jobs.tuning import Candidate, Run, Tuning
+from model_zoo import tuned
+from model_zoo.registry import UNTRAINED
+from pages.train import side_by_side
+from pages.train.scene import Scene
+from pages.train.side_by_side import name
+from training.finetuning.scores import MEASURES
+from ui import figures, widgets
+from ui.page import View
+from viz.training_curves import Point, by_examples
+from web.background import desk
+
+_EXAMPLES = (50, 200, 600)
+_PRETRAINED, _FROM_SCRATCH = "pretrained", "from scratch"
+
+
+class Scratch(Tuning):
+    """A model and its like with random weights."""
+
+
+def draw(scene: Scene) -> None:
+    arms = _arms(scene)
+    with widgets.controls():
+        side_by_side.button(Scratch, f"Train {len(arms)} times", arms, key="scratch")
+    if tuned.is_id(scene.model):
+        st.info(
+            "This model has learnt more than its pretraining: it was trained on a task here. Choose the model it was "
+            "made of.",
+            icon=":material/edit:",
+        )
+    job = side_by_side.current(Scratch, arms)
+    if job is None:
+        side_by_side.to_come(
+            f"{name(scene.model)} is trained as it is, and from random weights, on 50, 200 and 600 examples, or on all "
+            "there are where the data has fewer."
+        )
+        return
+    _draw(job, dark=scene.dark)
+
+
+def _draw(job: Tuning, *, dark: bool) -> None:
+    done = [run for run in job.runs if run.tuned is not None]
+    if not done:
+        return
+    measure = MEASURES[done[0].arm.data.measure]
+    points = [_point(run) for run in done]
+    baseline = done[0].tuned.score().baseline if done[0].tuned else None
+    figure = by_examples(points, measure.title, percent=measure.percent, baseline=baseline, dark=dark)
+    figures.show(figure, "pretrained and from scratch", "pretrained-and-from-scratch")
+    for _, pair in groupby(sorted(done, key=_examples), key=_examples):
+        said = _said(list(pair))
+        if said:
+            st.markdown(f"- {said}")
+    most = max(len(run.arm.data.train) for run in done)
+    if most < max(_EXAMPLES):
+        st.caption(f"This data has {most:,} examples to train on, so no more are used.")
+    side_by_side.show_table(job.runs, "pretrained-and-from-scratch")
+
+
+def _examples(run: Run) -> int:
+    return 0 if run.tuned is None else len(run.tuned.data.train)
+
+
+def _line(run: Run) -> str:
+    return _FROM_SCRATCH if run.arm.model.startswith(UNTRAINED) else _PRETRAINED
+
+
+def _point(run: Run) -> Point:
+    assert run.tuned is not None
+    score = run.tuned.score()
+    return Point(_line(run), len(run.tuned.data.train), score.value, score.low, score.high)
+
+
+def _said(pair: list[Run]) -> str:
+    """What the two of one size came to, in a sentence; nothing until both have."""
+    by_line = {_line(run): run.tuned for run in pair}
+    with_, without = by_line.get(_PRETRAINED), by_line.get(_FROM_SCRATCH)
+    if with_ is None or without is None:
+        return ""
+    a, b = map(side_by_side.reached, (with_, without))
+    return (
+        f"**{len(with_.data.train):,} examples**: {a} pretrained, {b} from scratch, on this data and with this seed; "
+        f"{side_by_side.differ(with_, without)}."
+    )
+
+
+def _arms(scene: Scene) -> list[Candidate]:
+    if scene.data is None or tuned.is_id(scene.model):
+        return []
+    model = scene.model.removeprefix(UNTRAINED)
+    counts = sorted({min(count, len(scene.data.train)) for count in _EXAMPLES})
+    return [
+        Candidate(f"{line}, {count:,}", which, scene.data, replace(scene.settings, examples=count), keep=False)
+        for count in counts
+        for line, which in ((_PRETRAINED, model), (_FROM_SCRATCH, f"{UNTRAINED}{model}"))
+    ]
+
+
+VIEW: View[Scene] = View(
+    "scratch",
+    "What pretraining buys",
+    draw,
+    about="The same network, once with what pretraining taught it and once from random weights, on few and on more "
+    "examples.",
+    more="What a model knows of words it never meets in training comes from its pretraining alone, and where the words "
+    "of the test part are others than those of training, as in most built-in sets (see “About the data”), random "
+    "weights can end at the score of answering always alike, however many examples there are.",
+    left_out=lambda _scene: "" if desk().current(Scratch) is None else side_by_side.NOT_IN_LINK,
+)

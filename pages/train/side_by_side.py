@@ -1,0 +1,227 @@
+"""Trainings side by side: starting them, their curves while they run, and the table of what came out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from jobs.tuning import Candidate, Run, Tuning
+from model_zoo import registry
+from model_zoo.errors import ModelZooError, NotDownloaded
+from model_zoo.registry import UNTRAINED
+from pages.train import curves, running
+from training.finetuning.results import Tuned
+from training.finetuning.scores import MEASURES
+from ui import figures, save, tuned
+from ui.messages import as_text, offer_download
+from ui.work import watch
+from viz.race import Entry, against
+from viz.training_curves import Over
+from web.background import desk
+from web.engine import engine
+
+NOT_IN_LINK = "These results are not in it: whoever opens it has to train again."
+
+
+def name(model: str) -> str:
+    """What a model is called here: short, since names stand in pictures."""
+    spec = registry.find(model)
+    if spec is not None:
+        return spec.name.removesuffix(", embedded")
+    return tuned.name(model) or os.path.basename(os.path.normpath(model))
+
+
+_ASKED = "trainings side by side asked for"
+
+
+def button(kind: type[Tuning], label: str, arms: Sequence[Candidate], *, key: str) -> None:
+    """The button that asks for a job of this kind, in the line of controls; none while there is one at work."""
+    job = desk().current(kind)
+    if job is not None and job.running:
+        return
+    st.button(
+        label,
+        key=key,
+        on_click=_ask,
+        args=(kind, arms),
+        type="primary" if job is None else "secondary",
+        disabled=not arms,
+        icon=":material/play_arrow:",
+    )
+
+
+def _ask(kind: type[Tuning], arms: Sequence[Candidate]) -> None:
+    """Remembered until it is done: a model may have to be downloaded first."""
+    running.forget_asked()
+    st.session_state[_ASKED] = kind.__name__, tuple(arms)
+
+
+def current(kind: type[Tuning], arms: Sequence[Candidate]) -> Tuning | None:
+    """The job that there is, below the line of controls: how far it is, what it could not do, or that it was of
+    something else. What was asked for is begun when every model is here.
+    """
+    job = desk().current(kind)
+    if job is None or not job.running:
+        _begin(kind, arms)
+    if job is None:
+        return None
+    if job.running:
+        watch(job)
+        running.failures(job)
+        return job
+    running.aftermath(job)
+    if arms and [run.arm for run in job.runs] != list(arms):
+        st.info("These are the last results; what is chosen above has changed since.", icon=":material/history:")
+    return job
+
+
+def encoders() -> list[str]:
+    """The models of the registry that can be tuned: what has a decoder cannot."""
+    return [model for model, spec in registry.MODELS.items() if not spec.causal and not spec.cross_attention]
+
+
+def to_come(said: str) -> None:
+    """In the place of the results: what the button will do."""
+    with st.container(key="answer"):
+        st.caption(as_text(said))
+
+
+def _begin(kind: type[Tuning], arms: Sequence[Candidate]) -> None:
+    asked = st.session_state.get(_ASKED)
+    if asked is None or asked[0] != kind.__name__ or running.asked():
+        return
+    if asked[1] == tuple(arms):
+        here = [_is_here(model) for model in dict.fromkeys(arm.model.removeprefix(UNTRAINED) for arm in arms)]
+        if not all(here):
+            return
+        desk().start(kind(engine(), arms))
+    st.session_state[_ASKED] = None
+    if desk().current(kind) is not None:
+        st.rerun()
+
+
+def _is_here(model: str) -> bool:
+    """Load a model; where it has to be downloaded first, offer that. Why others cannot be trained is for the job to
+    say: the others go on.
+    """
+    try:
+        with st.spinner(as_text(f"Loading {name(model)} …"), show_time=True):
+            engine().info(model)
+    except NotDownloaded as error:
+        offer_download(error)
+        return False
+    except ModelZooError:
+        return True
+    return True
+
+
+def draw_curves(job: Tuning, key: str, *, over: Over, dark: bool) -> None:
+    """Of all arms that have been judged."""
+    runs = [run for run in job.runs if run.judged]
+    if runs:
+        curves.draw(runs, [run.arm.name for run in runs], runs[0].arm.data, key, over=over, dark=dark)
+
+
+def scatters(runs: Sequence[Run], *, dark: bool) -> None:
+    """The score against time and against memory, side by side."""
+    done = [(run.arm.name, run.tuned) for run in runs if run.tuned is not None]
+    if len(done) < 2:
+        return
+    measure = MEASURES[done[0][1].data.measure]
+    columns = st.columns(2, gap="medium")
+    for column, (what, title) in zip(
+        columns, (("time", "time of one text, ms"), ("memory", "weights, MB (4 bytes a parameter)")), strict=True
+    ):
+        entries = [
+            Entry(
+                name,
+                1000 * each.latency if what == "time" else each.n_bytes / 1e6,
+                each.score().value,
+                each.score().low,
+                each.score().high,
+            )
+            for name, each in done
+        ]
+        with column:
+            figure = against(entries, title, measure.title, percent=measure.percent, dark=dark)
+            figures.show(figure, f"score against {what}", f"score-against-{what}")
+
+
+def reached(found: Tuned) -> str:
+    """The score of a tuned model as the screen has it."""
+    return MEASURES[found.data.measure].written(found.score().value)
+
+
+def table(runs: Sequence[Run]) -> pd.DataFrame:
+    """What came out, a row an arm."""
+    return pd.DataFrame([_row(run.arm.name, run.tuned) for run in runs if run.tuned is not None])
+
+
+def _row(name: str, found: Tuned) -> dict[str, object]:
+    score = found.score()
+    return {
+        "name": name,
+        "model": found.base,
+        "examples": len(found.data.train),
+        "seed": found.settings.seed,
+        "score": score.measure,
+        "value": score.value,
+        "low": score.low,
+        "high": score.high,
+        "always alike": score.baseline,
+        "strongest baseline": score.trivial,
+        "which": found.trivial,
+        "time of one text, ms": 1000 * found.latency,
+        "weights, MB": found.n_bytes / 1e6,
+        "parameters": found.n_parameters,
+        "learning rate": found.rate,
+        "epochs": found.steps[-1].epoch,
+        "seconds of training": found.seconds,
+    }
+
+
+def show_table(runs: Sequence[Run], file: str) -> None:
+    """The table on the screen, and to save."""
+    found = {run.arm.name: run.tuned for run in runs if run.tuned is not None}
+    if not found:
+        return
+    st.table(pd.DataFrame({as_text(of): _column(each) for of, each in found.items()}))
+    said = [
+        "Scores are those of the test part, each time is the median of single texts on this machine at this moment. "
+        "“Always alike” is the score of answering always the same; the strongest baseline is the best, on the "
+        "development part, of some that need no tuning.",
+    ]
+    if len({each.rate for each in found.values()}) > 1:
+        said.append(
+            "The learning rates are not all the same: each is the one recommended for the model’s width, and for an "
+            "LSTM. Set one under “How” to give it to all."
+        )
+    st.caption(" ".join(said))
+    save.table("This table", lambda: table(runs), file)
+
+
+def _column(found: Tuned) -> dict[str, str]:
+    score, measure = found.score(), MEASURES[found.data.measure]
+    interval = f"({measure.written(score.low)} to {measure.written(score.high)})"
+    return {
+        f"{measure.title} (95% interval)": f"{reached(found)} {interval}",
+        "always alike": measure.written(score.baseline),
+        "strongest baseline": f"{measure.written(score.trivial)} ({found.trivial})" if found.trivial else "–",
+        "examples": f"{len(found.data.train):,}",
+        "time of one text, ms": f"{1000 * found.latency:.1f}",
+        "weights, MB": f"{found.n_bytes / 1e6:.1f}",
+        "parameters, M": f"{found.n_parameters / 1e6:.1f}",
+        "learning rate": f"{found.rate:.2g}",
+        "epochs": f"{found.steps[-1].epoch:.3g}",
+        "seconds of training": f"{found.seconds:.1f}",
+    }
+
+
+def differ(a: Tuned, b: Tuned) -> str:
+    """Whether the intervals of two scores overlap, in a sentence."""
+    one, other = a.score(), b.score()
+    apart = one.low > other.high or other.low > one.high
+    return "their intervals do not overlap" if apart else "their intervals overlap, so the difference may be chance"

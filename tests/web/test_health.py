@@ -1,0 +1,107 @@
+"""The answer to "can you answer a question?"."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, cast
+
+import pytest
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from model_zoo import DEFAULT_MODEL, Engine
+from model_zoo.questions.probe_health import ProbeHealth
+from web.health import Health
+
+
+class Asked:
+    """An engine that only counts what it is asked, and answers as it is told."""
+
+    def __init__(self, answer: Callable[[], object]) -> None:
+        self.questions: list[Any] = []
+        self._answer = answer
+
+    def ask(self, question: Any) -> object:
+        self.questions.append(question)
+        return self._answer()
+
+
+@contextmanager
+def health(asked: Asked, **times: float) -> Iterator[TestClient]:
+    checked = Health(lambda: cast(Engine, asked), **times)
+    with TestClient(Starlette(routes=[Route("/healthz", checked)])) as client:  # one event loop for all requests
+        yield client
+
+
+def test_it_asks_the_default_model_and_is_good_for_a_while() -> None:
+    asked = Asked(lambda: "an answer")
+    with health(asked) as client:
+        answers = [client.get("/healthz") for _ in range(3)]
+    assert {answer.status_code for answer in answers} == {200}
+    assert answers[0].json()["healthy"] is True
+    assert answers[0].headers["cache-control"] == "no-store"
+    assert [(type(question), question.model) for question in asked.questions] == [(ProbeHealth, DEFAULT_MODEL)]
+
+
+def test_an_answer_that_is_no_longer_fresh_is_asked_for_again() -> None:
+    asked = Asked(lambda: "an answer")
+    with health(asked, fresh=0.0) as client:
+        client.get("/healthz")
+        client.get("/healthz")
+    assert len(asked.questions) == 2
+
+
+def test_a_failure_is_told_in_a_sentence_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
+    def fails() -> None:
+        raise ValueError("/home/somebody/model.safetensors")
+
+    with health(Asked(fails)) as client, caplog.at_level(logging.ERROR):
+        answer = client.get("/healthz")
+    assert answer.status_code == 503
+    assert answer.json()["healthy"] is False
+    assert answer.json()["why"] == f"{DEFAULT_MODEL} could not answer: ValueError."
+    assert len([record for record in caplog.records if record.name == "web.health"]) == 1
+
+
+def test_all_who_ask_at_once_wait_for_one_check() -> None:
+    go = threading.Event()
+    asked = Asked(lambda: go.wait(10))
+    with health(asked) as client, ThreadPoolExecutor(4) as visitors:
+        answers = [visitors.submit(client.get, "/healthz") for _ in range(4)]
+        while not asked.questions:
+            threading.Event().wait(0.001)
+        go.set()
+        assert {answer.result(10).status_code for answer in answers} == {200}
+    assert len(asked.questions) == 1
+
+
+def test_it_waits_no_longer_than_it_may_and_asks_no_second_time_meanwhile() -> None:
+    go = threading.Event()
+    asked = Asked(lambda: go.wait(10))
+    with health(asked, patience=0.02, fresh=60.0) as client:
+        late = [client.get("/healthz") for _ in range(2)]
+        assert [answer.status_code for answer in late] == [503, 503]
+        assert late[0].json()["why"] == f"{DEFAULT_MODEL} has not answered within 0.02 seconds."
+        assert len(asked.questions) == 1
+        go.set()
+        while client.get("/healthz").status_code != 200:  # the same check, done at last
+            threading.Event().wait(0.001)
+    assert len(asked.questions) == 1
+
+
+def test_only_reading_is_allowed() -> None:
+    with health(Asked(lambda: None)) as client:
+        assert client.post("/healthz").status_code == 405
+        assert client.head("/healthz").status_code == 200
+
+
+def test_the_model_runs_for_every_check(engine: Engine) -> None:
+    """A remembered answer would say nothing of the model."""
+    engine._results.clear()
+    assert engine.ask(ProbeHealth.example(DEFAULT_MODEL))
+    assert engine._results.values() == []

@@ -1,0 +1,78 @@
+"""What a process keeps for all of its visitors."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from web import process
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    "path", [path for room in ("ui", "pages", "web") for path in sorted((ROOT / room).rglob("*.py"))]
+)
+def test_nothing_is_kept_where_a_browser_can_empty_it(path: Path) -> None:
+    """One message of Streamlit's protocol, which anybody may send, empties all of Streamlit's caches."""
+    written = path.read_text(encoding="utf-8")
+    assert "cache_resource" not in written
+    assert "cache_data" not in written
+
+
+def test_what_many_ask_for_at_once_is_made_once() -> None:
+    made: list[int] = []
+    all_there = threading.Barrier(8)
+
+    @process.kept()
+    def thing() -> object:
+        made.append(threading.get_ident())
+        return object()
+
+    found: list[object] = []
+
+    def ask() -> None:
+        all_there.wait(20)
+        found.append(thing())
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert len(made) == 1
+    assert len(found) == 8
+    assert len(set(map(id, found))) == 1
+
+
+def test_what_failed_is_tried_again() -> None:
+    tries: list[int] = []
+
+    @process.kept(most=2)
+    def thing(number: int) -> int:
+        tries.append(number)
+        if len(tries) == 1:
+            raise OSError("not yet")
+        return number
+
+    with pytest.raises(OSError, match="not yet"):
+        thing(1)
+    assert [thing(1), thing(1), thing(2)] == [1, 1, 2]
+    assert tries == [1, 1, 2]
+
+
+def test_the_last_few_are_remembered() -> None:
+    made: list[str] = []
+
+    @process.kept(most=2, key=lambda name, _more: name)
+    def thing(name: str, more: list[int]) -> str:
+        made.append(name)
+        return f"{name}{more}"
+
+    assert thing("a", [1]) == thing("a", [2]) == "a[1]"
+    thing("b", [])
+    thing("c", [])
+    thing("a", [3])
+    assert made == ["a", "b", "c", "a"]

@@ -1,0 +1,23 @@
+"""Requests of Streamlit's protocol that reach beyond who sends them."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from streamlit.runtime.app_session import AppSession
+
+from web import requests
+
+
+def test_streamlit_still_handles_the_request_where_it_is_refused() -> None:
+    """Streamlit may call it something else one day; then this names what has to be looked at."""
+    assert f"self.{requests.CLEAR_CACHE}()" in inspect.getsource(AppSession.handle_backmsg)
+    empties = [name for name, method in inspect.getmembers(AppSession) if "cache" in name and "clear" in name]
+    assert sorted(empties) == sorted([requests.CLEAR_CACHE, "clear_session_caches"])  # the other is the session's own
+
+
+def test_an_unknown_name_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "CLEAR_CACHE", "_handle_something_else")
+    with pytest.raises(AttributeError, match="_handle_something_else"):
+        requests.refuse()

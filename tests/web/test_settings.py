@@ -1,0 +1,242 @@
+"""The settings: where each comes from, the sentence for one that cannot be used, and that each is told and used."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from model_zoo import machine
+from model_zoo.errors import InvalidInput
+from model_zoo.types import megabytes
+from web import settings as module
+from web.monitoring import look
+from web.settings import MB, Settings, WrongSetting, main, page, settings, table
+from web.uploads import pasted
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("pages", "ui", "web", "jobs", "training", "viz", "analysis", "model_zoo")
+
+Write = Callable[[str], None]
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """No settings but a test's own, and none left behind."""
+    for variable in list(os.environ):
+        if variable.startswith(module.PREFIX):
+            monkeypatch.delenv(variable)
+    monkeypatch.setattr(module, "SECRETS", (tmp_path / "home.toml", tmp_path / "beside.toml"))
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> Write:
+    """Write the secrets that stand beside app.py."""
+
+    def write(text: str) -> None:
+        (tmp_path / "beside.toml").write_text(text, encoding="utf-8")
+
+    return write
+
+
+def row(name: str) -> tuple[str, ...]:
+    (found,) = [row for row in table() if row[0] == name]
+    return found
+
+
+def test_the_environment_goes_before_the_secrets(monkeypatch: pytest.MonkeyPatch, secrets: Write) -> None:
+    secrets("password = 'of something else'\n[inside_bert]\nruns = 3\nbatch = 5\nstatus_code = 1234\n")
+    monkeypatch.setenv("INSIDE_BERT_RUNS", "7")
+    assert (settings().runs, settings().batch, settings().status_code) == (7, 5, "1234")
+    assert row("runs")[1:3] == ("7", "environment")
+    assert row("batch")[1:3] == ("5", "secrets.toml")
+    assert row("page_runs")[1:3] == ("2", "default")
+
+
+def test_secrets_beside_the_app_go_before_those_at_home(tmp_path: Path, secrets: Write) -> None:
+    (tmp_path / "home.toml").write_text("[inside_bert]\nruns = 3\nbatch = 3\n")
+    secrets("[inside_bert]\nruns = 4\n")
+    assert (settings().runs, settings().batch) == (4, 3)
+
+
+def test_secrets_are_found_from_any_working_directory() -> None:
+    before = Path(module.__file__).resolve().parents[1]
+    script = "from web import settings; print(settings.SECRETS[-1])"
+    found = subprocess.run(
+        [sys.executable, "-c", script], cwd="/", env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True,
+        text=True, check=True,
+    ).stdout  # fmt: skip
+    assert Path(found.strip()) == before / ".streamlit/secrets.toml"
+    assert (before / "app.py").exists()
+
+
+def test_a_secret_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("INSIDE_BERT_STATUS_CODE", "open-sesame")
+    main([])
+    said = capsys.readouterr().out
+    assert "open-sesame" not in said + repr(settings())
+    assert "(hidden)" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("RUNS", "-1", "The setting runs is “-1” in the environment (INSIDE_BERT_RUNS), and should be greater than 0."),
+        ("RUNS", "abc", "should be a valid integer"),
+        ("HOSTED", "perhaps", "The setting hosted is “perhaps”"),
+        ("LOG_FORMAT", "xml", "should be 'text' or 'json'"),
+        ("UPLOAD_MB", "51", "should be less than or equal to 50"),
+        ("RUN", "1", "INSIDE_BERT_RUN in the environment is no setting of this app. Did you mean INSIDE_BERT_RUNS?"),
+        ("ZZZZ", "1", "`python -m web.settings` lists those there are."),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str) -> None:
+    monkeypatch.setenv(f"INSIDE_BERT_{name}", value)
+    with pytest.raises(WrongSetting) as caught:
+        settings()
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_start_with_a_wrong_setting_ends_in_its_sentence_alone() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", "from web.settings import settings; settings()"],
+        cwd=ROOT, env=os.environ | {"INSIDE_BERT_RUNS": "-1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("The setting runs is “-1”")
+    assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[inside_bert]\nruns = 0\n", "The setting runs is “0” in secrets.toml, and should be greater than 0."),
+        ("[inside_bert]\nrun = 1\n", "run in secrets.toml is no setting of this app. Did you mean runs?"),
+        ("INSIDE_BERT_RUNS = 2\n", "has INSIDE_BERT_RUNS outside of its table. Write runs under [inside_bert]."),
+        ("inside_bert = 2\n", "inside_bert is no table"),
+        ("runs =", "cannot be read"),
+    ],
+)
+def test_secrets_that_cannot_be_used_are_one_sentence(secrets: Write, text: str, said: str) -> None:
+    secrets(text)
+    with pytest.raises(WrongSetting) as caught:
+        settings()
+    assert said in str(caught.value)
+
+
+def test_nothing_is_written_for_a_variable_that_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSIDE_BERT_DOWNLOAD_MB", "")
+    assert settings().download_mb is None
+
+
+@pytest.mark.parametrize("how", ["variable", "Community Cloud"])
+def test_the_profile_for_strangers(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = settings()
+    settings.cache_clear()
+    if how == "variable":
+        monkeypatch.setenv("INSIDE_BERT_HOSTED", "1")
+    else:
+        monkeypatch.setattr(module, "_COMMUNITY_CLOUD", ROOT.parent)
+    monkeypatch.setenv("INSIDE_BERT_UPLOAD_MB", "7")
+    hosted = settings()
+    assert hosted.hosted
+    assert not hosted.any_model
+    assert not hosted.error_details
+    assert hosted.longest_text < plain.longest_text
+    assert hosted.download_mb is not None
+    assert hosted.upload_mb == 7  # what is set by hand stays
+    assert row("any_model")[1:3] == ("off", "profile hosted")
+    assert row("upload_mb")[2] == "environment"
+
+
+def test_community_cloud_can_be_told_that_it_hosts_no_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_COMMUNITY_CLOUD", ROOT.parent)
+    monkeypatch.setenv("INSIDE_BERT_HOSTED", "0")
+    assert settings().any_model
+
+
+def test_a_container_has_less_memory_than_its_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The cgroup's file says so; without a limit it says "max"."""
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(machine, "CGROUPS", (limit,))
+    limit.write_text("max\n")
+    whole = machine.memory_limit()
+    limit.write_text(f"{700 * MB}\n")
+    assert machine.memory_limit() == 700 * MB < whole
+    assert (settings().process_memory_mb, settings().result_memory_mb) == (595, 35)
+
+
+def _read_in(tree: ast.Module) -> set[str]:
+    """The settings that a file reads: ``settings().name``, or of a name that ``settings()`` was given."""
+
+    def is_call(node: ast.AST) -> bool:
+        function = node.func if isinstance(node, ast.Call) else None
+        return getattr(function, "id", getattr(function, "attr", "")) == "settings"
+
+    given = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and is_call(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and (is_call(node.value) or (isinstance(node.value, ast.Name) and node.value.id in given))
+    }
+
+
+@cache
+def _read_anywhere() -> set[str]:
+    """The settings that some file outside of web/settings.py reads."""
+    files = [*ROOT.glob("*.py"), *(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))]
+    sources = [path.read_text(encoding="utf-8") for path in files if path != ROOT / "web/settings.py"]
+    importing = [
+        source for source in sources if re.search(r"^\s*from web(\.settings)? import .*settings", source, re.M)
+    ]
+    return set().union(*(_read_in(ast.parse(source)) for source in importing))
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_each_is_told_and_used(name: str) -> None:
+    description = Settings.model_fields[name].description
+    assert description
+    assert description.endswith(".")
+    if name != "hosted":  # which decides the defaults of the others, and no more
+        assert name in _read_anywhere()
+
+
+def test_what_the_profile_sets_is_a_setting_and_differs() -> None:
+    for name, value in module._HOSTED.items():
+        assert Settings.model_fields[name].default != value
+
+
+def test_the_page_of_settings_is_up_to_date() -> None:
+    """python -m web.settings --markdown > docs/settings.md"""
+    assert (ROOT / "docs/settings.md").read_text(encoding="utf-8") == page()
+
+
+def test_every_default_is_said_in_words() -> None:
+    assert "Pydantic" not in page()
+
+
+def test_a_megabyte_of_the_settings_is_one_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSIDE_BERT_PROCESS_MEMORY_MB", "1000")
+    monkeypatch.setenv("INSIDE_BERT_UPLOAD_MB", "1")
+    assert megabytes(look().memory_limit) == "1,000 MB"
+    assert len(pasted("x" * 10**6).data) == 10**6
+    with pytest.raises(InvalidInput, match=r"is 1\.1 MB; files may be up to 1 MB"):
+        pasted("x" * 1_100_000)

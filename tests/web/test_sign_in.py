@@ -1,0 +1,69 @@
+"""Sign-in: off without ``[auth]``, and a wall with one button where it is configured."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+OF_A_PROVIDER = {
+    "client_id": "app",
+    "client_secret": "secret",
+    "server_metadata_url": "http://127.0.0.1:9/.well-known/openid-configuration",
+}
+OF_THE_APP = {"redirect_uri": "http://127.0.0.1:8501/oauth2callback", "cookie_secret": "fourteen bytes at least"}
+
+
+def app(user: dict[str, object], auth: dict[str, object] | None) -> AppTest:
+    def script() -> None:
+        import streamlit as st
+
+        from web import sign_in
+
+        sign_in.require()
+        st.write("the page")
+        sign_in.sign_out()
+
+    made = AppTest.from_function(script, default_timeout=30)
+    if auth is not None:
+        made.secrets["auth"] = auth
+    made.user = user
+    return made.run()
+
+
+def texts(app: AppTest) -> list[str]:
+    return [element.value for element in app.markdown]
+
+
+def labels(app: AppTest) -> list[str]:
+    return [button.label for button in app.button]
+
+
+def test_without_auth_there_is_nothing_to_sign_in_to() -> None:
+    shown = app({}, None)
+    assert texts(shown) == ["the page"]
+    assert not shown.button
+
+
+def test_a_stranger_sees_a_button_and_no_page() -> None:
+    shown = app({"is_logged_in": False}, {**OF_THE_APP, **OF_A_PROVIDER})
+    assert not shown.exception
+    assert "the page" not in texts(shown)
+    assert labels(shown) == ["Sign in"]
+
+
+def test_who_has_signed_in_reads_the_page_and_can_sign_out() -> None:
+    shown = app({"is_logged_in": True, "email": "ada@example.org"}, {**OF_THE_APP, **OF_A_PROVIDER})
+    assert texts(shown) == ["the page"]
+    assert labels(shown) == ["Sign out"]
+
+
+def test_each_named_provider_has_a_button() -> None:
+    shown = app({"is_logged_in": False}, {**OF_THE_APP, "school": OF_A_PROVIDER, "library": OF_A_PROVIDER})
+    assert labels(shown) == ["Sign in with school", "Sign in with library"]
+
+
+def test_a_missing_package_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamlit.user_info.is_authlib_installed", lambda: False)
+    shown = app({"is_logged_in": False}, {**OF_THE_APP, **OF_A_PROVIDER})
+    shown.button[0].click().run()
+    assert not shown.exception
+    assert [error.value.split(":")[0] for error in shown.error] == ["Nobody can sign in yet"]
+    assert "the page" not in texts(shown)

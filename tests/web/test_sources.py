@@ -1,0 +1,58 @@
+"""Source files that nobody watches are not looked up when a visitor comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+from in_a_loop import run
+from streamlit import config
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
+
+from web import sources
+
+
+@pytest.fixture(autouse=True)
+def _kept() -> Iterator[None]:
+    before, watched = getattr(AppSession, sources.REGISTER), config.get_option("server.fileWatcherType")
+    yield
+    setattr(AppSession, sources.REGISTER, before)
+    config.set_option("server.fileWatcherType", watched)
+
+
+async def _watches(*, resumed: bool) -> bool:
+    """Whether a session, new or resumed, watches source files."""
+    manager = WebsocketSessionManager(MemorySessionStorage(), MagicMock(), ScriptCache(), None)
+    data, client, user = MagicMock(main_script_path="app.py"), MagicMock(), {}
+    name = manager.connect_session(client, data, user)
+    if resumed:
+        manager.disconnect_session(name)
+        assert manager.connect_session(client, data, user, name) == name
+    session: Any = manager.get_active_session_info(name)
+    return session.session._local_sources_watcher is not None
+
+
+@pytest.mark.parametrize("resumed", [False, True], ids=["new", "resumed"])
+@pytest.mark.parametrize("watched", ["none", "poll"])
+def test_files_are_watched_only_where_that_is_wanted(watched: str, resumed: bool) -> None:
+    config.set_option("server.fileWatcherType", watched)
+    sources.leave_alone()
+    assert run(_watches(resumed=resumed)) == (watched == "poll")
+
+
+def test_streamlit_left_to_itself_watches_in_a_session_that_is_resumed() -> None:
+    """Where this fails it may heed the setting there, too, and ours can go."""
+    config.set_option("server.fileWatcherType", "none")
+    assert not run(_watches(resumed=False))
+    assert run(_watches(resumed=True))
+
+
+def test_an_unknown_name_ends_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "REGISTER", "register_something_else")
+    with pytest.raises(AttributeError, match="register_something_else"):
+        sources.leave_alone()

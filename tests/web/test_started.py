@@ -1,0 +1,196 @@
+"""The server as it is really started: by Streamlit's own command, and ended by SIGTERM."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import ClientConnection, connect
+
+from benchmarks.streamlit_client import ends
+from pages import PAGES
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 90.0  # seconds, on a busy machine
+SECRET = "Break it."
+
+
+@dataclass(frozen=True)
+class Started:
+    process: subprocess.Popen[bytes]
+    host: str
+    log: Path
+
+    def get(self, path: str) -> tuple[int, dict[str, str], str]:
+        """Status, headers in small letters, body."""
+        try:
+            with urllib.request.urlopen(f"http://{self.host}{path}", timeout=PATIENCE) as answer:
+                found = answer.status, answer.headers, answer.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                found = error.code, error.headers, error.read()
+        status, headers, body = found
+        return status, {name.lower(): value for name, value in headers.items()}, body.decode("utf-8", "replace")
+
+    def socket(self, session: str = "") -> ClientConnection:
+        """A visitor's, who comes back to a ``session``."""
+        protocols = ["streamlit", "no-token", session] if session else ["streamlit"]
+        return connect(
+            f"ws://{self.host}/_stcore/stream", subprotocols=protocols, origin=f"http://{self.host}", max_size=None
+        )
+
+
+def run(stream: ClientConnection, page: str, **query: str) -> list[ForwardMsg]:
+    """What a visitor is sent who opens a page."""
+    asked = BackMsg()
+    asked.rerun_script.page_name, asked.rerun_script.query_string = page, urlencode(query)
+    stream.send(asked.SerializeToString())
+    found = []
+    while not found or not ends(found[-1]):
+        found.append(ForwardMsg.FromString(bytes(stream.recv(timeout=PATIENCE))))
+    return found
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{probe.getsockname()[1]}"
+    log = tmp_path_factory.mktemp("server") / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "tests/started_app.py", "--server.headless=true", "--server.address=127.0.0.1",
+             f"--server.port={host.rpartition(':')[2]}"],
+            cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
+            env=os.environ | {"INSIDE_BERT_LOG_FORMAT": "json", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        here = Started(process, host, log)
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                assert here.get("/_stcore/health")[0] == 200
+                break
+            except urllib.error.URLError:
+                assert process.poll() is None, log.read_text("utf-8")
+                assert time.monotonic() < end, "the server did not start"
+                time.sleep(0.05)
+        yield here
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("path", ["/", "/attention", "/healthz", "/nothing", "/favicon.png", "/_stcore/host-config"])
+def test_headers_come_with_every_answer(started: Started, path: str) -> None:
+    _, headers, _ = started.get(path)
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "SAMEORIGIN"
+    assert "script-src 'self' blob:" in headers["content-security-policy"]
+
+
+def test_it_can_answer_a_question(started: Started) -> None:
+    status, headers, body = started.get("/healthz")
+    assert (status, headers["content-type"]) == (200, "application/json")
+    assert json.loads(body)["healthy"] is True
+
+
+def test_every_page_has_the_address_that_streamlit_gives_it(started: Started) -> None:
+    with started.socket() as stream:
+        sent = run(stream, "")
+    *_, menu = [message.navigation for message in sent if message.WhichOneof("type") == "navigation"]
+    addresses = ["" if page.is_default else page.url_pathname for page in menu.app_pages]
+    assert len(addresses) == len(PAGES)
+    assert {started.get(f"/{address}")[0] for address in addresses} == {200}
+
+
+def test_what_the_page_is_made_of_is_there(started: Started) -> None:
+    """Every file that Streamlit's page names, and where it looks for its server under a page's address first."""
+    page = started.get("/attention")[2]
+    files = re.findall(r'(?:src|href)="\.(/(?:static|favicon)[^"]+\.(?:js|css|png))"', page)
+    assert len(files) > 10
+    assert {started.get(file)[0] for file in (files[0], files[1], files[-1])} == {200}
+    assert started.get("/attention/_stcore/health")[0] == 404  # as Streamlit itself answers
+    assert started.get("/_stcore/health")[2] == "ok"
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/attention/nothing", "/_stcore/nothing", "/static/nothing.js", "/readyz"]
+)
+def test_an_address_that_leads_nowhere_says_so(started: Started, path: str) -> None:
+    status, _, body = started.get(path)
+    assert status == 404
+    assert 'href="/"' in body
+
+
+def test_the_log_holds_a_failure_once_and_nobodys_text(started: Started) -> None:
+    with started.socket() as stream:
+        sent = run(stream, "attention", text=SECRET)
+        kinds = [
+            message.delta.new_element.WhichOneof("type") for message in sent if message.WhichOneof("type") == "delta"
+        ]
+        assert kinds == ["alert", "button"]
+        assert "script_finished" in {message.WhichOneof("type") for message in run(stream, "attention", text="Fine.")}
+    started.get(f"/attention?{urlencode({'text': SECRET})}")
+    started.get(f"/nothing?{urlencode({'text': SECRET})}")
+    written = started.log.read_text("utf-8")
+    records = [json.loads(line) for line in written.splitlines() if line.startswith("{")]
+    assert [record["exception"] for record in records if record["level"] == "ERROR"] == ["ValueError"]
+    assert records[-1]["frames"][-1].endswith("in _breaks")
+    others = [line.split(":")[0].strip() for line in written.splitlines() if line.strip() and not line.startswith("{")]
+    assert others == ["You can now view your Streamlit app in your browser.", "URL"]
+    assert SECRET not in written
+    assert urlencode({"text": SECRET}) not in written
+
+
+def test_no_visitor_empties_the_server(started: Started) -> None:
+    """Anybody's socket may ask for it; what is kept for all, and what others have begun, stays."""
+
+    def held() -> list[str]:
+        return [line for line in started.get("/metrics")[2].splitlines() if line.startswith("inside_bert_model_bytes{")]
+
+    with started.socket() as stream:
+        run(stream, "attention", text="Models are held.")
+        assert held()
+        stream.send(BackMsg(clear_cache=True).SerializeToString())
+        run(stream, "status")  # messages are served in their order, and this page loads no model
+        assert held()
+
+
+def test_however_many_sockets_come_and_go_nobody_loses_a_session(started: Started) -> None:
+    """Streamlit keeps the last 128 that were lost."""
+
+    def session_of(sent: list[ForwardMsg]) -> str:
+        return next(each.new_session.initialize.session_id for each in sent if each.WhichOneof("type") == "new_session")
+
+    with started.socket() as stream:
+        mine = session_of(run(stream, "status"))
+    for _ in range(140):
+        with started.socket():
+            pass
+    with started.socket(mine) as stream:
+        assert session_of(run(stream, "status")) == mine
+
+
+def test_it_ends_soon_with_visitors_connected(started: Started) -> None:
+    """The last test: nothing answers afterwards."""
+    with started.socket() as stream:
+        run(stream, "attention", text="Still here.")
+        began = time.monotonic()
+        started.process.send_signal(signal.SIGTERM)
+        started.process.wait(PATIENCE)
+        assert time.monotonic() - began < 3
+    assert "Traceback" not in started.log.read_text("utf-8")

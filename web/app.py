@@ -1,0 +1,68 @@
+"""The parts that the server is put together from, as ``st.App`` takes them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Route
+from streamlit.runtime.pages_manager import PagesManager
+
+from jobs.worker import WORKER
+from model_zoo import tuned
+from web import logs, requests, sessions, sources, states
+from web.allocator import keep_less
+from web.background import VISITS
+from web.engine import engine, warm_up
+from web.headers import Headers
+from web.health import Health
+from web.metrics import metrics
+from web.origins import OwnPages
+from web.paths import UnknownPaths, start
+from web.saved import ADDRESS, Saved
+from web.settings import settings
+
+# Streamlit's own figures, by the names of the functions whose results it keeps.
+_INTERNAL = ("_stcore/metrics",)
+
+
+def routes() -> list[BaseRoute]:
+    """The addresses that are no pages."""
+    saved = Route(f"{start()}{ADDRESS}/{{name}}", Saved(engine))
+    return [Route("/healthz", Health(engine)), Route("/metrics", metrics), saved]
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    """From the first moment to the last: what is logged, the default model, and the jobs."""
+    logs.configure(settings().log_format, questions=settings().log_questions)
+    requests.refuse()
+    states.hold()
+    kept = sessions.keep(VISITS.at_work)
+    sources.leave_alone()
+    keep_less()
+    PagesManager.uses_pages_directory = False  # else pages/ is taken for an old-style app until the router has run once
+    warm_up()
+    looking = asyncio.create_task(kept.look_after())
+    yield
+    looking.cancel()
+    WORKER.stop()
+    tuned.OWN.close()
+
+
+def parts(pages: Sequence[str], on_script_error: Callable[[Exception], bool]) -> dict[str, Any]:
+    """What ``st.App`` takes beside the script. ``pages`` are the names of the pages, the start page first."""
+    return {
+        "routes": routes(),
+        "middleware": [
+            Middleware(Headers, embedded_by=settings().embedded_by),
+            Middleware(OwnPages),
+            Middleware(UnknownPaths, pages=["", *pages[1:]], hidden=_INTERNAL if settings().hosted else ()),
+        ],
+        "lifespan": lifespan,
+        "on_script_error": on_script_error,
+    }

@@ -1,0 +1,65 @@
+"""The one engine of the process, shared by every visitor: its own, or the way to a cluster that holds the models."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+
+import model_zoo
+from model_zoo import DEFAULT_MODEL, tuned
+from model_zoo.engine_interface import EngineInterface
+from model_zoo.errors import ModelZooError
+from serving.remote import RemoteEngine
+from web import garbage
+from web.nodelay import nodelay
+from web.process import kept
+from web.settings import LOCAL, MB, Settings, settings
+
+
+@kept()
+def engine() -> EngineInterface:
+    """The engine; models and results are cached inside it. Nothing is downloaded before a visitor agrees."""
+    limits = settings()
+    tuned.begin(limits.tuned_mb * MB)
+    if limits.engine == LOCAL:
+        return _own(limits)
+    return RemoteEngine(limits.engine, limits.engine_token, result_bytes=limits.result_memory_mb * MB)
+
+
+def _own(limits: Settings) -> EngineInterface:
+    """An engine in this process."""
+    return model_zoo.Engine(
+        model_bytes=None if limits.model_memory_mb is None else limits.model_memory_mb * MB,
+        result_bytes=limits.result_memory_mb * MB,
+        process_bytes=limits.process_memory_mb * MB,
+        runs=limits.runs,
+        threads=limits.threads,
+        batch=limits.batch,
+        on_change=garbage.settle,
+        ask_before_download=True,
+        listed_only=not limits.any_model,
+        download_bytes=None if limits.download_mb is None else limits.download_mb * 10**6,
+        pickles=limits.pickles,
+    )
+
+
+def cluster() -> RemoteEngine | None:
+    """The way to the cluster, where models are on one."""
+    found = engine()
+    return found if isinstance(found, RemoteEngine) else None
+
+
+@kept()
+def warm_up() -> threading.Thread:
+    """Load torch and the default model beside the first page, so that the first picture comes sooner."""
+
+    def load() -> None:
+        with suppress(ModelZooError):  # the page that needs the model says why it cannot be had
+            engine_.info(DEFAULT_MODEL)
+
+    engine_ = engine()
+    nodelay()
+    garbage.watch()
+    thread = threading.Thread(target=load, name="warm-up", daemon=True)
+    thread.start()
+    return thread

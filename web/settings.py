@@ -1,0 +1,345 @@
+"""Every setting of the app: its name, default and meaning, in one place. ``python -m web.settings`` prints them.
+
+Values come from environment variables (``INSIDE_BERT_RUNS=2``), else from the table ``[inside_bert]`` of
+``.streamlit/secrets.toml`` (``runs = 2``), else from the profile ``hosted``, else they are the defaults here. Imports
+neither streamlit nor torch: other rooms get what they need passed in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from model_zoo import tuned
+from model_zoo.machine import memory_limit
+
+PREFIX = "INSIDE_BERT_"
+LOCAL = "local"
+TABLE = "inside_bert"
+
+# Bytes of a megabyte, in every setting and on every screen.
+MB = 10**6
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# Where Streamlit looks for secrets, too; what stands beside app.py wins.
+SECRETS = tuple(Path(folder, ".streamlit/secrets.toml") for folder in (os.path.expanduser("~"), ROOT))
+
+# Where Community Cloud checks an app out. It promises no environment variable to know it by.
+_COMMUNITY_CLOUD = Path("/mount/src")
+
+
+class WrongSetting(SystemExit):
+    """A setting cannot be used, or does not exist. Where the app starts it ends with this sentence and no traceback."""
+
+
+def _on_community_cloud() -> bool:
+    return _COMMUNITY_CLOUD in ROOT.parents
+
+
+def _megabytes(share: float, most: float = float("inf")) -> int:
+    return max(1, int(min(share * memory_limit() / MB, most)))
+
+
+def _of_machine(value: Callable[[], Any], said: str, **options: Any) -> Any:
+    """A field whose default follows the machine; ``said`` is how that is written down."""
+    return Field(default_factory=value, json_schema_extra={"said": said}, **options)
+
+
+class Settings(BaseSettings):
+    """The settings as they are in force; an environment variable is the name in capitals after ``PREFIX``.
+
+    In the profile ``hosted`` what was not set by hand has other defaults: see ``_HOSTED``.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, extra="forbid", frozen=True, env_ignore_empty=True, coerce_numbers_to_str=True
+    )
+
+    hosted: bool = _of_machine(
+        _on_community_cloud,
+        "on Community Cloud",
+        description="The profile for strangers: only listed models, no local folders, smaller limits, no details of "
+        "errors.",
+    )
+    engine: str = Field(
+        default=LOCAL,
+        pattern=r"^(local|https?://[^\s/]+(/[^\s?#]*)?)$",
+        description="Where models run: `local`, in this process; or the address of a cluster, such as "
+        "`http://127.0.0.1:8000` (see hosting.md).",
+    )
+    engine_token: str = Field(
+        default="", repr=False, description="What the cluster has to be told to answer: the same on both sides."
+    )
+    any_model: bool = Field(
+        default=True, description="Whether visitors may name any model of the hub or a folder, or only listed ones."
+    )
+    error_details: bool = Field(
+        default=True, description="Whether a message about an unforeseen error names it and its place."
+    )
+    model_memory_mb: int | None = _of_machine(
+        lambda: None,
+        "40% of the memory, or 70% of a GPU's",
+        gt=0,
+        description="Memory of all models together, MB.",
+    )
+    result_memory_mb: int = _of_machine(
+        lambda: _megabytes(0.05, 48),
+        "5% of the memory, at most 48",
+        gt=0,
+        description="Memory of remembered answers, MB.",
+    )
+    process_memory_mb: int = _of_machine(
+        lambda: _megabytes(0.85),
+        "85% of the memory",
+        gt=0,
+        description="Memory of the process beyond which answers, then idle models, are forgotten, MB.",
+    )
+    download_mb: int | None = Field(
+        default=None, gt=0, description="Disk that downloaded models may take together, MB; no bound where not set."
+    )
+    tuned_mb: int = _of_machine(
+        lambda: tuned.default_limit() // MB,
+        "4000; where temporary files lie in memory, at most 20% of it",
+        gt=0,
+        description="Disk that tuned models may take together, with archives of them to save and what stopped "
+        "trainings have learnt, MB.",
+    )
+    pickles: Literal["never", "listed", "any"] = Field(
+        default="any",
+        description="Whose weights are converted where they are published as pickles (`pytorch_model.bin`): nobody's "
+        "(`never`), those of listed models (`listed`), or all (`any`). A pickle is opened in a process of its own.",
+    )
+    upload_mb: int = Field(default=10, gt=0, le=50, description="Largest file that can be uploaded, MB.")
+    longest_text: int = Field(
+        default=100_000, gt=0, le=100_000, description="Characters of the longest text that is read."
+    )
+    runs: int = _of_machine(
+        lambda: min(4, os.cpu_count() or 1),
+        "one a core, at most 4",
+        gt=0,
+        description="Model runs at a time; others wait.",
+    )
+    threads: int = _of_machine(
+        lambda: max(1, (os.cpu_count() or 1) // 4),
+        "one for four cores",
+        gt=0,
+        description="Torch's threads for each run.",
+    )
+    batch: int = Field(
+        default=8, gt=0, description="Waiting questions of one kind and model that are run together at most."
+    )
+    page_runs: int = Field(default=2, gt=0, description="Pages that are drawn at a time; others wait.")
+    log_questions: bool = Field(
+        default=False, description="Whether every question is logged: its id, kind, model and time, not its text."
+    )
+    log_format: Literal["text", "json"] = Field(default="text", description="How a line of the log is written.")
+    embedded_by: str = Field(
+        default="",
+        description="Other sites that may show the app in a frame, such as https://moodle.example.org, with spaces "
+        "between.",
+    )
+    status_code: str = Field(
+        default="",
+        repr=False,
+        description="What a teacher types on the page Status to use its button; without it the button needs none.",
+    )
+    upload_memory_mb: int = _of_machine(
+        lambda: _megabytes(0.1, 256),
+        "10% of the memory, at most 256",
+        gt=0,
+        description="Memory of all uploaded files together, MB.",
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        secrets = InitSettingsSource(settings_cls, _secrets())
+        return init_settings, env_settings, secrets, _Profile(settings_cls, _HOSTED)
+
+
+# Defaults of the profile ``hosted`` that differ.
+_HOSTED: dict[str, Any] = {
+    "any_model": False,
+    "error_details": False,
+    "download_mb": 2000,
+    "pickles": "listed",
+    "upload_mb": 5,
+    "longest_text": 20_000,
+}
+
+
+class _Profile(InitSettingsSource):
+    """The defaults of the profile ``hosted``, where it was chosen."""
+
+    def __call__(self) -> dict[str, Any]:
+        chosen = self.current_state.get("hosted", _on_community_cloud())
+        try:
+            hosted = TypeAdapter(bool).validate_python(chosen)
+        except ValidationError:  # which is said of the setting itself
+            return {}
+        return super().__call__() if hosted else {}
+
+
+def _secrets() -> dict[str, Any]:
+    """The table of the secrets. At the top of the file, Streamlit would make environment variables of settings, but
+    only of those that it reads itself, and only while the app runs.
+    """
+    found: dict[str, Any] = {}
+    for path in SECRETS:
+        try:
+            written = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not TOML
+            raise WrongSetting(f"{path} cannot be read: {error}. Mend it or remove it.") from error
+        outside = [name for name in written if name.upper().startswith(PREFIX)]
+        if outside:
+            name = outside[0].lower().removeprefix(PREFIX.lower())
+            raise WrongSetting(f"{path} has {outside[0]} outside of its table. Write {name} under [{TABLE}].")
+        table = written.get(TABLE, {})
+        if not isinstance(table, dict):
+            raise WrongSetting(f"In {path}, {TABLE} is no table. Write [{TABLE}], and the settings under it.")
+        found |= table
+    return found
+
+
+@cache
+def settings() -> Settings:
+    """The settings of this process, read once. Raises WrongSetting for one that cannot be used or does not exist."""
+    for variable in os.environ:
+        if variable.upper().startswith(PREFIX):
+            _refuse_unknown(variable, variable.upper().removeprefix(PREFIX).lower(), "the environment", str.upper)
+    for name in _secrets():
+        _refuse_unknown(name, name, "secrets.toml", str)
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise WrongSetting(" ".join(map(_sentence, error.errors()))) from error
+
+
+def _refuse_unknown(written: str, name: str, where: str, style: Callable[[str], str]) -> None:
+    if name in Settings.model_fields:
+        return
+    prefix = written[: len(written) - len(name)]
+    meant = difflib.get_close_matches(name, Settings.model_fields, n=1)
+    hint = f"Did you mean {prefix}{style(meant[0])}?" if meant else "`python -m web.settings` lists those there are."
+    raise WrongSetting(f"{written} in {where} is no setting of this app. {hint}")
+
+
+def _sentence(error: Any) -> str:
+    name = str(error["loc"][0])
+    value = "" if not Settings.model_fields[name].repr else f" “{str(error['input'])[:40]}”"
+    where = "secrets.toml" if _origin(name) == "secrets.toml" else f"the environment ({PREFIX}{name.upper()})"
+    wrong = str(error["msg"]).removeprefix("Input should be ").split(",")[0]
+    return f"The setting {name} is{value} in {where}, and should be {wrong}. Change it, or leave it out."
+
+
+def _origin(name: str, hosted: bool = False) -> str:
+    """Where the value of a setting comes from."""
+    if name in EnvSettingsSource(Settings)():
+        return "environment"
+    if name in _secrets():
+        return "secrets.toml"
+    return "profile hosted" if hosted and name in _HOSTED else "default"
+
+
+def _written(value: object) -> str:
+    match value:
+        case None | "":
+            return "–"
+        case bool():
+            return "on" if value else "off"
+        case int():
+            return f"{value:_}" if value >= 10_000 else str(value)
+    return str(value)
+
+
+def table() -> list[tuple[str, ...]]:
+    """Every setting: name, value in force, where that comes from, default here, meaning."""
+    found = settings()
+    rows: list[tuple[str, ...]] = [("Setting", "Value", "From", "Default", "Meaning")]
+    for name, field in Settings.model_fields.items():
+        value = getattr(found, name)
+        shown = _written(value) if field.repr or not value else "(hidden)"
+        default = _written(field.get_default(call_default_factory=True))
+        rows.append((name, shown, _origin(name, found.hosted), default, field.description or ""))
+    return rows
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def page() -> str:
+    """docs/settings.md: every setting, the same on every machine."""
+    rows = [_row(("Setting", "Default", "When hosted", "Meaning")), _row(["---"] * 4)]
+    for name, field in Settings.model_fields.items():
+        extra = field.json_schema_extra
+        default = extra["said"] if isinstance(extra, dict) else _written(field.default)
+        hosted = _written(_HOSTED[name]) if name in _HOSTED else ""
+        rows.append(_row((f"`{name}`", str(default), hosted, field.description or "")))
+    return "\n".join(["<!-- Written by: python -m web.settings --markdown > docs/settings.md -->", _ABOUT, *rows, ""])
+
+
+_ABOUT = f"""# Settings
+
+Each of these is an environment variable, its name in capitals after `{PREFIX}`:
+
+```
+{PREFIX}RUNS=2 streamlit run app.py
+```
+
+Or it stands in `.streamlit/secrets.toml` beside `app.py` (on Community Cloud: in the app's secrets), in a table:
+
+```toml
+[{TABLE}]
+runs = 2
+```
+
+The environment goes before the secrets. The profile `hosted` changes what neither of them sets; it is on by itself on
+Community Cloud, and `{PREFIX}HOSTED=1` switches it on anywhere else. `python -m web.settings` prints what is in force
+here, and where it comes from. An MB is a million bytes. A setting that does not exist or cannot be used ends the app
+at its start.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser("python -m web.settings", description="Print every setting of the app.")
+    parser.add_argument("--markdown", action="store_true", help="print the page docs/settings.md instead")
+    if parser.parse_args(arguments).markdown:
+        print(page(), end="")
+        return
+    print(_aligned(table()))
+
+
+if __name__ == "__main__":
+    main()
