@@ -11,7 +11,7 @@ from ui import address, appearance, browser
 from viz.palette import DARK, LIGHT
 from web import sign_in
 
-_STYLE = (Path(__file__).parent / "cockpit.css").read_text(encoding="utf-8")
+_STYLE = (Path(__file__).parent / "page_frame.css").read_text(encoding="utf-8")
 _PRESENT = (Path(__file__).parent / "present.css").read_text(encoding="utf-8")
 # Streamlit tells components its colours, and not the page around them. Which of the two holds is told by the
 # color-scheme: Streamlit sets it on the app, and follows the system at once.
