@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ui.field import Field
+from ui.field import Field, whole_state
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ class Examples:
 
     def state(self, example: Example) -> dict[Field[Any], Any]:
         """All the fields that choosing this example sets."""
-        return {field: field.default for field in self.decides} | dict(example.values)
+        return whole_state(self.decides, example.values)
 
     def on_screen(self) -> Example | None:
         """The example whose state the page is in, whatever has been clicked in its picture since."""

@@ -6,7 +6,7 @@ A field is declared by the page, the view or the shared widget that owns it. In 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
@@ -231,3 +231,8 @@ def _share(text: str) -> float:
 SWITCH = Codec(_switch)
 SHARE = Codec(_share)
 HEADS = names(r"[1-9][0-9]{0,3}\.[1-9][0-9]{0,3}", "is not a head; heads are written layer.head, as in 3.7.")
+
+
+def whole_state(fields: Iterable[Field[Any]], values: Mapping[Field[Any], Any]) -> dict[Field[Any], Any]:
+    """A value for each field: the default where ``values`` has none, so that nothing of the state before is left."""
+    return {field: field.default for field in fields} | dict(values)

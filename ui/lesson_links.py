@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ui.field import Field
+from ui.field import Field, whole_state
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,4 +36,4 @@ class LessonLinks:
 
     def state(self, link: LessonLink) -> dict[Field[Any], Any]:
         """All the fields that a link sets."""
-        return {field: field.default for field in self.decides} | dict(link.values)
+        return whole_state(self.decides, link.values)

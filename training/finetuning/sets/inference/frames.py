@@ -13,8 +13,8 @@ from training.finetuning.data import Part
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Premises, and two hypotheses on {x}. For whoever a premise calls {x}, ``so`` is true; for whoever it calls {y},
-    ``not_so`` is; for {z} neither is known.
+    """Premises, and two hypotheses, each with a slot {x}. Filled with a premise's {x}, ``so`` is true; with its {y},
+    ``not_so`` is true; with its {z}, neither is known.
 
     {x}, {y} and {z} are of the pool ``of``; {a}, {b}, ... are the words of one entry of each of ``slots``, which names
     pools; {v} and {w} are other people; {low}, {mid} and {high} are numbers that rise.
