@@ -154,7 +154,7 @@ def racers() -> list[str]:
     return [*EMBEDDED, *([_PUBLISHED] if packaged(_PUBLISHED) is not None else [])]
 
 
-def arms(data: Data, models: Sequence[str], seeds: int, *, few: bool) -> Iterator[Run]:
+def candidates(data: Data, models: Sequence[str], seeds: int, *, few: bool) -> Iterator[Run]:
     """What is to be trained, each as the part of its line that tells it from others: a seed of every model first."""
     counts: list[tuple[str, int]] = [(model, len(data.train)) for model in models]
     if few and len(data.train) > FEW:
@@ -166,13 +166,13 @@ def arms(data: Data, models: Sequence[str], seeds: int, *, few: bool) -> Iterato
             }  # fmt: skip
 
 
-def trained(engine: Engine, data: Data, arm: Run) -> Run:
+def trained(engine: Engine, data: Data, candidate: Run) -> Run:
     """Train one, with default settings."""
-    settings = Settings(seed=arm["seed"], examples=arm["examples"])
-    *_, found = engine.stream(Finetune(arm["model"], data, settings, tuned.new_id(), keep=False))
+    settings = Settings(seed=candidate["seed"], examples=candidate["examples"])
+    *_, found = engine.stream(Finetune(candidate["model"], data, settings, tuned.new_id(), keep=False))
     assert isinstance(found, Tuned)
     score = found.score()
-    return arm | {
+    return candidate | {
         "score": score.measure, "value": score.value, "always_alike": score.baseline, "trivial": score.trivial,
         "trivial_is": found.trivial, "ms_a_text": 1000 * found.latency, "weights_mb": found.n_bytes / 1e6,
         "rate": found.rate, "seconds": found.seconds, "said": [_said(each) for each in found.predictions],
@@ -210,10 +210,10 @@ def race(
     lines = log.read_text(encoding="utf-8").splitlines() if log is not None and log.exists() else []
     known = [json.loads(line) for line in lines]
     found = []
-    for arm in wanted:
-        run = next((each for each in known if arm.items() <= each.items()), None)
+    for candidate in wanted:
+        run = next((each for each in known if candidate.items() <= each.items()), None)
         if run is None:
-            run = train(data, arm)
+            run = train(data, candidate)
             line = json.dumps(run)
             if log is not None:
                 with log.open("a", encoding="utf-8") as file:
@@ -231,7 +231,7 @@ def markdown(data: Data, runs: Sequence[Run]) -> str:
         f"| {data.title.lower()} | examples | {MEASURES[data.measure].title} (95%) | seeds | weights, MB |",
         "|---|---|---|---|---|",
     ]
-    for (model, examples), group in _by_arm(runs).items():
+    for (model, examples), group in _by_model(runs).items():
         name = f"`{model.removeprefix(UNTRAINED)}`"
         name = f"random weights of {name}" if model.startswith(UNTRAINED) else name
         said = [[_read(each, item) for each, item in zip(run["said"], data.test, strict=True)] for run in group]
@@ -257,7 +257,8 @@ def _hundredths(value: float) -> str:
     return f"{value:.2f}"
 
 
-def _by_arm(runs: Sequence[Run]) -> dict[tuple[str, int], list[Run]]:
+def _by_model(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:
+    """The runs by model and number of examples: the seeds of each together."""
     found: dict[tuple[str, int], list[Run]] = {}
     for run in runs:
         found.setdefault((run["model"], run["examples"]), []).append(run)
@@ -282,13 +283,13 @@ def main() -> None:
     if arguments.race:
         for name in [arguments.name] if arguments.name else SETS:
             data = SETS[name].build()
-            wanted = arms(data, arguments.racers or racers(), arguments.seeds, few=arguments.few)
+            wanted = candidates(data, arguments.racers or racers(), arguments.seeds, few=arguments.few)
             runs = race(data, wanted, partial(trained, engine), arguments.log, quiet=arguments.markdown)
             if arguments.markdown:
                 print(markdown(data, runs), end="\n\n", flush=True)
             if arguments.write:
-                whole = {arm: group for arm, group in _by_arm(runs).items() if arm[1] == len(data.train)}
-                write(data, {model: [run["value"] for run in group] for (model, _), group in whole.items()})
+                groups = _by_model(run for run in runs if run["examples"] == len(data.train))
+                write(data, {model: [run["value"] for run in group] for (model, _), group in groups.items()})
         return
     name = arguments.name or "sentiment"
     if SETS[name].kind != "classification":

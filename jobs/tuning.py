@@ -25,8 +25,8 @@ _TAUGHT_AT_ONCE = 64  # texts that a teacher reads in a step: others wait for ea
 
 @dataclass(frozen=True)
 class Candidate:
-    """One model to be tuned; ``name`` is what the screen calls it. With a ``teacher``, the name of an arm before it, it
-    learns from that one's scores, too, and waits until they are there. ``keep`` keeps the tuned model's files.
+    """One model to be tuned; ``name`` is what the screen calls it. With a ``teacher``, the name of a candidate before
+    it, it learns from that one's scores, too, and waits until they are there. ``keep`` keeps the tuned model's files.
     """
 
     name: str
@@ -39,9 +39,9 @@ class Candidate:
 
 @dataclass
 class Run:
-    """What is known of an arm so far; ``failed`` is a sentence. Written by the worker, read by the page."""
+    """What is known of a candidate so far; ``failed`` is a sentence. Written by the worker, read by the page."""
 
-    arm: Candidate
+    candidate: Candidate
     id: str = field(default_factory=tuned.new_id)
     begun: Begun | None = None
     steps: list[Stepped] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Of work so far."""
+        """How long it has been at work so far."""
         return self.steps[-1].seconds if self.steps else 0.0
 
     @property
@@ -66,7 +66,7 @@ class Run:
             return 1.0
         if self.begun is None or not self.steps:
             return 0.0
-        limit = self.arm.settings.seconds
+        limit = self.candidate.settings.seconds
         return min(1.0, self.seconds / limit if limit is not None else self.steps[-1].step / self.begun.n_steps)
 
     def note(self, event: Event) -> None:
@@ -86,9 +86,9 @@ class Run:
 
 
 class Tuning(Job):
-    """Arms are trained in turns, the one with the fewest seconds of work so far first, so that curves grow together.
-    One that finds no room in memory beside the others begins when one of those has ended, and the first one when
-    another visitor's has.
+    """Candidates are trained in turns, the one with the fewest seconds of work so far first, so that curves grow
+    together. One that finds no room in memory beside the others begins when one of those has ended, and the first one
+    when another visitor's has.
 
     What is found stays when it is stopped, and ``resumed`` gives a job that goes on from there. A subclass is a kind of
     its own on a visitor's desk: one job of each at a time.
@@ -96,9 +96,9 @@ class Tuning(Job):
 
     doing = "training"
 
-    def __init__(self, engine: EngineInterface, arms: Sequence[Candidate]) -> None:
+    def __init__(self, engine: EngineInterface, candidates: Sequence[Candidate]) -> None:
         super().__init__()
-        self.runs = tuple(Run(arm) for arm in arms)
+        self.runs = tuple(Run(candidate) for candidate in candidates)
         self.earlier: list[Run] = []
         self._engine = engine
         self._began = time.monotonic()
@@ -112,18 +112,18 @@ class Tuning(Job):
         self.runs, self.earlier = (), []
         return job
 
-    def with_more(self, arms: Sequence[Candidate]) -> Tuning:
-        """A job of these arms that has this one's results for the first of them, whatever they are called now."""
+    def with_more(self, candidates: Sequence[Candidate]) -> Tuning:
+        """A job of these candidates that has this one's results for the first of them, whatever they are called now."""
         job = self.resumed()
-        for run, arm in zip(job.runs, arms, strict=False):
-            run.arm = arm
-        job.runs = (*job.runs, *map(Run, arms[len(job.runs) :]))
+        for run, candidate in zip(job.runs, candidates, strict=False):
+            run.candidate = candidate
+        job.runs = (*job.runs, *map(Run, candidates[len(job.runs) :]))
         job._before = job.share
         return job
 
     @property
     def tuned(self) -> tuple[Tuned, ...]:
-        """The outcomes there are, in the order of the arms."""
+        """The outcomes there are, in the order of the candidates."""
         return tuple(run.tuned for run in self.runs if run.tuned is not None)
 
     @property
@@ -164,7 +164,7 @@ class Tuning(Job):
     @property
     def kept(self) -> list[Run]:
         """Those whose models can be opened, the first trained first."""
-        return [run for run in (*self.earlier, *self.runs) if run.tuned is not None and run.arm.keep]
+        return [run for run in (*self.earlier, *self.runs) if run.tuned is not None and run.candidate.keep]
 
     def forget(self) -> None:
         """Remove the files of all its models."""
@@ -172,7 +172,7 @@ class Tuning(Job):
 
     def steps(self) -> Generator[None, None, None]:
         open_: dict[int, Generator[Event, None, None]] = {}
-        held_up: set[int] = set()  # arms that find no room in memory beside those that are open
+        held_up: set[int] = set()  # candidates that find no room in memory beside those that are open
         with ExitStack() as stack:
             while True:
                 ready = [
@@ -212,8 +212,8 @@ class Tuning(Job):
                 yield
 
     def _is_ready(self, run: Run) -> bool:
-        """Whether an arm can be trained now: its teacher has been. One whose teacher failed fails."""
-        if run.arm.teacher is None:
+        """Whether a candidate can be trained now: its teacher has been. One whose teacher failed fails."""
+        if run.candidate.teacher is None:
             return True
         teacher = self._teacher(run)
         if teacher.failed is not None:
@@ -221,20 +221,20 @@ class Tuning(Job):
         return teacher.tuned is not None
 
     def _teacher(self, run: Run) -> Run:
-        return next(each for each in self.runs if each.arm.name == run.arm.teacher)
+        return next(each for each in self.runs if each.candidate.name == run.candidate.teacher)
 
     def _question(self, run: Run) -> Generator[None, None, Finetune]:
-        """What an arm asks for. What its teacher says of the texts is asked before, a few at a time."""
-        arm = run.arm
+        """The question that trains a candidate. What its teacher says of the texts is asked before, a few at a time."""
+        candidate = run.candidate
         soft: tuple[tuple[float, ...], ...] | None = None
-        if arm.teacher is not None:
-            items = arm.data.first(arm.settings.examples, arm.settings.seed).train
+        if candidate.teacher is not None:
+            items = candidate.data.first(candidate.settings.examples, candidate.settings.seed).train
             texts = tuple((item.text, item.pair) for item in items)
             teacher, soft = self._teacher(run).id, ()
             for start in range(0, len(texts), _TAUGHT_AT_ONCE):
                 soft += self._engine.ask(SoftScores(teacher, texts[start : start + _TAUGHT_AT_ONCE]))
                 yield
-        return Finetune(arm.model, arm.data, arm.settings, run.id, arm.keep, soft)
+        return Finetune(candidate.model, candidate.data, candidate.settings, run.id, candidate.keep, soft)
 
 
 def _stop(run: Run, events: Generator[Event, None, None]) -> None:

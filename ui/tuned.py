@@ -13,7 +13,7 @@ from web.background import desk
 def mine() -> dict[str, str]:
     """What the screen calls them, by id, the last one first; of equal names, the later have a number."""
     kept = [run for job in desk().every(Tuning) for run in job.kept]
-    names = numbered(run.arm.name for run in kept)
+    names = numbered(run.candidate.name for run in kept)
     return {run.id: name for run, name in zip(reversed(kept), reversed(names), strict=True)}
 
 

@@ -113,7 +113,7 @@ def _followed(lesson: Lesson) -> Case:
 def _tuned() -> Tuned | None:
     """What the visitor has trained, if anything: the model whose files are kept."""
     trained = desk().current(LessonTraining)
-    return None if trained is None else next((run.tuned for run in trained.runs if run.arm.keep), None)
+    return None if trained is None else next((run.tuned for run in trained.runs if run.candidate.keep), None)
 
 
 def _open_with_an_example(lesson: Lesson) -> None:

@@ -274,7 +274,7 @@ def _curve(scene: Scene) -> None:
         job = None
         st.button(
             "Train on 10, 25, 50 and 100% of the data",
-            on_click=lambda: desk().start(LearningCurve(engine(), _arms(found))),
+            on_click=lambda: desk().start(LearningCurve(engine(), _candidates(found))),
             icon=":material/show_chart:",
         )
     if job is None:
@@ -298,7 +298,7 @@ def _curve(scene: Scene) -> None:
 
 
 def _is_of(job: Tuning, found: Tuned) -> bool:
-    return [run.arm for run in job.runs] == _arms(found)
+    return [run.candidate for run in job.runs] == _candidates(found)
 
 
 def curve_table(every: Sequence[Tuned]) -> pd.DataFrame:
@@ -307,7 +307,7 @@ def curve_table(every: Sequence[Tuned]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _arms(found: Tuned) -> list[Candidate]:
+def _candidates(found: Tuned) -> list[Candidate]:
     n = len(found.data.train)
     counts = sorted({max(2, round(share * n)) for share in _SHARES})
     return [

@@ -52,7 +52,7 @@ def table(runs: Sequence[Run], names: Sequence[str]) -> pd.DataFrame:
     """Every step and every judgement, a row each."""
     rows: list[dict[str, object]] = []
     for run, name in zip(runs, names, strict=True):
-        about = {"name": name, "model": run.arm.model, "seed": run.arm.settings.seed}
+        about = {"name": name, "model": run.candidate.model, "seed": run.candidate.settings.seed}
         rows += [
             about
             | {
@@ -72,7 +72,7 @@ def table(runs: Sequence[Run], names: Sequence[str]) -> pd.DataFrame:
                 "step": each.step,
                 "epoch": each.epoch,
                 "loss": each.loss,
-                run.arm.data.measure: each.score,
+                run.candidate.data.measure: each.score,
             }
             for each in run.judged
         ]

@@ -45,14 +45,14 @@ def draw(scene: Scene) -> None:
                 "Temperature T", 0.1, 20.0, step=0.5, **TEMPERATURE.bound,
                 help="Divides all scores before the softmax: the higher, the more alike the probabilities.",
             )  # fmt: skip
-        arms = _arms(scene, student)
-        side_by_side.button(Distilling, "Train teacher and students", arms, key="distil")
+        candidates = _candidates(scene, student)
+        side_by_side.button(Distilling, "Train teacher and students", candidates, key="distil")
     if scene.data is not None and scene.data.kind != "classification":
         st.info(
             "Choose data with labels for texts or pairs: a teacher’s probabilities are learnt there.",
             icon=":material/edit:",
         )
-    job = side_by_side.current(Distilling, arms)
+    job = side_by_side.current(Distilling, candidates)
     if job is None:
         side_by_side.to_come(
             f"{name(_teacher(scene))} is tuned first. {name(student)} then learns the same examples twice: from their "
@@ -96,7 +96,7 @@ def _teacher(scene: Scene) -> str:
     return DEFAULT_MODEL if scene.model == STUDENT.value else scene.model
 
 
-def _arms(scene: Scene, student: str) -> list[Candidate]:
+def _candidates(scene: Scene, student: str) -> list[Candidate]:
     if scene.data is None or scene.data.kind != "classification":
         return []
     teacher = _teacher(scene)

@@ -47,11 +47,11 @@ def draw(scene: Scene) -> None:
         )
         if budget == "seconds":
             st.number_input("Seconds each", 1, 600, **SECONDS.bound, width=220)
-        arms = _arms(scene, models)
-        side_by_side.button(Race, "Race", arms, key="race")
+        candidates = _candidates(scene, models)
+        side_by_side.button(Race, "Race", candidates, key="race")
     if scene.data is None:
         st.info("Bring your own data first, or choose a built-in set.", icon=":material/edit:")
-    job = side_by_side.current(Race, arms)
+    job = side_by_side.current(Race, candidates)
     if job is None:
         side_by_side.to_come(
             "Each model is trained on the same examples, and judged on the same test part. With a budget in seconds a "
@@ -59,7 +59,7 @@ def draw(scene: Scene) -> None:
         )
         return
     over: Over = "seconds"
-    if any(run.judged for run in job.runs) and job.runs[0].arm.settings.seconds is None:
+    if any(run.judged for run in job.runs) and job.runs[0].candidate.settings.seconds is None:
         over = "seconds" if st.toggle("Curves by seconds", **BY_SECONDS.bound) else "epochs"
     side_by_side.draw_curves(job, "race", over=over, dark=scene.dark)
     side_by_side.scatters(job.runs, dark=scene.dark)
@@ -90,7 +90,7 @@ def _ask() -> dict[str, str]:
     return {model: names.get(model, name(model)) for model in RACERS.value}
 
 
-def _arms(scene: Scene, models: Mapping[str, str]) -> list[Candidate]:
+def _candidates(scene: Scene, models: Mapping[str, str]) -> list[Candidate]:
     if scene.data is None:
         return []
     seconds = float(SECONDS.value) if BUDGET.value == "seconds" else None

@@ -29,7 +29,7 @@ def last() -> Training | None:
     return desk().current(Training)
 
 
-def arms(choice: Choice) -> list[Candidate]:
+def candidates(choice: Choice) -> list[Candidate]:
     """What the button trains: the model once for each seed. Empty where there is nothing to train on."""
     if choice.data is None:
         return []
@@ -51,7 +51,7 @@ def button(choice: Choice, *, main: bool) -> None:
     training = last()
     if training is not None and training.running:
         return
-    done = training is not None and [run.arm for run in training.runs if run.tuned] == arms(choice)
+    done = training is not None and [run.candidate for run in training.runs if run.tuned] == candidates(choice)
     st.button(
         "Train",
         key="train",
@@ -85,7 +85,7 @@ def draw(choice: Choice) -> None:
     if training is not None and training.running:
         watch(training, _standing)
         return
-    wanted = arms(choice)
+    wanted = candidates(choice)
     if wanted and st.session_state.get(_ASKED) == choice.model:
         done = True
         with failures_as_messages():
@@ -125,10 +125,14 @@ def offer_more_seeds(training: Training) -> None:
     """Beside the outcome of one seed: how far others may be, and a button that trains two more."""
     (run,) = training.runs
     assert run.tuned is not None
-    first = run.arm.settings.seed
+    first = run.candidate.settings.seed
     seeds = range(first, first + SEEDS_TO_COMPARE)
     wanted = [
-        replace(run.arm, name=f"{run.arm.name}, seed {seed}", settings=replace(run.arm.settings, seed=seed))
+        replace(
+            run.candidate,
+            name=f"{run.candidate.name}, seed {seed}",
+            settings=replace(run.candidate.settings, seed=seed),
+        )
         for seed in seeds
     ]
 
@@ -146,7 +150,7 @@ def failures(job: Tuning) -> None:
     names: dict[str, list[str]] = {}
     for run in job.runs:
         if run.failed is not None:
-            names.setdefault(run.failed, []).append(run.arm.name)
+            names.setdefault(run.failed, []).append(run.candidate.name)
     for reason, of in names.items():
         said = reason if len(job.runs) == 1 else f"{enumerated(of)}: {reason}"
         st.warning(as_text(said), icon=":material/edit:")

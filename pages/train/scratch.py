@@ -28,16 +28,16 @@ class Scratch(Tuning):
 
 
 def draw(scene: Scene) -> None:
-    arms = _arms(scene)
+    candidates = _candidates(scene)
     with widgets.controls():
-        side_by_side.button(Scratch, f"Train {len(arms)} times", arms, key="scratch")
+        side_by_side.button(Scratch, f"Train {len(candidates)} times", candidates, key="scratch")
     if tuned.is_id(scene.model):
         st.info(
             "This model has learnt more than its pretraining: it was trained on a task here. Choose the model it was "
             "made of.",
             icon=":material/edit:",
         )
-    job = side_by_side.current(Scratch, arms)
+    job = side_by_side.current(Scratch, candidates)
     if job is None:
         side_by_side.to_come(
             f"{name(scene.model)} is trained as it is, and from random weights, on 50, 200 and 600 examples, or on all "
@@ -51,7 +51,7 @@ def _draw(job: Tuning, *, dark: bool) -> None:
     done = [run for run in job.runs if run.tuned is not None]
     if not done:
         return
-    measure = MEASURES[done[0].arm.data.measure]
+    measure = MEASURES[done[0].candidate.data.measure]
     points = [_point(run) for run in done]
     baseline = done[0].tuned.score().baseline if done[0].tuned else None
     figure = by_examples(points, measure.title, percent=measure.percent, baseline=baseline, dark=dark)
@@ -60,7 +60,7 @@ def _draw(job: Tuning, *, dark: bool) -> None:
         said = _said(list(pair))
         if said:
             st.markdown(f"- {said}")
-    most = max(len(run.arm.data.train) for run in done)
+    most = max(len(run.candidate.data.train) for run in done)
     if most < max(_EXAMPLES):
         st.caption(f"This data has {most:,} examples to train on, so no more are used.")
     side_by_side.show_table(job.runs, "pretrained-and-from-scratch")
@@ -71,7 +71,7 @@ def _examples(run: Run) -> int:
 
 
 def _line(run: Run) -> str:
-    return _FROM_SCRATCH if run.arm.model.startswith(UNTRAINED) else _PRETRAINED
+    return _FROM_SCRATCH if run.candidate.model.startswith(UNTRAINED) else _PRETRAINED
 
 
 def _point(run: Run) -> Point:
@@ -93,7 +93,7 @@ def _said(pair: list[Run]) -> str:
     )
 
 
-def _arms(scene: Scene) -> list[Candidate]:
+def _candidates(scene: Scene) -> list[Candidate]:
     if scene.data is None or tuned.is_id(scene.model):
         return []
     model = scene.model.removeprefix(UNTRAINED)

@@ -37,7 +37,7 @@ def name(model: str) -> str:
 _ASKED = "trainings side by side asked for"
 
 
-def button(kind: type[Tuning], label: str, arms: Sequence[Candidate], *, key: str) -> None:
+def button(kind: type[Tuning], label: str, candidates: Sequence[Candidate], *, key: str) -> None:
     """The button that asks for a job of this kind, in the line of controls; none while there is one at work."""
     job = desk().current(kind)
     if job is not None and job.running:
@@ -46,26 +46,26 @@ def button(kind: type[Tuning], label: str, arms: Sequence[Candidate], *, key: st
         label,
         key=key,
         on_click=_ask,
-        args=(kind, arms),
+        args=(kind, candidates),
         type="primary" if job is None else "secondary",
-        disabled=not arms,
+        disabled=not candidates,
         icon=":material/play_arrow:",
     )
 
 
-def _ask(kind: type[Tuning], arms: Sequence[Candidate]) -> None:
+def _ask(kind: type[Tuning], candidates: Sequence[Candidate]) -> None:
     """Remembered until it is done: a model may have to be downloaded first."""
     running.forget_asked()
-    st.session_state[_ASKED] = kind.__name__, tuple(arms)
+    st.session_state[_ASKED] = kind.__name__, tuple(candidates)
 
 
-def current(kind: type[Tuning], arms: Sequence[Candidate]) -> Tuning | None:
+def current(kind: type[Tuning], candidates: Sequence[Candidate]) -> Tuning | None:
     """The job that there is, below the line of controls: how far it is, what it could not do, or that it was of
     something else. What was asked for is begun when every model is here.
     """
     job = desk().current(kind)
     if job is None or not job.running:
-        _begin(kind, arms)
+        _begin(kind, candidates)
     if job is None:
         return None
     if job.running:
@@ -73,7 +73,7 @@ def current(kind: type[Tuning], arms: Sequence[Candidate]) -> Tuning | None:
         running.failures(job)
         return job
     running.aftermath(job)
-    if arms and [run.arm for run in job.runs] != list(arms):
+    if candidates and [run.candidate for run in job.runs] != list(candidates):
         st.info("These are the last results; what is chosen above has changed since.", icon=":material/history:")
     return job
 
@@ -89,15 +89,16 @@ def to_come(said: str) -> None:
         st.caption(as_text(said))
 
 
-def _begin(kind: type[Tuning], arms: Sequence[Candidate]) -> None:
+def _begin(kind: type[Tuning], candidates: Sequence[Candidate]) -> None:
     asked = st.session_state.get(_ASKED)
     if asked is None or asked[0] != kind.__name__ or running.asked():
         return
-    if asked[1] == tuple(arms):
-        here = [_is_here(model) for model in dict.fromkeys(arm.model.removeprefix(UNTRAINED) for arm in arms)]
+    if asked[1] == tuple(candidates):
+        models = dict.fromkeys(candidate.model.removeprefix(UNTRAINED) for candidate in candidates)
+        here = [_is_here(model) for model in models]
         if not all(here):
             return
-        desk().start(kind(engine(), arms))
+        desk().start(kind(engine(), candidates))
     st.session_state[_ASKED] = None
     if desk().current(kind) is not None:
         st.rerun()
@@ -119,15 +120,15 @@ def _is_here(model: str) -> bool:
 
 
 def draw_curves(job: Tuning, key: str, *, over: Over, dark: bool) -> None:
-    """Of all arms that have been judged."""
+    """The curves of all candidates that have been judged."""
     runs = [run for run in job.runs if run.judged]
     if runs:
-        curves.draw(runs, [run.arm.name for run in runs], runs[0].arm.data, key, over=over, dark=dark)
+        curves.draw(runs, [run.candidate.name for run in runs], runs[0].candidate.data, key, over=over, dark=dark)
 
 
 def scatters(runs: Sequence[Run], *, dark: bool) -> None:
     """The score against time and against memory, side by side."""
-    done = [(run.arm.name, run.tuned) for run in runs if run.tuned is not None]
+    done = [(run.candidate.name, run.tuned) for run in runs if run.tuned is not None]
     if len(done) < 2:
         return
     measure = MEASURES[done[0][1].data.measure]
@@ -156,8 +157,8 @@ def reached(found: Tuned) -> str:
 
 
 def table(runs: Sequence[Run]) -> pd.DataFrame:
-    """What came out, a row an arm."""
-    return pd.DataFrame([_row(run.arm.name, run.tuned) for run in runs if run.tuned is not None])
+    """What came out, a row a candidate."""
+    return pd.DataFrame([_row(run.candidate.name, run.tuned) for run in runs if run.tuned is not None])
 
 
 def _row(name: str, found: Tuned) -> dict[str, object]:
@@ -185,7 +186,7 @@ def _row(name: str, found: Tuned) -> dict[str, object]:
 
 def show_table(runs: Sequence[Run], file: str) -> None:
     """The table on the screen, and to save."""
-    found = {run.arm.name: run.tuned for run in runs if run.tuned is not None}
+    found = {run.candidate.name: run.tuned for run in runs if run.tuned is not None}
     if not found:
         return
     st.table(pd.DataFrame({as_text(of): _column(each) for of, each in found.items()}))

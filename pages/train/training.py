@@ -41,9 +41,9 @@ def draw(scene: Scene) -> None:
         return
     runs = training.runs
     names = [_name(run) for run in runs]
-    curves.draw(runs, names, runs[0].arm.data, "training", over="epochs", dark=scene.dark)
+    curves.draw(runs, names, runs[0].candidate.data, "training", over="epochs", dark=scene.dark)
     if not training.running:
-        differs = _differs(scene, runs) or runs[0].arm.settings != scene.settings
+        differs = _differs(scene, runs) or runs[0].candidate.settings != scene.settings
         if not differs and len(runs) == 1 and runs[0].tuned is not None:
             running.offer_more_seeds(training)
         for run in training.kept[::-1]:
@@ -52,15 +52,15 @@ def draw(scene: Scene) -> None:
 
 def _name(run: Run) -> str:
     """Without its seed: seeds of one model make a band."""
-    return run.arm.name.removesuffix(f", seed {run.arm.settings.seed}")
+    return run.candidate.name.removesuffix(f", seed {run.candidate.settings.seed}")
 
 
 def _differs(scene: Scene, runs: tuple[Run, ...]) -> bool:
-    arm = runs[0].arm
-    differs = (arm.model, arm.data) != (scene.model, scene.data)
+    candidate = runs[0].candidate
+    differs = (candidate.model, candidate.data) != (scene.model, scene.data)
     if differs:
         st.info(
-            as_text(f"This is the last training ({arm.name}); other data or another model is chosen above now."),
+            as_text(f"This is the last training ({candidate.name}); other data or another model is chosen above now."),
             icon=":material/history:",
         )
     return differs
@@ -76,7 +76,8 @@ def _to_take_away(run: Run) -> None:
     beside = "" if score.trivial is None else f" ({measure.written(score.trivial)} by {found.trivial})"
     with st.container(border=True, key=f"tuned {run.id.removeprefix(tuned.PREFIX)}"):
         st.markdown(
-            f"**{as_text(run.arm.name)}** · {measure.title} {measure.written(score.value)} on the test part{beside} · "
+            f"**{as_text(run.candidate.name)}** · "
+            f"{measure.title} {measure.written(score.value)} on the test part{beside} · "
             f"{as_text(learnt(found.settings))} · {found.seconds:,.0f} s"
         )
         with st.container(horizontal=True, vertical_alignment="center"):

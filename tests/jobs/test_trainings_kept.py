@@ -21,7 +21,7 @@ def bert(checkpoint: Callable[[str], Path]) -> str:
     return str(checkpoint("bert"))
 
 
-def arm(model: str, name: str = "one", teacher: str | None = None, **settings: object) -> Candidate:
+def candidate(model: str, name: str = "one", teacher: str | None = None, **settings: object) -> Candidate:
     plain: dict[str, object] = {"epochs": 2, "batch": 4, "max_tokens": 32}
     return Candidate(name, model, tuning.data(), Settings(**(plain | settings)), teacher)  # type: ignore[arg-type]
 
@@ -42,7 +42,7 @@ def run(job: Tuning) -> None:
 def test_the_last_models_of_a_visit_are_kept(engine: Engine, bert: str) -> None:
     made: list[Training] = []
     for _ in range(MOST_KEPT + 2):
-        job = Training(engine, [arm(bert, epochs=1)])
+        job = Training(engine, [candidate(bert, epochs=1)])
         if made:
             job.take_over(made[-1])
         run(job)
@@ -56,7 +56,7 @@ def test_the_last_models_of_a_visit_are_kept(engine: Engine, bert: str) -> None:
 
 def test_who_leaves_in_the_middle_leaves_nothing_behind(engine: Engine, bert: str) -> None:
     desk = Desk(Worker())
-    job = Training(engine, [arm(bert, epochs=50)])
+    job = Training(engine, [candidate(bert, epochs=50)])
     desk.start(job)
     while not job.runs[0].steps:
         assert not job.wait(0.01)
@@ -69,11 +69,11 @@ def test_who_leaves_in_the_middle_leaves_nothing_behind(engine: Engine, bert: st
 
 def test_who_leaves_before_the_first_turn_leaves_nothing_behind(engine: Engine, bert: str) -> None:
     """A job that was never begun has what it took over, and forgets it, too."""
-    earlier = Training(engine, [arm(bert, epochs=1)])
+    earlier = Training(engine, [candidate(bert, epochs=1)])
     run(earlier)
     (kept,) = earlier.kept
     desk = Desk(Held())
-    waiting = Training(engine, [arm(bert)])
+    waiting = Training(engine, [candidate(bert)])
     waiting.take_over(earlier)
     desk.start(waiting)
     assert tuned.folder(kept.id).is_dir()

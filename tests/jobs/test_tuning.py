@@ -35,7 +35,7 @@ def bert(checkpoint: Callable[[str], Path]) -> str:
     return str(checkpoint("bert"))
 
 
-def arm(name: str, model: str, **settings: object) -> Candidate:
+def candidate(name: str, model: str, **settings: object) -> Candidate:
     return Candidate(name, model, DATA, replace(SETTINGS, **settings), keep=False)  # type: ignore[arg-type]
 
 
@@ -56,8 +56,8 @@ class Clock:
 
         def note(run: Run, event: Event) -> None:
             if isinstance(event, Stepped):
-                self.order.append(run.arm.name)
-                event = replace(event, seconds=event.step * seconds[run.arm.name])
+                self.order.append(run.candidate.name)
+                event = replace(event, seconds=event.step * seconds[run.candidate.name])
             plain(run, event)
 
         monkeypatch.setattr(Run, "note", note)
@@ -65,7 +65,7 @@ class Clock:
 
 def test_who_has_worked_least_has_the_next_turn(engine: Engine, bert: str, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock({"slow": 3.5, "fast": 1.0}, monkeypatch)
-    job = advance(Tuning(engine, [arm("slow", bert), arm("fast", bert, seed=1)]))
+    job = advance(Tuning(engine, [candidate("slow", bert), candidate("fast", bert, seed=1)]))
     assert clock.order == ["slow", *["fast"] * 4, "slow", "fast", "fast", *["slow"] * 4]
     assert job.complete
     assert [len(found.steps) for found in job.tuned] == [N_STEPS, N_STEPS]
@@ -74,7 +74,7 @@ def test_who_has_worked_least_has_the_next_turn(engine: Engine, bert: str, monke
 
 def test_beside_others_a_model_becomes_what_it_becomes_alone(engine: Engine, bert: str) -> None:
     alone = tuning.outcome(engine, tuning.question(bert, DATA))
-    job = advance(Tuning(engine, [arm("this", bert), arm("that", bert, seed=1)]))
+    job = advance(Tuning(engine, [candidate("this", bert), candidate("that", bert, seed=1)]))
     found = job.tuned[0]
     assert [step.loss for step in found.steps] == [step.loss for step in alone.steps]
     assert found.scores == alone.scores
@@ -104,7 +104,7 @@ class Reserving:
 def test_what_finds_no_room_beside_others_waits_for_one_of_them(bert: str, monkeypatch: pytest.MonkeyPatch) -> None:
     small = Engine("cpu", model_bytes=60_000_000)  # a training of the tiny model takes 20 MB and a little
     reserving = Reserving(small, monkeypatch)
-    job = advance(Tuning(small, [arm(str(seed), bert, seed=seed) for seed in range(5)]))
+    job = advance(Tuning(small, [candidate(str(seed), bert, seed=seed) for seed in range(5)]))
     assert [run.failed for run in job.runs] == [None] * 5
     assert len(job.tuned) == 5
     assert reserving.most == 2
@@ -113,7 +113,7 @@ def test_what_finds_no_room_beside_others_waits_for_one_of_them(bert: str, monke
 
 def test_trainings_of_others_wait_for_each_other_and_leave_room_for_pages(bert: str) -> None:
     small = Engine("cpu", model_bytes=60_000_000)  # of which trainings take three quarters: two of the tiny model
-    worker, jobs = Worker(), [Tuning(small, [arm(str(seed), bert, seed=seed)]) for seed in range(4)]
+    worker, jobs = Worker(), [Tuning(small, [candidate(str(seed), bert, seed=seed)]) for seed in range(4)]
     held_up = set()
     for job in jobs:
         worker.start(job)
@@ -130,8 +130,8 @@ def test_trainings_of_others_wait_for_each_other_and_leave_room_for_pages(bert: 
 
 def test_what_finds_no_room_by_itself_fails_and_the_others_go_on(bert: str) -> None:
     small = Engine("cpu", model_bytes=30_000_000)
-    large = arm("large", "embedded/tinybert")
-    job = advance(Tuning(small, [large, arm("small", bert)]))
+    large = candidate("large", "embedded/tinybert")
+    job = advance(Tuning(small, [large, candidate("small", bert)]))
     first, second = job.runs
     assert first.failed is not None
     assert "MB" in first.failed
@@ -143,7 +143,7 @@ def test_what_finds_no_room_by_itself_fails_and_the_others_go_on(bert: str) -> N
 def test_a_failure_is_a_sentence_and_the_others_go_on(
     engine: Engine, bert: str, checkpoint: Callable[[str], Path]
 ) -> None:
-    job = advance(Tuning(engine, [arm("decoder", str(checkpoint("gpt2"))), arm("encoder", bert)]))
+    job = advance(Tuning(engine, [candidate("decoder", str(checkpoint("gpt2"))), candidate("encoder", bert)]))
     assert "Choose a model such as BERT" in str(job.runs[0].failed)
     assert [found.base for found in job.tuned] == [bert]
     assert job.share == 1
@@ -151,12 +151,12 @@ def test_a_failure_is_a_sentence_and_the_others_go_on(
 
 def test_a_student_begins_when_its_teacher_has_ended_and_learns_what_it_says(engine: Engine, bert: str) -> None:
     student = "embedded/tinybert"  # which has no dropout
-    arms = [
+    candidates = [
         Candidate("teacher", bert, DATA, SETTINGS),
-        arm("alone", student, seed=1),
-        replace(arm("taught", student, seed=1, alpha=0.0, temperature=3.0), teacher="teacher"),
+        candidate("alone", student, seed=1),
+        replace(candidate("taught", student, seed=1, alpha=0.0, temperature=3.0), teacher="teacher"),
     ]
-    job = Tuning(engine, arms)
+    job = Tuning(engine, candidates)
     teacher, alone, taught = job.runs
     advance(job, until=lambda: teacher.over)
     assert taught.begun is None
@@ -167,7 +167,7 @@ def test_a_student_begins_when_its_teacher_has_ended_and_learns_what_it_says(eng
     # With alpha = 0 the first loss is T² KL alone: of what the teacher says and a student that has learnt nothing.
     told = np.array(engine.ask(SoftScores(teacher.id, tuple((item.text, None) for item in DATA.train))))
     with engine._memory.lease(student) as loaded:
-        before = network.fresh(loaded, DATA, taught.arm.settings).eval()
+        before = network.fresh(loaded, DATA, taught.candidate.settings).eval()
         encodings = [loaded.encode(item.text, None, 32) for item in DATA.train]
         first = next(iter(batches([len(each) for each in encodings], 4, 1, 0)))
         with torch.no_grad():
@@ -192,7 +192,9 @@ def test_others_have_turns_while_a_teacher_reads(engine: Engine, bert: str, monk
         return plain(question)
 
     monkeypatch.setattr(engine, "ask", ask)
-    job = Tuning(engine, [Candidate("teacher", bert, DATA, SETTINGS), replace(arm("student", bert), teacher="teacher")])
+    job = Tuning(
+        engine, [Candidate("teacher", bert, DATA, SETTINGS), replace(candidate("student", bert), teacher="teacher")]
+    )
     while job.running:
         job.advance()
         reads.append([])
@@ -202,16 +204,20 @@ def test_others_have_turns_while_a_teacher_reads(engine: Engine, bert: str, monk
 
 
 def test_without_its_teacher_a_student_fails_too(engine: Engine, bert: str, checkpoint: Callable[[str], Path]) -> None:
-    arms = [arm("teacher", str(checkpoint("gpt2"))), replace(arm("student", bert), teacher="teacher"), arm("b", bert)]
-    job = advance(Tuning(engine, arms))
+    candidates = [
+        candidate("teacher", str(checkpoint("gpt2"))),
+        replace(candidate("student", bert), teacher="teacher"),
+        candidate("b", bert),
+    ]
+    job = advance(Tuning(engine, candidates))
     assert str(job.runs[1].failed).startswith("Its teacher could not be trained: ")
     assert job.runs[2].tuned is not None
 
 
 def test_what_was_stopped_goes_on_and_ends_alike(engine: Engine, bert: str) -> None:
-    arms = [arm("a", bert), arm("b", bert, seed=1)]
-    straight = advance(Tuning(engine, arms))
-    job = Tuning(engine, arms)
+    candidates = [candidate("a", bert), candidate("b", bert, seed=1)]
+    straight = advance(Tuning(engine, candidates))
+    job = Tuning(engine, candidates)
     advance(job, until=lambda: any(len(run.steps) >= 2 for run in job.runs))  # they take turns by time
     job.stop()
     advance(job)
@@ -231,7 +237,7 @@ def test_the_time_left_is_told_by_what_was_done_since_it_went_on(
 ) -> None:
     now = [0.0]
     monkeypatch.setattr("jobs.tuning.time.monotonic", lambda: now[0])
-    job = Tuning(engine, [arm("a", bert)])
+    job = Tuning(engine, [candidate("a", bert)])
     (run,) = job.runs
     run.begun = Begun(1, 1, 10)
     run.steps = [Stepped(5, 0.5, 1.0, 1e-3, 5.0)]
@@ -246,7 +252,7 @@ def test_the_time_left_is_told_by_what_was_done_since_it_went_on(
 
 
 def test_a_model_is_kept_until_its_visitor_leaves(engine: Engine, bert: str) -> None:
-    job = advance(Tuning(engine, [Candidate("kept", bert, DATA, SETTINGS), arm("thrown away", bert, seed=1)]))
+    job = advance(Tuning(engine, [Candidate("kept", bert, DATA, SETTINGS), candidate("thrown away", bert, seed=1)]))
     kept, thrown = job.runs
     assert tuned.folder(kept.id).is_dir()
     with pytest.raises(UnknownModel):

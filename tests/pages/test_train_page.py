@@ -79,7 +79,7 @@ def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:
 def test_seeds_make_a_band(open_page: Open) -> None:
     app = train(open_page(PAGE, **TINY, seeds="2", learns="head"))
     runs = job(app, Training).runs
-    assert [run.arm.settings.seed for run in runs] == [0, 1]
+    assert [run.candidate.settings.seed for run in runs] == [0, 1]
     band, line, _alike = charts(app)["training scores"]["data"]
     assert line["name"].endswith("(2 seeds)")
     np.testing.assert_allclose(

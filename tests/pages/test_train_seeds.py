@@ -33,9 +33,9 @@ def test_one_seed_offers_two_more_and_is_not_trained_again(open_page: Callable[.
     assert "One seed does not say how much of the score is chance." in page.said(app)
     app = page.train(app, label="Train two more seeds")
     runs = page.job(app, Training).runs
-    assert [run.arm.settings.seed for run in runs] == [3, 4, 5]
+    assert [run.candidate.settings.seed for run in runs] == [3, 4, 5]
     assert (runs[0].id, runs[0].tuned) == (first.id, outcome)
-    assert [run.arm.name for run in runs] == [
+    assert [run.candidate.name for run in runs] == [
         f"TinyBERT tuned: Sentiment, the head alone, seed {seed}" for seed in (3, 4, 5)
     ]
     assert app.number_input(key="train_seeds").value == 3

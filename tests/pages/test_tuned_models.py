@@ -65,7 +65,7 @@ def test_several_trainings_are_kept_each_with_its_files(trained: AppTest, tmp_pa
         app.number_input(key="train_seed").set_value(seed).run()
         train(app)
     kept = job(app, Training).kept
-    assert [run.arm.settings.seed for run in kept] == [1, 2, 3, 4, 5]
+    assert [run.candidate.settings.seed for run in kept] == [1, 2, 3, 4, 5]
     with pytest.raises(UnknownModel):
         places.folder(first.id)
     for place, run in enumerate(kept):

@@ -30,11 +30,11 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     seeds._measured.cache_clear()
 
 
-def by_hand(data: Data, arm: dict[str, Any]) -> dict[str, Any]:
+def by_hand(data: Data, candidate: dict[str, Any]) -> dict[str, Any]:
     """A training that takes no time: always the first label, or every second time."""
-    said = ["early" if place % (2 + arm["seed"]) else "late" for place in range(len(data.test))]
-    return arm | {
-        "score": "accuracy", "value": 0.5 + arm["seed"] / 10, "always_alike": 0.5, "trivial": 0.6,
+    said = ["early" if place % (2 + candidate["seed"]) else "late" for place in range(len(data.test))]
+    return candidate | {
+        "score": "accuracy", "value": 0.5 + candidate["seed"] / 10, "always_alike": 0.5, "trivial": 0.6,
         "trivial_is": "n-grams", "ms_a_text": 1.5, "weights_mb": 18.0, "rate": 1e-4, "seconds": 3.0, "said": said,
     }  # fmt: skip
 
@@ -42,29 +42,29 @@ def by_hand(data: Data, arm: dict[str, Any]) -> dict[str, Any]:
 def test_what_stands_in_the_log_is_not_trained_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, log, trained = tuning.data(), tmp_path / "race.jsonl", []
 
-    def train(data: Data, arm: dict[str, Any]) -> dict[str, Any]:
-        trained.append((arm["model"], arm["seed"]))
+    def train(data: Data, candidate: dict[str, Any]) -> dict[str, Any]:
+        trained.append((candidate["model"], candidate["seed"]))
         if len(trained) == 3:
             raise KeyboardInterrupt
-        return by_hand(data, arm)
+        return by_hand(data, candidate)
 
     with pytest.raises(KeyboardInterrupt):
-        finetune.race(data, finetune.arms(data, ["a", "b"], 2, few=False), train, log, quiet=False)
+        finetune.race(data, finetune.candidates(data, ["a", "b"], 2, few=False), train, log, quiet=False)
     assert trained == [("a", 0), ("b", 0), ("a", 1)]  # every model before the next seed
-    runs = finetune.race(data, finetune.arms(data, ["a", "b"], 2, few=False), train, log, quiet=False)
+    runs = finetune.race(data, finetune.candidates(data, ["a", "b"], 2, few=False), train, log, quiet=False)
     assert trained[3:] == [("a", 1), ("b", 1)]
     assert [(run["model"], run["seed"]) for run in runs] == [("a", 0), ("b", 0), ("a", 1), ("b", 1)]
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert printed == [json.loads(line) for line in log.read_text().splitlines()] == runs
     other = tuning.data(test=8)  # the set has changed since
-    finetune.race(other, finetune.arms(other, ["a"], 1, few=False), train, log, quiet=True)
+    finetune.race(other, finetune.candidates(other, ["a"], 1, few=False), train, log, quiet=True)
     assert trained[-1] == ("a", 0)
     assert not capsys.readouterr().out
 
 
 def test_tables_are_means_over_seeds_with_the_baselines_below() -> None:
     data = tuning.data(test=40)
-    runs = [by_hand(data, arm) for arm in finetune.arms(data, ["embedded/bert"], 3, few=False)]
+    runs = [by_hand(data, candidate) for candidate in finetune.candidates(data, ["embedded/bert"], 3, few=False)]
     table = finetune.markdown(data, runs).splitlines()
     said = [[finetune._read(each, item) for each, item in zip(run["said"], data.test, strict=True)] for run in runs]
     score = evaluate(data, *said)[0]
@@ -78,8 +78,8 @@ def test_tables_are_means_over_seeds_with_the_baselines_below() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_line_holds_all_that_scores_need(engine: Engine, checkpoint: Callable[[str], Path], kind: Kind) -> None:
     data = tuning.data(kind, train=4, dev=4, test=6)
-    (arm,) = finetune.arms(data, [str(checkpoint("bert"))], 1, few=False)
-    run = json.loads(json.dumps(finetune.trained(engine, data, arm)))
+    (candidate,) = finetune.candidates(data, [str(checkpoint("bert"))], 1, few=False)
+    run = json.loads(json.dumps(finetune.trained(engine, data, candidate)))
     said = [finetune._read(each, item) for each, item in zip(run["said"], data.test, strict=True)]
     assert evaluate(data, said)[0].value == pytest.approx(run["value"])
     assert run["trivial_is"]
@@ -88,7 +88,9 @@ def test_a_line_holds_all_that_scores_need(engine: Engine, checkpoint: Callable[
 
 def test_few_examples_are_asked_for_where_there_are_more() -> None:
     data = tuning.data(train=finetune.FEW + 1)
-    models = [(arm["model"], arm["examples"]) for arm in finetune.arms(data, ["a"], 1, few=True)]
+    models = [
+        (candidate["model"], candidate["examples"]) for candidate in finetune.candidates(data, ["a"], 1, few=True)
+    ]
     assert models == [
         ("a", 201), ("embedded/bert", 200), ("untrained:embedded/bert", 200), ("embedded/bilstm", 200),
     ]  # fmt: skip

@@ -180,7 +180,7 @@ def _train_reveal(case: Case) -> None:
             on_click=_begin,
             args=(_base(case),),
         )
-    if job is None or job.runs[0].arm.model != _base(case):
+    if job is None or job.runs[0].candidate.model != _base(case):
         st.caption("It runs in the background: read on meanwhile, or stop it. A large model takes longer.")
         return
     if job.failure is not None:
@@ -208,7 +208,7 @@ _WHO: Final = {"all": "all weights", "head": "the head alone"}
 
 def _curve(run: Run) -> Curve:
     return Curve(
-        _WHO[run.arm.settings.learns],
+        _WHO[run.candidate.settings.learns],
         [(step.epoch, step.seconds, step.loss) for step in run.steps],
         [(one.epoch, 0.0, one.loss, one.score) for one in run.judged],
     )
