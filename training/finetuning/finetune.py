@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 from model_zoo.question import Streamed
 from training.finetuning.data import Data, check
 from training.finetuning.results import Event, Tuned
-from training.finetuning.settings import Settings
+from training.finetuning.settings import TOKENS_A_PASS, Settings
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
-
-TOKENS_A_PASS = 1024
-"""Of a batch at most so many are taken at a time: more would take several tenths of a second, and others wait."""
 
 _CHARACTERS_A_TOKEN = 3  # of English, rather too few than too many
 _FLOATS_A_TOKEN = 30  # kept for the way back, for each layer and unit of its width

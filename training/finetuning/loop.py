@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -27,16 +27,18 @@ from training.finetuning import lora, scores, stopped
 from training.finetuning.baselines import Trivial, candidates, strongest
 from training.finetuning.batching import batches, n_batches
 from training.finetuning.data import Data, Item, Part, Tagged, check
-from training.finetuning.finetune import TOKENS_A_PASS, Finetune
 from training.finetuning.folder import save
 from training.finetuning.network import Remembered, SmallVocabulary, fresh, seconds_a_text, set_learning
 from training.finetuning.results import Begun, Event, Heartbeat, Judged, Pictured, Prediction, Stepped, Tuned
 from training.finetuning.schedule import Phase, rate_after, rate_at
-from training.finetuning.settings import MOST_EPOCHS, recommended_rate
+from training.finetuning.settings import MOST_EPOCHS, TOKENS_A_PASS, recommended_rate
 from training.finetuning.tasks import TASKS
 from training.finetuning.tasks.rule import IGNORED
 from training.objective import divergence
 from training.trainer import parameter_groups
+
+if TYPE_CHECKING:
+    from training.finetuning.finetune import Finetune
 
 GRADIENT_NORM = 1.0
 """Gradients are scaled down to this norm, as in Devlin et al. 2019."""

@@ -21,6 +21,11 @@ MOST_EPOCHS = 50
 LARGEST_BATCH = 128
 MOST_TOKENS = 512
 
+TOKENS_A_PASS = 1024
+"""At most so many tokens of a batch go through the network at a time: more would take several tenths of a second, for
+which others wait.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
