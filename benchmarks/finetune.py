@@ -10,7 +10,7 @@ process of its own that trains one epoch, less what it took before. Needs the pa
 
 The race is that of the page, with default settings: the embedded models, and the published all-MiniLM-L6-v2 where its
 package is installed, on all examples of every built-in set; with ``--few`` also the default model, its like with random
-weights and the LSTM on 200. A line a training, with what it said of the test part. With ``--log`` lines go to that
+weights and the LSTM on 200. A line a training, with what it said of the test split. With ``--log`` lines go to that
 file, too, and what stands there is not trained again: the race can be interrupted. ``--markdown`` prints tables
 instead: means over seeds with intervals over seeds and items. ``--write`` puts the scores of all seeds where the page
 reads how far seeds lie apart (training/finetuning/seeds.json).
@@ -146,7 +146,7 @@ def compare(engine: Engine, model: str, name: str, repeats: int) -> None:
 
 
 Run = dict[str, Any]
-"""One training, as one line of JSON: what was trained on what, its scores, and what it said of the test part."""
+"""One training, as one line of JSON: what was trained on what, its scores, and what it said of the test split."""
 
 
 def racers() -> list[str]:

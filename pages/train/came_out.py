@@ -228,7 +228,7 @@ def all_predictions(every: Sequence[Tuned]) -> pd.DataFrame:
 
 
 def prediction_table(found: Tuned, *, whole: bool = False) -> pd.DataFrame:
-    """The test part, an item a row: the text, what is true, what was predicted, and how sure the model was; ``whole``
+    """The test split, an item a row: the text, what is true, what was predicted, and how sure the model was; ``whole``
     with the probability of each label, or of the tag of each word.
     """
     rows: list[dict[str, object]] = []

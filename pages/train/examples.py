@@ -18,7 +18,7 @@ _LONGEST_CELL = 160  # characters
 
 
 def draw(data: Data, built_in: BuiltIn | None) -> None:
-    """The question, and items of the training part as a table."""
+    """The question, and items of the training split as a table."""
     st.subheader(built_in.question if built_in else "What it will learn from", anchor=False)
     n = len(data.train)
     st.table(table(data.first(_SHOWN, 0).train))

@@ -11,7 +11,7 @@ import streamlit as st
 
 from model_zoo.types import counted
 from training.finetuning import readers
-from training.finetuning.data import KINDS, PARTS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
+from training.finetuning.data import KINDS, SPLITS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
 from ui import widgets
 from ui.field import Field, one_of
 from ui.messages import as_text, failures_as_messages
@@ -82,7 +82,7 @@ def _read(file: File, kind: Kind, seed: int) -> Data:
 
 
 def _describe(data: Data) -> None:
-    train, dev, test = (len(data.part(part)) for part in PARTS)
+    train, dev, test = (len(data.split(split)) for split in SPLITS)
     st.success(
         as_text(
             f"{data.title}: {counted(train + dev + test, 'item')}, of which {train:,} to train on, {dev:,} to choose "
@@ -90,7 +90,7 @@ def _describe(data: Data) -> None:
         ),
         icon=":material/check:",
     )
-    for said in (_holds([item for part in PARTS for item in data.part(part)]), *data.notes):
+    for said in (_holds([item for split in SPLITS for item in data.split(split)]), *data.notes):
         st.caption(as_text(said))
 
 

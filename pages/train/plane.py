@@ -1,4 +1,4 @@
-"""View "While it learns": where the texts of the development part stand in the plane, epoch by epoch."""
+"""View "While it learns": where the texts of the development split stand in the plane, epoch by epoch."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Scene:
 
     def tries(self, kind: TunedFor) -> tuple[tuple[str, str | None], ...]:
         """Examples for a model that was tuned for this: those of the set it was tuned on; of own data the first items
-        of the test part; for a model that was tuned elsewhere those of a set of its kind.
+        of the test split; for a model that was tuned elsewhere those of a set of its kind.
         """
         if self.last is not None:
             data = self.last.data

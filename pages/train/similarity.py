@@ -27,7 +27,7 @@ from model_zoo import registry
 from model_zoo.errors import ModelZooError
 from model_zoo.types import FloatArray
 from pages.train.scene import Scene
-from training.finetuning.data import Part, Scored
+from training.finetuning.data import Scored, Split
 from training.finetuning.sets import SETS
 from ui import figures, save, widgets
 from ui.field import SWITCH, Field, one_of, optional, within
@@ -208,8 +208,8 @@ def _cut(read: SentenceVectors, asked: SentenceVectors | None) -> None:
         )
 
 
-def _pairs(part: Part) -> list[Scored]:
-    return [item for item in SETS["similarity"].build().part(part) if isinstance(item, Scored)]
+def _pairs(split: Split) -> list[Scored]:
+    return [item for item in SETS["similarity"].build().split(split) if isinstance(item, Scored)]
 
 
 def _sentences(pairs: Sequence[Scored]) -> list[str]:

@@ -13,7 +13,7 @@ from own_files import items
 
 from analysis.probing.data import ignoring_case_and_spaces
 from model_zoo.errors import InvalidInput
-from training.finetuning.data import KINDS, PARTS, Data, Kind, Labelled, PassageQuestion, Scored
+from training.finetuning.data import KINDS, SPLITS, Data, Kind, Labelled, PassageQuestion, Scored
 from training.finetuning.readers import read
 from training.finetuning.scores import MEASURES
 
@@ -144,7 +144,7 @@ def test_any_bytes_are_read_or_refused_with_a_sentence(kind: Kind) -> None:
         n_read += 1
         for note in data.notes:
             one_sentence(note)
-        assert all(data.part(part) for part in PARTS)
+        assert all(data.split(split) for split in SPLITS)
         _is_sound(data)
 
     tries(150, st.tuples(_bytes(kind), st.integers(0, 3)), holds)
@@ -167,9 +167,9 @@ def _is_sound(data: Data) -> None:
             for before, tag in pairwise(("O", *item.tags)):
                 assert not tag.startswith("I-") or before in (f"B-{tag[2:]}", tag)
     groups: dict[str, set[str]] = {}
-    for part in PARTS:
-        for item in data.part(part):
+    for split in SPLITS:
+        for item in data.split(split):
             shared = item.pair if data.kind == "answering" else f"{item.text}\n{item.pair}"
-            groups.setdefault(ignoring_case_and_spaces(shared), set()).add(part)
+            groups.setdefault(ignoring_case_and_spaces(shared), set()).add(split)
     leaks = [group for group, found in groups.items() if len(found) > 1]
     assert not leaks or any("more than one part" in note for note in data.notes)

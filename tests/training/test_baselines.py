@@ -1,4 +1,4 @@
-"""Trivial ways to answer: each finds what a task gives away, and the strongest is chosen on the development part."""
+"""Trivial ways to answer: each finds what a task gives away, and the strongest is chosen on the development split."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ LABELS = ("no", "yes")
 
 
 def of(kind: Kind, items: Sequence[Item], **others: object) -> Data:
-    """Half of the items to train on, a quarter for each other part."""
+    """Half of the items to train on, a quarter for each other split."""
     n = len(items)
-    parts = {
+    splits = {
         "train": tuple(items[: n // 2]),
         "dev": tuple(items[n // 2 : 3 * n // 4]),
         "test": tuple(items[3 * n // 4 :]),
     }
-    return replace(tuning.data(kind), **parts, **others)  # type: ignore[arg-type]
+    return replace(tuning.data(kind), **splits, **others)  # type: ignore[arg-type]
 
 
 def reached(data: Data, name: str) -> float:
-    """The best that ways of this name come to on the test part."""
+    """The best that ways of this name come to on the test split."""
     return max(scores.value(data.measure, data.test, each.test) for each in candidates(data) if each.name == name)
 
 
@@ -121,7 +121,9 @@ def test_the_strongest_is_chosen_on_the_development_part() -> None:
 
 def test_cosines_of_a_model_are_one_of_them() -> None:
     data = tuning.data("similarity")
-    gold = {part: [item.score / 5 for item in data.part(part) if isinstance(item, Scored)] for part in ("dev", "test")}
+    gold = {
+        split: [item.score / 5 for item in data.split(split) if isinstance(item, Scored)] for split in ("dev", "test")
+    }
     found = strongest(data, list(candidates(data, gold)))  # type: ignore[arg-type]
     assert found.name == "the cosine of the model’s vectors before tuning"
     assert scores.value("spearman", data.test, found.test) == pytest.approx(1)

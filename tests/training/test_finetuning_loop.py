@@ -19,7 +19,7 @@ from model_zoo.errors import InvalidInput, NotSupported, OutOfMemory
 from model_zoo.registry import UNTRAINED
 from training.finetuning import loop, lora, network, schedule
 from training.finetuning.batching import batches
-from training.finetuning.data import KINDS, Kind, Part
+from training.finetuning.data import KINDS, Kind, Split
 from training.finetuning.results import Begun, Judged, Stepped, Tuned
 from training.finetuning.settings import Settings
 
@@ -291,9 +291,9 @@ def test_a_head_that_reads_the_last_token_is_given_no_padding(
     seen: list[bool] = []
     output = loop._Run._output
 
-    def watched(run: loop._Run, part: Part, places: Sequence[int]) -> object:
-        seen.append(len({len(run.encodings[part][place]) for place in places}) == 1)
-        return output(run, part, places)
+    def watched(run: loop._Run, split: Split, places: Sequence[int]) -> object:
+        seen.append(len({len(run.encodings[split][place]) for place in places}) == 1)
+        return output(run, split, places)
 
     monkeypatch.setattr(loop._Run, "_output", watched)
     found = tuning.outcome(engine, tuning.question(str(checkpoint("xlnet")), epochs=1, rate=1e-5))

@@ -9,7 +9,7 @@ from fuzzing import one_sentence
 from own_files import TEXT, items, jsonl, said, table
 
 from analysis.probing.data import ignoring_case_and_spaces
-from training.finetuning.data import PARTS, Scored
+from training.finetuning.data import SPLITS, Scored
 from training.finetuning.readers import read
 
 
@@ -17,7 +17,7 @@ from training.finetuning.readers import read
 def test_a_table_is_split_by_seventy_ten_twenty_with_labels_in_proportion(separator: str) -> None:
     rows = [(f"text {i}", "no" if i % 4 == 0 else "yes") for i in range(200)]
     data = read(table(rows, "Text,LABEL", separator), "own", "classification", 0)
-    counts = [Counter(item.label for item in data.part(part)) for part in PARTS]
+    counts = [Counter(item.label for item in data.split(split)) for split in SPLITS]
     assert counts == [{"yes": 105, "no": 35}, {"yes": 15, "no": 5}, {"yes": 30, "no": 10}]
     assert (data.labels, data.measure, data.title, data.notes) == (("no", "yes"), "accuracy", "own", ())
     assert sorted((item.text, item.label) for item in items(data)) == sorted(rows)
@@ -29,7 +29,7 @@ def test_json_lines_are_the_same_data() -> None:
         jsonl([{"sentence": text, "Label": label, "id": 1} for text, label in TEXT]), "own", "classification", 0
     )
     assert (data.train, data.dev, data.test) == tuple(
-        read(table(TEXT), "own", "classification", 0).part(part) for part in PARTS
+        read(table(TEXT), "own", "classification", 0).split(split) for split in SPLITS
     )
 
 
@@ -45,7 +45,7 @@ def test_pairs_by_all_their_usual_names(names: tuple[str, str]) -> None:
 def test_pairs_with_the_same_first_text_stay_in_one_part() -> None:
     rows = [(f"premise {i // 3}", f"hypothesis {i}", "abc"[i % 3]) for i in range(90)]
     data = read(table(rows, "premise,hypothesis,label"), "own", "classification", 0)
-    firsts = [{item.text for item in data.part(part)} for part in PARTS]
+    firsts = [{item.text for item in data.split(split)} for split in SPLITS]
     assert not firsts[0] & firsts[1] | firsts[1] & firsts[2] | firsts[0] & firsts[2]
     one = [("Is it spam?", f"mail {i}", "ab"[i % 2]) for i in range(20)]  # one first text cannot be divided
     assert len(items(read(table(one, "text1,text2,label"), "own", "classification", 0))) == 20
@@ -69,7 +69,7 @@ def test_the_name_tells_bytes_kind_and_seed_apart_and_the_seed_draws_the_parts()
     assert found[0].test != found[1].test
 
 
-def test_a_column_of_parts_is_the_split() -> None:
+def test_a_column_of_splits_is_the_split() -> None:
     names = ["train", "Training", "dev", "validation", "test", "TEST"]
     rows = [(text, label, names[i % 6]) for i, (text, label) in enumerate(TEXT)]
     data = read(table(rows, "text,label,split"), "own", "classification", 0)
@@ -91,15 +91,15 @@ def test_a_part_that_is_missing_is_taken_out_of_the_training_part(
     rows = [(f"text {i}", "ab"[i % 2], given[i >= 80]) for i in range(100)]
     data = read(table(rows, "text,label,split"), "own", "classification", 0)
     assert note in said(data)
-    assert len(data.part(lacking)) == round(80 * share / 10)  # type: ignore[arg-type]
-    assert {item.text for item in data.part(lacking)} < {f"text {i}" for i in range(80)}  # type: ignore[arg-type]
+    assert len(data.split(lacking)) == round(80 * share / 10)  # type: ignore[arg-type]
+    assert {item.text for item in data.split(lacking)} < {f"text {i}" for i in range(80)}  # type: ignore[arg-type]
 
 
 def test_what_is_in_several_parts_stays_in_the_one_held_out_most() -> None:
     rows = [(text, label, ("train", "dev", "test")[i % 3]) for i, (text, label) in enumerate(TEXT)]
     twins = [("sentence 0", "a", "test"), ("Sentence  1", "b", "train"), ("sentence 3", "b", "dev")]
     data = read(table([*rows, *twins], "text,label,split"), "own", "classification", 0)
-    of = {item.text: part for part in PARTS for item in data.part(part)}
+    of = {item.text: split for split in SPLITS for item in data.split(split)}
     assert (of["sentence 0"], of["sentence 1"], of["Sentence  1"], of["sentence 3"]) == ("test", "dev", "dev", "dev")
     assert "In more than one part, case and spaces aside: 1 text, kept" in said(data)
     assert "Left out 2 repeated texts." in said(data)
@@ -109,9 +109,9 @@ def test_texts_alike_but_for_case_and_spaces_are_never_in_two_parts() -> None:
     rows = [(f"{'Some' if i % 2 else 'some '} text {i // 2}", "ab"[i // 2 % 2]) for i in range(60)]
     data = read(table(rows), "own", "classification", 3)
     of: dict[str, set[str]] = {}
-    for part in PARTS:
-        for item in data.part(part):
-            of.setdefault(ignoring_case_and_spaces(item.text), set()).add(part)
+    for split in SPLITS:
+        for item in data.split(split):
+            of.setdefault(ignoring_case_and_spaces(item.text), set()).add(split)
     assert len(of) == 30
     assert all(len(found) == 1 for found in of.values())
 
@@ -172,7 +172,7 @@ def test_a_single_example_is_trained_on_and_numbers_are_ordered_by_size() -> Non
 def test_of_a_large_file_a_sample_is_drawn_with_labels_in_proportion() -> None:
     rows = [(f"text {i}", "rare" if i in (7, 70_000) else "yes" if i % 5 else "no") for i in range(100_000)]
     data = read(table(rows), "own", "classification", 0)
-    assert [len(data.part(part)) for part in PARTS] == [2000, 500, 500]
+    assert [len(data.split(split)) for split in SPLITS] == [2000, 500, 500]
     assert "Of 100,000 usable items a sample is used, drawn by the seed: 2,000 to train on" in said(data)
     counts = Counter(item.label for item in data.train)
     assert abs(counts["no"] - 400) <= 1

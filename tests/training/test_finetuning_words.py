@@ -9,7 +9,7 @@ import pytest
 from own_files import items, jsonl, said, sentences, table
 
 from training.finetuning import entities
-from training.finetuning.data import PARTS, PassageQuestion, Tagged
+from training.finetuning.data import SPLITS, PassageQuestion, Tagged
 from training.finetuning.readers import read
 
 CONLL2003 = """-DOCSTART- -X- -X- O
@@ -118,7 +118,7 @@ def squad(n: int = 30, **other: Any) -> bytes:
 
 def test_squad_as_it_is_and_no_passage_in_two_parts() -> None:
     data = read(squad(), "own", "answering", 0)
-    passages = [{item.pair for item in data.part(part)} for part in PARTS]
+    passages = [{item.pair for item in data.split(split)} for split in SPLITS]
     assert [len(found) for found in passages] == [21, 3, 6]
     assert not passages[0] & passages[1] | passages[1] & passages[2] | passages[0] & passages[2]
     found = {item.text: item for item in items(data)}

@@ -1,4 +1,4 @@
-"""The built-in sets of classification: sizes, balance, and parts that share neither words nor templates."""
+"""The built-in sets of classification: sizes, balance, and splits that share neither words nor templates."""
 
 import re
 from collections import Counter, defaultdict
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.probing.grammar import listed
-from training.finetuning.data import PARTS, BuiltIn, Labelled, check
+from training.finetuning.data import SPLITS, BuiltIn, Labelled, check
 from training.finetuning.sets import acceptability, inference, sentiment
 from training.finetuning.sets.inference.frames import FRAMES, POOLS
 from training.finetuning.sets.inference.of_one import FRAMES_OF_ONE
@@ -50,7 +50,7 @@ OF_FRAMES = frozenset(
         "went whereas won wonders work works younger"
     )
 )
-"""Words that the frames of entailment are made of, shared by its parts on purpose: they say what follows from what."""
+"""Words that the frames of entailment are made of, shared by its splits on purpose: they say what follows from what."""
 
 ENDINGS = ("ingly", "edly", "ing", "ed", "es", "s", "ly", "er", "able", "ful", "less", "ment", "e", "y", "d", "i")
 
@@ -97,16 +97,16 @@ def data(built_in):
 
 
 def test_the_sizes_and_the_labels(built_in, data):
-    assert tuple(len(data.part(part)) for part in PARTS) == SIZES[built_in.name]
+    assert tuple(len(data.split(split)) for split in SPLITS) == SIZES[built_in.name]
     assert (data.name, data.title, data.kind) == (built_in.name, built_in.title, built_in.kind)
     assert check(data) is data
-    assert {item.label for part in PARTS for item in data.part(part)} == set(data.labels)
+    assert {item.label for split in SPLITS for item in data.split(split)} == set(data.labels)
 
 
 def test_labels_are_balanced_in_every_part(data):
-    for part in PARTS:
-        counts = Counter(item.label for item in data.part(part))
-        assert counts == dict.fromkeys(data.labels, len(data.part(part)) // len(data.labels))
+    for split in SPLITS:
+        counts = Counter(item.label for item in data.split(split))
+        assert counts == dict.fromkeys(data.labels, len(data.split(split)) // len(data.labels))
 
 
 def test_it_is_always_the_same(built_in, data):
@@ -119,7 +119,7 @@ def test_the_order_does_not_tell_the_label(data):
 
 
 def test_no_item_is_there_twice_and_none_is_a_try(built_in, data):
-    items = [_texts(item) for part in PARTS for item in data.part(part)]
+    items = [_texts(item) for split in SPLITS for item in data.split(split)]
     assert len(set(items)) == len(items)
     tries = {text for pair in built_in.tries for text in pair if text}
     assert not tries & {text for item in items for text in item}
@@ -129,43 +129,43 @@ def test_no_item_is_there_twice_and_none_is_a_try(built_in, data):
 
 def test_parts_share_no_content_word(data):
     on_purpose = {_stem(word) for word in OF_FRAMES} if data.name == "inference" else set()
-    for one, other in combinations(PARTS, 2):
-        assert _content(data.part(one)) & _content(data.part(other)) <= on_purpose, (one, other)
+    for one, other in combinations(SPLITS, 2):
+        assert _content(data.split(one)) & _content(data.split(other)) <= on_purpose, (one, other)
 
 
 def test_what_fills_the_slots_of_entailment_is_in_no_other_part():
     data = SETS["inference"].build()
-    for part, pools in POOLS.items():
+    for split, pools in POOLS.items():
         fillers = {_stem(word) for pool in pools.values() for word in _words(pool)}
-        for other in PARTS:
-            assert part == other or not fillers & _content(data.part(other)), (part, other)
+        for other in SPLITS:
+            assert split == other or not fillers & _content(data.split(other)), (split, other)
 
 
 def test_parts_share_no_template(data):
-    templates = {part: {_template(item) for item in data.part(part)} for part in PARTS}
-    for one, other in combinations(PARTS, 2):
+    templates = {split: {_template(item) for item in data.split(split)} for split in SPLITS}
+    for one, other in combinations(SPLITS, 2):
         assert templates[one] & templates[other] == set(), (one, other)
 
 
-def test_parts_of_entailment_share_no_premise_without_its_fillers():
+def test_splits_of_entailment_share_no_premise_without_its_fillers():
     data = SETS["inference"].build()
-    frames = {part: {_template(item)[0] for item in data.part(part)} for part in PARTS}
-    for one, other in combinations(PARTS, 2):
+    frames = {split: {_template(item)[0] for item in data.split(split)} for split in SPLITS}
+    for one, other in combinations(SPLITS, 2):
         assert frames[one] & frames[other] == set(), (one, other)
-    assert all({item.cluster for item in data.part(part)}.isdisjoint(_clusters(data, part)) for part in PARTS)
-    assert {part: len({item.cluster for item in data.part(part)}) for part in PARTS} == {
-        part: len(FRAMES[part]) + len(FRAMES_OF_ONE[part]) for part in PARTS
+    assert all({item.cluster for item in data.split(split)}.isdisjoint(_clusters(data, split)) for split in SPLITS)
+    assert {split: len({item.cluster for item in data.split(split)}) for split in SPLITS} == {
+        split: len(FRAMES[split]) + len(FRAMES_OF_ONE[split]) for split in SPLITS
     }
 
 
-def _clusters(data, part) -> set[str]:
-    """Those of the other parts."""
-    return {item.cluster for other in PARTS if other != part for item in data.part(other)}
+def _clusters(data, split) -> set[str]:
+    """Those of the other splits."""
+    return {item.cluster for other in SPLITS if other != split for item in data.split(other)}
 
 
 def test_sentences_are_well_written(data):
-    for part in PARTS:
-        for item in data.part(part):
+    for split in SPLITS:
+        for item in data.split(split):
             for text in _texts(item):
                 assert re.fullmatch(r"[A-Z][A-Za-z',;:?! .-]*[.?!]", text), text
                 assert not re.search(r"  | [,;.?!]|[{}\[\]|*]", text), text
@@ -223,7 +223,7 @@ def test_a_bag_of_words_does_not_do(data):
 
 def test_the_card_of_entailment_counts_right():
     data = SETS["inference"].build()
-    sizes = [len(data.part(part)) for part in PARTS]
+    sizes = [len(data.split(split)) for split in SPLITS]
     for said in (
         f"**{sum(sizes):,} pairs**",
         f"from {sum(map(len, (*FRAMES.values(), *FRAMES_OF_ONE.values())))} frames",
@@ -235,9 +235,9 @@ def test_the_card_of_entailment_counts_right():
 def test_acceptability_comes_in_minimal_pairs():
     data = SETS["acceptability"].build()
     assert data.measure == "mcc"
-    for part in PARTS:
+    for split in SPLITS:
         sides = {label: [] for label in data.labels}
-        for item in data.part(part):
+        for item in data.split(split):
             sides[item.label].append(["a" if word == "an" else word for word in _words(item.text)])
         # Each unacceptable one is at most one word longer, shorter or different, or has two words exchanged.
         for bad in sides["unacceptable"]:
@@ -260,9 +260,9 @@ def _near(one: list[str], other: list[str]) -> bool:
 @pytest.mark.parametrize("side", [0, 1], ids=["premise", "hypothesis"])
 def test_every_sentence_has_each_label_equally_often(side):
     data = SETS["inference"].build()
-    for part in PARTS:
+    for split in SPLITS:
         labels = defaultdict(Counter)
-        for item in data.part(part):
+        for item in data.split(split):
             labels[_texts(item)[side]][item.label] += 1
         for sentence, counts in labels.items():
             assert counts == dict.fromkeys(data.labels, counts["neutral"]), sentence
@@ -293,8 +293,8 @@ def _places(data):
     not mentioned is the premise's length.
     """
     asked = defaultdict(set)
-    for part in PARTS:
-        for item in data.part(part):
+    for split in SPLITS:
+        for item in data.split(split):
             asked[item.text].add(item.pair)
 
     def places(item: Labelled) -> dict[str | None, int]:
@@ -325,11 +325,11 @@ def test_the_place_of_who_is_asked_about_tells_nothing():
     """In the frames of three people."""
     data = SETS["inference"].build()
 
-    def of_three(part):
-        names = {f"{part} {number}: {frame.phenomenon}" for number, frame in enumerate(FRAMES[part], 1)}
-        return tuple(item for item in data.part(part) if item.cluster in names)
+    def of_three(split):
+        names = {f"{split} {number}: {frame.phenomenon}" for number, frame in enumerate(FRAMES[split], 1)}
+        return tuple(item for item in data.split(split) if item.cluster in names)
 
-    of_three_alone = replace(data, **{part: of_three(part) for part in PARTS})
+    of_three_alone = replace(data, **{split: of_three(split) for split in SPLITS})
     assert len(of_three_alone.test) == 9 * len(FRAMES["test"])
     assert _majority_by(_place(data), of_three_alone) < 1 / 3 + 0.07
 
@@ -345,9 +345,9 @@ def test_the_card_says_what_is_given_away():
     assert max(mentioned, place) < 0.46
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_frames_that_tell_of_one_are_balanced(part):
-    for frame in FRAMES_OF_ONE[part]:
+@pytest.mark.parametrize("split", SPLITS)
+def test_frames_that_tell_of_one_are_balanced(split):
+    for frame in FRAMES_OF_ONE[split]:
         orders = [[slot for slot in re.findall("[{]([xyz])[}]", premise) if slot != "z"] for premise in frame.premises]
         assert orders == [["x", "y"], ["y", "x"]], frame
         assert sum("{z}" in premise for premise in frame.premises) == 1, frame

@@ -1,4 +1,4 @@
-"""The sets of entities, questions and pairs: sizes, balance, and that no part knows another's words."""
+"""The sets of entities, questions and pairs: sizes, balance, and that no split knows another's words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from training.finetuning.data import PARTS, Data, Part, PassageQuestion, Scored, Tagged
+from training.finetuning.data import SPLITS, Data, PassageQuestion, Scored, Split, Tagged
 from training.finetuning.scores import overlap
 from training.finetuning.sets import SETS, entities, questions, similarity
 from training.finetuning.sets.questions.topics import KINDS, Fact
@@ -25,8 +25,8 @@ def words(text: str) -> set[str]:
                                               ("similarity", (210, 30, 60))])  # fmt: skip
 def test_a_set_has_its_size(name: str, sizes: tuple[int, ...]) -> None:
     data = SETS[name].build()
-    assert tuple(len(data.part(part)) for part in PARTS) == sizes
-    texts = [{(item.text, item.pair) for item in data.part(part)} for part in PARTS]
+    assert tuple(len(data.split(split)) for split in SPLITS) == sizes
+    texts = [{(item.text, item.pair) for item in data.split(split)} for split in SPLITS]
     assert [len(of_part) for of_part in texts] == list(sizes)
     assert apart(texts)
 
@@ -36,8 +36,8 @@ def apart(sets: list[set]) -> bool:
     return sum(map(len, sets)) == len(set.union(*sets))
 
 
-def parts_of(data: Data, kind: type) -> list[list]:
-    return [[item for item in data.part(part) if isinstance(item, kind)] for part in PARTS]
+def splits_of(data: Data, kind: type) -> list[list]:
+    return [[item for item in data.split(split) if isinstance(item, kind)] for split in SPLITS]
 
 
 def names(items: list[Tagged]) -> set[tuple[str, ...]]:
@@ -54,8 +54,8 @@ def names(items: list[Tagged]) -> set[tuple[str, ...]]:
 
 def test_tags_are_well_formed_and_no_name_is_in_two_parts() -> None:
     data = SETS["entities"].build()
-    parts = parts_of(data, Tagged)
-    for items in parts:
+    splits = splits_of(data, Tagged)
+    for items in splits:
         for item in items:
             for before, tag in zip(("O", *item.tags), item.tags, strict=False):
                 assert tag[0] != "I" or before[2:] == tag[2:]
@@ -63,23 +63,23 @@ def test_tags_are_well_formed_and_no_name_is_in_two_parts() -> None:
         assert without == pytest.approx(0.1)
         types = Counter(tag[2:] for item in items for tag in item.tags if tag[0] == "B")
         assert min(types.values()) > 0.2 * sum(types.values())
-    of_parts = [names(items) for items in parts]
-    assert apart(of_parts)
+    of_splits = [names(items) for items in splits]
+    assert apart(of_splits)
     lists = (entities.FIRST, entities.LAST, entities.PLACES, entities.ORGANIZATIONS, entities.TEMPLATES)
     for each in (*lists, entities.WITHOUT):
-        assert apart([set(each[part]) for part in PARTS])
+        assert apart([set(each[split]) for split in SPLITS])
 
 
 def test_some_names_are_words_elsewhere_in_their_part() -> None:
-    (_, _, test) = parts_of(SETS["entities"].build(), Tagged)
+    (_, _, test) = splits_of(SETS["entities"].build(), Tagged)
     as_word = {word.lower() for item in test for word, tag in zip(item.words, item.tags, strict=True) if tag == "O"}
     as_name = {word.lower() for item in test for word, tag in zip(item.words, item.tags, strict=True) if tag != "O"}
     assert {"bath", "reading", "nice", "king", "fox"} <= as_word & as_name
 
 
 def test_every_answer_stands_where_it_is_said_to() -> None:
-    parts = parts_of(SETS["questions"].build(), PassageQuestion)
-    for part, items in zip(PARTS, parts, strict=True):
+    splits = splits_of(SETS["questions"].build(), PassageQuestion)
+    for split, items in zip(SPLITS, splits, strict=True):
         for item in items:
             assert all(item.pair[start : start + len(text)] == text for start, text in item.answers)
             assert 4 <= len(re.findall(r"[.] |[.]$", item.pair)) <= 5
@@ -87,33 +87,33 @@ def test_every_answer_stands_where_it_is_said_to() -> None:
         assert set(by_passage.values()) == {7}
         assert {item.pair for item in items if not item.answers} == set(by_passage)
         assert Counter(item.pair for item in items if item.answers) == dict.fromkeys(by_passage, 5)
-        assert {item.cluster for item in items} == {topic.name for topic in questions.TOPICS[part]}
-    assert [len({item.pair for item in items}) for items in parts] == [228, 20, 60]
-    assert [len({item.cluster for item in items}) for items in parts] == [38, 5, 20]
+        assert {item.cluster for item in items} == {topic.name for topic in questions.TOPICS[split]}
+    assert [len({item.pair for item in items}) for items in splits] == [228, 20, 60]
+    assert [len({item.cluster for item in items}) for items in splits] == [38, 5, 20]
 
 
-def facts(part: Part) -> list[Fact]:
-    return [fact for topic in questions.TOPICS[part] for fact in topic.facts]
+def facts(split: Split) -> list[Fact]:
+    return [fact for topic in questions.TOPICS[split] for fact in topic.facts]
 
 
 def test_no_part_of_the_questions_knows_another_s_words() -> None:
     for words_of in (
-        lambda part: questions.NAMES[part],
-        lambda part: (person for topic in questions.TOPICS[part] for person in topic.people),
-        lambda part: (opening for topic in questions.TOPICS[part] for opening in topic.openings),
-        lambda part: (fact.past for fact in facts(part)),
-        lambda part: (thing for fact in facts(part) for thing in fact.things),
-        lambda part: (way for fact in facts(part) for way in fact.ways),
-        lambda part: (fact.own[0] for fact in facts(part) if fact.own),
+        lambda split: questions.NAMES[split],
+        lambda split: (person for topic in questions.TOPICS[split] for person in topic.people),
+        lambda split: (opening for topic in questions.TOPICS[split] for opening in topic.openings),
+        lambda split: (fact.past for fact in facts(split)),
+        lambda split: (thing for fact in facts(split) for thing in fact.things),
+        lambda split: (way for fact in facts(split) for way in fact.ways),
+        lambda split: (fact.own[0] for fact in facts(split) if fact.own),
     ):
-        assert apart([{each.lower() for each in words_of(part)} for part in PARTS])
-    parts = parts_of(SETS["questions"].build(), PassageQuestion)
-    assert apart([{item.text for item in items} for items in parts])
-    assert apart([{text.lower() for item in items for _, text in item.answers} for items in parts])
+        assert apart([{each.lower() for each in words_of(split)} for split in SPLITS])
+    splits = splits_of(SETS["questions"].build(), PassageQuestion)
+    assert apart([{item.text for item in items} for items in splits])
+    assert apart([{text.lower() for item in items for _, text in item.answers} for items in splits])
 
 
 def test_a_question_alone_does_not_tell_whether_it_has_an_answer() -> None:
-    train, _, test = parts_of(SETS["questions"].build(), PassageQuestion)
+    train, _, test = splits_of(SETS["questions"].build(), PassageQuestion)
     for n in (1, 3):
         counts = CountVectorizer(ngram_range=(1, n), token_pattern=r"\w+")
         rule = LogisticRegression(max_iter=1000).fit(
@@ -146,7 +146,7 @@ def of_kind(item: PassageQuestion) -> list[str]:
 
 
 def test_the_kind_of_word_that_is_asked_for_does_not_give_the_answer() -> None:
-    (_, _, test) = parts_of(SETS["questions"].build(), PassageQuestion)
+    (_, _, test) = splits_of(SETS["questions"].build(), PassageQuestion)
     at_random = [
         np.mean([overlap(told, item.answers[0][1] if item.answers else "") for told in of_kind(item) or [""]])
         for item in test
@@ -156,9 +156,9 @@ def test_the_kind_of_word_that_is_asked_for_does_not_give_the_answer() -> None:
     assert np.mean(at_random) < no_answer + 0.06
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_words_in_common_do_not_give_the_score_away(part: str) -> None:
-    items = [item for item in SETS["similarity"].build().part(part) if isinstance(item, Scored)]
+@pytest.mark.parametrize("split", SPLITS)
+def test_words_in_common_do_not_give_the_score_away(split: str) -> None:
+    items = [item for item in SETS["similarity"].build().split(split) if isinstance(item, Scored)]
     assert set(Counter(item.score for item in items).values()) == {len(items) // 6}
     overlaps = [len(words(i.text) & words(i.pair)) / len(words(i.text) | words(i.pair)) for i in items]
     gold = [item.score for item in items]
@@ -169,9 +169,9 @@ def test_words_in_common_do_not_give_the_score_away(part: str) -> None:
 
 def test_scenes_of_the_parts_share_no_sentence() -> None:
     sentences = [
-        {text for scene in similarity.SCENES[part] for text in (scene.said, scene.again, scene.detail, scene.other,
+        {text for scene in similarity.SCENES[split] for text in (scene.said, scene.again, scene.detail, scene.other,
                                                                  scene.shares, scene.topic)}
-        for part in PARTS
+        for split in SPLITS
     ]  # fmt: skip
     assert apart(sentences)
-    assert [len(each) for each in sentences] == [6 * len(similarity.SCENES[part]) for part in PARTS]
+    assert [len(each) for each in sentences] == [6 * len(similarity.SCENES[split]) for split in SPLITS]

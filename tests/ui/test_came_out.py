@@ -165,11 +165,11 @@ def test_several_seeds_have_their_mean_and_standard_deviation() -> None:
 def test_own_labels_are_shown_as_they_are() -> None:
     data = tuning.data()
     renamed = {"early": "<b>*x*</b>", "late": ":red[y]"}
-    parts = {
-        part: tuple(replace(item, label=renamed[item.label]) for item in data.part(part))  # type: ignore[arg-type, type-var, union-attr]
-        for part in ("train", "dev", "test")
+    splits = {
+        split: tuple(replace(item, label=renamed[item.label]) for item in data.split(split))  # type: ignore[arg-type, type-var, union-attr]
+        for split in ("train", "dev", "test")
     }
-    app = opened(made(replace(data, labels=tuple(renamed.values()), **parts)))
+    app = opened(made(replace(data, labels=tuple(renamed.values()), **splits)))
     ticks = charts(app)["confusion"]["layout"]["xaxis"]["ticktext"]
     assert ticks[0] == "&#60;b&#62;*x*&#60;/b&#62;"
     assert set(app.table[1].value["true"]) <= {as_text(label) for label in renamed.values()}
@@ -203,7 +203,7 @@ def test_scores_of_every_seed_can_be_saved() -> None:
 
 
 @pytest.mark.usefixtures("app")
-def test_the_learning_curve_trains_on_parts_of_the_data(engine: Engine) -> None:
+def test_the_learning_curve_trains_on_splits_of_the_data(engine: Engine) -> None:
     data = tuning.data(train=20)
     trained = tuning.outcome(engine, tuning.question("embedded/tinybert", data, learns="head", epochs=1))
     app = opened(trained)

@@ -1,7 +1,7 @@
 """Baselines by counting, without a model: the strongest of them stands beside a model's score.
 
 Where a model is not better, it has not learnt what the task asks for, or the task gives itself away. Each is trained on
-the training part; what is chosen, is chosen on the development part. Imports no torch.
+the training split; what is chosen, is chosen on the development split. Imports no torch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.probing.classifier import many_labels, one_thread
-from training.finetuning.data import HIGHEST_SCORE, Data, Item, Kind, Labelled, Part, PassageQuestion, Scored, Tagged
+from training.finetuning.data import HIGHEST_SCORE, Data, Item, Kind, Labelled, PassageQuestion, Scored, Split, Tagged
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords
 from training.finetuning.scores import always_alike, value
 
@@ -24,7 +24,7 @@ MOST_TRAINED_ON = 3000
 """Items: what n-grams learn of more takes long, and says little more."""
 
 _STRENGTHS = (1.0, 10.0, 100.0)  # of C, inverse to the penalty on large weights
-_JUDGED: tuple[Part, Part] = ("dev", "test")
+_JUDGED: tuple[Split, Split] = ("dev", "test")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NAME = re.compile(r"[A-Z0-9][\w'-]*(?: (?:of |the )?[A-Z0-9][\w'-]*)*")
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
@@ -32,28 +32,28 @@ _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 
 @dataclass(frozen=True, slots=True)
 class Trivial:
-    """A trivial way to answer, named as in "reached by …", and what it says of the development and the test part."""
+    """A trivial way to answer, named as in "reached by …", and what it says of the development and the test split."""
 
     name: str
     dev: tuple[Prediction, ...] = field(repr=False)
     test: tuple[Prediction, ...] = field(repr=False)
 
 
-def candidates(data: Data, cosines: Mapping[Part, Sequence[float]] | None = None) -> Iterator[Trivial]:
+def candidates(data: Data, cosines: Mapping[Split, Sequence[float]] | None = None) -> Iterator[Trivial]:
     """One after the other, each as soon as it is trained. ``cosines`` of the two texts' vectors in a model that was not
     tuned are one of them (similarity).
     """
-    alike = [always_alike(data, part) for part in _JUDGED]
+    alike = [always_alike(data, split) for split in _JUDGED]
     if alike[0] is not None and alike[1] is not None:
         yield Trivial("always answering alike", tuple(alike[0]), tuple(alike[1]))
     yield from _OF_KIND[data.kind](data.first(MOST_TRAINED_ON, 0))
     if cosines is not None:
-        rated = (tuple(Rated(HIGHEST_SCORE * each) for each in cosines[part]) for part in _JUDGED)
+        rated = (tuple(Rated(HIGHEST_SCORE * each) for each in cosines[split]) for split in _JUDGED)
         yield Trivial("the cosine of the model’s vectors before tuning", *rated)
 
 
 def strongest(data: Data, found: Sequence[Trivial]) -> Trivial:
-    """The best on the development part; among equals the first. Chosen on the test part it would be the luckiest."""
+    """The best on the development split; among equals the first. Chosen on the test split it would be the luckiest."""
     return max(found, key=lambda each: value(data.measure, data.dev, each.dev))
 
 
@@ -125,8 +125,8 @@ def _numbers() -> Features:
     return features
 
 
-def _regressions(rows: Mapping[Part, Any], labels: Sequence[str]) -> Iterator[dict[Part, list[str]]]:
-    """What logistic regressions say of the parts that are judged, for each strength of the penalty."""
+def _regressions(rows: Mapping[Split, Any], labels: Sequence[str]) -> Iterator[dict[Split, list[str]]]:
+    """What logistic regressions say of the splits that are judged, for each strength of the penalty."""
     from sklearn.linear_model import LogisticRegression
 
     if len(set(labels)) < 2:
@@ -134,7 +134,7 @@ def _regressions(rows: Mapping[Part, Any], labels: Sequence[str]) -> Iterator[di
     for strength in _STRENGTHS:
         with many_labels(), one_thread():
             fitted = LogisticRegression(C=strength, max_iter=1000, tol=1e-3).fit(rows["train"], labels)
-        yield {part: fitted.predict(rows[part]).tolist() for part in _JUDGED}
+        yield {split: fitted.predict(rows[split]).tolist() for split in _JUDGED}
 
 
 def _classified(data: Data) -> Iterator[Trivial]:
@@ -150,9 +150,9 @@ def _classified(data: Data) -> Iterator[Trivial]:
     made["lengths and words in common" if len(sides) > 1 else "length"] = _numbers()
     labels = [item.label for item in data.train if isinstance(item, Labelled)]
     for name, features in made.items():
-        rows = {part: features(data.part(part), part == "train") for part in ("train", *_JUDGED)}
+        rows = {split: features(data.split(split), split == "train") for split in ("train", *_JUDGED)}
         for told in _regressions(rows, labels):
-            yield Trivial(name, *(tuple(_classify(label, data) for label in told[part]) for part in _JUDGED))
+            yield Trivial(name, *(tuple(_classify(label, data) for label in told[split]) for split in _JUDGED))
 
 
 def _classify(label: str, data: Data) -> Classified:
@@ -164,13 +164,15 @@ def _tagged(data: Data) -> Iterator[Trivial]:
     from sklearn.feature_extraction import DictVectorizer
 
     counter = DictVectorizer()
-    rows: dict[Part, Any] = {}
-    for part in ("train", *_JUDGED):
-        words = [features for item in data.part(part) for features in _around(item)]
-        rows[part] = (counter.fit_transform if part == "train" else counter.transform)(words)
+    rows: dict[Split, Any] = {}
+    for split in ("train", *_JUDGED):
+        words = [features for item in data.split(split) for features in _around(item)]
+        rows[split] = (counter.fit_transform if split == "train" else counter.transform)(words)
     tags = [tag for item in data.train if isinstance(item, Tagged) for tag in item.tags]
     for told in _regressions(rows, tags):
-        yield Trivial("each word with its neighbours", *(tuple(_tag(told[part], data.part(part))) for part in _JUDGED))
+        yield Trivial(
+            "each word with its neighbours", *(tuple(_tag(told[split], data.split(split))) for split in _JUDGED)
+        )
 
 
 def _around(item: Item) -> Iterator[dict[str, float]]:
@@ -201,7 +203,9 @@ def _tag(tags: Sequence[str], items: Sequence[Item]) -> Iterator[TaggedWords]:
 
 def _answered(data: Data) -> Iterator[Trivial]:
     """The name or number in the sentence that shares most words with the question; none where it shares too few."""
-    dev, test = ([_nearest(item) for item in data.part(part) if isinstance(item, PassageQuestion)] for part in _JUDGED)
+    dev, test = (
+        [_nearest(item) for item in data.split(split) if isinstance(item, PassageQuestion)] for split in _JUDGED
+    )
     shares = sorted({share for share, _ in dev})
     for least in [0.0, *(sum(two) / 2 for two in pairwise(shares))]:
         of_parts = (tuple(_answer(*each, least) for each in nearest) for nearest in (dev, test))
@@ -234,11 +238,11 @@ def _nearest(item: PassageQuestion) -> tuple[float, tuple[int, str]]:
 def _rated(data: Data) -> Iterator[Trivial]:
     from sklearn.linear_model import Ridge
 
-    shared = (tuple(Rated(HIGHEST_SCORE * _in_common(item)) for item in data.part(part)) for part in _JUDGED)
+    shared = (tuple(Rated(HIGHEST_SCORE * _in_common(item)) for item in data.split(split)) for split in _JUDGED)
     yield Trivial("the share of words in common", *shared)
     features = _numbers()
     fitted = Ridge().fit(features(data.train, True), [item.score for item in data.train if isinstance(item, Scored)])
-    told = (tuple(map(Rated, fitted.predict(features(data.part(part), False)).tolist())) for part in _JUDGED)
+    told = (tuple(map(Rated, fitted.predict(features(data.split(split), False)).tolist())) for split in _JUDGED)
     yield Trivial("lengths and words in common", *told)
 
 

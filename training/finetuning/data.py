@@ -1,8 +1,8 @@
-"""What a model is tuned on: the items of a task in three parts, and the built-in sets of them. Imports no torch."""
+"""What a model is tuned on: the items of a task in three splits, and the built-in sets of them. Imports no torch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, get_args
@@ -14,8 +14,11 @@ from model_zoo.errors import InvalidInput
 Kind = Literal["classification", "tagging", "answering", "similarity"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-Part = Literal["train", "dev", "test"]
-PARTS: tuple[Part, ...] = get_args(Part)
+Split = Literal["train", "dev", "test"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+"""The training, the development and the test split."""
+
+USES: Mapping[Split, str] = {"train": "train on", "dev": "choose by", "test": "test on"}
 
 OUTSIDE = "O"
 """The tag of a word that is in no entity. The others are B-TYPE where an entity begins and I-TYPE inside (IOB2)."""
@@ -90,7 +93,7 @@ together. "" where an item stands for itself, as in uploaded data.
 
 @dataclass(frozen=True)
 class Data:
-    """Items of one kind in three parts: trained on, chosen by, and held out for the scores that are shown.
+    """Items of one kind in three splits: trained on, chosen by, and held out for the scores that are shown.
 
     ``name`` tells it from other data: a built-in set's name, or a fingerprint of the visitor's own. ``labels`` are
     those of classification, or the tags of tagging, in the order of the network's outputs; empty for other kinds.
@@ -108,8 +111,8 @@ class Data:
     measure: str = "accuracy"
     notes: tuple[str, ...] = field(default=(), repr=False)
 
-    def part(self, part: Part) -> tuple[Item, ...]:
-        found: tuple[Item, ...] = getattr(self, part)
+    def split(self, split: Split) -> tuple[Item, ...]:
+        found: tuple[Item, ...] = getattr(self, split)
         return found
 
     @cached_property
@@ -144,7 +147,7 @@ class BuiltIn:
     """A set written for this project; each lies in a file of its own in ``training/finetuning/sets`` as ``SET``.
 
     ``question`` is what the model is to answer, in a short sentence. ``card`` says in Markdown what it is made of, how
-    its parts are kept apart, how balanced it is and what it cannot show. ``part`` makes the items of one part, always
+    its splits are kept apart, how balanced it is and what it cannot show. ``items`` makes those of one split, always
     the same, those of one template with one ``cluster``; ``labels`` and ``measure`` are those of ``Data``. ``tries``
     are (text, second text or None) to try a tuned model with; none of them is in the set.
     """
@@ -154,7 +157,7 @@ class BuiltIn:
     kind: Kind
     question: str
     card: str
-    part: Callable[[Part], tuple[Item, ...]]
+    items: Callable[[Split], tuple[Item, ...]]
     labels: tuple[str, ...] = ()
     measure: str = "accuracy"
     tries: tuple[tuple[str, str | None], ...]
@@ -165,9 +168,9 @@ class BuiltIn:
             name=self.name,
             title=self.title,
             kind=self.kind,
-            train=self.part("train"),
-            dev=self.part("dev"),
-            test=self.part("test"),
+            train=self.items("train"),
+            dev=self.items("dev"),
+            test=self.items("test"),
             labels=self.labels,
             measure=self.measure,
         )
@@ -175,15 +178,12 @@ class BuiltIn:
 
 def check(data: Data) -> Data:
     """The data itself. Raises InvalidInput, with what to do, for data that nothing can be learnt from."""
-    for part in PARTS:
-        if not data.part(part):
-            raise InvalidInput(f"{data.title} has no items to {_USES[part]}. Bring more of them.")
+    for split in SPLITS:
+        if not data.split(split):
+            raise InvalidInput(f"{data.title} has no items to {USES[split]}. Bring more of them.")
     if data.kind == "classification" and len(data.labels) < 2:
         only = f" (“{data.labels[0]}”)" if data.labels else ""
         raise InvalidInput(f"{data.title} has one label only{only}. Bring items of at least two labels.")
     if data.kind == "tagging" and not set(data.labels) - {OUTSIDE}:
         raise InvalidInput(f"In {data.title} no word is in an entity. Bring sentences with tags such as B-PERSON.")
     return data
-
-
-_USES = {"train": "train on", "dev": "choose by", "test": "test on"}

@@ -26,7 +26,7 @@ from model_zoo.types import Encoding
 from training.finetuning import lora, scores, stopped
 from training.finetuning.baselines import Trivial, candidates, strongest
 from training.finetuning.batching import batches, n_batches
-from training.finetuning.data import Data, Item, Part, Tagged, check
+from training.finetuning.data import Data, Item, Split, Tagged, check
 from training.finetuning.folder import save
 from training.finetuning.network import Remembered, SmallVocabulary, fresh, seconds_a_text, set_learning
 from training.finetuning.results import Begun, Event, Heartbeat, Judged, Pictured, Prediction, Stepped, Tuned
@@ -71,10 +71,10 @@ class _Run:
         self.network = fresh(loaded, self.data, self.settings)
         # LoRA's are added to the others in the end.
         self.n_parameters = sum(w.numel() for name, w in self.network.named_parameters() if not lora.is_own(name))
-        self.encodings: dict[Part, list[Encoding]] = {}
+        self.encodings: dict[Split, list[Encoding]] = {}
         self.vocabulary: SmallVocabulary | None = None
         self.remembered: Remembered | None = None
-        self.features: dict[Part, list[torch.Tensor]] = {}
+        self.features: dict[Split, list[torch.Tensor]] = {}
         self.optimizer: torch.optim.Optimizer | None = None
         self.decay = 1.0  # of the embeddings' rows that do not occur
         self.phase = 0
@@ -122,9 +122,9 @@ class _Run:
         yield from self._finish(n_learning)
 
     def _encode(self) -> Iterator[Event]:
-        for part in ("train", "dev", "test"):
-            items = self.data.part(part)
-            self.encodings[part] = found = []
+        for split in ("train", "dev", "test"):
+            items = self.data.split(split)
+            self.encodings[split] = found = []
             for place, item in enumerate(items):
                 found.append(self.loaded.encode(item.text, item.pair, self.settings.max_tokens))
                 if place % _ENCODED_AT_ONCE == _ENCODED_AT_ONCE - 1:
@@ -175,7 +175,7 @@ class _Run:
     def _remember(self) -> Iterator[Event]:
         assert self.remembered is not None
         encoder = self.remembered.encoder.eval()
-        for part, encodings in self.encodings.items():
+        for split, encodings in self.encodings.items():
             states: dict[int, torch.Tensor] = {}
             for batch in padded_batches(encodings, self.pads):
                 inputs = self.loaded.inputs([encodings[place] for place in batch])
@@ -183,9 +183,9 @@ class _Run:
                 with torch.no_grad():
                     found = encoder(**inputs).last_hidden_state
                 states |= {place: found[row, : len(encodings[place])].clone() for row, place in enumerate(batch)}
-                self.seconds += (time.perf_counter() - began) * (part == "train")
+                self.seconds += (time.perf_counter() - began) * (split == "train")
                 yield Heartbeat()
-            self.features[part] = [states[place] for place in range(len(encodings))]
+            self.features[split] = [states[place] for place in range(len(encodings))]
 
     def _epochs(self) -> Iterator[Event]:
         """The epochs of a phase, from where it stands."""
@@ -223,16 +223,16 @@ class _Run:
         rate = phase.rate * share
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        passes = [(part, self._targets("train", part)) for part in self._passes(places)]
+        passes = [(some, self._targets("train", some)) for some in self._passes(places)]
         counts = [int((targets != IGNORED).sum()) for _, targets in passes]
         total = 0.0
         self.network.train()
-        for number, ((part, targets), n) in enumerate(zip(passes, counts, strict=True)):
+        for number, ((some, targets), n) in enumerate(zip(passes, counts, strict=True)):
             began = time.perf_counter()
             # Seeded for each pass, so that dropout is the same whoever else draws numbers meanwhile.
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(settings.seed * 1_000_003 + self.step * 1_009 + number)
-                loss = self._loss(self._output("train", part), targets, part) * (n / max(1, sum(counts)))
+                loss = self._loss(self._output("train", some), targets, some) * (n / max(1, sum(counts)))
                 loss.backward()
             total += float(loss.detach())
             self.seconds += time.perf_counter() - began
@@ -264,18 +264,18 @@ class _Run:
         for start in range(0, len(places), size):
             yield places[start : start + size]
 
-    def _targets(self, part: Part, places: Sequence[int]) -> torch.Tensor:
-        items = [self.data.part(part)[place] for place in places]
-        targets = self.task.targets([self.encodings[part][place] for place in places], items, self.data.labels)
+    def _targets(self, split: Split, places: Sequence[int]) -> torch.Tensor:
+        items = [self.data.split(split)[place] for place in places]
+        targets = self.task.targets([self.encodings[split][place] for place in places], items, self.data.labels)
         return targets.to(self.network.device)
 
-    def _output(self, part: Part, places: Sequence[int]) -> Any:
-        inputs = self.loaded.inputs([self.encodings[part][place] for place in places])
+    def _output(self, split: Split, places: Sequence[int]) -> Any:
+        inputs = self.loaded.inputs([self.encodings[split][place] for place in places])
         if self.vocabulary is not None:
             inputs["input_ids"] = self.vocabulary.places(inputs["input_ids"])
         if self.remembered is not None:
             self.remembered.states = nn.utils.rnn.pad_sequence(
-                [self.features[part][place] for place in places], batch_first=True
+                [self.features[split][place] for place in places], batch_first=True
             )
         output = self.network(**inputs)
         return self.task.without_padding(output, inputs.get("attention_mask"))
@@ -289,7 +289,7 @@ class _Run:
         return self.settings.alpha * loss + (1 - self.settings.alpha) * soft
 
     def _judge(self) -> Iterator[Event]:
-        """The development part: loss, score, and where its texts stand."""
+        """Loss and score on the development split, and where its texts stand."""
         loss, predictions, vectors = yield from self._answers("dev")
         score = scores.value(self.data.measure, self.data.dev, predictions)
         epoch = self.steps[-1].epoch if self.steps else 0.0
@@ -299,9 +299,9 @@ class _Run:
             self.pictured.append(Pictured(int(epoch), vectors))
             yield self.pictured[-1]
 
-    def _answers(self, part: Part) -> Generator[Event, None, tuple[float, list[Prediction], np.ndarray]]:
-        """Mean loss and the predictions for a part, in its order, and the last layer's first vectors."""
-        items, encodings = self.data.part(part), self.encodings[part]
+    def _answers(self, split: Split) -> Generator[Event, None, tuple[float, list[Prediction], np.ndarray]]:
+        """Mean loss and the predictions for a split, in its order, and the last layer's first vectors."""
+        items, encodings = self.data.split(split), self.encodings[split]
         found: dict[int, Prediction] = {}
         vectors: dict[int, np.ndarray] = {}
         total, counted = 0.0, 0
@@ -313,8 +313,8 @@ class _Run:
         try:
             for batch in padded_batches(encodings, self.pads):
                 with torch.no_grad():
-                    output = self._output(part, batch)
-                    targets = self._targets(part, batch)
+                    output = self._output(split, batch)
+                    targets = self._targets(split, batch)
                     n = int((targets != IGNORED).sum())
                     total += float(self.task.loss(output, targets)) * n if n else 0.0
                 counted += n
@@ -369,7 +369,7 @@ class _Run:
 
     def _trivial(self) -> Generator[Event, None, Trivial]:
         """The strongest of the baselines that need no tuning."""
-        cosines: dict[Part, list[float]] | None = None
+        cosines: dict[Split, list[float]] | None = None
         if self.data.kind == "similarity":
             cosines = {"dev": (yield from self._cosines("dev")), "test": (yield from self._cosines("test"))}
         found = []
@@ -378,9 +378,9 @@ class _Run:
             yield Heartbeat()
         return strongest(self.data, found)
 
-    def _cosines(self, part: Part) -> Generator[Event, None, list[float]]:
+    def _cosines(self, split: Split) -> Generator[Event, None, list[float]]:
         """Of the two texts of each item: their tokens' mean in the last layer of the model as it was."""
-        items = self.data.part(part)
+        items = self.data.split(split)
         texts = [(text, None) for item in items for text in (item.text, item.pair or "")]
         vectors: dict[int, np.ndarray] = {}
         for place, states in hidden_states(self.loaded, texts, [self.loaded.info.n_layers]):

@@ -31,7 +31,7 @@ class TunedModel:
 
     @property
     def scores(self) -> dict[str, Score]:
-        """The scores on the test part with their intervals, by measure."""
+        """The scores on the test split with their intervals, by measure."""
         return {score.measure: score for score in self.outcome.scores}
 
     def predictions(self, texts: Sequence[str | tuple[str, str]]) -> tuple[Prediction, ...]:

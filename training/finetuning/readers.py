@@ -15,23 +15,23 @@ from typing import Any, cast
 from analysis import files
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
-from training.finetuning import entities, parts
+from training.finetuning import entities, splits
 from training.finetuning.data import (
     HIGHEST_SCORE,
     OUTSIDE,
-    PARTS,
+    SPLITS,
     Data,
     Item,
     Kind,
     Labelled,
-    Part,
     PassageQuestion,
     Scored,
+    Split,
     Tagged,
     check,
 )
 from training.finetuning.formats import Rows, rows, shown
-from training.finetuning.parts import Row
+from training.finetuning.splits import Row
 
 FEWEST = 10
 MOST_LABELS = 50
@@ -43,7 +43,7 @@ _MEASURE: Mapping[Kind, str] = {
     "answering": "span_f1",
     "similarity": "spearman",
 }
-_PARTS: Mapping[str, Part] = {
+_SPLITS: Mapping[str, Split] = {
     **dict.fromkeys(("train", "training", "tr"), "train"),
     **dict.fromkeys(("dev", "development", "validation", "valid", "val", "va"), "dev"),
     **dict.fromkeys(("test", "testing", "te"), "test"),
@@ -53,17 +53,17 @@ _SCALES = ((0.0, 1.0), (0.0, HIGHEST_SCORE), (-1.0, 1.0), (0.0, 10.0), (0.0, 100
 
 
 def read(data: bytes, name: str, kind: Kind, seed: int) -> Data:
-    """The items of a file in three parts, checked; ``name`` is what it is called in messages.
+    """The items of a file in three splits, checked; ``name`` is what it is called in messages.
 
     A table (CSV, TSV, with semicolons or bars), JSON lines, CoNLL columns for tagging, or SQuAD's JSON for answering;
-    ``formats.COLUMNS`` are the columns of the first two. A column ``split`` gives the parts; without one the seed draws
-    70% to train on, 10% to choose by and 20% to test on, as ``parts.drawn`` says. Of a large file a sample is drawn, of
-    at most ``parts.MOST`` items. Raises InvalidInput.
+    ``formats.COLUMNS`` are the columns of the first two. A column ``split`` gives the splits; without one the seed
+    draws 70% to train on, 10% to choose by and 20% to test on, as ``splits.drawn`` says. Of a large file a sample is
+    drawn, of at most ``splits.MOST`` items. Raises InvalidInput.
     """
     text, said = files.decoded(data, name)
     notes = list(said)
     found = rows(text, name, kind)
-    items = parts.unrepeated(_READERS[kind](found, notes), _ONE[kind], notes)
+    items = splits.unrepeated(_READERS[kind](found, notes), _ONE[kind], notes)
     if len(items) < FEWEST:
         apart = " An empty line ends a sentence." if kind == "tagging" else ""
         raise InvalidInput(
@@ -71,9 +71,9 @@ def read(data: bytes, name: str, kind: Kind, seed: int) -> Data:
             f"to choose by and to test on. Add more.{apart}{''.join(f' {note}' for note in notes)}"
         )
     _check_labels(items, kind, name)
-    split = parts.sampled(parts.drawn(items, kind, name, seed, notes), seed, notes)
-    labels = _labels(split, kind, notes)
-    train, dev, test = (tuple(row.item for row in split[part]) for part in PARTS)
+    usable = splits.sampled(splits.drawn(items, kind, name, seed, notes), seed, notes)
+    labels = _labels(usable, kind, notes)
+    train, dev, test = (tuple(row.item for row in usable[split]) for split in SPLITS)
     fingerprint = hashlib.sha256(b"\0".join([kind.encode(), str(seed).encode(), data])).hexdigest()[:16]
     return _learnable(
         check(
@@ -92,17 +92,17 @@ def read(data: bytes, name: str, kind: Kind, seed: int) -> Data:
     )
 
 
-def _part(row: Mapping[str, Any], found: Rows, number: int) -> Part | None:
-    """The part that a row names; None where the file has no column for it."""
+def _split(row: Mapping[str, Any], found: Rows, number: int) -> Split | None:
+    """The split that a row names; None where the file has no column for it."""
     if "split" not in row:
         return None
     named = files.plain(row["split"]).strip()
-    if named.lower() not in _PARTS:
+    if named.lower() not in _SPLITS:
         raise InvalidInput(
             f"{found.where(number)}: the part is “{shown(named)}”. Write train, dev (or validation) or test, or leave "
             "the column out."
         )
-    return _PARTS[named.lower()]
+    return _SPLITS[named.lower()]
 
 
 def _classification(found: Rows, notes: list[str]) -> list[Row]:
@@ -117,15 +117,15 @@ def _classification(found: Rows, notes: list[str]) -> list[Row]:
                 f"{found.where(number)}: the label has {len(label):,} characters; labels are names of up to "
                 f"{MAX_LABEL}. Check which column is the label."
             )
-        part = _part(row, found, number)
-        read.append(Row(number, Labelled(text, pair or None, label), (text, pair), label, part, label))
+        split = _split(row, found, number)
+        read.append(Row(number, Labelled(text, pair or None, label), (text, pair), label, split, label))
     pairs = any("pair" in row for _, row in found.each)
     notes += files.left_out(empty, "two texts and a label" if pairs else "a text or a label", found.unit)
     return read
 
 
 def _similarity(found: Rows, notes: list[str]) -> list[Row]:
-    read: list[tuple[int, str, str, float, Part | None]] = []
+    read: list[tuple[int, str, str, float, Split | None]] = []
     empty = []
     for number, row in found.each:
         text, pair, written = (files.plain(row.get(column)).strip() for column in ("text", "pair", "score"))
@@ -138,7 +138,7 @@ def _similarity(found: Rows, notes: list[str]) -> list[Row]:
                 f"{found.where(number)}: the score “{shown(written)}” is not a number. Write one from 0 (nothing in "
                 f"common) to {HIGHEST_SCORE:.0f} (the same meaning)."
             )
-        read.append((number, text, pair, score, _part(row, found, number)))
+        read.append((number, text, pair, score, _split(row, found, number)))
     notes += files.left_out(empty, "two texts and a score", found.unit)
     if not read:
         return []
@@ -151,12 +151,12 @@ def _similarity(found: Rows, notes: list[str]) -> list[Row]:
     if (low, high) != (0.0, HIGHEST_SCORE):
         notes.append(f"The scores, from {low:g} to {high:g}, were rescaled to 0 to {HIGHEST_SCORE:.0f}.")
     items = []
-    for number, text, pair, score, part in read:
+    for number, text, pair, score, split in read:
         # Halves first: the difference of two large numbers can be larger than any.
         share = (score / 2 - low / 2) / (high / 2 - low / 2)
         rescaled = score if (low, high) == (0.0, HIGHEST_SCORE) else HIGHEST_SCORE * share
         first, second = sorted((text, pair))
-        items.append(Row(number, Scored(text, pair, rescaled), (first, second), score, part, ""))
+        items.append(Row(number, Scored(text, pair, rescaled), (first, second), score, split, ""))
     return items
 
 
@@ -166,7 +166,7 @@ def _scale(lowest: float, highest: float) -> tuple[float, float]:
 
 
 def _tagging(found: Rows, notes: list[str]) -> list[Row]:
-    sentences: list[tuple[int, tuple[str, ...], tuple[str, ...], Part | None]] = []
+    sentences: list[tuple[int, tuple[str, ...], tuple[str, ...], Split | None]] = []
     empty = []
     for number, row in found.each:
         words, tags = (_words(row[column]) for column in ("tokens", "tags"))
@@ -176,14 +176,14 @@ def _tagging(found: Rows, notes: list[str]) -> list[Row]:
                 "Each word needs a tag of its own."
             )
         if words and all(words) and all(tags):
-            sentences.append((number, words, tags, _part(row, found, number)))
+            sentences.append((number, words, tags, _split(row, found, number)))
         else:
             empty.append(number)
     notes += files.left_out(empty, "a word and a tag in every place", found.unit)
     tagged = entities.in_iob2([(found.where(number), tags) for number, _, tags, _ in sentences], notes)
     return [
-        Row(number, Tagged(words, tags), words, tags, part, "")
-        for (number, words, _, part), tags in zip(sentences, tagged, strict=True)
+        Row(number, Tagged(words, tags), words, tags, split, "")
+        for (number, words, _, split), tags in zip(sentences, tagged, strict=True)
     ]
 
 
@@ -223,11 +223,11 @@ def _answering(found: Rows, notes: list[str]) -> list[Row]:
             joined += 1
             answers = [*cast(PassageQuestion, before.item).answers, *answers]
         item = PassageQuestion(question, context, tuple(dict.fromkeys(answers)))
-        part = _part(row, found, number)
+        split = _split(row, found, number)
         if before is not None:
-            part = parts.most_held_out((part, before.part))
+            split = splits.most_held_out((split, before.split))
         stratum = "answered" if item.answers else "not answered"
-        read[question, context] = Row(number, item, (question, context), None, part, stratum)
+        read[question, context] = Row(number, item, (question, context), None, split, stratum)
     notes += files.left_out(empty, "a question or a passage", found.unit)
     if foreign:
         notes.append(
@@ -331,17 +331,19 @@ def _check_labels(items: Sequence[Row], kind: Kind, name: str) -> None:
         )
 
 
-def _labels(split: parts.Split, kind: Kind, notes: list[str]) -> tuple[str, ...]:
+def _labels(usable: splits.SplitRows, kind: Kind, notes: list[str]) -> tuple[str, ...]:
     """Those of the network's outputs: numbers by their size, anything else by the alphabet, "O" before other tags.
     Those that cannot be learnt, or not be seen to be learnt, are noted.
     """
-    counts = {part: Counter(label for row in split[part] for label in _kinds_of(row.item)) for part in PARTS}
+    counts = {split: Counter(label for row in usable[split] for label in _kinds_of(row.item)) for split in SPLITS}
     total = sum(counts.values(), Counter[str]())
     untaught = sorted(label for label in total if not counts["train"][label])
     if untaught:
         notes.append(f"In no item to train on, so that it cannot be learnt: {_named(untaught)}.")
     if kind == "tagging":
-        tags = {tag for part in PARTS for row in split[part] if isinstance(row.item, Tagged) for tag in row.item.tags}
+        tags = {
+            tag for split in SPLITS for row in usable[split] if isinstance(row.item, Tagged) for tag in row.item.tags
+        }
         return (OUTSIDE, *sorted(tags - {OUTSIDE}, key=lambda tag: (entities.type_of(tag), tag)))
     single = sorted(label for label, n in total.items() if n == 1 and counts["train"][label])
     if single:

@@ -32,7 +32,7 @@ class Stepped:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The development part at the start (epoch 0) and after each epoch: mean loss, and the data's ``measure``."""
+    """The development split at the start (epoch 0) and after each epoch: mean loss, and the data's ``measure``."""
 
     step: int
     epoch: float
@@ -114,7 +114,7 @@ Prediction = Classified | TaggedWords | Answered | Rated
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score on the test part with its 95% interval; ``baseline`` is that of answering always alike (majority label,
+    """A score on the test split with its 95% interval; ``baseline`` is that of answering always alike (majority label,
     "O" for every word, "no answer", the mean score), None where it is not defined; ``trivial`` that of the strongest of
     the baselines that were tried (see ``baselines``), None where none was.
     """
@@ -131,7 +131,7 @@ class Score:
 class Tuned:
     """The outcome. ``id`` is the tuned model's, which the engine knows like any other until the visitor leaves.
 
-    ``predictions`` are those for the test part, in its order, ``scores`` the data's measure first. ``latency`` is the
+    ``predictions`` are those for the test split, in its order, ``scores`` the data's measure first. ``latency`` is the
     median time of one text by itself in seconds, ``n_bytes`` the memory of its weights, ``seconds`` those of
     training; ``rate`` is the highest learning rate it had. ``trivial`` says by what the scores' ``trivial`` is reached.
     """

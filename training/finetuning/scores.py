@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from analysis.intervals import Spread, interval, left_out, of_mean
 from model_zoo.types import counted
-from training.finetuning.data import OUTSIDE, Data, Item, Kind, Labelled, Part, PassageQuestion, Scored, Tagged
+from training.finetuning.data import OUTSIDE, Data, Item, Kind, Labelled, PassageQuestion, Scored, Split, Tagged
 from training.finetuning.entities import entities_of
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Score, TaggedWords
 
@@ -89,7 +89,7 @@ def value(measure: str, items: Sequence[Item], predictions: Sequence[Prediction]
 def evaluate(
     data: Data, *of_seeds: Sequence[Prediction], beside: Sequence[Prediction] | None = None
 ) -> tuple[Score, ...]:
-    """The scores on the test part by the predictions of a model, or the means over those of several seeds, with 95%
+    """The scores on the test split by the predictions of a model, or the means over those of several seeds, with 95%
     intervals over clusters of items (and over seeds), and the baseline. ``beside`` are those of something trivial.
     """
     clusters = _clusters(data.test)
@@ -123,19 +123,19 @@ def _clusters(items: Sequence[Item]) -> npt.NDArray[np.int64]:
     return np.array([numbers.setdefault(item.cluster or place, len(numbers)) for place, item in enumerate(items)])
 
 
-def always_alike(data: Data, part: Part = "test") -> list[Prediction] | None:
-    """For each item of a part the same answer: the majority label of the training part, "O" for every word, no answer.
-    None for similarity, where an order cannot be told from scores that are all alike.
+def always_alike(data: Data, split: Split = "test") -> list[Prediction] | None:
+    """For each item of a split the same answer: the majority label of the training split, "O" for every word, no
+    answer. None for similarity, where an order cannot be told from scores that are all alike.
     """
     if data.kind == "classification":
         label = Counter(item.label for item in data.train if isinstance(item, Labelled)).most_common(1)[0][0]
         shares = tuple(float(each == label) for each in data.labels)
-        return [Classified(label, shares) for _ in data.part(part)]
+        return [Classified(label, shares) for _ in data.split(split)]
     if data.kind == "tagging":
-        words = [item.words for item in data.part(part) if isinstance(item, Tagged)]
+        words = [item.words for item in data.split(split) if isinstance(item, Tagged)]
         return [TaggedWords(each, (OUTSIDE,) * len(each), (1.0,) * len(each)) for each in words]
     if data.kind == "answering":
-        return [Answered((), 0.0) for _ in data.part(part)]
+        return [Answered((), 0.0) for _ in data.split(split)]
     return None
 
 

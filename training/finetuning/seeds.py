@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
-from training.finetuning.data import PARTS, Data
+from training.finetuning.data import SPLITS, Data
 from training.finetuning.settings import Settings
 
 FILE = Path(__file__).with_name("seeds.json")
@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("seeds.json")
 @lru_cache(maxsize=8)
 def fingerprint(data: Data) -> str:
     """Of all items: numbers of a set that has changed since are not shown."""
-    every = [[repr(item) for item in data.part(part)] for part in PARTS]
+    every = [[repr(item) for item in data.split(split)] for split in SPLITS]
     return hashlib.sha256(json.dumps([every, data.measure]).encode()).hexdigest()[:16]
 
 

@@ -11,14 +11,14 @@ from typing import Final, TypeVar
 import numpy as np
 
 from analysis.probing.grammar import ADJECTIVES, ADVERBS, PEOPLE, PLACES, THINGS, TRANSITIVE, listed
-from training.finetuning.data import PARTS, BuiltIn, Labelled, Part
+from training.finetuning.data import SPLITS, BuiltIn, Labelled, Split
 from training.finetuning.writing import Deck, shuffled, written
 
 T = TypeVar("T")
 
 LABELS: Final = ("unacceptable", "acceptable")
 _SEED = 15
-_PAIRS: Final[Mapping[Part, int]] = {"train": 280, "dev": 40, "test": 80}
+_PAIRS: Final[Mapping[Split, int]] = {"train": 280, "dev": 40, "test": 80}
 
 # Without an article these can be names (King, Uncle), titles or masses (some rope), which would be acceptable.
 _NOT_COMMON = frozenset(
@@ -32,21 +32,21 @@ _COMPARATIVES = {
     "old": "older", "small": "smaller", "tall": "taller", "dirty": "dirtier", "ugly": "uglier", "large": "larger",
     "heavy": "heavier", "new": "newer", "lovely": "lovelier", "plain": "plainer", "simple": "simpler", "tiny": "tinier",
 }  # fmt: skip
-_WITHOUT_OBJECT: Final[Mapping[Part, str]] = {
+_WITHOUT_OBJECT: Final[Mapping[Split, str]] = {
     "train": "disappeared vanished arrived fell slept",
     "dev": "emerged wept",
     "test": "appeared laughed sneezed",
 }
-_MEN: Final[Mapping[Part, str]] = {
+_MEN: Final[Mapping[Split, str]] = {
     "train": "king uncle father monk",
     "dev": "grandfather",
     "test": "boy gentleman bridegroom",
 }
-_WOMEN: Final[Mapping[Part, str]] = {"train": "queen aunt mother nun", "dev": "grandmother", "test": "girl lady bride"}
+_WOMEN: Final[Mapping[Split, str]] = {"train": "queen aunt mother nun", "dev": "grandmother", "test": "girl lady bride"}
 
 # [acceptable|unacceptable]. Both sides of a kind use the same function words equally often: where one template has
 # "these" wrongly, another has it rightly.
-_TEMPLATES: Final[Mapping[str, Mapping[Part, Sequence[str]]]] = {
+_TEMPLATES: Final[Mapping[str, Mapping[Split, Sequence[str]]]] = {
     "agreement of subject and verb": {
         "train": (
             "the {sg} near the {pl2} [{third}|{base}] the {o}",
@@ -230,28 +230,28 @@ _TEMPLATES: Final[Mapping[str, Mapping[Part, Sequence[str]]]] = {
 }
 
 
-def _words(words: Sequence[T], part: Part) -> list[T]:
-    """One part's of a list: of eight words, five are for training, two for the test, one for development."""
-    share = {"train": (0, 1, 3, 4, 6), "dev": (7,), "test": (2, 5)}[part]
+def _words(words: Sequence[T], split: Split) -> list[T]:
+    """One split's of a list: of eight words, five are for training, two for the test, one for development."""
+    share = {"train": (0, 1, 3, 4, 6), "dev": (7,), "test": (2, 5)}[split]
     return [word for place, word in enumerate(words) if place % 8 in share]
 
 
-def _part(part: Part) -> tuple[Labelled, ...]:
-    rng = np.random.default_rng([_SEED, PARTS.index(part)])
+def _items(split: Split) -> tuple[Labelled, ...]:
+    rng = np.random.default_rng([_SEED, SPLITS.index(split)])
     people, things = (
-        Deck(rng, _words([noun for noun in nouns if noun.singular not in _NOT_COMMON], part))
+        Deck(rng, _words([noun for noun in nouns if noun.singular not in _NOT_COMMON], split))
         for nouns in (PEOPLE, THINGS)
     )
-    all_verbs = _words([verb for verb in TRANSITIVE if verb.base not in _STATES], part)
+    all_verbs = _words([verb for verb in TRANSITIVE if verb.base not in _STATES], split)
     verbs = Deck(rng, all_verbs)
     with_object = Deck(rng, [verb for verb in all_verbs if verb.base in _WITH_OBJECT])
-    without_object, men, women = (Deck(rng, words[part].split()) for words in (_WITHOUT_OBJECT, _MEN, _WOMEN))
-    adjectives = _words(ADJECTIVES, part)
+    without_object, men, women = (Deck(rng, words[split].split()) for words in (_WITHOUT_OBJECT, _MEN, _WOMEN))
+    adjectives = _words(ADJECTIVES, split)
     grades = Deck(rng, [word for word in adjectives if word in _COMPARATIVES])
     single = {
         "adj": Deck(rng, adjectives),
-        "adv": Deck(rng, _words(ADVERBS, part)),
-        "place": Deck(rng, _words(PLACES, part)),
+        "adv": Deck(rng, _words(ADVERBS, split)),
+        "place": Deck(rng, _words(PLACES, split)),
         "gone": without_object,
         "man": men,
         "woman": women,
@@ -278,8 +278,8 @@ def _part(part: Part) -> tuple[Labelled, ...]:
 
     items: dict[str, Labelled] = {}
     for templates in _TEMPLATES.values():
-        pairs = _PAIRS[part] // (len(_TEMPLATES) * len(templates[part]))
-        for template in templates[part]:
+        pairs = _PAIRS[split] // (len(_TEMPLATES) * len(templates[split]))
+        for template in templates[split]:
             made = 0
             while made < pairs:
                 pair = fill(template)
@@ -317,7 +317,7 @@ same kinds of mistake as the training part, in other sentences.
 each is plainly wrong or plainly right. The sentences say odd things (“The dancer described the drum”): oddness is not a
 mistake.
 """,
-    part=_part,
+    items=_items,
     labels=LABELS,
     measure="mcc",
     tries=(

@@ -8,12 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import OUTSIDE, PARTS, BuiltIn, Part, Tagged
+from training.finetuning.data import OUTSIDE, SPLITS, BuiltIn, Split, Tagged
 from training.finetuning.writing import Deck, shuffled
 
 TYPES: Final = ("ORGANIZATION", "PERSON", "PLACE")
 LABELS: Final = (OUTSIDE, *(f"{mark}-{type_}" for type_ in TYPES for mark in "BI"))
-_COUNTS: Final[Mapping[Part, int]] = {"train": 280, "dev": 40, "test": 80}
+_COUNTS: Final[Mapping[Split, int]] = {"train": 280, "dev": 40, "test": 80}
 _WITHOUT = 0.1  # of the sentences hold no entity
 _SEED = 15
 _SLOT = re.compile(r"\{([plo])\}")
@@ -24,7 +24,7 @@ def _split(names: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in names.split(","))
 
 
-FIRST: Final[Mapping[Part, tuple[str, ...]]] = {
+FIRST: Final[Mapping[Split, tuple[str, ...]]] = {
     "train": _split(
         "Anna, Peter, Maria, John, Laura, David, Emma, Mark, Rose, Daniel, Julia, Robert, Grace, Thomas, Helen, Frank, "
         "Sarah, Will, Clara, Martin, Alice, Jack, Nora, Steven"
@@ -32,7 +32,7 @@ FIRST: Final[Mapping[Part, tuple[str, ...]]] = {
     "dev": _split("Olivia, George, Hannah, Paul, Irene, Victor"),
     "test": _split("Lucy, Henry, Ruth, Oscar, May, Simon, Diana, Walter, Ella, Hugo, Joy, Edward"),
 }
-LAST: Final[Mapping[Part, tuple[str, ...]]] = {
+LAST: Final[Mapping[Split, tuple[str, ...]]] = {
     "train": _split(
         "Miller, Garcia, Novak, Brown, Fischer, Rossi, Baker, Larsen, Silva, Green, Kowalski, Moore, Tanaka, "
         "Hill, Dubois, "
@@ -41,7 +41,7 @@ LAST: Final[Mapping[Part, tuple[str, ...]]] = {
     "dev": _split("Cooper, Moreau, Petrov, Young, Haas"),
     "test": _split("Bishop, Weber, Santos, King, Lindberg, Fox, Okafor, Price, Marino, Banks"),
 }
-PLACES: Final[Mapping[Part, tuple[str, ...]]] = {
+PLACES: Final[Mapping[Split, tuple[str, ...]]] = {
     "train": _split(
         "Paris, Chicago, Madrid, Kenya, Oslo, Brazil, New York, Lisbon, Canada, Vienna, Lake Geneva, Cairo, "
         "Warsaw, South "
@@ -50,7 +50,7 @@ PLACES: Final[Mapping[Part, tuple[str, ...]]] = {
     "dev": _split("Dublin, Peru, San Francisco, Zurich, Ghana"),
     "test": _split("Rome, Reading, Finland, Los Angeles, Berlin, Chile, Bath, Hong Kong, Naples, Nice, Scotland"),
 }
-ORGANIZATIONS: Final[Mapping[Part, tuple[str, ...]]] = {
+ORGANIZATIONS: Final[Mapping[Split, tuple[str, ...]]] = {
     "train": _split(
         "Northwind Airlines, Bluefield Bank, Harper and Sons, Ridgeway University, Solara Motors, Greenleaf Foods, the "
         "Ministry of Health, Orion Software, Baxter Hospital, the Harbour Museum, Falcon Insurance, Maple Books, Quick "
@@ -62,7 +62,7 @@ ORGANIZATIONS: Final[Mapping[Part, tuple[str, ...]]] = {
         "Railways, the Old Mill Theatre, Target Cycles, Brightwater Energy, Amber Studios"
     ),
 }
-TEMPLATES: Final[Mapping[Part, tuple[str, ...]]] = {
+TEMPLATES: Final[Mapping[Split, tuple[str, ...]]] = {
     "train": (
         "{p} moved from {l} to {l} last summer .",
         "{p} works for {o} in {l} .",
@@ -109,7 +109,7 @@ TEMPLATES: Final[Mapping[Part, tuple[str, ...]]] = {
     ),
 }
 # Without entities, some with words that are names elsewhere.
-WITHOUT: Final[Mapping[Part, tuple[str, ...]]] = {
+WITHOUT: Final[Mapping[Split, tuple[str, ...]]] = {
     "train": (
         "A red rose stood on the table .",
         "The baker will open at six .",
@@ -188,21 +188,21 @@ def _filled(template: str, decks: Mapping[str, Deck[str]], rng: np.random.Genera
     return Tagged(tuple(words), tuple(tags), template)
 
 
-def _part(part: Part) -> tuple[Tagged, ...]:
-    rng = np.random.default_rng((_SEED, PARTS.index(part)))
+def _items(split: Split) -> tuple[Tagged, ...]:
+    rng = np.random.default_rng((_SEED, SPLITS.index(split)))
     decks = {
-        "first": Deck(rng, FIRST[part]),
-        "last": Deck(rng, LAST[part]),
-        "l": Deck(rng, PLACES[part]),
-        "o": Deck(rng, ORGANIZATIONS[part]),
+        "first": Deck(rng, FIRST[split]),
+        "last": Deck(rng, LAST[split]),
+        "l": Deck(rng, PLACES[split]),
+        "o": Deck(rng, ORGANIZATIONS[split]),
     }
-    templates, without = Deck(rng, TEMPLATES[part]), Deck(rng, WITHOUT[part])
-    n_without = round(_WITHOUT * _COUNTS[part])
+    templates, without = Deck(rng, TEMPLATES[split]), Deck(rng, WITHOUT[split])
+    n_without = round(_WITHOUT * _COUNTS[split])
     found = {}
     for _ in range(n_without):
         words = tuple(without.draw().split())
         found[words] = Tagged(words, (OUTSIDE,) * len(words))
-    while len(found) < _COUNTS[part]:
+    while len(found) < _COUNTS[split]:
         item = _filled(templates.draw(), decks, rng)
         found[item.words] = item
     return shuffled(rng, list(found.values()))
@@ -228,7 +228,7 @@ and a rose, Bath and a bath.
 **What it cannot show.** The sentences are short and clean, like the first lines of news, and each type of entity stands
 in few kinds of places. Real text has titles, initials, spelling mistakes and names nobody has seen.
 """,
-    part=_part,
+    items=_items,
     labels=LABELS,
     measure="entity_f1",
     tries=(

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import PARTS, BuiltIn, Labelled, Part
+from training.finetuning.data import SPLITS, BuiltIn, Labelled, Split
 from training.finetuning.writing import Deck, shuffled, written
 
 LABELS: Final = ("negative", "positive")
@@ -283,9 +283,9 @@ _TEST = Writing(
 _WRITINGS: Final = {"train": _TRAIN, "dev": _DEV, "test": _TEST}
 
 
-def _part(part: Part) -> tuple[Labelled, ...]:
-    writing = _WRITINGS[part]
-    rng = np.random.default_rng([_SEED, PARTS.index(part)])
+def _items(split: Split) -> tuple[Labelled, ...]:
+    writing = _WRITINGS[split]
+    rng = np.random.default_rng([_SEED, SPLITS.index(split)])
 
     def deck(words: str) -> Deck[str]:
         return Deck(rng, words.split())
@@ -362,7 +362,7 @@ itself what “excellent” and “dreary” mean.
 opinion, no spelling mistake. How many sentences of the test are plain was settled while looking at the scores of
 embedded/bert: they tell how models and settings compare here, not how well any of them does on real reviews.
 """,
-    part=_part,
+    items=_items,
     labels=LABELS,
     measure="accuracy",
     tries=(

@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import PARTS, BuiltIn, Part, Scored
+from training.finetuning.data import SPLITS, BuiltIn, Scored, Split
 from training.finetuning.writing import shuffled
 
 _SEED = 15
-_PER_SCORE: Final[Mapping[Part, int]] = {"train": 35, "dev": 5, "test": 10}
+_PER_SCORE: Final[Mapping[Split, int]] = {"train": 35, "dev": 5, "test": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ The judge wore glasses.
 Trials can last for years.
 """)
 
-SCENES: Final[Mapping[Part, tuple[Scene, ...]]] = {"train": _TRAIN, "dev": _DEV, "test": _TEST}
+SCENES: Final[Mapping[Split, tuple[Scene, ...]]] = {"train": _TRAIN, "dev": _DEV, "test": _TEST}
 
 
 def _candidates(score: int, scenes: Sequence[Scene]) -> list[tuple[str, str]]:
@@ -291,14 +291,14 @@ def _candidates(score: int, scenes: Sequence[Scene]) -> list[tuple[str, str]]:
     return [pair for pairs in firsts for pair in pairs]
 
 
-def _part(part: Part) -> tuple[Scored, ...]:
-    rng = np.random.default_rng((_SEED, PARTS.index(part)))
-    scenes = shuffled(rng, SCENES[part])
+def _items(split: Split) -> tuple[Scored, ...]:
+    rng = np.random.default_rng((_SEED, SPLITS.index(split)))
+    scenes = shuffled(rng, SCENES[split])
     scene_of = {text: scene.said for scene in scenes for text in astuple(scene)}
     items = [
         Scored(first, second, float(score), scene_of[first])
         for score in range(6)
-        for first, second in _candidates(score, scenes)[: _PER_SCORE[part]]
+        for first, second in _candidates(score, scenes)[: _PER_SCORE[split]]
     ]
     return shuffled(rng, items)
 
@@ -323,7 +323,7 @@ about different things. A sentence occurs in several pairs of its part, and some
 **What it cannot show.** The scores come from a rule and not from many people’s judgements, the sentences are short,
 and nothing depends on a wider context.
 """,
-    part=_part,
+    items=_items,
     measure="spearman",
     tries=(
         ("A chef is tasting the sauce.", "The cook tries a spoonful of gravy."),

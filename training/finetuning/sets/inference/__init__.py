@@ -8,14 +8,14 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import PARTS, BuiltIn, Labelled, Part
+from training.finetuning.data import SPLITS, BuiltIn, Labelled, Split
 from training.finetuning.sets.inference.frames import FRAMES, POOLS, Frame
 from training.finetuning.sets.inference.of_one import FRAMES_OF_ONE
 from training.finetuning.writing import Deck, shuffled, written
 
 LABELS: Final = ("contradiction", "entailment", "neutral")
 _SEED = 15
-_EACH: Final[Mapping[Part, tuple[int, int]]] = {"train": (1, 4), "dev": (1, 4), "test": (1, 2)}
+_EACH: Final[Mapping[Split, tuple[int, int]]] = {"train": (1, 4), "dev": (1, 4), "test": (1, 2)}
 """Groups that a frame makes: one of three, and one of one."""
 _DENIES: Final = 4
 """One group in so many denies in its hypotheses: where half of them did, embedded/bert learnt what is open, but not
@@ -52,18 +52,18 @@ def _group(frame: Frame, premise: str, words: dict[str, str], denied: bool, clus
     ]
 
 
-def _part(part: Part) -> tuple[Labelled, ...]:
-    rng = np.random.default_rng([_SEED, PARTS.index(part)])
-    decks = {name: Deck(rng, pool.split(", ")) for name, pool in POOLS[part].items()}
+def _items(split: Split) -> tuple[Labelled, ...]:
+    rng = np.random.default_rng([_SEED, SPLITS.index(split)])
+    decks = {name: Deck(rng, pool.split(", ")) for name, pool in POOLS[split].items()}
     items: dict[tuple[str, str | None], Labelled] = {}
-    of_three, of_one = _EACH[part]
-    frames = [*((frame, of_three) for frame in FRAMES[part]), *((frame, of_one) for frame in FRAMES_OF_ONE[part])]
+    of_three, of_one = _EACH[split]
+    frames = [*((frame, of_three) for frame in FRAMES[split]), *((frame, of_one) for frame in FRAMES_OF_ONE[split])]
     for number, (frame, n) in enumerate(frames, 1):
         made = 0
         while made < n:
             denied = (number + made) % _DENIES == 0
             premise = frame.premises[(made + number // _DENIES) % len(frame.premises)]
-            group = _group(frame, premise, _words(frame, decks, rng), denied, f"{part} {number}: {frame.phenomenon}")
+            group = _group(frame, premise, _words(frame, decks, rng), denied, f"{split} {number}: {frame.phenomenon}")
             if items.keys().isdisjoint((item.text, item.pair) for item in group):
                 items |= {(item.text, item.pair): item for item in group}
                 made += 1
@@ -105,7 +105,7 @@ people alone it got 37% right, so the frames that tell of one were added; where 
 said that anything follows, so now a quarter do; and what gave the label away before (which thing stands first, and
 whether it is mentioned) was balanced.
 """,
-    part=_part,
+    items=_items,
     labels=LABELS,
     measure="accuracy",
     tries=(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from training.finetuning.data import Part
+from training.finetuning.data import Split
 
 
 @dataclass(frozen=True, slots=True)
@@ -814,9 +814,9 @@ opposites | names
 {x} did not beat {w}.
 """
 
-FRAMES: Final[Mapping[Part, tuple[Frame, ...]]] = {"train": read(_TRAIN), "dev": read(_DEV), "test": read(_TEST)}
+FRAMES: Final[Mapping[Split, tuple[Frame, ...]]] = {"train": read(_TRAIN), "dev": read(_DEV), "test": read(_TEST)}
 
-POOLS: Final[Mapping[Part, Mapping[str, str]]] = {
+POOLS: Final[Mapping[Split, Mapping[str, str]]] = {
     "train": {
         "names": "Anna, Peter, Maria, Tom, Lucy, David, Sarah, Paul, Nina, Mark, Julia, Robert, Susan, James, Kate",
         "people": "baker, nurse, farmer, pilot, lawyer, painter, waiter, dentist, plumber, barber",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from training.finetuning.data import Part
+from training.finetuning.data import Split
 from training.finetuning.sets.inference.frames import Frame, read
 
 _TRAIN = """
@@ -612,7 +612,7 @@ A guide led us to the {x}.
 A guide did not lead us to the {x}.
 """
 
-FRAMES_OF_ONE: Final[Mapping[Part, tuple[Frame, ...]]] = {
+FRAMES_OF_ONE: Final[Mapping[Split, tuple[Frame, ...]]] = {
     "train": read(_TRAIN),
     "dev": read(_DEV),
     "test": read(_TEST),

@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import PARTS, BuiltIn, Part, PassageQuestion
+from training.finetuning.data import SPLITS, BuiltIn, PassageQuestion, Split
 from training.finetuning.sets.questions.topics import TIME, Deed, Fact, Slot, Topic, listed, read
 from training.finetuning.writing import Deck, shuffled
 
-_PASSAGES: Final[Mapping[Part, int]] = {"train": 228, "dev": 20, "test": 60}
+_PASSAGES: Final[Mapping[Split, int]] = {"train": 228, "dev": 20, "test": 60}
 _TOLD = 4  # deeds of a passage; one fact of the topic or two are told of two people each, and some are left out
 _ANSWERED = 5  # questions of a passage that it answers
 _UNANSWERED = 2  # and that it does not
@@ -24,7 +24,7 @@ _STANDS_THERE = 0.5  # share of the questions on facts left out that ask of some
 _UNTOLD = 0.5  # share of the unanswered questions that are on a fact that is told, where there is one of their sort
 _SEED = 15
 
-NAMES: Final[Mapping[Part, tuple[str, ...]]] = {
+NAMES: Final[Mapping[Split, tuple[str, ...]]] = {
     "train": listed(
         "Anna; Peter; Maria; John; Laura; David; Emma; Mark; Rose; Daniel; Julia; Robert; Grace; Thomas; "
         "Helen; Frank; Sarah; Clara; Martin; Alice; Jack; Nora; Steven; Omar; Lily; Adam; Yusuf; Karen; Leo; "
@@ -37,7 +37,7 @@ NAMES: Final[Mapping[Part, tuple[str, ...]]] = {
     ),
 }
 
-TOPICS: Final[Mapping[Part, tuple[Topic, ...]]] = {part: read(part) for part in PARTS}
+TOPICS: Final[Mapping[Split, tuple[Topic, ...]]] = {split: read(split) for split in SPLITS}
 
 
 class _Writer:
@@ -144,11 +144,11 @@ class _Writer:
         return [PassageQuestion(question, passage, (), self.topic.name) for question in asked]
 
 
-def _part(part: Part) -> tuple[PassageQuestion, ...]:
-    rng = np.random.default_rng((_SEED, PARTS.index(part)))
-    names = Deck(rng, NAMES[part])
-    writers = [_Writer(topic, names, rng) for topic in TOPICS[part]]
-    items = [item for number in range(_PASSAGES[part]) for item in writers[number % len(writers)].items()]
+def _items(split: Split) -> tuple[PassageQuestion, ...]:
+    rng = np.random.default_rng((_SEED, SPLITS.index(split)))
+    names = Deck(rng, NAMES[split])
+    writers = [_Writer(topic, names, rng) for topic in TOPICS[split]]
+    items = [item for number in range(_PASSAGES[split]) for item in writers[number % len(writers)].items()]
     return shuffled(rng, items)
 
 
@@ -180,7 +180,7 @@ with most words of the question; to be learned is which words of it answer, and 
 or put together. Whoever wrote the set saw what `embedded/bert` scores on the development part, and on that of a simpler
 version, while writing it.
 """,
-    part=_part,
+    items=_items,
     measure="span_f1",
     tries=(
         (

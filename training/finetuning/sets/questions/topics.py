@@ -1,6 +1,6 @@
 """Topics of short passages as plain text: who did what, and when, where, why, how, with what or for whom.
 
-Each part has a file, ``train.txt`` and so on. A block of it is a topic: ``# name: opening sentences`` (slashes between
+Each split has a file, ``train.txt`` and so on. A block of it is a topic: ``# name: opening sentences`` (slashes between
 them), ``= people``, and a fact a line: ``base past | things | kind: ways | slot: question``. Lists have semicolons, and
 "_" is a space within a verb. Things that are people have ``whom:`` before them. ``kind`` is one of ``KINDS``, or the
 fact has "none". The last, where there is one, asks in other words, with {who} and {what}; ``who`` or ``way`` answers.
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from training.finetuning.data import Part
+from training.finetuning.data import Split
 
 Slot = Literal["who", "what", "way"]
 
@@ -124,9 +124,9 @@ class Deed:
         return question.format(who=_the(self.who), what=_the(self.what), base=self.fact.base, past=self.fact.past)
 
 
-def read(part: Part) -> tuple[Topic, ...]:
-    """The topics of a part, in the order of its file."""
-    text = Path(__file__).with_name(f"{part}.txt").read_text(encoding="utf-8")
+def read(split: Split) -> tuple[Topic, ...]:
+    """The topics of a split, in the order of its file."""
+    text = Path(__file__).with_name(f"{split}.txt").read_text(encoding="utf-8")
     return tuple(_topic(block.splitlines()) for block in text.strip().split("\n\n"))
 
 

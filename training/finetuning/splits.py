@@ -12,22 +12,21 @@ import numpy.typing as npt
 from analysis.probing.data import DEV, TEST, TRAIN, ignoring_case_and_spaces, random_split, with_part
 from model_zoo.errors import InvalidInput
 from model_zoo.types import counted
-from training.finetuning.data import PARTS, Item, Kind, Part
+from training.finetuning.data import SPLITS, USES, Item, Kind, Split
 
 DEV_SHARE, TEST_SHARE = 0.1, 0.2
-MOST: Mapping[Part, int] = {"train": 2000, "dev": 500, "test": 500}
-"""Items in a part; of more, a sample is drawn. Two cores take all weights through so many in a few minutes."""
+MOST: Mapping[Split, int] = {"train": 2000, "dev": 500, "test": 500}
+"""Items in a split; of more, a sample is drawn. Two cores take all weights through so many in a few minutes."""
 FEWEST_GROUPS = 3
 FEWEST_FIRST_TEXTS = 10
 
-_USES: Mapping[Part, str] = {"train": "train on", "dev": "choose by", "test": "test on"}
-_NUMBER: Mapping[Part, int] = {"train": TRAIN, "dev": DEV, "test": TEST}
+_NUMBER: Mapping[Split, int] = {"train": TRAIN, "dev": DEV, "test": TEST}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """An item and the number of its line. Items of the same ``key`` are the same but for what they are labelled with,
-    their ``gold``. ``part`` is that of the file, None where it names none. Samples hold every ``stratum`` in
+    their ``gold``. ``split`` is that of the file, None where it names none. Samples hold every ``stratum`` in
     proportion.
     """
 
@@ -35,21 +34,21 @@ class Row:
     item: Item
     key: tuple[str, ...]
     gold: Hashable
-    part: Part | None
+    split: Split | None
     stratum: str
 
 
-Split = dict[Part, list[Row]]
+SplitRows = dict[Split, list[Row]]
 
 
 def unrepeated(rows: Sequence[Row], what: str, notes: list[str]) -> list[Row]:
-    """Each item once, in the part that is held out the most, and none of those that the file labels in two ways."""
+    """Each item once, in the split that is held out the most, and none of those that the file labels in two ways."""
     found: dict[tuple[str, ...], Row] = {}
     golds: dict[tuple[str, ...], set[Hashable]] = {}
     for row in rows:
         before = found.setdefault(row.key, row)
-        if before.part != row.part:
-            found[row.key] = replace(before, part=most_held_out((before.part, row.part)))
+        if before.split != row.split:
+            found[row.key] = replace(before, split=most_held_out((before.split, row.split)))
         golds.setdefault(row.key, set()).add(row.gold)
     unsure = {key for key, several in golds.items() if len(several) > 1}
     repeated = sum(row.key not in unsure for row in rows) - (len(found) - len(unsure))
@@ -60,14 +59,14 @@ def unrepeated(rows: Sequence[Row], what: str, notes: list[str]) -> list[Row]:
     return [row for row in found.values() if row.key not in unsure]
 
 
-def drawn(rows: Sequence[Row], kind: Kind, name: str, seed: int, notes: list[str]) -> Split:
-    """The rows in their parts: those of the file, or at random by the seed, every label in proportion.
+def drawn(rows: Sequence[Row], kind: Kind, name: str, seed: int, notes: list[str]) -> SplitRows:
+    """The rows in their splits: those of the file, or at random by the seed, every label in proportion.
 
-    Texts that are alike but for case and spaces are always in one part: of a file's own parts, in the one that is held
-    out the most. At random, questions on one passage stay together, too, and pairs with the same first text, unless
-    there are too few different ones. Raises InvalidInput where there is too little to be divided.
+    Texts that are alike but for case and spaces are always in one split: of a file's own splits, in the one that is
+    held out the most. At random, questions on one passage stay together, too, and pairs with the same first text,
+    unless there are too few different ones. Raises InvalidInput where there is too little to be divided.
     """
-    unnamed = [row for row in rows if row.part is None]
+    unnamed = [row for row in rows if row.split is None]
     if unnamed and len(unnamed) < len(rows):
         raise InvalidInput(
             f"{name}, line {unnamed[0].number:,}: this line names no part, and others do. Write train, dev or test "
@@ -87,11 +86,11 @@ def drawn(rows: Sequence[Row], kind: Kind, name: str, seed: int, notes: list[str
         number = _as_named(rows, seed, notes)
         if kind == "answering" or rows[0].item.pair is not None:
             _say_of_shared(groups, number.tolist(), what, notes)
-    return {part: [row for row, of in zip(rows, number, strict=True) if of == _NUMBER[part]] for part in PARTS}
+    return {split: [row for row, of in zip(rows, number, strict=True) if of == _NUMBER[split]] for split in SPLITS}
 
 
 def _groups(rows: Sequence[Row], kind: Kind) -> tuple[list[str], str]:
-    """What each row must share its part with, and what that is called."""
+    """What each row must share its split with, and what that is called."""
     if kind == "answering":
         return [str(row.item.pair) for row in rows], "passage"
     first = [row.item.text for row in rows]
@@ -102,41 +101,41 @@ def _groups(rows: Sequence[Row], kind: Kind) -> tuple[list[str], str]:
     return ["\n".join(row.key) for row in rows], "pair"
 
 
-def most_held_out(parts: Iterable[Part | None]) -> Part | None:
-    """Of the parts that one item is named for in several lines."""
-    return max((part for part in parts if part is not None), key=PARTS.index, default=None)
+def most_held_out(named: Iterable[Split | None]) -> Split | None:
+    """Of the splits that an item is named for in several lines the one that is held out the most."""
+    return max((split for split in named if split is not None), key=SPLITS.index, default=None)
 
 
 def _as_named(rows: Sequence[Row], seed: int, notes: list[str]) -> npt.NDArray[np.int64]:
-    """The parts of the file, each text in one of them; one that it lacks is taken out of its training part."""
+    """The splits of the file, each text in one of them; one that it lacks is taken out of its training split."""
     keys = [ignoring_case_and_spaces("\n".join(row.key)) for row in rows]
-    named: dict[str, set[Part]] = {}
+    named: dict[str, set[Split]] = {}
     for key, row in zip(keys, rows, strict=True):
-        if row.part is not None:
-            named.setdefault(key, set()).add(row.part)
-    several = sum(len(parts) > 1 for parts in named.values())
+        if row.split is not None:
+            named.setdefault(key, set()).add(row.split)
+    several = sum(len(splits) > 1 for splits in named.values())
     if several:
         notes.append(
             f"In more than one part, case and spaces aside: {counted(several, 'text')}, kept in the held-out part only."
         )
     number = np.array([_NUMBER[most_held_out(named[key]) or "train"] for key in keys], dtype=np.int64)
     rng = np.random.default_rng(seed)
-    lacking: tuple[tuple[Part, float, str], ...] = (
+    lacking: tuple[tuple[Split, float, str], ...] = (
         ("test", TEST_SHARE / (1 - DEV_SHARE), "test on"),
         ("dev", DEV_SHARE / (1 - TEST_SHARE), "choose by"),
     )
-    for part, share, use in lacking:
-        if not (number == _NUMBER[part]).any() and (number == TRAIN).any():
-            number = with_part(keys, number, _NUMBER[part], share, rng)
+    for split, share, use in lacking:
+        if not (number == _NUMBER[split]).any() and (number == TRAIN).any():
+            number = with_part(keys, number, _NUMBER[split], share, rng)
             notes.append(f"The file has no part to {use}: {share:.0%} of its training part takes its place.")
     return number
 
 
 def _say_of_shared(groups: Sequence[str], number: Sequence[int], what: str, notes: list[str]) -> None:
-    parts_of: dict[str, set[int]] = {}
-    for group, part in zip(groups, number, strict=True):
-        parts_of.setdefault(group, set()).add(part)
-    shared = sum(len(parts) > 1 for parts in parts_of.values())
+    splits_of: dict[str, set[int]] = {}
+    for group, split in zip(groups, number, strict=True):
+        splits_of.setdefault(group, set()).add(split)
+    shared = sum(len(splits) > 1 for splits in splits_of.values())
     if shared and what != "pair":
         verb = "is" if shared == 1 else "are"
         notes.append(
@@ -144,12 +143,12 @@ def _say_of_shared(groups: Sequence[str], number: Sequence[int], what: str, note
         )
 
 
-def sampled(split: Split, seed: int, notes: list[str]) -> Split:
-    """No more than ``MOST`` items in each part, drawn by the seed: every stratum in proportion, but none left out."""
-    found = {part: _sample(rows, MOST[part], np.random.default_rng(seed)) for part, rows in split.items()}
-    total = sum(map(len, split.values()))
+def sampled(rows: SplitRows, seed: int, notes: list[str]) -> SplitRows:
+    """No more than ``MOST`` items in each split, drawn by the seed: every stratum in proportion, but none left out."""
+    found = {split: _sample(of, MOST[split], np.random.default_rng(seed)) for split, of in rows.items()}
+    total = sum(map(len, rows.values()))
     if sum(map(len, found.values())) < total:
-        uses = ", ".join(f"{len(found[part]):,} to {use}" for part, use in _USES.items())
+        uses = ", ".join(f"{len(found[split]):,} to {use}" for split, use in USES.items())
         notes.append(f"Of {total:,} usable items a sample is used, drawn by the seed: {uses}.")
     return found
 
