@@ -12,23 +12,23 @@ from model_zoo.types import Effects, Reading
 
 Array = npt.NDArray[np.float64]
 By = Literal["bits", "probability", "difference", "divergence"]
-"""By what a run is measured: log₂ P and P of the answer, its logit less that of the answer against it, and
+"""By what a run is measured: log₂ P and P of the answer, its logit less that of its foil, and
 KL(untouched ‖ changed) in bits.
 """
 BYS: Final[tuple[By, ...]] = get_args(By)
 
 
 def measured(reading: Reading, by: By) -> float:
-    """One run's number. Raises ValueError for a difference where there is no answer against the first."""
+    """One run's number. Raises ValueError for a difference where there is no foil."""
     match by:
         case "bits":
             return reading.log_probability / math.log(2)
         case "probability":
             return math.exp(reading.log_probability)
         case "difference":
-            if reading.against_logit is None:
+            if reading.foil_logit is None:
                 raise ValueError("there is no second answer to take a difference to")
-            return reading.logit - reading.against_logit
+            return reading.logit - reading.foil_logit
         case "divergence":
             return reading.divergence / math.log(2)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.filters import Filter, Filtered
-from model_zoo.types import Encoding, ModelInfo, Part
+from model_zoo.types import Encoding, ModelInfo, Stack
 
 # What pandas.read_csv takes for a missing value unless it is told otherwise, in quotes or not; besides the empty cell.
 _MISSING = (
@@ -45,14 +45,14 @@ class Origin:
 
     ``heads`` are (layer, head) from 0. With ``how`` "each" the view holds one matrix per head, in this order
     (or a single matrix of a single head); with "mean", "max", "sum", "norm" or "rollout" one matrix made of
-    all of them. ``part`` is whose attention it is, see ``Engine.attend``.
+    all of them. ``stack`` is whose attention it is, see ``Engine.attend``.
     """
 
     model: ModelInfo
     heads: tuple[tuple[int, int], ...] = field(repr=False)
     how: Literal["each", "mean", "max", "sum", "norm", "rollout"] = "each"
     value_weighted: bool = False
-    part: Part = "encoder"
+    stack: Stack = "encoder"
 
 
 def to_csv(view: Filtered, origin: Origin) -> bytes:
@@ -87,7 +87,7 @@ def to_csv(view: Filtered, origin: Origin) -> bytes:
     whole = pd.concat(parts, ignore_index=True).assign(
         model=origin.model.id,
         revision=origin.model.revision,
-        part=origin.part,
+        part=origin.stack,
         how=origin.how,
         value_weighted=origin.value_weighted,
         filter=_filter_json(view.filter),
@@ -122,7 +122,7 @@ def to_npz(view: Filtered, origin: Origin, encoding: Encoding, source: Encoding 
         key_spans=np.array([(unit.start, unit.stop) for unit in view.keys], dtype=np.int64).reshape(-1, 2),
         model=np.array(origin.model.id),
         revision=np.array(origin.model.revision),
-        part=np.array(origin.part),
+        part=np.array(origin.stack),
         heads=np.array(origin.heads, dtype=np.int64).reshape(-1, 2),
         how=np.array(origin.how),
         value_weighted=np.array(origin.value_weighted),

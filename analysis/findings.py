@@ -118,7 +118,7 @@ def pair_worth_seeing(run: AttentionRun) -> tuple[int, int]:
     different = np.not_equal.outer(_spelled(queries), _spelled(keys))
     words = np.logical_and.outer(_are_words(queries), _are_words(keys)) & different
     distance = np.abs(np.subtract.outer(np.arange(len(queries)), np.arange(len(keys))))
-    apart = (distance > 1) | (run.part == "cross")  # places in two texts are not near each other
+    apart = (distance > 1) | (run.stack == "cross")  # places in two texts are not near each other
     for allowed in (words & apart, words, np.ones_like(words)):
         found = np.where(allowed, largest, 0)
         if found.any():

@@ -37,7 +37,7 @@ def from_token(run: AttentionRun, position: int) -> FloatArray:
 def strongest(weights: FloatArray, run: AttentionRun, position: int, n: int = 8) -> tuple[Look, ...]:
     """The n largest weights of ``from_token``, those on special tokens and on the token itself left out."""
     kept = np.array([not special for special in run.key_encoding.special])
-    if run.part != "cross":
+    if run.stack != "cross":
         kept[position] = False
     shown = np.where(kept, weights, -1)
     best = np.argsort(-shown, axis=None, kind="stable")[: min(n, int(kept.sum()) * weights[..., 0].size)]

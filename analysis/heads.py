@@ -202,19 +202,19 @@ def head_table(runs: Iterable[AttentionRun], rarity: Sequence[float] | None = No
     n_texts = n_queries = 0
     for run in runs:
         if model is None:
-            model = run.model.id, run.model.revision, run.part
+            model = run.model.id, run.model.revision, run.stack
             totals = [Totals.zeros(layer.n_heads) for layer in run.layers]
         elif model[:2] != (run.model.id, run.model.revision):
             raise InvalidInput(f"The texts were read by two models, {model[0]} and {run.model.id}. Use one for all.")
-        elif model[2] != run.part:
-            raise InvalidInput(f"The texts were read by two parts, {model[2]} and {run.part}. Use one for all.")
+        elif model[2] != run.stack:
+            raise InvalidInput(f"The texts were read by two parts, {model[2]} and {run.stack}. Use one for all.")
         queries = np.flatnonzero(~np.array(run.encoding.special, dtype=bool))
         n_texts += 1
         n_queries += len(queries)
         if len(queries):
             targets = counted_keys(run.encoding, run.key_encoding, rarity)
             for layer, total in enumerate(totals):
-                total.add(run.layer(layer), targets, queries, one_text=run.part != "cross")
+                total.add(run.layer(layer), targets, queries, one_text=run.stack != "cross")
     if not n_queries:
         raise InvalidInput("There are no words to measure the heads on. Give at least one sentence.")
 

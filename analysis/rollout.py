@@ -37,7 +37,7 @@ def rollout(run: AttentionRun, first: int = 0, last: int | None = None, *, value
 
 def check_one_text(run: AttentionRun) -> None:
     """Raises NotSupported for cross-attention, which has no rollout."""
-    if run.part == "cross":
+    if run.stack == "cross":
         raise NotSupported(
             "Rollout follows one text from layer to layer. Cross-attention leads from the encoder's text "
             "to the decoder's, and the next layer does not go on from there. Choose the encoder or the decoder."

@@ -29,7 +29,7 @@ from playwright.sync_api import Page, sync_playwright
 from analysis.explanations import Area
 from benchmarks.attention import text_of
 from benchmarks.browser import chromium
-from benchmarks.latency import BARE_PAGE, click_number, open_page, settle
+from benchmarks.latency import BARE_PAGE, click_number, open_page, wait_until_idle
 from benchmarks.measure import emit, medians
 from benchmarks.server import app
 from jobs.explaining import Explaining, built_in
@@ -38,6 +38,8 @@ from model_zoo.interventions.attribute import attribute
 from model_zoo.interventions.intervene import intervene
 from model_zoo.interventions.reading import reader
 from model_zoo.loading import LoadedModel
+from model_zoo.questions.attribute import Attribute
+from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, TargetAnswer
 
 TARGETS = {16: 0.25, 128: 0.5}
@@ -56,6 +58,7 @@ def of_heads(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
     info = loaded.info
     changes = [Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)]
     text, masked = masked_text(n_tokens)
+    question = Intervene(info.id, text, masked=masked, changes=changes, top_k=1)
     read = reader(loaded, text, None, masked, TargetAnswer())
     inputs = loaded.inputs([read.encoding])
 
@@ -65,8 +68,8 @@ def of_heads(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
 
     def every() -> None:
         # What a click on the page finds ready, the untouched run of its text, is computed anew here.
-        loaded.walks.clear()
-        for _ in intervene(loaded, text, None, masked, TargetAnswer(), changes, "zero", None, 1):
+        loaded.layerwise_runs.clear()
+        for _ in intervene(loaded, question):
             pass
 
     found = medians({"plain": plain, "every": every}, repeats)
@@ -96,7 +99,7 @@ def of_gradients(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
             torch.autograd.grad(read.logits(states).log_softmax(dim=-1).max(), vectors)
 
     def integrated() -> None:
-        attribute(loaded, text, None, masked, TargetAnswer(), "integrated gradients", "log P", STEPS)
+        attribute(loaded, Attribute(loaded.info.id, text, masked=masked, steps=STEPS))
 
     found = medians({"backward": backward, "integrated": integrated}, max(3, repeats // 3))
     emit(
@@ -138,7 +141,7 @@ def click_cell(page: Page, row: int, column: int) -> float:
     place = page.evaluate(CLICK_CELL, [row, column])
     page.mouse.click(place["x"], place["y"])
     milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
-    settle(page)
+    wait_until_idle(page)
     return milliseconds
 
 
@@ -153,7 +156,7 @@ def of_clicks(repeats: int) -> None:
             text = urllib.parse.urlencode({"text": "The cat sat on the [MASK] because it was tired.", "off": "1.1"})
             open_page(page, f"{url}/cause?{text}")
             page.wait_for_selector(".st-key-cause_map .cells[data-picture]")
-            settle(page)
+            wait_until_idle(page)
             ours: list[float] = []
             bare: list[float] = []
             for repeat in range(repeats + 3):

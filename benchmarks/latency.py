@@ -62,7 +62,7 @@ def click_head(page: Page, layer: int, head: int) -> float:
     page.mouse.click(place["x"], place["y"])
     milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
     counted = page.evaluate("window.__picture")
-    settle(page)
+    wait_until_idle(page)
     if page.locator(".st-key-heatmap .heatmap").get_attribute("data-picture") != counted:
         raise RuntimeError("the heatmap was drawn again after it was taken to be ready")
     return milliseconds
@@ -84,11 +84,11 @@ def click_number(page: Page, n: int) -> float:
     )
     page.get_by_role("button", name="one more").click()
     milliseconds: float = page.evaluate("window.__drawn.then(end => end - window.__clicked)")
-    settle(page)
+    wait_until_idle(page)
     return milliseconds
 
 
-def settle(page: Page) -> None:
+def wait_until_idle(page: Page) -> None:
     """Wait until the script has run and the page is at rest, so that one action does not slow the next."""
     page.wait_for_selector('[data-test-script-state="notRunning"]')
     page.evaluate("new Promise(done => requestIdleCallback(done, {timeout: 5000}))")

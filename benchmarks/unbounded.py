@@ -32,7 +32,7 @@ def main() -> None:
     with ExitStack() as patches:
         patches.enter_context(mock.patch.object(gc, "freeze", _nothing))
         if importlib.util.find_spec("web.garbage") is not None:
-            for name in ("watch", "settle"):
+            for name in ("watch", "collect_soon"):
                 patches.enter_context(mock.patch(f"web.garbage.{name}", _nothing))
         cli.main(prog_name="streamlit")
 

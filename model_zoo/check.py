@@ -26,7 +26,7 @@ from model_zoo.by_transformers import Plain
 from model_zoo.engine import Engine
 from model_zoo.errors import InvalidInput, ModelZooError
 from model_zoo.tokenizer import unsaid
-from model_zoo.types import PARTS, AttentionRun, FloatArray, MaskPrediction, ModelInfo, SentenceScore
+from model_zoo.types import STACKS, AttentionRun, FloatArray, MaskPrediction, ModelInfo, SentenceScore
 
 TEXT = "The cat sat on the mat because it was tired, and the dog was waiting."
 TEXT_PAIR = "She walked home."
@@ -171,7 +171,7 @@ class _Both:
         runs = [(attend(TEXT), alone), (attend(TEXT, TEXT_PAIR), pair)]
         if self.info.cross_attention:
             decoder = self.plain.decoded(TEXT, TEXT_PAIR)
-            runs += [(attend(TEXT, TEXT_PAIR, part=part), decoder[part]) for part in PARTS[1:]]
+            runs += [(attend(TEXT, TEXT_PAIR, stack=stack), decoder[stack]) for stack in STACKS[1:]]
         return max(attention_difference(run, expected) for run, expected in runs)
 
     def states(self) -> float:

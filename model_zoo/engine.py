@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
-Part = TypeVar("Part")
+Piece = TypeVar("Piece")
 
 RESULT_BYTES = 128 * 2**20
 RUNS = min(4, os.cpu_count() or 1)
@@ -314,7 +314,7 @@ class Engine(EngineInterface):
                 self._memory.clear()
         return answer
 
-    def stream(self, question: Streamed[Part, Any] | Comparison[Part]) -> Generator[Part, None, None]:
+    def stream(self, question: Streamed[Piece, Any] | Comparison[Piece]) -> Generator[Piece, None, None]:
         if isinstance(question, Comparison):
             yield from self._in_turns(", ".join(question.models), question.parts(self._memory.lease), 0)
             return
@@ -361,7 +361,7 @@ class Engine(EngineInterface):
                         self._results.keep(_key(missing[which], loaded), answer)
                     yield from ((place, answer) for place in places[missing[which]])
 
-    def _in_turns(self, model: str, parts: Iterator[Part], seconds: float) -> Generator[Part, None, None]:
+    def _in_turns(self, model: str, parts: Iterator[Piece], seconds: float) -> Generator[Piece, None, None]:
         """The parts of long work, each in its turn. What has been given out cannot be taken back, so that memory that
         runs out ends it.
         """
@@ -412,7 +412,7 @@ class Engine(EngineInterface):
 
 def _key(question: Question[Any], loaded: LoadedModel) -> Hashable:
     """What an answer is remembered by: another model in the same folder has its own."""
-    return question.settled(loaded), loaded.info.revision
+    return question.resolved(loaded), loaded.info.revision
 
 
 def _status(spec: registry.ModelSpec) -> ModelStatus:

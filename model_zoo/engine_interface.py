@@ -68,12 +68,12 @@ from model_zoo.types import (
     ModelInfo,
     ModelStatus,
     Neighbour,
-    Part,
     Positions,
     Preference,
     Scheme,
     SentenceScore,
     Shift,
+    Stack,
     TargetAnswer,
     TokenScores,
     TrainingStep,
@@ -188,7 +188,7 @@ class EngineInterface(ABC):
         text_pair: str | None = None,
         *,
         max_tokens: int | None = None,
-        part: Part = "encoder",
+        stack: Stack = "encoder",
         states: Sequence[int] | bool = False,
     ) -> AttentionRun: ...
 
@@ -199,7 +199,7 @@ class EngineInterface(ABC):
         text: Sequence[Text],
         *,
         max_tokens: int | None = None,
-        part: Part = "encoder",
+        stack: Stack = "encoder",
         states: Sequence[int] | bool = False,
     ) -> list[AttentionRun]: ...
 
@@ -210,7 +210,7 @@ class EngineInterface(ABC):
         text_pair: str | None = None,
         *,
         max_tokens: int | None = None,
-        part: Part = "encoder",
+        stack: Stack = "encoder",
         states: Sequence[int] | bool = False,
     ) -> AttentionRun | list[AttentionRun]:
         """Run a text, or a pair of texts, and keep what every head's attention is computed from.
@@ -219,7 +219,7 @@ class EngineInterface(ABC):
         their order, and are made in batches of similar length. A run holds its own tokens only, without padding, and
         differs by rounding alone (about 1e-6) from one made by itself.
 
-        The text is cut at the model's limit, or at ``max_tokens`` if that is less. ``part`` "encoder" is all there
+        The text is cut at the model's limit, or at ``max_tokens`` if that is less. ``stack`` "encoder" is all there
         is of a model with one stack of layers, GPT-2's causal one too. An encoder-decoder (BART, T5) has the parts
         "decoder", its attention to what it has written so far, and "cross", its attention to what the encoder has
         read. There the encoder reads ``text`` alone, and ``text_pair`` is what the decoder has written: it is given
@@ -234,9 +234,9 @@ class EngineInterface(ABC):
         part, and what ``model_zoo.sources`` raises for models that cannot be had.
         """
         if isinstance(text, str):
-            return self.ask(Attend(model, text, text_pair, max_tokens, part, states))
+            return self.ask(Attend(model, text, text_pair, max_tokens, stack, states))
         pairs = texts_.check_list(text, text_pair)
-        return self.ask_all([Attend(model, *pair, max_tokens, part, states) for pair in pairs])
+        return self.ask_all([Attend(model, *pair, max_tokens, stack, states) for pair in pairs])
 
     @overload
     def hidden_states(self, model: str, texts: str) -> FloatArray: ...  # type: ignore[overload-overlap]
@@ -583,7 +583,7 @@ class EngineInterface(ABC):
         info, n = self.info(model), len(self.encode(model, text))
         if what not in _PUT_IN:
             raise InvalidInput(f"There is nothing called {what!r} to put in. Choose {', '.join(_PUT_IN)}.")
-        changes = [replace(part, positions=(at,)) for part in _PUT_IN[what](info) for at in range(n)]
+        changes = [replace(change, positions=(at,)) for change in _PUT_IN[what](info) for at in range(n)]
         return self.intervene(model, text, changes, masked=masked, aim=aim, value="other", other=other, top_k=top_k)
 
     def attribute(
@@ -615,9 +615,9 @@ class EngineInterface(ABC):
         """
         return self.ask(Decompose(model, text, None, masked, aim or TargetAnswer(), top_k))
 
-    def output_projections(self, model: str, part: Part = "encoder") -> tuple[FloatArray | None, ...]:
+    def output_projections(self, model: str, stack: Stack = "encoder") -> tuple[FloatArray | None, ...]:
         """W_O (heads, d', width) a layer, for runs that were pickled: see ``AttentionRun.output_projections``."""
-        return self.ask(ReadProjections(model, part))
+        return self.ask(ReadProjections(model, stack))
 
     def info(self, model: str) -> ModelInfo:
         """What is known of a model once it is loaded; loads it if need be."""

@@ -46,7 +46,7 @@ class Turn:
         self.gone = False  # nobody waits for it any more
         self._ended = threading.Event()  # the waiting: because it has its turn, or because it needs none any more
 
-    def settle(self) -> None:
+    def dismiss(self) -> None:
         """What it is for was done by who took it out of the line: it needs no turn of its own."""
         self._ended.set()
 
@@ -62,7 +62,7 @@ class Turn:
             return self.held
 
     def _wait(self) -> None:
-        """Return with the turn, or settled."""
+        """Return with the turn, or dismissed."""
         try:
             _watched(self._ended.wait, lambda: self.line.before(self))
         except BaseException:
@@ -147,7 +147,7 @@ class FairQueue:
 
     def take(self, wanted: Callable[[Any], bool], most: int) -> list[Turn]:
         """Take up to ``most`` turns out of the line whose ``what`` is wanted, in their order: who takes them does what
-        they are for, and settles them or puts them back.
+        they are for, and dismisses them or puts them back.
         """
         with self._lock:
             taken = [turn for turn in self._waiting if turn.what is not None and wanted(turn.what)][:most]
@@ -156,7 +156,7 @@ class FairQueue:
         return taken
 
     def put_back(self, turns: list[Turn]) -> None:
-        """Put turns that were taken and not settled back where they were: before all others."""
+        """Put turns that were taken and not dismissed back where they were: before all others."""
         with self._lock:
             self._waiting.extendleft(turn for turn in reversed(turns) if not turn.gone)
             self._admit()

@@ -39,7 +39,7 @@ from model_zoo.families import Family, family_of
 from model_zoo.machine import memory_limit
 from model_zoo.sources import Source
 from model_zoo.tokenizer import read as read_tokenizer
-from model_zoo.types import PARTS, DType, Encoding, FloatArray, ModelInfo, Part
+from model_zoo.types import STACKS, DType, Encoding, FloatArray, ModelInfo, Stack
 
 # transformers prints missing weights as a warning; here they decide which heads exist, and the page says so.
 logging.getLogger("transformers.modeling_utils").setLevel(logging.ERROR)
@@ -62,14 +62,14 @@ _OF_A_RUN = {
 }
 
 # Bytes of untouched runs that a model keeps: a click on a head goes through the same text again.
-_KEPT_WALKS = 16e6
+_KEPT_RUNS = 16e6
 
 # What a network is given where only the way through it matters.
 _TRIED = "a b c"
 
 
-def _kept_walks() -> LRUCache[Any, Any]:
-    return LRUCache(_KEPT_WALKS, getsizeof=lambda walk: walk.n_bytes)
+def _kept_runs() -> LRUCache[Any, Any]:
+    return LRUCache(_KEPT_RUNS, getsizeof=lambda run: run.n_bytes)
 
 
 def best_device() -> torch.device:
@@ -109,10 +109,10 @@ class LoadedModel:
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock)
     means: dict[str, Any] = field(default_factory=dict, init=False)  # see interventions.intervene
     means_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
-    walks: LRUCache[Any, Any] = field(default_factory=_kept_walks, init=False)  # see interventions.layerwise
-    walks_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    layerwise_runs: LRUCache[Any, Any] = field(default_factory=_kept_runs, init=False)  # see interventions.layerwise
+    layerwise_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _projections_lock: threading.Lock = field(default_factory=threading.Lock, init=False)
-    _projections: dict[Part, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
+    _projections: dict[Stack, tuple[FloatArray | None, ...]] = field(default_factory=dict, init=False)
 
     @property
     def n_bytes(self) -> int:
@@ -234,21 +234,21 @@ class LoadedModel:
         """
         return module_discovery.layers(self.encoder, self._tried_states, self.final_norm)
 
-    def output_projections(self, part: Part) -> tuple[FloatArray | None, ...]:
+    def output_projections(self, stack: Stack) -> tuple[FloatArray | None, ...]:
         """See ``AttentionRun.output_projections``; those of the fused kernel are found once, by watching where
         attention's output goes.
         """
         with self._projections_lock:
-            if part not in self._projections:
+            if stack not in self._projections:
                 if self.unfused is not None:
                     of_output = self.unfused.of_output(self.encoder)
-                    self._projections[part] = tuple(map(module_discovery.as_array, of_output))
-                elif part == "encoder":
-                    self._projections[part] = module_discovery.output_projections(self.model, self._tried)
+                    self._projections[stack] = tuple(map(module_discovery.as_array, of_output))
+                elif stack == "encoder":
+                    self._projections[stack] = module_discovery.output_projections(self.model, self._tried)
                 else:
                     found = module_discovery.output_projections(self.model, partial(self._tried, self._tried()))
-                    self._projections |= {one: tuple(self.family.of_part(one, found)) for one in PARTS[1:]}
-            return self._projections[part]
+                    self._projections |= {one: tuple(self.family.of_stack(one, found)) for one in STACKS[1:]}
+            return self._projections[stack]
 
     def _tried(self, states: torch.Tensor | None = None) -> torch.Tensor:
         """A few words passed through, to be watched on the way: see ``forward``."""

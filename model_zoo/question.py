@@ -12,7 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
 
 from model_zoo.errors import InvalidInput
-from model_zoo.types import PARTS
+from model_zoo.types import STACKS
 
 if TYPE_CHECKING:
     from typing import Self
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
 
 Result = TypeVar("Result")
-Part = TypeVar("Part")
+Piece = TypeVar("Piece")
 
 Lease = Callable[[str], "AbstractContextManager[LoadedModel]"]
 """Gives the model of a name for the length of a with block; raises ModelZooError where it cannot be had."""
@@ -80,7 +80,7 @@ class Question(Generic[Result]):
         """What questions of one kind to one model must agree in to be answered together."""
         return ()
 
-    def settled(self, loaded: LoadedModel) -> Self:  # noqa: ARG002
+    def resolved(self, loaded: LoadedModel) -> Self:  # noqa: ARG002
         """The same question with what was left to the model filled in: what the answer is remembered by."""
         return self
 
@@ -94,7 +94,7 @@ class Question(Generic[Result]):
         raise NotImplementedError
 
 
-class Streamed(Question[Result], Generic[Part, Result]):
+class Streamed(Question[Result], Generic[Piece, Result]):
     """A question that is answered part by part: a subclass defines ``parts``.
 
     Its answer as a whole, and what is remembered once all parts were read, is by default the tuple of them.
@@ -102,29 +102,29 @@ class Streamed(Question[Result], Generic[Part, Result]):
 
     __slots__ = ()
 
-    def parts(self, loaded: LoadedModel) -> Iterator[Part]:
+    def parts(self, loaded: LoadedModel) -> Iterator[Piece]:
         raise NotImplementedError
 
-    def whole(self, parts: Sequence[Part]) -> Result:
+    def whole(self, parts: Sequence[Piece]) -> Result:
         """The answer that the parts make."""
         return cast(Result, tuple(parts))
 
-    def again(self, whole: Result) -> Iterable[Part]:
+    def again(self, whole: Result) -> Iterable[Piece]:
         """What is streamed to who asks for an answer that is remembered."""
-        return cast(Iterable[Part], whole)
+        return cast(Iterable[Piece], whole)
 
     def answer(self, loaded: LoadedModel) -> Result:
         return self.whole(list(self.parts(loaded)))
 
 
-class Comparison(Generic[Part]):
+class Comparison(Generic[Piece]):
     """A question to several ``models`` at once, answered part by part; a frozen dataclass, and never remembered."""
 
     __slots__ = ()
 
     models: Sequence[str]
 
-    def parts(self, lease: Lease) -> Iterator[Part]:
+    def parts(self, lease: Lease) -> Iterator[Piece]:
         """The parts as they are done; takes the models by itself, since one that cannot be had leaves the others."""
         raise NotImplementedError
 
@@ -134,7 +134,7 @@ class Comparison(Generic[Part]):
         raise NotImplementedError
 
 
-def settle(question: object, **fields: Any) -> None:
+def normalize(question: object, **fields: Any) -> None:
     """Bring fields of a frozen question into one form while it is being made."""
     for name, value in fields.items():
         object.__setattr__(question, name, value)
@@ -146,10 +146,10 @@ def check_top_k(top_k: int) -> None:
         raise InvalidInput(f"{top_k} predictions cannot be shown. Choose 1 to {LARGEST_TOP_K}.")
 
 
-def check_part(part: str) -> None:
+def check_stack(stack: str) -> None:
     """Raises InvalidInput for a part that no model has."""
-    if part not in PARTS:
-        raise InvalidInput(f"There is no part {part!r} of a model. Choose {', '.join(PARTS)}.")
+    if stack not in STACKS:
+        raise InvalidInput(f"There is no part {stack!r} of a model. Choose {', '.join(STACKS)}.")
 
 
 def check_layers(layers: Sequence[int]) -> tuple[int, ...]:

@@ -21,8 +21,8 @@ from model_zoo.types import (
     HiddenStates,
     LayerAttention,
     MapsLayer,
-    Part,
     QueryKeyLayer,
+    Stack,
     read_only,
 )
 
@@ -39,24 +39,24 @@ def attend(
     text: str,
     text_pair: str | None,
     max_tokens: int | None = None,
-    part: Part = "encoder",
+    stack: Stack = "encoder",
     states_of: Sequence[int] | bool = False,
 ) -> AttentionRun:
     """One forward pass of the encoder, and of the decoder for another part, keeping what attention is made from, and
     the encoder's hidden states where they are asked for: all of them, or of the layers ``states_of``.
     """
-    if part == "encoder":
+    if stack == "encoder":
         return attend_tokens(loaded, loaded.encode(text, text_pair, max_tokens), states_of=states_of)
-    refuse_without_part(loaded, part)
+    refuse_without_stack(loaded, stack)
     encoding, source = loaded.written(text, text_pair, max_tokens), loaded.encode(text, None, max_tokens)
-    return attend_tokens(loaded, encoding, source, part, states_of)
+    return attend_tokens(loaded, encoding, source, stack, states_of)
 
 
 def attend_tokens(
     loaded: LoadedModel,
     encoding: Encoding,
     source: Encoding | None = None,
-    part: Part = "encoder",
+    stack: Stack = "encoder",
     states_of: Sequence[int] | bool = False,
 ) -> AttentionRun:
     """As ``attend``, of tokens; a decoder's while the encoder reads the ``source``."""
@@ -69,19 +69,19 @@ def attend_tokens(
         with loaded.recording(len(encoding)) as calls, _given_to(norm) as given:
             if loaded.gives_maps:
                 output = loaded.forward(encoding, read, output_attentions=True, **options)
-                layers = tuple(MapsLayer(_numpy(maps[0])) for maps in _maps(output, part))
+                layers = tuple(MapsLayer(_numpy(maps[0])) for maps in _maps(output, stack))
             else:
                 output = loaded.forward(encoding, read, **options)
                 masks: dict[int, np.ndarray | None] = {}
-                layers = tuple(_layer(call, masks) for call in loaded.family.of_part(part, calls))
+                layers = tuple(_layer(call, masks) for call in loaded.family.of_stack(stack, calls))
     if not layers:
         raise _without_attention(loaded)
     return AttentionRun(
         encoding=encoding,
         model=loaded.info,
         layers=layers,
-        output_projections=loaded.output_projections(part),
-        part=part,
+        output_projections=loaded.output_projections(stack),
+        stack=stack,
         source=source,
         states=_states(loaded, [encoding], output.hidden_states, given, state_layers)[0] if with_states else None,
     )
@@ -131,9 +131,9 @@ def attend_many(
             )
 
 
-def refuse_without_part(loaded: LoadedModel, part: Part) -> None:
+def refuse_without_stack(loaded: LoadedModel, stack: Stack) -> None:
     """Raises NotSupported for a decoder's part of a model that has none."""
-    if part != "encoder" and not loaded.info.cross_attention:
+    if stack != "encoder" and not loaded.info.cross_attention:
         raise NotSupported(
             f"{loaded.info.id} ({loaded.info.family}) is one stack of layers, not a decoder that looks at an encoder. "
             "Look at its only part, or choose an encoder-decoder such as BART or T5."
@@ -173,9 +173,9 @@ def _cut_call(
     return layers
 
 
-def _maps(output: Any, part: Part) -> tuple[torch.Tensor, ...]:
+def _maps(output: Any, stack: Stack) -> tuple[torch.Tensor, ...]:
     """Finished attention of one part, (batch, heads, queries, keys) a layer."""
-    maps: tuple[torch.Tensor, ...] = (output.cross_attentions if part == "cross" else output.attentions) or ()
+    maps: tuple[torch.Tensor, ...] = (output.cross_attentions if stack == "cross" else output.attentions) or ()
     return maps
 
 

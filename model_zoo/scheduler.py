@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from model_zoo.question import Question
 
 Result = TypeVar("Result")
-Part = TypeVar("Part")
+Piece = TypeVar("Piece")
 
 # What comes in batches has a turn for so long, then others have theirs.
 SECONDS_A_TURN = 0.1
@@ -90,19 +90,19 @@ class Scheduler:
                 for place, answer in together:
                     every[place].answer.set_result(answer)
                     if place in waiting:
-                        waiting.pop(place).settle()
+                        waiting.pop(place).dismiss()
             except Exception:
                 for place, asked in enumerate(every):
                     if not asked.answer.done():
                         _alone(asked)
                         if place in waiting:
-                            waiting.pop(place).settle()
+                            waiting.pop(place).dismiss()
         finally:
             self.line.put_back(list(waiting.values()))
 
     def in_turns(
-        self, parts: Iterable[Part], *, long: bool, seconds: float = SECONDS_A_TURN
-    ) -> Generator[Part, None, None]:
+        self, parts: Iterable[Piece], *, long: bool, seconds: float = SECONDS_A_TURN
+    ) -> Generator[Piece, None, None]:
         """What is computed part by part, as many in a turn as ``seconds`` are enough for; others go in between.
 
         With 0 there is one part a turn, and nothing is computed before somebody wants it.
@@ -125,7 +125,7 @@ def _alone(asked: _Asked) -> None:
         asked.answer.set_exception(error)
 
 
-def _some(parts: Iterator[Part], seconds: float) -> tuple[list[Part], bool]:
+def _some(parts: Iterator[Piece], seconds: float) -> tuple[list[Piece], bool]:
     """The parts that so many seconds are enough for, at least one, and whether they were the last."""
     begun = time.monotonic()
     found = []

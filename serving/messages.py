@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from model_zoo.questions.attend import Attend
-from model_zoo.types import Encoding, EngineState, HeldModel, HiddenStates, ModelInfo, Part
+from model_zoo.types import Encoding, EngineState, HeldModel, HiddenStates, ModelInfo, Stack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class RunSketch:
     encoding: Encoding
     model: ModelInfo
     heads: tuple[int, ...]
-    part: Part
+    stack: Stack
     source: Encoding | None
     states: HiddenStates | None
 

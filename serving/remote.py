@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 _NOTHING = object()
 
 Result = TypeVar("Result")
-Part = TypeVar("Part")
+Piece = TypeVar("Piece")
 
 RESULT_BYTES = 32 * 2**20
 
@@ -141,7 +141,7 @@ class RemoteEngine(EngineInterface):
                 self._results.keep(self._key(question, question.model), answer)
         return found
 
-    def stream(self, question: Streamed[Part, Any] | Comparison[Part]) -> Generator[Part, None, None]:
+    def stream(self, question: Streamed[Piece, Any] | Comparison[Piece]) -> Generator[Piece, None, None]:
         model = ", ".join(question.models[:1]) if isinstance(question, Comparison) else question.model
         return self._streamed("stream", question, model)
 
@@ -176,7 +176,7 @@ class RemoteEngine(EngineInterface):
             encoding=answer.encoding,
             model=answer.model,
             layers=tuple(RemoteLayer(heads, self, question, layer, looks) for layer, heads in enumerate(answer.heads)),
-            part=answer.part,
+            stack=answer.stack,
             source=answer.source,
             states=answer.states,
             attend=question,
@@ -521,7 +521,7 @@ class RemoteRun(AttentionRun):
             encoding=self.encoding,
             model=self.model,
             layers=self.engine.read(ReadLayers(self.attend, values=True)),
-            part=self.part,
+            stack=self.stack,
             source=self.source,
             states=self.states,
         )

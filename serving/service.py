@@ -172,7 +172,7 @@ class Service:
         if not isinstance(result, AttentionRun):
             return result
         heads = tuple(layer.n_heads for layer in result.layers)
-        return RunSketch(result.encoding, result.model, heads, result.part, result.source, result.states)
+        return RunSketch(result.encoding, result.model, heads, result.stack, result.source, result.states)
 
     def _ask_all(self, questions: Any) -> list[Any]:
         return [self._as_sent(one) for one in self.engine.ask_all([_checked(each, Question) for each in questions])]

@@ -31,4 +31,4 @@ def cross_run(first: str, second: str, *maps: FloatArray) -> AttentionRun:
         special=written.special[:-1],
     )
     run = builders.run(start, *maps)
-    return replace(run, part="cross", source=make_encoding(first))
+    return replace(run, stack="cross", source=make_encoding(first))

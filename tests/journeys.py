@@ -13,9 +13,9 @@ from playwright.sync_api import Locator, Page, expect
 @contextmanager
 def step(here: Any) -> Iterator[None]:
     """One interaction and what is seen after it; by then nothing may have gone wrong."""
-    here.settled()
+    here.wait_until_idle()
     yield
-    here.settled()
+    here.wait_until_idle()
     assert here.page.get_by_test_id("stException").count() == 0
     assert here.page.get_by_text("Something went wrong").count() == 0
 

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from ui.field import Field
 from ui.messages import as_text
 
-Part = TypeVar("Part")
+Piece = TypeVar("Piece")
 
 LONG = 128  # tokens; beyond, running every word takes seconds and waits to be asked for
 _A_RUN = 0.1  # seconds at least between the parts of one run and those of the next
@@ -35,7 +35,7 @@ def agreed(asked: Field[bool], n_tokens: int, what: str) -> bool:
     return False
 
 
-def collected(asked: Field[bool], n_tokens: int, parts: Generator[Part, None, None], n_parts: int) -> list[Part]:
+def collected(asked: Field[bool], n_tokens: int, parts: Generator[Piece, None, None], n_parts: int) -> list[Piece]:
     """The parts of an answer, of which there are ``n_parts``. Those of a long text come with a bar that says how long
     the rest will take at the speed so far, and a button that stops. A click anywhere ends the wait between two parts;
     what the engine remembers need not be run again.
@@ -47,7 +47,7 @@ def collected(asked: Field[bool], n_tokens: int, parts: Generator[Part, None, No
     def stop() -> None:
         asked.value = False
 
-    found: list[Part] = []
+    found: list[Piece] = []
     last = time.monotonic()
     n_runs, first = 0, (0, last)  # how many parts there were and when, as the first run whose speed counts began
     place = st.empty()

@@ -35,7 +35,7 @@ def _own(limits: Settings) -> EngineInterface:
         runs=limits.runs,
         threads=limits.threads,
         batch=limits.batch,
-        on_change=garbage.settle,
+        on_change=garbage.collect_soon,
         ask_before_download=True,
         listed_only=not limits.any_model,
         download_bytes=None if limits.download_mb is None else limits.download_mb * 10**6,

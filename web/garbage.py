@@ -39,39 +39,39 @@ class _State:
 
     began: float = 0.0
     ended: float = 0.0  # when the last full collection was over, with which every script ends; 0 before the first
-    settling: bool = False
+    collecting: bool = False
     frozen: int = 0  # objects since the last thorough collection, gone or not
 
 
 _state = _State()
-_settling = threading.Lock()
+_collecting = threading.Lock()
 # Its put can be called while another one is under way, as it may be in the midst of a collection.
 _wanted: SimpleQueue[None] = SimpleQueue()
 
 
 def watch() -> None:
-    """From now on freeze what long collections leave, and collect thoroughly when ``settle`` asks for it."""
+    """From now on freeze what long collections leave, and collect thoroughly when ``collect_soon`` asks for it."""
     if _after not in gc.callbacks:
         gc.callbacks.append(_after)
-        threading.Thread(target=_settle_when_wanted, name="garbage", daemon=True).start()
+        threading.Thread(target=_collect_when_wanted, name="garbage", daemon=True).start()
 
 
-def settle() -> None:
+def collect_soon() -> None:
     """Ask for a thorough collection in the next lull; returns at once. For whoever loaded or forgot a model."""
     _wanted.put(None)
 
 
-def settle_now() -> float:
+def collect_now() -> float:
     """Collect everything that is garbage, frozen or not, and freeze what is left; returns the seconds that took, in
     which no other thread ran. What was freed goes back to the system, the weights of a forgotten model among it.
     """
-    with _settling:
+    with _collecting:
         began = time.perf_counter()
-        _state.settling = True
+        _state.collecting = True
         gc.unfreeze()
         gc.collect()
         gc.freeze()
-        _state.settling = False
+        _state.collecting = False
         _state.frozen = 0
         took = time.perf_counter() - began
     give_back()
@@ -91,7 +91,7 @@ def lull(longest: float = _LONGEST_WAIT) -> bool:
 
 def _after(phase: str, info: dict[str, Any]) -> None:
     """What the collector calls at the start and at the end of a collection, in the thread that it runs in."""
-    if info["generation"] < 2 or _state.settling:
+    if info["generation"] < 2 or _state.collecting:
         return
     if phase == "start":
         _state.began = time.perf_counter()
@@ -101,10 +101,10 @@ def _after(phase: str, info: dict[str, Any]) -> None:
         _state.frozen += len(gc.get_objects(generation=2))  # where a full collection leaves what it does not free
         gc.freeze()
         if _state.frozen > GROWN:
-            settle()
+            collect_soon()
 
 
-def _settle_when_wanted() -> None:
+def _collect_when_wanted() -> None:
     last = time.monotonic()
     while True:
         try:
@@ -116,5 +116,5 @@ def _settle_when_wanted() -> None:
         lull()
         while not _wanted.empty():  # asked for meanwhile, and served now
             _wanted.get()
-        _log.debug("A thorough collection took %.0f ms", 1000 * settle_now())
+        _log.debug("A thorough collection took %.0f ms", 1000 * collect_now())
         last = time.monotonic()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar
 
 from model_zoo.eager_attention import Projections
-from model_zoo.types import Part, TunedFor
+from model_zoo.types import Stack, TunedFor
 
 Item = TypeVar("Item")
 
@@ -105,10 +105,10 @@ class Family:
         """``projections``, unless the config has settings with which queries and keys do not explain attention."""
         return self.projections
 
-    def of_part(self, part: Part, calls: Sequence[Item]) -> Sequence[Item]:
+    def of_stack(self, stack: Stack, calls: Sequence[Item]) -> Sequence[Item]:
         """Those of a stack's attention calls, in order, that belong to a part. A layer of the decoder looks at its own
         text first, then at the encoder's.
         """
-        if part == "encoder":
+        if stack == "encoder":
             return calls
-        return calls[0::2] if part == "decoder" else calls[1::2]
+        return calls[0::2] if stack == "decoder" else calls[1::2]

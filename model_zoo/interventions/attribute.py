@@ -12,10 +12,11 @@ from model_zoo import running
 from model_zoo.errors import NotSupported
 from model_zoo.fair_queue import give_way
 from model_zoo.interventions.editing import Editor, editing
-from model_zoo.interventions.layerwise import LayerwiseRun, walked
+from model_zoo.interventions.layerwise import LayerwiseRun, layerwise_run
 from model_zoo.interventions.reading import Reader, reader, without
 from model_zoo.loading import LoadedModel
-from model_zoo.types import Attribution, FloatArray, Measure, Method, TargetAnswer, rolled_out
+from model_zoo.questions.attribute import Attribute
+from model_zoo.types import Attribution, FloatArray, Measure, Method, rolled_out
 
 # Tokens in one batch of texts with a word hidden.
 _BATCH_HIDDEN = 2048
@@ -24,23 +25,15 @@ _BATCH_HIDDEN = 2048
 _BATCH_TOKENS = 1024
 
 
-def attribute(
-    loaded: LoadedModel,
-    text: str,
-    text_pair: str | None,
-    masked: Collection[int],
-    aim: TargetAnswer,
-    method: Method,
-    measure: Measure,
-    steps: int,
-) -> Attribution:
-    """See ``EngineInterface.attribute``."""
-    read = reader(loaded, text, text_pair, masked, aim)
+def attribute(loaded: LoadedModel, question: Attribute) -> Attribution:
+    """Raises NotSupported where the method does not fit the model, and what ``reader`` raises."""
+    method, measure = question.method, question.measure
+    read = reader(loaded, question.text, question.text_pair, question.masked, question.aim)
     special = read.encoding.special
     counted = tuple(place for place in range(len(special)) if not special[place] and place != read.position)
     with torch.inference_mode():
-        logits = walked(loaded, [read.encoding]).logits(read)[0]
-    read.settle(logits)
+        logits = layerwise_run(loaded, [read.encoding]).logits(read)[0]
+    read.choose_answers(logits)
     logs = logits.log_softmax(dim=-1)
     difference = error = None
     match method:
@@ -49,7 +42,7 @@ def attribute(
         case "gradient x input":
             scores = _gradient_x_input(read, measure)
         case "integrated gradients":
-            scores, difference = _integrated(read, measure, counted, steps)
+            scores, difference = _integrated(read, measure, counted, question.steps)
             error = float(scores.sum()) - difference
         case "gradient-weighted attention":
             scores = _gradient_weighted(read, measure)
@@ -64,7 +57,7 @@ def attribute(
         measure=measure,
         position=read.position,
         answer=read.prediction(logs, read.answer),
-        against=None if read.against is None else read.prediction(logs, read.against),
+        foil=None if read.foil is None else read.prediction(logs, read.foil),
         scores=kept,
         counted=counted,
         difference=difference,
@@ -80,8 +73,8 @@ def _measured(read: Reader, logits: torch.Tensor, measure: Measure) -> torch.Ten
         case "P":
             return logits.softmax(dim=-1)[:, read.answer]
         case "logit difference":
-            assert read.against is not None  # the question says so
-            return logits[:, read.answer] - logits[:, read.against]
+            assert read.foil is not None  # the question says so
+            return logits[:, read.answer] - logits[:, read.foil]
 
 
 def _occluded(read: Reader, measure: Measure, counted: Collection[int]) -> FloatArray:
@@ -93,11 +86,11 @@ def _occluded(read: Reader, measure: Measure, counted: Collection[int]) -> Float
     rows = max(1, _BATCH_HIDDEN // len(encoding))
     scores = np.zeros(len(encoding), dtype=np.float32)
     with torch.inference_mode():
-        whole = float(_measured(read, walked(loaded, [encoding]).logits(read), measure)[0])
+        whole = float(_measured(read, layerwise_run(loaded, [encoding]).logits(read), measure)[0])
         for start in range(0, len(words), rows):
             give_way()
             batch = words[start : start + rows]
-            final = walked(loaded, [without(loaded, encoding, word) for word in batch]).final
+            final = layerwise_run(loaded, [without(loaded, encoding, word) for word in batch]).final
             for word, left in zip(batch, _measured(read, read.logits(final), measure).tolist(), strict=True):
                 scores[word] = (whole - left) / len(word)
     return scores
@@ -176,14 +169,14 @@ def _gradient_weighted(read: Reader, measure: Measure) -> FloatArray:
     with inference, enabled:
         embedded = _embedded(read, read.encoding.ids).requires_grad_()
         with editing(loaded, editor):
-            walk = LayerwiseRun(loaded, [read.encoding], embedded)
+            run = LayerwiseRun(loaded, [read.encoding], embedded)
         maps = (editor.maps or [])[: loaded.info.n_layers]  # a decoder's come later
         if any(one.shape[-2:] != (n, n) for one in maps):
             raise NotSupported(
                 f"The attention of {loaded.info.id} ({loaded.info.family}) comes in windows, whose gradients are not "
                 "put together here. Choose another method."
             )
-        gradients = torch.autograd.grad(_measured(read, read.logits(walk.final), measure).sum(), maps)
+        gradients = torch.autograd.grad(_measured(read, read.logits(run.final), measure).sum(), maps)
         relevance = torch.eye(n, device=embedded.device)
         for weights, gradient in zip(maps, gradients, strict=True):
             mean = (weights * gradient).clamp(min=0)[0].float().mean(dim=0)

@@ -5,7 +5,7 @@ In float64 up to the head. A part is followed along the residual stream alone, n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -22,17 +22,16 @@ from model_zoo.families.rule import Parts
 from model_zoo.interventions.reading import Reader, reader
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import HEAD_NUMBERS, head_of, scores_of
-from model_zoo.types import AttentionRun, Contribution, Decomposition, Stage, TargetAnswer
+from model_zoo.questions.decompose import Decompose
+from model_zoo.types import AttentionRun, Contribution, Decomposition, Stage
 
 Array = npt.NDArray[np.float64]
 _Kind = Literal["token", "position", "segment", "head", "feed-forward"]
 
 
-def decompose(
-    loaded: LoadedModel, text: str, text_pair: str | None, masked: Collection[int], aim: TargetAnswer, top_k: int
-) -> Decomposition:
-    """See ``EngineInterface.decompose``."""
-    if aim.reads not in ("mask", "next token"):
+def decompose(loaded: LoadedModel, question: Decompose) -> Decomposition:
+    """Raises InvalidInput for answers about whole texts, NotSupported where the layers are not known part by part."""
+    if question.aim.reads not in ("mask", "next token"):
         raise InvalidInput("Sums are taken of a token's logit. Ask for the answer at a mask, or behind a text.")
     parts = loaded.family.anatomy
     if parts is None or loaded.model.config.is_encoder_decoder:
@@ -40,11 +39,11 @@ def decompose(
             f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part, so its answer "
             "cannot be written as their sum. Choose BERT, DistilBERT, RoBERTa, ModernBERT or GPT-2."
         )
-    read = reader(loaded, text, text_pair, masked, aim)
+    read = reader(loaded, question.text, question.text_pair, question.masked, question.aim)
     run = running.attend_tokens(loaded, read.encoding, states_of=True)
     stream = _stream(loaded, parts, run, read.row)
     with torch.inference_mode():
-        return _written(read, stream, top_k)
+        return _written(read, stream, question.top_k)
 
 
 @dataclass(slots=True)
@@ -197,9 +196,9 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
     whole = torch.from_numpy(vectors.sum(axis=0)).to(loaded.model.device, loaded.model.dtype)
     with _frozen(head, held, noting=True):
         logits = scores_of(head(whole[None, None]))[0].double()
-    read.settle(logits[0])
+    read.choose_answers(logits[0])
     nothing = _through(loaded, head, held, vectors[-1:])[0]
-    chosen = [answer for answer in (read.answer, read.against) if answer is not None]
+    chosen = [answer for answer in (read.answer, read.foil) if answer is not None]
     found: list[Contribution] = []
     total = 0.0
     kinds: list[tuple[Any, int | None, int | None]] = [*stream.kinds, ("bias", None, None)]
@@ -220,9 +219,9 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
         model=loaded.info,
         position=len(read.encoding) if read.position is None else read.position,
         answer=read.prediction(logs, read.answer),
-        against=None if read.against is None else read.prediction(logs, read.against),
+        foil=None if read.foil is None else read.prediction(logs, read.foil),
         logit=float(logits[0, read.answer]),
-        against_logit=None if read.against is None else float(logits[0, read.against]),
+        foil_logit=None if read.foil is None else float(logits[0, read.foil]),
         parts=tuple(found),
         error=total - float(logits[0, read.answer]),
     )

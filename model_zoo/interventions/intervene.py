@@ -4,7 +4,7 @@ of its changes touches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +14,13 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.fair_queue import give_way
 from model_zoo.heldout import written_pairs
 from model_zoo.interventions.editing import Editor, Rows
-from model_zoo.interventions.layerwise import Block, Blocks, LayerwiseRun, block_paths, walked
+from model_zoo.interventions.layerwise import Block, Blocks, LayerwiseRun, block_paths, layerwise_run
 from model_zoo.interventions.reading import Reader, reader, without
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import predictions_of, slot_at
-from model_zoo.types import Change, Effects, Encoding, MaskPrediction, Reads, SentenceScore, TargetAnswer, Value
+from model_zoo.questions.ablate import Ablate
+from model_zoo.questions.intervene import Intervene
+from model_zoo.types import Change, Effects, Encoding, MaskPrediction, Reads, SentenceScore, TargetAnswer
 from model_zoo.types.wording import counted
 
 # Tokens in one batch of changed runs.
@@ -28,65 +30,46 @@ _BATCH_TOKENS = 2048
 _MEAN_OVER = 100
 
 
-def intervene(
-    loaded: LoadedModel,
-    text: str,
-    text_pair: str | None,
-    masked: Collection[int],
-    aim: TargetAnswer,
-    changes: Sequence[Change],
-    value: Value,
-    other: tuple[str, str | None] | None,
-    top_k: int,
-) -> Iterator[Effects]:
+def intervene(loaded: LoadedModel, question: Intervene) -> Iterator[Effects]:
     """The effects of some changes, in pieces as batches are done; together they cover all changes, in their order."""
-    read = reader(loaded, text, text_pair, masked, aim)
-    refuse_impossible(loaded, read.encoding, changes, value)
+    read, run = _untouched(loaded, question)
+    changes, top_k = question.changes, question.top_k
     with torch.inference_mode():
-        walk = walked(loaded, [read.encoding])
-        logits = walk.logits(read)
-        read.settle(logits[0])
+        logits = run.logits(read)
+        read.choose_answers(logits[0])
         logs = logits[0].log_softmax(dim=-1)
-        values, of_other = _values(loaded, read, changes, value, other)
+        values, of_other = _values(loaded, read, question)
         effects = Effects(
             encoding=read.encoding,
             model=loaded.info,
             position=read.position,
             answer=read.prediction(logs, read.answer),
-            against=None if read.against is None else read.prediction(logs, read.against),
+            foil=None if read.foil is None else read.prediction(logs, read.foil),
             untouched=read.readings(logits, logs, top_k)[0],
             readings=(),
             other=None if of_other is None else read.readings(of_other, logs, top_k)[0],
         )
     yield effects
-    for first, batch in _batches(walk, changes, len(read.encoding)):
+    for first, batch in _batches(run, changes, len(read.encoding)):
         give_way()
         with torch.inference_mode():
-            final = _run(walk, read.encoding, [changes[place] for place in batch], first, values)
+            final = _run(run, read.encoding, [changes[place] for place in batch], first, values)
             found = read.readings(read.logits(final), logs, top_k)
         # Batches hold changes that stand together, so that each piece is a run of them.
         yield replace(effects, first=batch[0], readings=tuple(found))
 
 
-def ablate(
-    loaded: LoadedModel,
-    text: str,
-    text_pair: str | None,
-    masked: Collection[int],
-    change: Change,
-    value: Value,
-    other: tuple[str, str | None] | None,
-    top_k: int,
-    targets: Sequence[str | int],
-) -> tuple[MaskPrediction, ...] | SentenceScore:
-    """See ``EngineInterface.ablate``."""
-    kind: Reads = "next sentence" if text_pair is not None else "next token" if loaded.info.lm else "mask"
-    read = reader(loaded, text, text_pair, masked, TargetAnswer(kind))
-    refuse_impossible(loaded, read.encoding, [change], value)
+def ablate(loaded: LoadedModel, question: Ablate) -> tuple[MaskPrediction, ...] | SentenceScore:
+    """The answers of the one changed run."""
+    text, pair, change = question.text, question.text_pair, question.change
+    kind: Reads = "next sentence" if pair is not None else "next token" if loaded.info.lm else "mask"
+    changed = Intervene(
+        question.model, text, pair, question.masked, TargetAnswer(kind), (change,), question.value, question.other
+    )
+    read, run = _untouched(loaded, changed)
     with torch.inference_mode():
-        walk = walked(loaded, [read.encoding])
-        values, _ = _values(loaded, read, [change], value, other)
-        final = _run(walk, read.encoding, [change], _first_layer(change, walk.n_layers), values)
+        values, _ = _values(loaded, read, changed)
+        final = _run(run, read.encoding, [change], _first_layer(change, run.n_layers), values)
         if kind == "next sentence":
             assert loaded.info.nsp is not None  # or the reader had refused
             logits = read.logits(final)[0]
@@ -96,12 +79,20 @@ def ablate(
             )
     original = loaded.encode(text)
     if kind == "next token":
-        slots = [slot_at(loaded, original, len(original), len(original) - 1, targets)]
+        slots = [slot_at(loaded, original, len(original), len(original) - 1, question.targets)]
     else:
         mask = loaded.tokenizer.mask_token_id
         places = [place for place, token in enumerate(read.encoding.ids) if token == mask]
-        slots = [slot_at(loaded, original, place, place, targets) for place in places]
-    return predictions_of(loaded, final, slots, top_k)
+        slots = [slot_at(loaded, original, place, place, question.targets) for place in places]
+    return predictions_of(loaded, final, slots, question.top_k)
+
+
+def _untouched(loaded: LoadedModel, question: Intervene) -> tuple[Reader, LayerwiseRun]:
+    """The text as it is read, and its run as it is. Raises what ``reader`` and ``_refuse_impossible`` raise."""
+    read = reader(loaded, question.text, question.text_pair, question.masked, question.aim)
+    _refuse_impossible(loaded, read.encoding, question)
+    with torch.inference_mode():
+        return read, layerwise_run(loaded, [read.encoding])
 
 
 def joined(pieces: Sequence[Effects]) -> Effects:
@@ -125,13 +116,13 @@ def _first_layer(change: Change, n_layers: int) -> int:
     return min(layers, default=n_layers)
 
 
-def _batches(walk: LayerwiseRun, changes: Sequence[Change], n: int) -> Iterator[tuple[int, list[int]]]:
+def _batches(run: LayerwiseRun, changes: Sequence[Change], n: int) -> Iterator[tuple[int, list[int]]]:
     """The first layer and the places of changes that stand together and begin at one layer."""
     rows = max(1, _BATCH_TOKENS // n)
     batch: list[int] = []
     layer = 0
     for place, change in enumerate(changes):
-        begins = _first_layer(change, walk.n_layers)
+        begins = _first_layer(change, run.n_layers)
         if batch and (begins != layer or len(batch) >= rows):
             yield layer, batch
             batch = []
@@ -148,17 +139,17 @@ stands for what it does not hold.
 """
 
 
-def _run(walk: LayerwiseRun, encoding: Encoding, changes: Sequence[Change], first: int, values: Values) -> torch.Tensor:
+def _run(run: LayerwiseRun, encoding: Encoding, changes: Sequence[Change], first: int, values: Values) -> torch.Tensor:
     """What the head reads of one run a change, (rows, n, width)."""
-    loaded, rows, n = walk.loaded, len(changes), len(encoding)
+    loaded, rows, n = run.loaded, len(changes), len(encoding)
     entering = None
     if any(change.hidden for change in changes):
-        hidden = walked(loaded, [without(loaded, encoding, change.hidden) for change in changes])
+        hidden = layerwise_run(loaded, [without(loaded, encoding, change.hidden) for change in changes])
         if not any(map(_more, changes)):
             return hidden.final
-        first = min(_first_layer(replace(change, hidden=()), walk.n_layers) for change in changes)
+        first = min(_first_layer(replace(change, hidden=()), run.n_layers) for change in changes)
         entering = hidden.states[first]
-    editor = Editor(_rows_by_layer(walk, changes, n, values))
+    editor = Editor(_rows_by_layer(run, changes, n, values))
     places = [_places(change, n) for change in changes]
 
     def between(number: int, states: torch.Tensor) -> torch.Tensor:
@@ -170,7 +161,7 @@ def _run(walk: LayerwiseRun, encoding: Encoding, changes: Sequence[Change], firs
             states[row, places[row]] = values["states", number][0, places[row]].to(states.dtype)
         return states
 
-    final = walk.run(
+    final = run.run(
         rows,
         editor,
         first=first,
@@ -192,9 +183,9 @@ def _places(change: Change, n: int) -> list[int]:
     return list(range(n)) if change.positions is None else list(change.positions)
 
 
-def _rows_by_layer(walk: LayerwiseRun, changes: Sequence[Change], n: int, values: Values) -> dict[int, Rows]:
+def _rows_by_layer(run: LayerwiseRun, changes: Sequence[Change], n: int, values: Values) -> dict[int, Rows]:
     """Heads that are off and edges that are cut, layer by layer."""
-    device, n_heads = walk.loaded.model.device, walk.loaded.info.n_heads
+    device, n_heads = run.loaded.model.device, run.loaded.info.n_heads
     found: dict[int, Rows] = {}
     for row, change in enumerate(changes):
         for layer, head in change.heads:
@@ -204,7 +195,7 @@ def _rows_by_layer(walk: LayerwiseRun, changes: Sequence[Change], n: int, values
                 of_layer.fill = values.get(("heads", layer))
             of_layer.keep[row, _places(change, n), head] = 0
         for edge in change.edges:
-            for layer in range(walk.n_layers) if edge.layer is None else (edge.layer,):
+            for layer in range(run.n_layers) if edge.layer is None else (edge.layer,):
                 of_layer = found.setdefault(layer, Rows())
                 if of_layer.hide is None:
                     of_layer.hide = torch.zeros(len(changes), n_heads, n, n, dtype=torch.bool, device=device)
@@ -237,30 +228,24 @@ def _blocks_by_layer(
     return found
 
 
-def _values(
-    loaded: LoadedModel,
-    read: Reader,
-    changes: Sequence[Change],
-    value: Value,
-    other: tuple[str, str | None] | None,
-) -> tuple[Values, torch.Tensor | None]:
+def _values(loaded: LoadedModel, read: Reader, question: Intervene) -> tuple[Values, torch.Tensor | None]:
     """What is put in, and the logits (1, answers) of the run that it comes from, if it comes from one."""
-    if value == "zero":
+    if question.value == "zero":
         return {}, None
-    whole = any(change.attention or change.feed_forward for change in changes)
-    if value == "mean":
+    whole = any(change.attention or change.feed_forward for change in question.changes)
+    if question.value == "mean":
         return _means(loaded, whole), None
-    assert other is not None  # the question says so
-    theirs = _other(loaded, read, other)
-    walk, values = _noted(loaded, [theirs.encoding], whole)
-    values |= {("states", number): states for number, states in enumerate(walk.states)}
-    values["final", 0] = walk.final
+    assert question.other is not None  # the question says so
+    theirs = _other(loaded, read, question.other)
+    run, values = _noted(loaded, [theirs.encoding], whole)
+    values |= {("states", number): states for number, states in enumerate(run.states)}
+    values["final", 0] = run.final
     shares = _shares(loaded, read, theirs)
     if shares is not None:
         m = shares.shape[1]
         for part, one in values.items():
             values[part] = torch.einsum("nm,bm...->bn...", shares.to(one.dtype), one[:, :m])
-    return values, theirs.logits(walk.final)
+    return values, theirs.logits(run.final)
 
 
 def _words(loaded: LoadedModel, mine: Encoding, theirs: Encoding) -> list[tuple[range, range]]:
@@ -326,14 +311,14 @@ def _other(loaded: LoadedModel, read: Reader, other: tuple[str, str | None]) -> 
         position = like[read.position]
         masked = [] if typed else [like[at] for at in masks]
     theirs = reader(loaded, *other, masked, replace(read.aim, position=position))
-    theirs.answer, theirs.against = read.answer, read.against
+    theirs.answer, theirs.foil = read.answer, read.foil
     return theirs
 
 
 def _noted(loaded: LoadedModel, encodings: Sequence[Encoding], whole: bool) -> tuple[LayerwiseRun, Values]:
     """A run of some texts of one length, and what its parts gave."""
     editor = Editor(outputs=None if loaded.gives_maps else [])
-    walk, values, blocks = LayerwiseRun(loaded, encodings), Values(), Blocks()
+    run, values, blocks = LayerwiseRun(loaded, encodings), Values(), Blocks()
 
     def note(which: Block, layer: int) -> Callable[[torch.Tensor], torch.Tensor]:
         def keep(output: torch.Tensor) -> torch.Tensor:
@@ -344,10 +329,10 @@ def _noted(loaded: LoadedModel, encodings: Sequence[Encoding], whole: bool) -> t
 
     if whole:
         for which in block_paths(loaded):
-            blocks.replaced |= {(which, layer): note(which, layer) for layer in range(walk.n_layers)}
-    walk.run(len(encodings), editor, blocks=blocks)
-    of_heads = (editor.outputs or [])[: walk.n_layers]  # a decoder's come later
-    return walk, values | {("heads", layer): output for layer, output in enumerate(of_heads)}
+            blocks.replaced |= {(which, layer): note(which, layer) for layer in range(run.n_layers)}
+    run.run(len(encodings), editor, blocks=blocks)
+    of_heads = (editor.outputs or [])[: run.n_layers]  # a decoder's come later
+    return run, values | {("heads", layer): output for layer, output in enumerate(of_heads)}
 
 
 def _means(loaded: LoadedModel, whole: bool) -> Values:
@@ -374,12 +359,12 @@ def _mean_values(loaded: LoadedModel, whole: bool) -> Values:
     return {part: summed / n_tokens for part, summed in sums.items()}
 
 
-def refuse_impossible(loaded: LoadedModel, encoding: Encoding, changes: Sequence[Change], value: Value) -> None:
+def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, question: Intervene) -> None:
     """Raises InvalidInput for parts and positions that are not there, NotSupported for what a family cannot be asked.
 
     Every change is looked at, since one that is wrong would change nothing without a word.
     """
-    info, n = loaded.info, len(encoding)
+    info, n, changes = loaded.info, len(encoding), question.changes
     n_heads, n_layers = info.n_heads, info.n_layers
     touched = any(change.heads or change.edges for change in changes)
     if touched and not n_heads:
@@ -393,7 +378,7 @@ def refuse_impossible(loaded: LoadedModel, encoding: Encoding, changes: Sequence
             f"The layers of {info.id} ({info.family}) cannot be run one by one here, so only its heads and edges can "
             "be changed. Switch heads off, or choose another model."
         )
-    if states and value != "other":
+    if states and question.value != "other":
         raise InvalidInput("Hidden states are put in from another text. Give one, or switch heads off instead.")
     for change in changes:
         for layer, head in change.heads:

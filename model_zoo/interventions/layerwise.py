@@ -173,18 +173,18 @@ class LayerwiseRun:
         return self._decoded(found)
 
 
-def walked(loaded: LoadedModel, encodings: Sequence[Encoding]) -> LayerwiseRun:
-    """A walk without gradients through some texts, which may have been gone through before."""
+def layerwise_run(loaded: LoadedModel, encodings: Sequence[Encoding]) -> LayerwiseRun:
+    """A run without gradients through some texts, which may have been gone through before."""
     key = tuple((encoding.ids, encoding.type_ids) for encoding in encodings)
-    with loaded.walks_lock:
-        known: LayerwiseRun | None = loaded.walks.get(key)
+    with loaded.layerwise_lock:
+        known: LayerwiseRun | None = loaded.layerwise_runs.get(key)
     if known is not None:
         return known
     with torch.inference_mode():
-        walk = LayerwiseRun(loaded, encodings)
-    with loaded.walks_lock, suppress(ValueError):  # too large to be kept
-        loaded.walks[key] = walk
-    return walk
+        run = LayerwiseRun(loaded, encodings)
+    with loaded.layerwise_lock, suppress(ValueError):  # too large to be kept
+        loaded.layerwise_runs[key] = run
+    return run
 
 
 def _first(output: Any) -> torch.Tensor:

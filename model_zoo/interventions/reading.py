@@ -33,7 +33,7 @@ class Reader:
     position: int | None
     row: int
     answer: int = 0
-    against: int | None = None
+    foil: int | None = None
 
     def logits(self, states: torch.Tensor) -> torch.Tensor:
         """Logits of all answers there are (rows, answers), float32, from final states (rows, n, width)."""
@@ -68,12 +68,12 @@ class Reader:
             case "class":
                 return self.loaded.info.labels[answer]
 
-    def settle(self, untouched: torch.Tensor) -> None:
+    def choose_answers(self, untouched: torch.Tensor) -> None:
         """Choose the answers, now that the untouched run's logits (answers,) are known."""
         best = int(untouched.argmax())
         self.answer = best if self.aim.answer is None else self._find(self.aim.answer, len(untouched))
-        self.against = None if self.aim.against is None else self._find(self.aim.against, len(untouched))
-        if self.against == self.answer:
+        self.foil = None if self.aim.foil is None else self._find(self.aim.foil, len(untouched))
+        if self.foil == self.answer:
             raise InvalidInput(
                 f"The answer and the one against it are both “{self.name(self.answer)}”, so there is no difference. "
                 "Choose two different answers."
@@ -103,8 +103,8 @@ class Reader:
         for row, divergence in enumerate(divergences):
             best = zip(ids[row].tolist(), highest[row].exp().tolist(), strict=True)
             other_log = other_logit = None
-            if self.against is not None:
-                other_log, other_logit = float(logs[row, self.against]), float(logits[row, self.against])
+            if self.foil is not None:
+                other_log, other_logit = float(logs[row, self.foil]), float(logits[row, self.foil])
             found.append(
                 Reading(
                     float(logs[row, self.answer]),

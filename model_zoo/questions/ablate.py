@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, check_top_k, settle
+from model_zoo.question import Question, check_top_k, normalize
 from model_zoo.questions.intervene import check_value
 from model_zoo.types import Change, MaskPrediction, SentenceScore, Value
 
@@ -33,13 +33,12 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
         texts.check_pair(self.text, self.text_pair)
         check_top_k(self.top_k)
         check_value(self.value, self.other)
-        settle(self, masked=frozenset(self.masked), targets=tuple(self.targets))
+        normalize(self, masked=frozenset(self.masked), targets=tuple(self.targets))
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...] | SentenceScore:
         from model_zoo.interventions.intervene import ablate
 
-        asked = (self.text, self.text_pair, self.masked, self.change)
-        return ablate(loaded, *asked, self.value, self.other, self.top_k, self.targets)
+        return ablate(loaded, self)
 
     @classmethod
     def example(cls, model: str) -> Ablate:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Question, check_layers, check_part, settle
-from model_zoo.types import AttentionRun, Part
+from model_zoo.question import Question, check_layers, check_stack, normalize
+from model_zoo.types import AttentionRun, Stack
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -25,34 +25,34 @@ class Attend(Question[AttentionRun]):
     text: str
     text_pair: str | None = None
     max_tokens: int | None = None
-    part: Part = "encoder"
+    stack: Stack = "encoder"
     states: Sequence[int] | bool = False
 
     def __post_init__(self) -> None:
-        check_part(self.part)
+        check_stack(self.stack)
         if not isinstance(self.states, bool):
-            settle(self, states=check_layers(self.states))
-        if self.states and self.part != "encoder":
+            normalize(self, states=check_layers(self.states))
+        if self.states and self.stack != "encoder":
             raise InvalidInput(
-                f'Hidden states come with the part "encoder", not with {self.part!r}. Ask for one of the two.'
+                f'Hidden states come with the part "encoder", not with {self.stack!r}. Ask for one of the two.'
             )
         texts.check_pair(self.text, self.text_pair)
 
     def answer(self, loaded: LoadedModel) -> AttentionRun:
         from model_zoo import running
 
-        return running.attend(loaded, self.text, self.text_pair, self.max_tokens, self.part, self.states)
+        return running.attend(loaded, self.text, self.text_pair, self.max_tokens, self.stack, self.states)
 
     @property
     def together(self) -> Hashable:
-        return self.max_tokens, self.part, self.states
+        return self.max_tokens, self.stack, self.states
 
     @classmethod
     def answer_all(cls, loaded: LoadedModel, questions: Sequence[Attend]) -> Iterator[tuple[int, AttentionRun]]:
         from model_zoo import running
 
         first = questions[0]
-        if first.part != "encoder":  # a decoder's runs are not batched
+        if first.stack != "encoder":  # a decoder's runs are not batched
             return enumerate(question.answer(loaded) for question in questions)
         pairs = [(question.text, question.text_pair) for question in questions]
         return running.attend_many(loaded, pairs, first.max_tokens, first.states)

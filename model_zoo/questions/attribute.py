@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Question, settle
+from model_zoo.question import Question, normalize
 from model_zoo.questions.intervene import check_aim
 from model_zoo.types import MEASURES, METHODS, Attribution, Measure, Method, TargetAnswer
 
@@ -38,17 +38,16 @@ class Attribute(Question[Attribution]):
             raise InvalidInput(f"There is no method {self.method!r}. Choose {', '.join(METHODS)}.")
         if self.measure not in MEASURES:
             raise InvalidInput(f"There is no measure {self.measure!r}. Choose {', '.join(MEASURES)}.")
-        if self.measure == "logit difference" and self.aim.against is None:
+        if self.measure == "logit difference" and self.aim.foil is None:
             raise InvalidInput("A logit difference is between two answers. Give a second one, against the first.")
         if not 1 <= self.steps <= MOST_STEPS:
             raise InvalidInput(f"{self.steps:,} steps cannot be taken. Choose 1 to {MOST_STEPS:,}.")
-        settle(self, masked=frozenset(self.masked))
+        normalize(self, masked=frozenset(self.masked))
 
     def answer(self, loaded: LoadedModel) -> Attribution:
         from model_zoo.interventions.attribute import attribute
 
-        asked = (self.text, self.text_pair, self.masked, self.aim)
-        return attribute(loaded, *asked, self.method, self.measure, self.steps)
+        return attribute(loaded, self)
 
     @classmethod
     def example(cls, model: str) -> Attribute:

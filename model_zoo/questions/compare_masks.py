@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, check_top_k, settle
+from model_zoo.question import Question, check_top_k, normalize
 from model_zoo.types import Shift
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class CompareMasks(Question[tuple[tuple[Shift, ...], ...]]):
         texts.check(self.before[0], "The first text")
         texts.check(self.after[0], "The second text")
         check_top_k(self.top_k)
-        settle(
+        normalize(
             self,
             before=(self.before[0], frozenset(self.before[1])),
             after=(self.after[0], frozenset(self.after[1])),

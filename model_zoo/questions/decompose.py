@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, check_top_k, settle
+from model_zoo.question import Question, check_top_k, normalize
 from model_zoo.questions.intervene import check_aim
 from model_zoo.types import Decomposition, TargetAnswer
 
@@ -30,12 +30,12 @@ class Decompose(Question[Decomposition]):
         texts.check_pair(self.text, self.text_pair)
         check_aim(self.aim)
         check_top_k(self.top_k)
-        settle(self, masked=frozenset(self.masked))
+        normalize(self, masked=frozenset(self.masked))
 
     def answer(self, loaded: LoadedModel) -> Decomposition:
         from model_zoo.interventions.decompose import decompose
 
-        return decompose(loaded, self.text, self.text_pair, self.masked, self.aim, self.top_k)
+        return decompose(loaded, self)
 
     @classmethod
     def example(cls, model: str) -> Decompose:

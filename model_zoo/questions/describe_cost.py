@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model_zoo.question import Question, check_lengths, settle
+from model_zoo.question import Question, check_lengths, normalize
 from model_zoo.types import COST_LENGTHS, CostSubject
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class DescribeCost(Question[CostSubject]):
 
     def __post_init__(self) -> None:
         check_lengths(self.lengths)
-        settle(self, lengths=tuple(self.lengths))
+        normalize(self, lengths=tuple(self.lengths))
 
     def answer(self, loaded: LoadedModel) -> CostSubject:
         from model_zoo import timing

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, check_layers, settle
+from model_zoo.question import Question, check_layers, normalize
 from model_zoo.types import HiddenStates
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class EncodeStates(Question[HiddenStates]):
 
     def __post_init__(self) -> None:
         if self.layers is not None:
-            settle(self, layers=check_layers(self.layers))
+            normalize(self, layers=check_layers(self.layers))
         texts.check_pair(self.text, self.text_pair)
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Streamed, settle
+from model_zoo.question import Streamed, normalize
 from model_zoo.types import MaskPrediction
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class FillAll(Streamed[MaskPrediction, tuple[MaskPrediction, ...]]):
 
     def __post_init__(self) -> None:
         texts.check(self.text)
-        settle(self, masked=frozenset(self.masked))
+        normalize(self, masked=frozenset(self.masked))
 
     def parts(self, loaded: LoadedModel) -> Iterator[MaskPrediction]:
         from model_zoo import masked

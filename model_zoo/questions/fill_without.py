@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Question, check_top_k, settle
+from model_zoo.question import Question, check_top_k, normalize
 from model_zoo.types import MaskPrediction, Without
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class FillWithout(Question[tuple[MaskPrediction, ...]]):
             raise InvalidInput(f"A model cannot be run without {self.without!r} here. Choose future or positions.")
         texts.check(self.text)
         check_top_k(self.top_k)
-        settle(self, masked=frozenset(self.masked))
+        normalize(self, masked=frozenset(self.masked))
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...]:
         from model_zoo import masked

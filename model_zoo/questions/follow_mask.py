@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, check_top_k, settle
+from model_zoo.question import Question, check_top_k, normalize
 from model_zoo.types import MaskLens
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class FollowMask(Question[tuple[MaskLens, ...]]):
     def __post_init__(self) -> None:
         texts.check(self.text)
         check_top_k(self.top_k)
-        settle(self, masked=frozenset(self.masked))
+        normalize(self, masked=frozenset(self.masked))
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskLens, ...]:
         from model_zoo import masked

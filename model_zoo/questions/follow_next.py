@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Question, check_top_k, settle
+from model_zoo.question import Question, check_top_k, normalize
 from model_zoo.types import MaskLens
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class FollowNext(Question[tuple[MaskLens, ...]]):
         texts.check(self.text)
         check_top_k(self.top_k)
         if self.positions is not None:
-            settle(self, positions=tuple(self.positions))
+            normalize(self, positions=tuple(self.positions))
             if not self.positions:
                 raise InvalidInput("No position is chosen. Choose at least one, or leave the choice out for all.")
 

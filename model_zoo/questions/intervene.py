@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Streamed, check_top_k, settle
+from model_zoo.question import Streamed, check_top_k, normalize
 from model_zoo.types import READS, VALUES, Change, Effects, TargetAnswer, Value
 
 if TYPE_CHECKING:
@@ -40,13 +40,12 @@ class Intervene(Streamed[Effects, Effects]):
             raise InvalidInput(
                 f"{len(self.changes):,} changes are more than {MOST_CHANGES:,}. Ask for fewer at a time."
             )
-        settle(self, masked=frozenset(self.masked), changes=tuple(self.changes))
+        normalize(self, masked=frozenset(self.masked), changes=tuple(self.changes))
 
     def parts(self, loaded: LoadedModel) -> Iterator[Effects]:
         from model_zoo.interventions.intervene import intervene
 
-        asked = (self.text, self.text_pair, self.masked, self.aim, self.changes)
-        return intervene(loaded, *asked, self.value, self.other, self.top_k)
+        return intervene(loaded, self)
 
     def whole(self, parts: Sequence[Effects]) -> Effects:
         from model_zoo.interventions.intervene import joined

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo.errors import ModelZooError
-from model_zoo.question import Comparison, check_lengths, settle
+from model_zoo.question import Comparison, check_lengths, normalize
 from model_zoo.types import COST_LENGTHS, CostEvent, CostFailure
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class MeasureCost(Comparison[CostEvent]):
 
     def __post_init__(self) -> None:
         check_lengths(self.lengths, self.repeats)
-        settle(self, models=tuple(dict.fromkeys(self.models)), lengths=tuple(self.lengths))
+        normalize(self, models=tuple(dict.fromkeys(self.models)), lengths=tuple(self.lengths))
 
     def parts(self, lease: Lease) -> Iterator[CostEvent]:
         from model_zoo import timing

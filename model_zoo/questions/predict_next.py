@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, check_top_k, settle
+from model_zoo.question import Question, check_top_k, normalize
 from model_zoo.types import MaskPrediction
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class PredictNext(Question[MaskPrediction]):
     def __post_init__(self) -> None:
         texts.check(self.text)
         check_top_k(self.top_k)
-        settle(self, targets=tuple(self.targets))
+        normalize(self, targets=tuple(self.targets))
 
     @property
     def together(self) -> Hashable:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, settle
+from model_zoo.question import Question, normalize
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
@@ -25,7 +25,7 @@ class PutTokens(Question[str]):
 
     def __post_init__(self) -> None:
         texts.check(self.text)
-        settle(self, fills=tuple(sorted(dict(self.fills).items())))
+        normalize(self, fills=tuple(sorted(dict(self.fills).items())))
 
     def answer(self, loaded: LoadedModel) -> str:
         from model_zoo import masked

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, check_top_k, settle
+from model_zoo.question import Question, check_top_k, normalize
 from model_zoo.types import MaskPrediction
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Restore(Question[tuple[MaskPrediction, ...]]):
     def __post_init__(self) -> None:
         texts.check(self.text)
         check_top_k(self.top_k)
-        settle(self, ids=tuple(self.ids), positions=tuple(self.positions))
+        normalize(self, ids=tuple(self.ids), positions=tuple(self.positions))
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...]:
         from model_zoo import masked

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Question, settle
+from model_zoo.question import Question, normalize
 from model_zoo.types import SCHEMES, Scheme, TokenScores
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class ScoreTokens(Question[TokenScores]):
         texts.check(self.text)
         if self.scheme is not None and self.scheme not in SCHEMES:
             raise InvalidInput(f"There is no scheme {self.scheme!r}. Choose {', '.join(map(repr, SCHEMES))}.")
-        settle(self, positions=None if self.positions is None else frozenset(self.positions))
+        normalize(self, positions=None if self.positions is None else frozenset(self.positions))
 
-    def settled(self, loaded: LoadedModel) -> ScoreTokens:
+    def resolved(self, loaded: LoadedModel) -> ScoreTokens:
         scheme = self.scheme or ("causal" if loaded.info.lm else "original")
         return replace(self, scheme=scheme, positions=None if scheme == "causal" else self.positions)
 
@@ -50,7 +50,7 @@ class ScoreTokens(Question[TokenScores]):
     def answer_all(cls, loaded: LoadedModel, questions: Sequence[ScoreTokens]) -> Iterator[tuple[int, TokenScores]]:
         from model_zoo import causal, masked
 
-        scheme = questions[0].settled(loaded).scheme
+        scheme = questions[0].resolved(loaded).scheme
         read = [question.text for question in questions]
         if scheme == "causal":
             return causal.token_scores(loaded, read)

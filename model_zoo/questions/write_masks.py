@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, settle
+from model_zoo.question import Question, normalize
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
@@ -26,7 +26,7 @@ class WriteMasks(Question[str]):
 
     def __post_init__(self) -> None:
         texts.check(self.text)
-        settle(self, masked=frozenset(self.masked))
+        normalize(self, masked=frozenset(self.masked))
 
     def answer(self, loaded: LoadedModel) -> str:
         from model_zoo import masked

@@ -34,7 +34,7 @@ from model_zoo.types.lessons import Neighbour, PositionKind, Positions, Training
 from model_zoo.types.models import DTYPES, DType, HeldModel, ModelInfo, ModelSpec, ModelStatus, TunedFor
 from model_zoo.types.predictions import MaskLens, MaskPrediction, Prediction, Shift, Target, Vocabulary
 from model_zoo.types.quality import Quality
-from model_zoo.types.run import PARTS, AttentionRun, Part
+from model_zoo.types.run import STACKS, AttentionRun, Stack
 from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, TokenScores
 from model_zoo.types.sentences import SentenceScore
 from model_zoo.types.state import EngineState
@@ -48,9 +48,9 @@ __all__ = [
     "MEASURES",
     "METHODS",
     "OF_THE_MODEL",
-    "PARTS",
     "READS",
     "SCHEMES",
+    "STACKS",
     "VALUES",
     "Anatomy",
     "AttentionRun",
@@ -81,7 +81,6 @@ __all__ = [
     "ModelSpec",
     "ModelStatus",
     "Neighbour",
-    "Part",
     "PositionKind",
     "Positions",
     "Prediction",
@@ -93,6 +92,7 @@ __all__ = [
     "Scheme",
     "SentenceScore",
     "Shift",
+    "Stack",
     "Stage",
     "Target",
     "TargetAnswer",

@@ -34,7 +34,7 @@ Method = Literal[
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
 Measure = Literal["log P", "P", "logit difference"]
-"""The number that a run is measured by: ln P or P of the answer, or its logit less that of the answer against it."""
+"""The number that a run is measured by: ln P or P of the answer, or its logit less that of its foil."""
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 
 
@@ -76,32 +76,32 @@ class TargetAnswer:
 
     ``reads`` says where it is read: at a mask, behind the text of a causal model, whether the second text is next (or
     in order), or of a classifier. ``position`` is the mask's, that of the first mask without. ``answer`` is a word, or
-    the number of a token, of "is next" (0) and "is not" (1), or of a label; the model's own best without. ``against``
-    is another answer, for logit differences.
+    the number of a token, of "is next" (0) and "is not" (1), or of a label; the model's own best without. ``foil``
+    is another answer that it is held against, for logit differences.
     """
 
     reads: Reads = "mask"
     position: int | None = None
     answer: str | int | None = None
-    against: str | int | None = None
+    foil: str | int | None = None
 
 
 class Reading(NamedTuple):
-    """What one run answers. ln P and logits of the answer and of the one against it (None without); ``divergence`` is
+    """What one run answers. ln P and logits of the answer and of its foil (None without); ``divergence`` is
     KL(untouched ‖ this run) in nats, over all answers there are; ``best`` first.
     """
 
     log_probability: float
     logit: float
-    against_log_probability: float | None
-    against_logit: float | None
+    foil_log_probability: float | None
+    foil_logit: float | None
     divergence: float
     best: tuple[Prediction, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What came of some changes, each made in a run of its own. ``answer`` and ``against`` are as the model has them,
+    """What came of some changes, each made in a run of its own. ``answer`` and ``foil`` are as the model has them,
     with their probability in the ``untouched`` run; ``readings`` are those of the changes from number ``first`` on.
     ``other`` is the run's reading whose values were put in, None where there was none. ``position`` is where the
     answer is read, None for answers to the whole text.
@@ -111,7 +111,7 @@ class Effects:
     model: ModelInfo
     position: int | None
     answer: Prediction
-    against: Prediction | None
+    foil: Prediction | None
     untouched: Reading
     readings: tuple[Reading, ...]
     other: Reading | None = None
@@ -136,7 +136,7 @@ class Attribution(ReadOnly):
     measure: Measure
     position: int | None
     answer: Prediction
-    against: Prediction | None
+    foil: Prediction | None
     scores: FloatArray = field(repr=False)
     counted: tuple[int, ...]
     difference: float | None = None
@@ -148,15 +148,15 @@ class Attribution(ReadOnly):
 
 class Contribution(NamedTuple):
     """A part of a sum: what it is, its ``layer`` and ``head`` from 0 where it has them, what it adds to the logit of
-    the answer and to that of the answer ``against`` it (None without), and the tokens whose logits it raises most, with
-    by how much beyond the mean of all tokens.
+    the answer and to that of its foil (None without), and the tokens whose logits it raises most, with by how much
+    beyond the mean of all tokens.
     """
 
     kind: Literal["token", "position", "segment", "head", "feed-forward", "bias"]
     layer: int | None
     head: int | None
     logit: float
-    against: float | None
+    foil_logit: float | None
     raises: tuple[tuple[str, float], ...]
 
 
@@ -172,9 +172,9 @@ class Decomposition:
     model: ModelInfo
     position: int
     answer: Prediction
-    against: Prediction | None
+    foil: Prediction | None
     logit: float
-    against_logit: float | None
+    foil_logit: float | None
     parts: tuple[Contribution, ...]
     error: float
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 # Whose attention: a model of one stack (BERT, GPT-2) has the first alone. "cross" is how the decoder looks at what
 # the encoder has read.
-Part = Literal["encoder", "decoder", "cross"]
-PARTS: tuple[Part, ...] = get_args(Part)
+Stack = Literal["encoder", "decoder", "cross"]
+STACKS: tuple[Stack, ...] = get_args(Stack)
 
 # Tokens whose transformed values are in memory at a time: 64 x 16 heads x 1024 numbers are 8 MB in float64.
 _KEYS_AT_ONCE = 64
@@ -34,7 +34,7 @@ class AttentionRun(ReadOnly):
 
     A head's matrix is computed when it is asked for, so memory grows linearly with the number of tokens; only where
     what is added to the scores depends on the text (DeBERTa, XLNet) it is held, n x n a head.
-    ``encoding`` holds the n tokens that look. With a ``part`` other than "encoder" they are the decoder's, and
+    ``encoding`` holds the n tokens that look. With a ``stack`` other than "encoder" they are the decoder's, and
     ``source`` is what the encoder has read; in cross-attention its tokens are the m that are looked at, everywhere
     else m is n. ``output_projections`` holds per layer W_O (heads, d', width), each head's rows of the output
     projection, without its bias; None where the projection could not be found. They are weights of the model, and may
@@ -47,21 +47,21 @@ class AttentionRun(ReadOnly):
     model: ModelInfo
     layers: tuple[LayerAttention, ...]
     output_projections: tuple[FloatArray | None, ...] = field(default=(), repr=False, metadata={OF_THE_MODEL: True})
-    part: Part = "encoder"
+    stack: Stack = "encoder"
     source: Encoding | None = None
     states: HiddenStates | None = None
 
     def __post_init__(self) -> None:
-        if (self.source is None) != (self.part == "encoder"):
+        if (self.source is None) != (self.stack == "encoder"):
             raise ValueError("a decoder's attention comes with what the encoder has read, an encoder's without")
         locked = tuple(weight if weight is None else read_only(weight) for weight in self.output_projections)
         object.__setattr__(self, "output_projections", locked)
 
     def __repr__(self) -> str:
-        part = "" if self.part == "encoder" else f", {self.part}"
+        stack = "" if self.stack == "encoder" else f", {self.stack}"
         source = "" if self.source is None else f", encoder read {self.source.summary()}"
         sizes = f"{counted(self.n_layers, 'layer')} × {counted(self.n_heads, 'head')}"
-        return f"<AttentionRun {self.model.id}{part}: {sizes}, {self.encoding.summary()}{source}>"
+        return f"<AttentionRun {self.model.id}{stack}: {sizes}, {self.encoding.summary()}{source}>"
 
     def with_output_projections(self, projections: Sequence[FloatArray | None]) -> AttentionRun:
         """The same run with the model's output projections, as ``Engine.output_projections`` gives them."""
@@ -70,7 +70,7 @@ class AttentionRun(ReadOnly):
     @property
     def key_encoding(self) -> Encoding:
         """The m tokens that are looked at: ``encoding`` itself, except in cross-attention."""
-        return self.source if self.part == "cross" and self.source is not None else self.encoding
+        return self.source if self.stack == "cross" and self.source is not None else self.encoding
 
     @property
     def n_layers(self) -> int:
@@ -282,7 +282,7 @@ class AttentionRun(ReadOnly):
                 "model": self.model.id,
                 "revision": self.model.revision,
                 "dtype": self.model.dtype,
-                "part": self.part,
+                "stack": self.stack,
                 "text": self.encoding.text,
                 "text_pair": self.encoding.text_pair or "",
             },

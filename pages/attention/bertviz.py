@@ -29,7 +29,7 @@ def draw(scene: Scene) -> None:
         scene = filters.ask(scene)
         with widgets.popover("Save", ":material/download:"):
             saving = st.container()
-    if scene.run.part == "cross":
+    if scene.run.stack == "cross":
         raise NotSupported(
             "BertViz draws the same tokens on both sides here, and cross-attention goes from one text to another. "
             "The Lines view shows it in the same way."

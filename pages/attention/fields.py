@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from analysis.filters import DIRECTIONS
-from model_zoo.types import PARTS
+from model_zoo.types import STACKS
 from ui.field import HEADS, SHARE, SWITCH, Field, count, names, one_of, optional, pattern
 from ui.page import view_field
 
 _PAGE = "attention"
 
 VIEW = view_field(_PAGE, "grid")
-MODEL_PART: Field[str] = Field("model_part", PARTS[0], one_of("the part of a model", PARTS), of=_PAGE)
+MODEL_PART: Field[str] = Field("model_part", STACKS[0], one_of("the part of a model", STACKS), of=_PAGE)
 
 # What is left out of the picture, and how it is weighed.
 DIRECTION: Field[str] = Field("direction", "all", one_of("the direction", DIRECTIONS), of=_PAGE)

@@ -34,7 +34,7 @@ def ask(scene: Scene) -> Scene:
     for.
     """
     # Two sentences that were read as one text, between which attention can be told apart.
-    has_pair = scene.pair is not None and scene.part == "encoder"
+    has_pair = scene.pair is not None and scene.stack == "encoder"
     if not has_pair and DIRECTION.value != "all":
         DIRECTION.value = "all"
         st.info(

@@ -106,7 +106,7 @@ def _keep_token(scene: Scene, shown: Filtered) -> None:
     """Remember the token locked in the picture; "Query and key" opens with it, if it can look."""
     selected = (st.session_state.get(_KEY) or {}).get("selected")
     LOCKED.value = f"{selected['side']}.{selected['index'] + 1}" if selected else ""
-    if selected and (selected["side"] == "query" or scene.run.part != "cross"):
+    if selected and (selected["side"] == "query" or scene.run.stack != "cross"):
         units = shown.queries if selected["side"] == "query" else shown.keys
         if selected["index"] < len(units):
             TOKEN.value = units[selected["index"]].start + 1

@@ -15,4 +15,4 @@ def all_heads(scene: Scene) -> HeadTable:
 def of_run(scene: Scene) -> tuple[object, ...]:
     """What tells the run of a scene from others, for what is remembered of it."""
     run = scene.run
-    return run.model.id, run.model.revision, run.part, *scene.texts.values(), run.n_tokens, run.n_keys
+    return run.model.id, run.model.revision, run.stack, *scene.texts.values(), run.n_tokens, run.n_keys

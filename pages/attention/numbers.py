@@ -26,7 +26,7 @@ def numbers(
 ) -> None:
     """Buttons for the numbers on screen; the files are made when they are asked for."""
     run = scene.run
-    origin = Origin(model=run.model, heads=tuple(heads), how=how, value_weighted=scene.value_weighted, part=run.part)
+    origin = Origin(model=run.model, heads=tuple(heads), how=how, value_weighted=scene.value_weighted, stack=run.stack)
     too_large = shown.weights.size > _MOST_CSV_CELLS
     with st.container(horizontal=True):
         save.file(

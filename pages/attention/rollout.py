@@ -41,7 +41,7 @@ def draw(scene: Scene) -> None:
     summary(shown)
     if not last:
         st.caption("Choose a higher layer to roll attention out over several.")
-    if scene.run.part == "decoder":
+    if scene.run.stack == "decoder":
         st.caption(
             "Only the decoder's attention to its own text is followed; what comes in from the encoder is left out."
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from analysis.filters import Filter, Filtered, apply_filter, head_weights, layer_weights
-from model_zoo.types import AttentionRun, FloatArray, ModelInfo, Part
+from model_zoo.types import AttentionRun, FloatArray, ModelInfo, Stack
 from pages.attention import examples
 from pages.attention.fields import MODEL_PART
 from ui import address, appearance, figures, notes, widgets
@@ -29,14 +29,14 @@ class Scene:
     model: str
     text: str
     pair: str | None
-    part: Part
+    stack: Stack
     filter: Filter = field(default_factory=Filter)
     value_weighted: bool = False
 
     @property
     def run(self) -> AttentionRun:
         """The engine remembers its runs, so asking again costs nothing and no session holds one in memory."""
-        return engine().attend(self.model, self.text, self.pair, max_tokens=LONGEST, part=self.part)
+        return engine().attend(self.model, self.text, self.pair, max_tokens=LONGEST, stack=self.stack)
 
     @property
     def dark(self) -> bool:
@@ -58,8 +58,8 @@ class Scene:
         run = self.run
         if run.source is None:
             return {"Text": run.encoding.text, "Second text": run.encoding.text_pair or ""}
-        part = {"decoder": "decoder", "cross": "cross-attention"}[run.part]
-        return {"Part of the model": part, "Text": run.source.text, "Written by the decoder": run.encoding.text}
+        stack = {"decoder": "decoder", "cross": "cross-attention"}[run.stack]
+        return {"Part of the model": stack, "Text": run.source.text, "Written by the decoder": run.encoding.text}
 
     def lacks(self, need: Need) -> str | None:
         """Nothing: a model without attention is refused before the scene is made."""
@@ -86,13 +86,13 @@ def make(_view: View[Scene]) -> Scene:
         model = widgets.model()
         widgets.try_example(examples.EXAMPLES)
     with st.spinner("Running the model …", show_time=True), figures.announced():
-        scene = Scene(model=model, text=text, pair=pair, part=_part(engine().info(model)))
+        scene = Scene(model=model, text=text, pair=pair, stack=_stack(engine().info(model)))
         notes.warn_of_run(scene.run)
     return scene
 
 
-_PARTS: dict[Part, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
-_ABOUT_PARTS: dict[Part, str] = {
+_STACKS: dict[Stack, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
+_ABOUT_STACKS: dict[Stack, str] = {
     "encoder": "The encoder reads the whole text at once, and its tokens look both ways.",
     "decoder": "The decoder writes one token after another, and looks back at what it has written so far. "
     "It is given the second text as in training: a start token first, and every token one position later.",
@@ -101,7 +101,7 @@ _ABOUT_PARTS: dict[Part, str] = {
 }
 
 
-def _part(info: ModelInfo) -> Part:
+def _stack(info: ModelInfo) -> Stack:
     """Whose attention is shown, of a model that has more than one part."""
     if not info.cross_attention:
         if MODEL_PART.value != "encoder":
@@ -112,7 +112,7 @@ def _part(info: ModelInfo) -> Part:
             )
         return "encoder"
     with widgets.controls("part"):
-        return widgets.choice("Part of the model", _PARTS, MODEL_PART, help=" ".join(_ABOUT_PARTS.values()))
+        return widgets.choice("Part of the model", _STACKS, MODEL_PART, help=" ".join(_ABOUT_STACKS.values()))
 
 
 def about_model(scene: Scene) -> None:
@@ -126,7 +126,7 @@ def _without_this_head(scene: Scene) -> None:
     """A way to the page that switches heads off, of a model that has an answer to lose."""
     info, pair = scene.run.model, scene.pair or ""
     answers = info.mlm or info.lm or info.tuned_for == "classification" or (info.nsp is not None and pair)
-    if scene.part != "encoder" or not answers:
+    if scene.stack != "encoder" or not answers:
         return
     if info.mlm and info.nsp is None:  # there two texts are asked whether one follows, so ask about a mask in the first
         pair = ""

@@ -64,7 +64,7 @@ def draw(scene: Scene) -> None:
         f"A label is a rule that fits, not an explanation. {_counted(table)} Special tokens do not count among the "
         "tokens that look."
     )
-    if scene.run.part == "cross":
+    if scene.run.stack == "cross":
         st.caption(
             "Between two texts there is no “itself”, “previous” or “next” and no distance, so these are left out, "
             "and no rule about them can fit. “On same word” is the same word in the text that the encoder has read."
@@ -123,7 +123,7 @@ def _runs(scene: Scene, texts: list[str]) -> Iterator[AttentionRun]:
     longest = 0
     for done, text in enumerate(texts, start=1):
         try:
-            run = engine().attend(scene.run.model.id, text, max_tokens=_LONGEST, part=scene.run.part)
+            run = engine().attend(scene.run.model.id, text, max_tokens=_LONGEST, stack=scene.run.stack)
         except InvalidInput as error:
             raise InvalidInput(f"Text {done}: {error}") from error
         yield run

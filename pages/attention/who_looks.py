@@ -109,7 +109,7 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
             f"of the attention of {looks} goes there",
             f"attention of {two_words.quoted(query, _SHORT)} on {two_words.quoted(key, _SHORT)}",
         )
-    later = run.part != "cross" and key.start >= query.stop and not sees_later(run, query)
+    later = run.stack != "cross" and key.start >= query.stop and not sees_later(run, query)
     why = "a token sees only itself and what comes before it here" if later else "in no layer does it see that far"
     st.info(as_text(f"No head looks from {looks} at {looked_at}: {why}. Choose other words."), icon=":material/edit:")
     if later:

@@ -72,7 +72,7 @@ def file(scene: Scene, layer: int, head: int) -> str:
 def _payload(scene: Scene, shown: Filtered, layer: int, head: int) -> lit_words.Payload:
     run = scene.run
     queries, keys = lit_words.words(run.encoding, shown.queries), lit_words.words(run.key_encoding, shown.keys)
-    alike = run.part != "cross" and shown.queries == shown.keys
+    alike = run.stack != "cross" and shown.queries == shown.keys
     return lit_words.payload(
         shown.weights,
         queries,
@@ -97,7 +97,7 @@ def _filtered(scene: Scene, layer: int, head: int) -> Filtered:
 def _mean_of_all(scene: Scene) -> FloatArray:
     """Computed once per text and model, whatever the filter."""
     run = scene.run
-    text = (run.model.id, run.model.revision, run.part, *scene.texts.values(), run.n_tokens, run.n_keys)
+    text = (run.model.id, run.model.revision, run.stack, *scene.texts.values(), run.n_tokens, run.n_keys)
     return engine().derived(
         ("mean of all heads", text, scene.value_weighted),
         lambda: combine(run, _heads(run), "mean", value_weighted=scene.value_weighted),

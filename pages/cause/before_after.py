@@ -76,7 +76,7 @@ def _known(effects: Effects, reading: Reading, *, before: bool) -> dict[int, Pre
     found = {one.id: one for one in reading.best}
     for answer, log in (
         (effects.answer, reading.log_probability),
-        (effects.against, reading.against_log_probability),
+        (effects.foil, reading.foil_log_probability),
     ):
         if answer is not None and log is not None:
             p = answer.probability if before else math.exp(log)

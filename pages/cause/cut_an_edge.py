@@ -127,7 +127,7 @@ def _attention(
 ) -> None:
     """The weights as they are, mean over the layers and heads in which edges are cut."""
     weights = engine().derived(
-        ("mean attention of", scene.settled, scene.info.revision, layer, head),
+        ("mean attention of", scene.resolved, scene.info.revision, layer, head),
         lambda: _mean(scene, layer, head),
     )
     of_words = merge(weights, units).astype(np.float64)
@@ -156,7 +156,7 @@ def _effects(
     """What the cut of each edge by itself does to the answer."""
     pairs = [(a, b) for a in range(len(units)) for b in range(len(units))]
     each = tuple(_change(units, [pair], layer, head) for pair in pairs)
-    effects = scenes.answered(replace(scene.settled, changes=each, top_k=1), len(scene.encoding))
+    effects = scenes.answered(replace(scene.resolved, changes=each, top_k=1), len(scene.encoding))
     if effects is None:
         return
     values = changes(effects, by).reshape(len(units), len(units))
@@ -213,7 +213,7 @@ def _answer(
         before_after.untouched(scene, scene.untouched, "edges")
         st.caption("Click a cell to cut that edge.")
         return
-    question: Intervene = replace(scene.settled, changes=(_change(units, edges, layer, head),))
+    question: Intervene = replace(scene.resolved, changes=(_change(units, edges, layer, head),))
     where = "" if layer is None else f" in layer {layer + 1}" + ("" if head is None else f", head {head + 1}")
     before_after.draw(scene, engine().ask(question), f"{counted(len(edges), 'edge')} cut{where}", "edges")
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pages.cause.fields import AGAINST, ANSWER, BY, EDGES, MASK, MASKS, OFF, OTHER, VALUE, VIEW
+from pages.cause.fields import ANSWER, BY, EDGES, FOIL, MASK, MASKS, OFF, OTHER, VALUE, VIEW
 from ui.examples import Example, Examples
 from ui.widgets import MODEL, PAIR, TEXT
 
-_DOGS = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", AGAINST: "is"}
+_DOGS = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", FOIL: "is"}
 
 EXAMPLES = Examples(
-    (TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, AGAINST, BY, VALUE, OFF, EDGES, OTHER, VIEW),
+    (TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, FOIL, BY, VALUE, OFF, EDGES, OTHER, VIEW),
     (
         Example("Which heads know that dogs are many?", {**_DOGS, VIEW: "heads"}),
         Example(

@@ -17,7 +17,7 @@ MASK: Field[int] = Field("mask", 0, place("the mask"), of=_PAGE)
 
 # The answer that is followed and the one against it; "" are the model's own first and second.
 ANSWER: Field[str] = Field("answer", "", of=_PAGE)
-AGAINST: Field[str] = Field("against", "", of=_PAGE)
+FOIL: Field[str] = Field("against", "", of=_PAGE)
 
 # By what a run is measured, and what stands in the place of what is off.
 BY: Field[By] = Field("by", "bits", one_of("the measure", BYS), of=_PAGE)

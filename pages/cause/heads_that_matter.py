@@ -60,7 +60,7 @@ def draw(scene: Scene) -> None:
             help="“Its mean”: what the head gives on average over the tokens of 100 built-in sentences, which is "
             "gentler than nothing at all.",
         )
-    question = replace(scene.settled, value=value)
+    question = replace(scene.resolved, value=value)
     parts, n_blocks = _parts(scene)
     each = replace(question, changes=tuple(_change([part]) for part in parts))
     effects = scenes.answered(replace(each, top_k=1), len(scene.encoding))
@@ -89,7 +89,7 @@ def _parts(scene: Scene) -> tuple[list[str], int]:
 def _has_blocks(scene: Scene) -> bool:
     """Whether this family's layers are known part by part."""
     try:
-        engine().ask(replace(scene.settled, changes=(Change(feed_forward=(0,)),), top_k=1))
+        engine().ask(replace(scene.resolved, changes=(Change(feed_forward=(0,)),), top_k=1))
     except NotSupported:
         return False
     return True
@@ -229,7 +229,7 @@ def _table(scene: Scene, effects: Effects, parts: Sequence[str]) -> pd.DataFrame
             "revision": scene.info.revision,
             "text": scene.text,
             "answer": effects.answer.token,
-            "against": None if effects.against is None else effects.against.token,
+            "against": None if effects.foil is None else effects.foil.token,
             "off": parts,
             "value": VALUE.value,
             "change_log2_p": columns["bits"],

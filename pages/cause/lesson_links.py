@@ -1,11 +1,11 @@
 """The page, prepared for a lesson: each link with a question."""
 
 from pages.cause.examples import EXAMPLES
-from pages.cause.fields import AGAINST, ANSWER, BY, OTHER, VIEW
+from pages.cause.fields import ANSWER, BY, FOIL, OTHER, VIEW
 from ui.lesson_links import LessonLink, LessonLinks
 from ui.widgets import TEXT
 
-_HUNGRY = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", AGAINST: "is"}
+_HUNGRY = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", FOIL: "is"}
 
 LINKS = LessonLinks(
     "Cause",

@@ -14,7 +14,7 @@ from jobs.intervention_job import InterventionJob
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Effects, Encoding, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
-from pages.cause.fields import AGAINST, ANSWER, BY, MASK, MASKS
+from pages.cause.fields import ANSWER, BY, FOIL, MASK, MASKS
 from ui import address, notes, widgets, word_strip
 from ui.appearance import is_dark
 from ui.messages import as_text
@@ -98,24 +98,24 @@ class Scene:
     @property
     def question(self) -> Intervene:
         """Without changes, and with the answers as they were typed."""
-        aim = TargetAnswer(self.reads, self.position, _typed(ANSWER.value), _typed(AGAINST.value))
+        aim = TargetAnswer(self.reads, self.position, _typed(ANSWER.value), _typed(FOIL.value))
         pair = self.encoding.text_pair
         return Intervene(self.model, self.encoding.text, pair, self.masked, aim, top_k=_TOP_K)
 
     @property
     def untouched(self) -> Effects:
-        """The run as it is; the answer against is the model's second, or first, where none was typed."""
+        """The run as it is; the foil is the model's second, or first, where none was typed."""
         found = engine().ask(self.question)
-        if found.against is not None:
+        if found.foil is not None:
             return found
-        return engine().ask(replace(self.question, aim=replace(self.question.aim, against=_runner_up(found))))
+        return engine().ask(replace(self.question, aim=replace(self.question.aim, foil=_runner_up(found))))
 
     @property
-    def settled(self) -> Intervene:
+    def resolved(self) -> Intervene:
         """The question with both answers by their numbers, so that a changed run is asked for the same ones."""
         found = self.untouched
-        assert found.against is not None
-        aim = TargetAnswer(self.reads, self.position, found.answer.id, found.against.id)
+        assert found.foil is not None
+        aim = TargetAnswer(self.reads, self.position, found.answer.id, found.foil.id)
         return replace(self.question, aim=aim)
 
     @property
@@ -130,9 +130,9 @@ class Scene:
 
     def in_words(self, effects: Effects) -> str:
         """What the model answers when it is left alone, as plain text."""
-        answer, against = effects.answer, effects.against
+        answer, foil = effects.answer, effects.foil
         said = f"Followed is “{readable(answer.token)}” ({percent(answer.probability)}"
-        return said + (f", against “{readable(against.token)}” {percent(against.probability)})" if against else ")")
+        return said + (f", against “{readable(foil.token)}” {percent(foil.probability)})" if foil else ")")
 
     @property
     def text(self) -> str:
@@ -192,7 +192,7 @@ def _open_with_a_mask() -> None:
     untouched = (TEXT.value, PAIR.value, MASKS.value) == (TEXT.default, "", MASKS.default)
     if untouched and not {TEXT.name, PAIR.name, MASKS.name} & set(st.query_params):
         opening = EXAMPLES.state(EXAMPLES.each[0])
-        address.put({field: opening[field] for field in (TEXT, MASKS, ANSWER, AGAINST)})
+        address.put({field: opening[field] for field in (TEXT, MASKS, ANSWER, FOIL)})
 
 
 def _warn(encoding: Encoding) -> None:
@@ -243,7 +243,7 @@ def answers(scene: Scene) -> None:
         )
         st.text_input(
             "against",
-            **AGAINST.bound,
+            **FOIL.bound,
             placeholder="the model’s second",
             help="A logit difference is that of these two. Empty: the model’s best other answer.",
         )

@@ -43,7 +43,7 @@ def draw(scene: Scene) -> None:
             help="What each part adds to the answer more than to the other one. Most of a single logit is raised or "
             "lowered for all tokens alike.",
         )
-    question = scene.settled
+    question = scene.resolved
     found = engine().decompose(scene.model, scene.encoding.text, masked=scene.masked, aim=question.aim)
     total, what = _whole(found, difference=difference)
     parts = found.parts
@@ -66,14 +66,14 @@ def draw(scene: Scene) -> None:
 def _whole(found: Decomposition, *, difference: bool) -> tuple[str, str]:
     """What the sum is called, and what is along its axis."""
     answer = readable(found.answer.token)
-    if not difference or found.against is None:
+    if not difference or found.foil is None:
         return f"Logit of “{answer}”", f"logit of “{answer}”"
-    other = readable(found.against.token)
+    other = readable(found.foil.token)
     return f"“{answer}” − “{other}”", f"logit of “{answer}” less that of “{other}”"
 
 
 def _value(part: Contribution, difference: bool) -> float:
-    return part.logit - (part.against or 0.0) if difference else part.logit
+    return part.logit - (part.foil_logit or 0.0) if difference else part.logit
 
 
 def _by_layer(parts: Sequence[Contribution], difference: bool) -> list[tuple[str, float, str]]:
@@ -138,12 +138,12 @@ def _table(scene: Scene, found: Decomposition) -> pd.DataFrame:
                 "revision": scene.info.revision,
                 "text": scene.text,
                 "answer": found.answer.token,
-                "against": None if found.against is None else found.against.token,
+                "against": None if found.foil is None else found.foil.token,
                 "kind": part.kind,
                 "layer": None if part.layer is None else part.layer + 1,
                 "head": None if part.head is None else part.head + 1,
                 "logit": part.logit,
-                "logit_against": part.against,
+                "logit_against": part.foil_logit,
                 "raises": " ".join(token for token, _ in part.raises),
             }
             for part in found.parts

@@ -14,7 +14,7 @@ from analysis.effects import By, changes, measured, recovered
 from analysis.words import Unit
 from model_zoo.types import Change, Effects
 from pages.cause import scene as scenes
-from pages.cause.fields import AGAINST, ANSWER, BY, MASKS, OTHER
+from pages.cause.fields import ANSWER, BY, FOIL, MASKS, OTHER
 from pages.cause.scene import Scene
 from ui import save, widgets
 from ui.address import put
@@ -71,7 +71,9 @@ def draw(scene: Scene) -> None:
         return
     widgets.short_enough(other, "The other sentence")
     units = scene.units
-    question = replace(scene.settled, changes=_changes(scene, units, what), value="other", other=(other, None), top_k=1)
+    question = replace(
+        scene.resolved, changes=_changes(scene, units, what), value="other", other=(other, None), top_k=1
+    )
     effects = scenes.answered(question, len(scene.encoding))
     if effects is None:
         return
@@ -79,8 +81,8 @@ def draw(scene: Scene) -> None:
 
 
 def _use(pair: tuple[str, str, str, str, str]) -> None:
-    _, text, other, answer, against = pair
-    put({TEXT: text, PAIR: "", MASKS: (), OTHER: other, ANSWER: answer, AGAINST: against, BY: "difference"})
+    _, text, other, answer, foil = pair
+    put({TEXT: text, PAIR: "", MASKS: (), OTHER: other, ANSWER: answer, FOIL: foil, BY: "difference"})
 
 
 def _changes(scene: Scene, units: tuple[Unit, ...], what: What) -> tuple[Change, ...]:
@@ -158,7 +160,7 @@ def _table(
             "text": scene.text,
             "other_text": other,
             "answer": effects.answer.token,
-            "against": None if effects.against is None else effects.against.token,
+            "against": None if effects.foil is None else effects.foil.token,
             "put_in": what,
             "layer": [row for row, _, _ in cells],
             "head" if what == "heads" else "word": [column for _, column, _ in cells],

@@ -96,7 +96,7 @@ def draw(scene: Scene) -> None:
 
 
 def _explained(scene: Scene, measure: Measure) -> Explained:
-    question = scene.settled
+    question = scene.resolved
 
     def compute() -> Explained:
         *_, last = explain(engine(), question, measure)

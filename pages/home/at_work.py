@@ -39,7 +39,7 @@ def draw() -> None:
 
 def _looking() -> None:
     st.markdown("**Where does it look?** Point at a word: the others light up by how much this head looks at them.")
-    scene = Scene(model=DEFAULT_MODEL, text=SENTENCE, pair=None, part="encoder")
+    scene = Scene(model=DEFAULT_MODEL, text=SENTENCE, pair=None, stack="encoder")
     layer, head = divmod(min(AT_WORK.value, scene.run.n_layers * scene.run.n_heads - 1), scene.run.n_heads)
 
     def choose(layer: int, head: int) -> None:

@@ -15,10 +15,8 @@ from model_zoo.types import Effects, Prediction, Reading
 CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
 
 
-def reading(
-    p: float, logit: float = 0.0, against: float | None = 0.0, kl: float = 0.0, best: Prediction = CAT
-) -> Reading:
-    return Reading(math.log(p), logit, None if against is None else -1.0, against, kl, (best,))
+def reading(p: float, logit: float = 0.0, foil: float | None = 0.0, kl: float = 0.0, best: Prediction = CAT) -> Reading:
+    return Reading(math.log(p), logit, None if foil is None else -1.0, foil, kl, (best,))
 
 
 EFFECTS = Effects(
@@ -51,4 +49,4 @@ def test_an_answer_is_the_same_if_it_comes_first() -> None:
 
 def test_a_difference_needs_two_answers() -> None:
     with pytest.raises(ValueError, match="second answer"):
-        measured(reading(0.5, against=None), "difference")
+        measured(reading(0.5, foil=None), "difference")

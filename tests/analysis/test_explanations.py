@@ -21,7 +21,7 @@ def test_a_word_has_what_its_tokens_have_together() -> None:
     scores = np.array([0, 1, 2, -0.5, 0], dtype=np.float32)
     found = Attribution(
         encoding=encoding, model=builders.info(), method="attention", measure="log P", position=None, answer=CAT,
-        against=None, scores=scores, counted=(1, 2, 3),
+        foil=None, scores=scores, counted=(1, 2, 3),
     )  # fmt: skip
     units = [unit for unit in word_units(encoding) if not unit.special]
     assert explanations.by_word(found, units).tolist() == [3, -0.5]

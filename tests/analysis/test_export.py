@@ -132,7 +132,7 @@ def test_cross_attention_is_saved_with_both_texts() -> None:
     written, read_ = make_encoding(["the", "cat"]), make_encoding(["a", "dog", "ran"])
     weights = builders.random_maps(0, len(written), len(read_))
     seen = apply_filter(written, weights, Filter(), read_)
-    origin = Origin(model=INFO, heads=((0, 0),), part="cross")
+    origin = Origin(model=INFO, heads=((0, 0),), stack="cross")
     table = read(to_csv(seen, origin))
     assert set(table["part"]) == {"cross"}
     assert tuple(table["query_token"][:: len(read_)]) == written.tokens

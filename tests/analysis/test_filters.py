@@ -321,7 +321,7 @@ CROSS = (
 
 
 def cross_run() -> AttentionRun:
-    return builders.run(WRITTEN, np.stack([CROSS, CROSS[:, ::-1]]), part="cross", source=SINGLE)
+    return builders.run(WRITTEN, np.stack([CROSS, CROSS[:, ::-1]]), stack="cross", source=SINGLE)
 
 
 def test_cross_attention_has_other_rows_than_columns() -> None:

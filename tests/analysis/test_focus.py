@@ -58,7 +58,7 @@ def cross() -> AttentionRun:
     whole = run()
     layers = (layer.weights(slice(None))[:, :2] for layer in whole.layers)
     written = builders.encoding(["x"], front="<pad>", end=None)
-    return builders.run(written, *layers, part="cross", source=whole.encoding)
+    return builders.run(written, *layers, stack="cross", source=whole.encoding)
 
 
 def test_in_cross_attention_a_token_looks_at_another_text() -> None:

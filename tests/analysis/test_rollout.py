@@ -84,12 +84,12 @@ def test_equals_a_slow_reference(n_layers: int, n_heads: int, n: int, seed: int)
 
 def test_cross_attention_has_no_rollout() -> None:
     plain = of(FIRST, SECOND)
-    cross = replace(plain, part="cross", source=plain.encoding)
+    cross = replace(plain, stack="cross", source=plain.encoding)
     with pytest.raises(NotSupported, match="Choose the encoder or the decoder"):
         rollout(cross)
 
 
 def test_a_decoder_rolls_out_its_own_text() -> None:
     plain = of(FIRST, SECOND)
-    decoder = replace(plain, part="decoder", source=plain.encoding)
+    decoder = replace(plain, stack="decoder", source=plain.encoding)
     np.testing.assert_array_equal(rollout(decoder), rollout(plain))

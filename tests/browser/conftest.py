@@ -18,7 +18,7 @@ from typing import Any, Literal
 from urllib.parse import urlparse
 
 import pytest
-from on_screen import PATIENCE_MS, PREPARED, SETTLED, wait_for
+from on_screen import IDLE, PATIENCE_MS, PREPARED, wait_for
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
@@ -195,19 +195,19 @@ class Visit:
     def open(self, url: str) -> Page:
         self.page.goto(url)
         wait_for(self.page, PREPARED)
-        self.settled()
+        self.wait_until_idle()
         return self.page
 
-    def settled(self) -> None:
+    def wait_until_idle(self) -> None:
         """Wait until the script has run and nothing is being redrawn."""
-        wait_for(self.page, SETTLED)
+        wait_for(self.page, IDLE)
 
     def until(self, act: Callable[[], object], seen: Callable[[float], object]) -> None:
         """Act, and again, until ``seen(patience in ms)`` holds: a click into a picture that is just being drawn anew
         meets nothing, and no attribute of the page tells when it is over.
         """
         for _ in range(5):
-            self.settled()
+            self.wait_until_idle()
             act()
             with suppress(AssertionError, TimeoutError):
                 seen(PATIENCE_MS / 6)
@@ -260,7 +260,7 @@ def views(visit: Callable[..., Visit], app_url: str) -> Callable[..., Iterator[t
             tab = page.locator(".st-key-views").get_by_role("radio", name=titles[sight.view], exact=True)
             tab.click()
             expect(tab).to_be_checked()
-            here.settled()
+            here.wait_until_idle()
             yield page, sight
 
     return walk

@@ -91,7 +91,7 @@ def test_a_link_restores_the_page_in_a_fresh_browser(visit: Callable[..., Any], 
     page.get_by_label("Layer", exact=True).fill("5")
     page.get_by_label("Layer", exact=True).press("Enter")
     expect_head(page, 5, 1)
-    first.settled()
+    first.wait_until_idle()
     wait_for(page, "location.search.includes('layer=5')")
 
     second = visit()

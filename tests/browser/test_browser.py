@@ -33,7 +33,7 @@ def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app
     page.get_by_test_id("stTopNavLink").filter(has_text="Attention").click()
     expect(layer_of(page)).to_have_value("2")  # the first example's
     for name, parameter in (("Lines", "view=lines"), ("Rollout", "view=rollout")):
-        here.settled()
+        here.wait_until_idle()
         view(page, name)
         wait_for(page, f"location.search.includes('{parameter}')")
         for layer in (2, 3):
@@ -44,16 +44,16 @@ def test_each_view_and_each_page_is_one_step_back(visit: Callable[..., Any], app
     expect(page.get_by_role("heading", name="Layers", exact=True)).to_be_visible()
 
     def back(name: str, layer: str) -> None:
-        here.settled()
+        here.wait_until_idle()
         page.go_back()
         expect(chosen(page, name)).to_be_checked()
-        here.settled()
+        here.wait_until_idle()
         expect(layer_of(page)).to_have_value(layer)
 
     back("Rollout", "3")
     back("Lines", "3")
     back("All heads", "2")
-    here.settled()
+    here.wait_until_idle()
     page.go_back()
     expect(page.get_by_role("heading", name="Look inside BERT")).to_be_visible()
 
@@ -95,7 +95,7 @@ def test_the_link_is_copied(visit: Callable[..., Any], app_url: str) -> None:
     page = here.open(f"{app_url}/attention?layer=3&view=lines")
     type_text(page, "Text", "a & b = ç?")
     wait_for(page, "location.search.includes('text=a+')")
-    here.settled()
+    here.wait_until_idle()
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     link = page.evaluate("navigator.clipboard.readText()")

@@ -35,12 +35,12 @@ def test_heads_are_switched_off_by_pointer_and_by_keyboard(visit: Callable[..., 
     page = here.open(f"{app_url}/cause?text=The+cat+sat+on+the+[MASK].")
     canvas = page.locator(f"{MAP} canvas")
     page.locator(f"{MAP}[data-picture]").wait_for()
-    here.settled()
+    here.wait_until_idle()
     for row, column in ((1, 2), (4, 0), (5, 8)):  # one after the other, without waiting for an answer
         canvas.click(position=middle(page, row, column))
     expect(page.get_by_text("With 3 parts off")).to_be_visible()
     expect(off(page)).to_have_text(["2.3", "5.1", "6.9"])
-    here.settled()
+    here.wait_until_idle()
     wait_for(page, "location.search.includes('off=2.3')")
     canvas.focus()
     for key in ("Control+Home", "ArrowDown", "Enter"):

@@ -46,4 +46,4 @@ def test_a_page_outlives_what_holds_its_models(visit: Callable[..., Any], elsewh
         expect(gone).to_have_count(0)
         expect(picture).to_be_visible()
         expect(page.get_by_label("Text", exact=True)).to_have_value(OTHER)
-        seat.settled()
+        seat.wait_until_idle()

@@ -80,7 +80,7 @@ def test_the_chosen_models_can_be_read(
     page: Page = window.open(address(app_url, models, view="tokens"))
     chip = page.locator(".stMultiSelect [data-tag]").first
     expect(chip).to_be_visible()
-    window.settled()  # the first run of a page may not know the theme yet
+    window.wait_until_idle()  # the first run of a page may not know the theme yet
     chip.evaluate("chip => Promise.all(chip.getAnimations({ subtree: true }).map((change) => change.finished))")
     colours = [
         chip.locator("[title]").evaluate("element => getComputedStyle(element).color"),

@@ -71,4 +71,4 @@ def test_students_follow_and_are_counted(visit: Callable[..., Any], app_url: str
     expect(other.get_by_text(f"There is no room “{code}”")).to_be_visible()
     expect(other.get_by_label("Text", exact=True)).to_have_value(OTHER)
     for seat in (desk, *seats):
-        seat.settled()
+        seat.wait_until_idle()

@@ -22,7 +22,7 @@ def run_it(here: Any, url: str) -> Page:
 
 def done(here: Any) -> None:
     expect(here.page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
-    here.settled()
+    here.wait_until_idle()
 
 
 def ask_for(page: Page, sentences: int) -> None:

@@ -247,5 +247,5 @@ def test_slides_fill_the_screen_and_keys_go_through_them(visit: Callable[..., An
         page.get_by_test_id("stTopNavLink").filter(has_text="Masked words").click()
         expect(page.get_by_role("heading", name="Masked words", exact=True)).to_be_visible()
     page.keyboard.press("ArrowRight")
-    here.settled()
+    here.wait_until_idle()
     expect(page.get_by_role("heading", name="Masked words", exact=True)).to_be_visible()

@@ -36,7 +36,7 @@ def lost_for_seconds(here: Any, page: Page, network: CuttingProxy) -> None:
         page.wait_for_event("requestfailed")
     network.find()
     wait_for(page, f"{CONNECTION} === 'CONNECTED'")
-    here.settled()
+    here.wait_until_idle()
     said = [each for each in here.errors[before:] if not any(lost in each for lost in SAID_OF_A_LOST_CONNECTION)]
     assert said == []
     del here.errors[before:]
@@ -77,6 +77,6 @@ def test_a_model_that_was_trained_before_the_connection_was_lost_can_be_opened_a
     lost_for_seconds(here, page, network)
     page.get_by_role("link", name="Open on Attention").click()
     wait_for(page, "location.pathname.endsWith('/attention')")
-    here.settled()
+    here.wait_until_idle()
     expect(page.get_by_text("TinyBERT tuned: Sentiment").first).to_be_visible()
     expect(page.get_by_text("trained in another visit")).to_have_count(0)

@@ -26,6 +26,6 @@ def test_a_text_that_cannot_be_sent_is_not_taken_and_said_so(visit: Callable[...
     page.keyboard.insert_text("The page goes on.")
     assert area.evaluate("(area) => area.validationMessage") == ""
     area.press("Enter")
-    here.settled()
+    here.wait_until_idle()
     assert area.input_value() == "The page goes on."
     page.get_by_test_id("stAlert").first.wait_for(state="detached")

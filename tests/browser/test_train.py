@@ -18,13 +18,13 @@ TEXT = "The soup was cold and the waiter was rude."
 def try_it(here: Any, page: Page) -> str:
     """What the tuned model says of a sentence."""
     page.get_by_role("radio", name="Try it", exact=True).click()
-    here.settled()
+    here.wait_until_idle()
     box = page.get_by_label("Text", exact=True)
     box.fill(TEXT)
     box.press("Tab")
     said = page.locator(".st-key-answer").get_by_text("with a probability of")
     expect(said).to_be_visible()
-    here.settled()
+    here.wait_until_idle()
     return said.inner_text()
 
 
@@ -43,11 +43,11 @@ def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
     page.get_by_role("radio", name="The head alone").click()
     wait_for(page, "location.search.includes('learns=head')")
     page.keyboard.press("Escape")
-    here.settled()
+    here.wait_until_idle()
     page.get_by_role("button", name="Train", exact=True).click()
     save = page.get_by_role("button", name="Save as a folder")
     expect(save).to_be_visible()
-    here.settled()
+    here.wait_until_idle()
 
     with page.expect_download() as download:
         page.get_by_role("link", name="Save the model (zip)").click()
@@ -61,13 +61,13 @@ def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
     assert answer.startswith(("negative", "positive"))
 
     page.get_by_role("radio", name="Training", exact=True).click()
-    here.settled()
+    here.wait_until_idle()
     save.click()
     target = tmp_path / "tuned"
     folder = page.get_by_label("Folder, on the machine that runs the app")
     folder.fill(str(target))
     folder.press("Enter")
-    here.settled()
+    here.wait_until_idle()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("to load it back")).to_be_visible()
     assert (target / "model.safetensors").is_file()
@@ -75,7 +75,7 @@ def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
 
     page.get_by_role("link", name="Open on Attention").click()
     wait_for(page, "location.pathname.endsWith('/attention')")
-    here.settled()
+    here.wait_until_idle()
     expect(page.get_by_text("TinyBERT tuned: Sentiment").first).to_be_visible()
     assert "model=tuned" in page.url
 

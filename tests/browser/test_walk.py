@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from on_screen import SETTLED, wait_for
+from on_screen import IDLE, wait_for
 from playwright.sync_api import Page
 from walks.walk import STEPS
 
@@ -43,7 +43,7 @@ _STATE = """() => {
     return found;
 }"""
 _QUIET = f"""() => {{
-    if (!({SETTLED})) window.lastBusy = performance.now();
+    if (!({IDLE})) window.lastBusy = performance.now();
     return performance.now() - (window.lastBusy ??= performance.now()) > 60;
 }}"""
 _TEXTS = ("The dog chased the cat.", "He drank a cup of [MASK].", "Unbelievably, it rained.", "One. Two! 🙂")
@@ -61,7 +61,7 @@ class Walker:
         self._place = 0
 
     def take(self) -> None:
-        self._seen[self._place] = self._step(), self._settled(self._seen[self._place][1])
+        self._seen[self._place] = self._step(), self._state_at_rest(self._seen[self._place][1])
         kind = self._chance.random()
         if kind < 0.15 and self._place > 0:
             self._travel(-1)
@@ -93,7 +93,7 @@ class Walker:
 
     def _note(self) -> None:
         """Another step of history, or the same one with other numbers."""
-        found = self._settled(), self._step()
+        found = self._state_at_rest(), self._step()
         if found[1] != self._seen[self._place][0]:
             self._place += 1
             self._seen[self._place :] = []
@@ -115,11 +115,11 @@ class Walker:
     def _shows(self, wanted: State) -> None:
         """Wait until the page shows a state; a page that shows another one for good fails with both."""
         for _ in range(40):
-            if self._settled() == wanted:
+            if self._state_at_rest() == wanted:
                 return
-        assert self._settled() == wanted, f"{self.page.url}\n" + "\n".join(self.way)
+        assert self._state_at_rest() == wanted, f"{self.page.url}\n" + "\n".join(self.way)
 
-    def _settled(self, before: State | None = None) -> State:
+    def _state_at_rest(self, before: State | None = None) -> State:
         """What the page shows when it shows the same twice in a row, be it what was seen before."""
         while True:
             self.page.evaluate("() => (window.lastBusy = performance.now())")

@@ -78,11 +78,11 @@ def tokenizer_of(kind: str) -> PreTrainedTokenizerBase:
         return _modernbert_tokenizer()
     size = _VOCABULARY.get(kind, 200)
     trained = getattr(transformers, kind)().train_new_from_iterator(SENTENCES, size, show_progress=False)
-    _settle(trained.backend_tokenizer, size)
+    _make_deterministic(trained.backend_tokenizer, size)
     return trained
 
 
-def _settle(tokenizer: Tokenizer, size: int) -> None:
+def _make_deterministic(tokenizer: Tokenizer, size: int) -> None:
     """Make the vocabulary the same in every process: the trainers break ties by a random hash."""
     model = tokenizer.model
     if isinstance(model, models.WordPiece):

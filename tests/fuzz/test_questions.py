@@ -21,7 +21,7 @@ from model_zoo.questions.describe_model import DescribeModel
 from model_zoo.questions.explain_refusal import ExplainRefusal
 from model_zoo.questions.read_projections import ReadProjections
 from model_zoo.questions.read_vocabulary import ReadVocabulary
-from model_zoo.types import MEASURES, METHODS, PARTS, READS, SCHEMES, VALUES, Change, Edge, TargetAnswer
+from model_zoo.types import MEASURES, METHODS, READS, SCHEMES, STACKS, VALUES, Change, Edge, TargetAnswer
 
 QUESTIONS: list[type[Any]] = [
     one
@@ -54,7 +54,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "b": _TEXT,
     "text_pair": st.none() | _TEXT,
     "max_tokens": st.none() | _NUMBERS,
-    "part": st.sampled_from([*PARTS, "nonsense"]),
+    "stack": st.sampled_from([*STACKS, "nonsense"]),
     "states": st.booleans() | _MANY,
     "layers": st.none() | _MANY,
     "before": st.tuples(_TEXT, _MANY),

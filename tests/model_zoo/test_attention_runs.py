@@ -121,7 +121,7 @@ def test_norms_of_the_sum_in_parts() -> None:
         Encoding(**{name: (of * 75)[:size] if isinstance(of, tuple) else of for name, of in ENCODING.items()})
         for size in (m, n)
     )
-    run = dataclasses.replace(run_of(layer, projections=(projection,)), part="cross", encoding=written, source=read)
+    run = dataclasses.replace(run_of(layer, projections=(projection,)), stack="cross", encoding=written, source=read)
     brought = np.einsum("hij,hjd,hdw->hijw", *(of.astype(np.float64) for of in (run.layer(0), value, projection)))
     found = run.norms_of_sum(0)
     assert found.shape == (n, m)
@@ -192,20 +192,20 @@ def test_bytes_of_a_run_count_a_shared_mask_once() -> None:
 def test_a_decoder_looks_at_its_own_text_and_in_cross_attention_at_the_source() -> None:
     source = Encoding(**{name: value * 2 if isinstance(value, tuple) else value for name, value in ENCODING.items()})
     maps = MapsLayer(np.full((2, 2, 4), 0.25, dtype=np.float32))
-    cross = dataclasses.replace(run_of(maps), part="cross", source=source)
+    cross = dataclasses.replace(run_of(maps), stack="cross", source=source)
     assert (cross.n_tokens, cross.n_keys) == (2, 4)
     assert cross.key_encoding is source
-    decoder = dataclasses.replace(cross, part="decoder")
+    decoder = dataclasses.replace(cross, stack="decoder")
     assert (decoder.n_keys, decoder.key_encoding) == (2, decoder.encoding)
     encoder = run_of(maps)
     assert (encoder.n_keys, encoder.key_encoding) == (2, encoder.encoding)
 
 
-@pytest.mark.parametrize(("part", "has_source"), [("encoder", True), ("decoder", False), ("cross", False)])
-def test_only_a_decoder_has_a_source(part: Any, has_source: bool) -> None:
+@pytest.mark.parametrize(("stack", "has_source"), [("encoder", True), ("decoder", False), ("cross", False)])
+def test_only_a_decoder_has_a_source(stack: Any, has_source: bool) -> None:
     source = Encoding(**ENCODING) if has_source else None
     with pytest.raises(ValueError, match="what the encoder has read"):
-        dataclasses.replace(run_of(two_tokens()), part=part, source=source)
+        dataclasses.replace(run_of(two_tokens()), stack=stack, source=source)
 
 
 def test_queries_and_keys_of_other_lengths_by_hand() -> None:
@@ -218,7 +218,7 @@ def test_queries_and_keys_of_other_lengths_by_hand() -> None:
 @pytest.mark.parametrize("name", ["bert", "gpt2", "modernbert", "deberta", "t5"])
 def test_rows_are_those_of_the_whole_matrix(name: str, checkpoint: Callable[[str], Path], engine: Engine) -> None:
     """Masked, causal, windowed, with a bias of positions, and as finished maps."""
-    settings: dict[str, Any] = {"part": "cross"} if name == "t5" else {}
+    settings: dict[str, Any] = {"stack": "cross"} if name == "t5" else {}
     run = engine.attend(
         str(checkpoint(name)),
         "The cat sat on the mat because it was tired.",

@@ -17,6 +17,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.interventions import attribute as attributing
 from model_zoo.interventions.reading import Reader
 from model_zoo.loading import LoadedModel
+from model_zoo.questions.attribute import Attribute
 from model_zoo.types import MEASURES, METHODS, Change, Measure, TargetAnswer
 
 Checkpoint = Callable[[str], Path]
@@ -71,8 +72,8 @@ def test_a_linear_model_gets_its_own_weights(measure: str, monkeypatch: pytest.M
 
     monkeypatch.setattr(attributing, "LayerwiseRun", Linear)
     monkeypatch.setattr(Reader, "logits", logits)
-    aim = TargetAnswer(answer=0, against=1)
-    found = attributing.attribute(model, encoding.text, None, (), aim, "integrated gradients", measure, 8)  # type: ignore[arg-type]
+    asked = (model.info.id, encoding.text, None, (), TargetAnswer(answer=0, foil=1))
+    found = attributing.attribute(model, Attribute(*asked, "integrated gradients", measure, 8))
     assert abs(found.error or 0) < (1e-4 if measure == "logit difference" else 0.01 * abs(found.difference or 1))
     if measure == "log P":
         return
@@ -81,7 +82,7 @@ def test_a_linear_model_gets_its_own_weights(measure: str, monkeypatch: pytest.M
     weight = weights[0] - weights[1]
     exact = (weight * (own - mask)).sum(dim=-1).numpy()
     assert found.scores[list(found.counted)] == pytest.approx(exact[list(found.counted)], abs=1e-4)
-    times = attributing.attribute(model, encoding.text, None, (), aim, "gradient x input", measure, 8)  # type: ignore[arg-type]
+    times = attributing.attribute(model, Attribute(*asked, "gradient x input", measure))
     plain = (weight * own).sum(dim=-1).numpy()
     assert times.scores[list(times.counted)] == pytest.approx(plain[list(times.counted)], abs=1e-4)
 
@@ -169,16 +170,16 @@ def test_every_family_answers_by_every_method_or_says_why_not(
 @pytest.mark.parametrize("measure", MEASURES)
 def test_occlusion_hides_one_word_at_a_time(measure: Measure, engine: Engine) -> None:
     """By hand: the text is typed with masks in the place of a word's tokens, of which “caterpillar” has several."""
-    text, aim = "The caterpillar sat on the [MASK].", TargetAnswer(answer="table", against="floor")
+    text, aim = "The caterpillar sat on the [MASK].", TargetAnswer(answer="table", foil="floor")
     encoding = engine.encode(MODEL, text)
     word = next(word for word in encoding.words if len(word) > 1)
     found = engine.attribute(MODEL, text, method="occlusion", measure=measure, aim=aim)
 
     def measured(text: str, position: int) -> float:
         reading = engine.intervene(MODEL, text, [], aim=replace(aim, position=position)).untouched
-        assert reading.against_logit is not None
+        assert reading.foil_logit is not None
         by_name = {"log P": reading.log_probability, "P": float(np.exp(reading.log_probability))}
-        return by_name.get(measure, reading.logit - reading.against_logit)
+        return by_name.get(measure, reading.logit - reading.foil_logit)
 
     last = encoding.tokens.index("[MASK]")
     lost = measured(text, last) - measured(text.replace("caterpillar", "[MASK] " * len(word)), last)
@@ -211,9 +212,9 @@ def test_parts_add_up_to_the_logit(name: str, engine: Engine, checkpoint: Checkp
 
 @pytest.mark.parametrize("model", MODELS)
 def test_parts_of_the_embedded_models_add_up(model: str, engine: Engine) -> None:
-    found = engine.decompose(model, SENTENCE, aim=TargetAnswer(answer="floor", against="table"))
+    found = engine.decompose(model, SENTENCE, aim=TargetAnswer(answer="floor", foil="table"))
     assert abs(found.error) < 1e-3
-    assert sum(part.against or 0.0 for part in found.parts) == pytest.approx(found.against_logit, abs=1e-3)
+    assert sum(part.foil_logit or 0.0 for part in found.parts) == pytest.approx(found.foil_logit, abs=1e-3)
 
 
 def test_a_part_is_what_is_lost_from_a_frozen_network(engine: Engine) -> None:

@@ -157,12 +157,12 @@ def check_attention(engine: Engine, model: ModelSpec, plain: Plain) -> str:
     assert run.n_layers == model.layers
     if model.cross_attention:
         expected = plain.decoded(TEXT, TEXT_PAIR)
-        check_run(engine.attend(model.id, TEXT, TEXT_PAIR, part="decoder"), expected["decoder"], model)
-        check_run(engine.attend(model.id, TEXT, TEXT_PAIR, part="cross"), expected["cross"], model)
+        check_run(engine.attend(model.id, TEXT, TEXT_PAIR, stack="decoder"), expected["decoder"], model)
+        check_run(engine.attend(model.id, TEXT, TEXT_PAIR, stack="cross"), expected["cross"], model)
         return "encoder, decoder, cross"
     for part in ("decoder", "cross"):
         with pytest.raises(NotSupported):
-            engine.attend(model.id, TEXT, TEXT_PAIR, part=part)  # type: ignore[arg-type]
+            engine.attend(model.id, TEXT, TEXT_PAIR, stack=part)  # type: ignore[arg-type]
     later = np.triu(np.ones((run.n_tokens, run.n_tokens), dtype=bool), k=1)
     sees_later = any(run.layer(layer)[:, later].max() > 0 for layer in range(run.n_layers))
     return "yes" if sees_later else "yes, causal"

@@ -221,7 +221,7 @@ def test_giving_way_lets_those_before_who_wait(pool: ThreadPoolExecutor, stands:
     assert order == ["click", "long"]
 
 
-def test_turns_that_are_taken_are_settled_or_put_back(pool: ThreadPoolExecutor, stands: Stands) -> None:
+def test_turns_that_are_taken_are_dismissed_or_put_back(pool: ThreadPoolExecutor, stands: Stands) -> None:
     line = FairQueue(1)
 
     def work(what: str) -> bool:
@@ -236,7 +236,7 @@ def test_turns_that_are_taken_are_settled_or_put_back(pool: ThreadPoolExecutor, 
         taken = line.take(lambda what: what == "a", 2)
         assert [turn.what for turn in taken] == ["a", "a"]
         assert line.waiting == 2
-        taken[0].settle()
+        taken[0].dismiss()
         line.put_back(taken[1:])
         assert line.waiting == 3
     assert [found[number].result(PATIENCE) for number in range(4)] == [False, True, True, True]

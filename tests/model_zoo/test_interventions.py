@@ -83,13 +83,13 @@ def test_a_head_that_is_off_is_one_whose_output_weights_are_zero(
     n, heads, layers = len(encoding), model.info.n_heads, model.info.n_layers
     layer = layers - 1
     with torch.inference_mode():
-        walk = LayerwiseRun(model, [encoding])
+        run = LayerwiseRun(model, [encoding])
         keep = torch.ones(heads, n, heads)
         keep[range(heads), :, range(heads)] = 0
-        first = layer if walk.states else 0
-        off = walk.run(heads, Editor({layer: Rows(keep=keep)}), first=first)
-        scale = float(walk.final.abs().max())
-    assert not np.allclose(off.numpy(), walk.final.numpy(), atol=1e-3)
+        first = layer if run.states else 0
+        off = run.run(heads, Editor({layer: Rows(keep=keep)}), first=first)
+        scale = float(run.final.abs().max())
+    assert not np.allclose(off.numpy(), run.final.numpy(), atol=1e-3)
     weight, _ = output_weight(model, layer)
     kept = weight.detach().clone()
     for head in range(heads):
@@ -108,13 +108,13 @@ def test_nothing_changed_changes_nothing(name: str, loaded: Callable[[str], Load
     """From the first layer on and from the last, one row and three."""
     model = loaded(name)
     with torch.inference_mode():
-        walk = LayerwiseRun(model, [model.encode(TEXT)])
-        for first in {0, walk.n_layers - 1} if walk.states else {0}:
-            again = walk.run(3, Editor(), first=first)
-            assert torch.allclose(again, walk.final.expand_as(again), atol=1e-6 * float(walk.final.abs().max()))
+        run = LayerwiseRun(model, [model.encode(TEXT)])
+        for first in {0, run.n_layers - 1} if run.states else {0}:
+            again = run.run(3, Editor(), first=first)
+            assert torch.allclose(again, run.final.expand_as(again), atol=1e-6 * float(run.final.abs().max()))
         reads = model.model.base_model if model.info.mlm else model.encoder
         own = reads(**model.inputs([model.encode(TEXT)]))[0]
-    assert torch.equal(walk.final, own)
+    assert torch.equal(run.final, own)
 
 
 @pytest.mark.parametrize("name", sorted(set(WITH_ATTENTION) - {"longformer"}))
@@ -127,10 +127,10 @@ def test_an_edge_that_is_cut_gets_no_weight_and_the_others_all_of_it(
     hide = torch.zeros(2, heads, n, n, dtype=torch.bool)
     hide[0, :, n - 1, 0] = hide[1, 0, n - 1, 1] = True
     with torch.inference_mode():
-        walk = LayerwiseRun(model, [encoding])
+        run = LayerwiseRun(model, [encoding])
         plain, cut = Editor(maps=[]), Editor({0: Rows(hide=hide)}, maps=[])
-        walk.run(1, plain)
-        walk.run(2, cut)
+        run.run(1, plain)
+        run.run(2, cut)
     assert plain.maps is not None
     assert cut.maps is not None
     before, after = plain.maps[0][0], cut.maps[0]
@@ -157,10 +157,10 @@ def test_two_tokens_with_every_edge_between_them_cut(loaded: Callable[[str], Loa
     hide[0, :, two[0], [place for place in range(len(encoding)) if place != two[0]]] = True
     hide[1, :, two[0]] = True
     with torch.inference_mode():
-        walk = LayerwiseRun(model, [encoding])
+        run = LayerwiseRun(model, [encoding])
         editor = Editor({0: Rows(hide=hide)}, outputs=[])
-        walk.run(2, editor)
-        value = model.encoder.encoder.layer[0].attention.self.value(walk.states[0])[0, two[0]]
+        run.run(2, editor)
+        value = model.encoder.encoder.layer[0].attention.self.value(run.states[0])[0, two[0]]
     assert editor.outputs is not None
     outputs = editor.outputs[0]
     assert torch.allclose(outputs[0, two[0]].flatten(), value, atol=1e-6)
@@ -443,15 +443,15 @@ def test_every_sentence_head_reads_what_it_reads_by_itself(name: str, engine: En
 def test_every_classifier_reads_what_it_reads_by_itself(
     name: str, engine: Engine, checkpoint: Checkpoint, tmp_path: Path
 ) -> None:
-    """A head for classes, drawn at random and saved: the network's own output and the one read behind a walk."""
+    """A head for classes, drawn at random and saved: the network's own output and the one read behind a run."""
     network, model = classifier(checkpoint(name), tmp_path), str(tmp_path)
-    effects = engine.intervene(model, TEXT, [Change()], aim=TargetAnswer("class", answer="b", against="c"), top_k=3)
+    effects = engine.intervene(model, TEXT, [Change()], aim=TargetAnswer("class", answer="b", foil="c"), top_k=3)
     encoding = engine.encode(model, TEXT)
     types = {"token_type_ids": torch.tensor([encoding.type_ids])} if FAMILIES[name].type_ids else {}
     with torch.inference_mode():
         logits = network(input_ids=torch.tensor([encoding.ids]), **types).logits[0]
     for reading in (effects.untouched, effects.readings[0]):
-        assert (reading.logit, reading.against_logit) == pytest.approx(tuple(logits[1:].tolist()), abs=1e-4)
+        assert (reading.logit, reading.foil_logit) == pytest.approx(tuple(logits[1:].tolist()), abs=1e-4)
     assert {token.token for token in effects.untouched.best} == {"a", "b", "c"}
 
 
@@ -492,6 +492,6 @@ def test_what_a_family_cannot_be_asked_is_said(engine: Engine, checkpoint: Check
     with pytest.raises(NotSupported, match="one by one"):
         engine.patch(str(checkpoint("squeezebert")), "The [MASK] sat.", "A [MASK] sat.")
     with pytest.raises(InvalidInput, match="two different answers"):
-        engine.intervene(MODEL, SENTENCE, [], aim=TargetAnswer(answer="table", against="table"))
+        engine.intervene(MODEL, SENTENCE, [], aim=TargetAnswer(answer="table", foil="table"))
     with pytest.raises(InvalidInput, match="no mask at position 2"):
         engine.intervene(MODEL, SENTENCE, [], aim=TargetAnswer(position=2))

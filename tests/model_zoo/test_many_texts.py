@@ -34,7 +34,7 @@ def test_attention_of_many_texts_is_that_of_each_alone(name: str, checkpoint: Ca
     for text, run in zip(TEXTS, runs, strict=True):
         expected = alone(single, model, text)
         assert run.encoding == expected.encoding
-        assert (run.n_layers, run.n_heads, run.part) == (expected.n_layers, expected.n_heads, "encoder")
+        assert (run.n_layers, run.n_heads, run.stack) == (expected.n_layers, expected.n_heads, "encoder")
         for layer in range(run.n_layers):
             np.testing.assert_allclose(
                 run.layer(layer), expected.layer(layer), atol=ROUNDING.get(name, 3e-6), rtol=5e-6
@@ -200,11 +200,11 @@ def test_a_pass_keeps_the_states_of_chosen_layers(engine: Engine, checkpoint: Ca
 
 def test_a_decoder_runs_a_list_of_texts_and_has_no_states(engine: Engine, checkpoint: Callable[[str], Path]) -> None:
     model = str(checkpoint("bart"))
-    runs = engine.attend(model, [TEXT, (TEXT, TEXT_PAIR)], part="cross")
-    assert runs[0] is engine.attend(model, TEXT, part="cross")
-    assert runs[1] is engine.attend(model, TEXT, TEXT_PAIR, part="cross")
+    runs = engine.attend(model, [TEXT, (TEXT, TEXT_PAIR)], stack="cross")
+    assert runs[0] is engine.attend(model, TEXT, stack="cross")
+    assert runs[1] is engine.attend(model, TEXT, TEXT_PAIR, stack="cross")
     with pytest.raises(InvalidInput, match="Hidden states come with the part"):
-        engine.attend(model, TEXT, part="cross", states=True)
+        engine.attend(model, TEXT, stack="cross", states=True)
     with pytest.raises(InvalidInput, match="Put pairs into the list"):
         engine.attend(model, [TEXT], TEXT_PAIR)  # type: ignore[call-overload]
 

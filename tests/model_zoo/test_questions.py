@@ -252,8 +252,8 @@ def test_equal_questions_are_equal_however_they_are_written() -> None:
     [
         (lambda: Attend("m", " "), "The text is empty"),
         (lambda: Attend("m", "a", ""), "The second text is empty"),
-        (lambda: Attend("m", "a", part="middle"), "There is no part 'middle' of a model"),  # type: ignore[arg-type]
-        (lambda: Attend("m", "a", part="cross", states=True), "Ask for one of the two"),
+        (lambda: Attend("m", "a", stack="middle"), "There is no part 'middle' of a model"),  # type: ignore[arg-type]
+        (lambda: Attend("m", "a", stack="cross", states=True), "Ask for one of the two"),
         (lambda: Attend("m", "a", states=()), "No layer is chosen"),
         (lambda: EncodeStates("m", "a", layers=()), "No layer is chosen"),
         (lambda: FillMask("m", "a", 0), "0 predictions cannot be shown. Choose 1 to 1000"),

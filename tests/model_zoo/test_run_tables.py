@@ -38,7 +38,7 @@ def test_a_run_becomes_a_table_by_hand() -> None:
 
 def test_cross_attention_as_a_table_names_the_tokens_of_both_sides() -> None:
     source = Encoding(**{name: value * 2 if isinstance(value, tuple) else value for name, value in ENCODING.items()})
-    run = dataclasses.replace(run_of(MapsLayer(np.full((1, 2, 4), 0.25, np.float32))), part="cross", source=source)
+    run = dataclasses.replace(run_of(MapsLayer(np.full((1, 2, 4), 0.25, np.float32))), stack="cross", source=source)
     table = run.to_frame()
     assert list(table["query_token"]) == ["a"] * 4 + ["b"] * 4
     assert list(table["key_token"]) == ["a", "b", "a", "b"] * 2

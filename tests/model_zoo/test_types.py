@@ -71,7 +71,7 @@ RESULTS: dict[str, tuple[Any, str]] = {
         "<AttentionRun tiny: 2 layers × 1 head, 2 tokens of 'a b'>",
     ),
     "cross": (
-        dataclasses.replace(run_of(MapsLayer(np.zeros((2, 2, 2)))), part="cross", source=Encoding(**ENCODING)),
+        dataclasses.replace(run_of(MapsLayer(np.zeros((2, 2, 2)))), stack="cross", source=Encoding(**ENCODING)),
         "<AttentionRun tiny, cross: 1 layer × 2 heads, 2 tokens of 'a b', encoder read 2 tokens of 'a b'>",
     ),
     "layer": (two_tokens(), "<QueryKeyLayer 1 head, query (1, 2, 2), key (1, 2, 2)>"),

@@ -14,28 +14,28 @@ from checkpoints import TEXT, TEXT_PAIR, WITH_ATTENTION, WITH_DECODER
 from transformers import AutoModel
 
 from model_zoo import Engine
-from model_zoo.types import PARTS, Part
+from model_zoo.types import STACKS, Stack
 
 
-@pytest.mark.parametrize("part", ["decoder", "cross"])
+@pytest.mark.parametrize("stack", ["decoder", "cross"])
 @pytest.mark.parametrize("name", WITH_DECODER)
 def test_value_norms_of_the_decoder_equal_a_direct_computation(
-    name: str, part: Part, engine: Engine, checkpoint: Callable[[str], Path]
+    name: str, stack: Stack, engine: Engine, checkpoint: Callable[[str], Path]
 ) -> None:
     folder = checkpoint(name)
-    run = engine.attend(str(folder), TEXT, TEXT_PAIR, part=part)
+    run = engine.attend(str(folder), TEXT, TEXT_PAIR, stack=stack)
     assert run.source is not None
     model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     given: list[torch.Tensor] = []  # the states that keys and values are made from
     modules: list[tuple[Any, Any]] = []
     for layer in range(run.n_layers):
         if name == "t5":
-            attention = model.decoder.block[layer].layer[0 if part == "decoder" else 1]
-            attention = attention.SelfAttention if part == "decoder" else attention.EncDecAttention
+            attention = model.decoder.block[layer].layer[0 if stack == "decoder" else 1]
+            attention = attention.SelfAttention if stack == "decoder" else attention.EncDecAttention
             modules.append((attention.v, attention.o))
         else:
             block = model.decoder.layers[layer]
-            attention = block.self_attn if part == "decoder" else block.encoder_attn
+            attention = block.self_attn if stack == "decoder" else block.encoder_attn
             modules.append((attention.v_proj, attention.out_proj))
         modules[-1][0].register_forward_pre_hook(lambda _, inputs: given.append(inputs[0]))
     with torch.no_grad():
@@ -87,16 +87,16 @@ def test_every_family_has_value_norms(name: str, engine: Engine, checkpoint: Cal
 
 
 PARTS_OF = [(name, "encoder") for name in WITH_ATTENTION] + [
-    (name, part) for name in WITH_DECODER for part in PARTS[1:]
+    (name, stack) for name in WITH_DECODER for stack in STACKS[1:]
 ]
 
 
-@pytest.mark.parametrize(("name", "part"), PARTS_OF)
+@pytest.mark.parametrize(("name", "stack"), PARTS_OF)
 def test_norms_of_the_sum_equal_the_sum_itself(
-    name: str, part: Part, engine: Engine, checkpoint: Callable[[str], Path]
+    name: str, stack: Stack, engine: Engine, checkpoint: Callable[[str], Path]
 ) -> None:
     """Every vector written out: ‖Σ_h α^h_ij f^h(x_j)‖, of all heads and of two of them."""
-    run = engine.attend(str(checkpoint(name)), TEXT, TEXT_PAIR, part=part)
+    run = engine.attend(str(checkpoint(name)), TEXT, TEXT_PAIR, stack=stack)
     for layer in range(run.n_layers):
         projection = run.output_projections[layer]
         assert projection is not None

@@ -44,7 +44,7 @@ def test_the_part_in_the_address_is_shown(
     app = open_page(PAGE, model=folder, text=TEXT, pair=PAIR, model_part=part, layer="2", head="3", words="1")
     assert not app.error
     assert app.segmented_control(key="attention_model_part").value == part
-    run = engine.attend(folder, TEXT, PAIR, max_tokens=1024, part=part)  # type: ignore[arg-type]
+    run = engine.attend(folder, TEXT, PAIR, max_tokens=1024, stack=part)  # type: ignore[arg-type]
     expected = apply_filter(run.encoding, run.head(1, 2), Filter(words=True), run.key_encoding)
     np.testing.assert_array_equal(heatmap_of(app), expected.weights)
     assert app.query_params.get("model_part", "encoder") == part
@@ -180,7 +180,7 @@ def test_the_view_query_and_key_names_the_tokens_of_both_texts(
 ) -> None:
     folder = str(checkpoint("t5"))
     app = open_page(PAGE, model=folder, text=TEXT, pair="Xylophone", model_part="cross", view="neuron", token="2")
-    run = engine.attend(folder, TEXT, "Xylophone", max_tokens=1024, part="cross")
+    run = engine.attend(folder, TEXT, "Xylophone", max_tokens=1024, stack="cross")
     options = app.selectbox(key="attention_token").options
     assert [option.split(" · ", 1)[1] for option in options] == list(run.encoding.tokens)
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)

@@ -48,7 +48,7 @@ def the_tests_engine(open_page: Callable[..., AppTest]) -> None:
 
 
 def test_the_three_matrices_are_the_run_s(engine: Engine) -> None:
-    scene = Scene(model="embedded/bert", text=TEXT, pair=PAIR, part="encoder")
+    scene = Scene(model="embedded/bert", text=TEXT, pair=PAIR, stack="encoder")
     header, matrices = drawn(scene)
     run = engine.attend("embedded/bert", TEXT, PAIR)
     layers = [run.layer(layer) for layer in range(run.n_layers)]
@@ -61,7 +61,7 @@ def test_the_three_matrices_are_the_run_s(engine: Engine) -> None:
 
 
 def test_value_weighted_lengths_end_at_each_matrix_s_largest(engine: Engine) -> None:
-    scene = Scene(model="embedded/bert", text=TEXT, pair=None, part="encoder", value_weighted=True)
+    scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder", value_weighted=True)
     header, matrices = drawn(scene)
     run = engine.attend("embedded/bert", TEXT)
     of_layer = run.layer(LAYER) * run.value_norms(LAYER)[:, None, :]
@@ -73,7 +73,7 @@ def test_value_weighted_lengths_end_at_each_matrix_s_largest(engine: Engine) -> 
 
 def test_the_filter_is_that_of_the_heatmap() -> None:
     chosen = Filter(words=True, hide_special=True, renormalize=True, direction="A->B", threshold=0.05)
-    scene = Scene(model="embedded/bert", text=TEXT, pair=PAIR, part="encoder", filter=chosen)
+    scene = Scene(model="embedded/bert", text=TEXT, pair=PAIR, stack="encoder", filter=chosen)
     header, matrices = drawn(scene)
     np.testing.assert_allclose(matrices[0], scene.of_head(LAYER, HEAD).weights, atol=1 / 131070 + 1e-6)
     assert [word["text"] for word in header["queries"]] == ["The", "unbelievable", "dog", "barked", "."]
@@ -84,15 +84,15 @@ def test_cross_attention_has_words_that_look_and_words_looked_at(
     checkpoint: Callable[[str], Path], engine: Engine
 ) -> None:
     folder = str(checkpoint("bart"))
-    scene = Scene(model=folder, text=TEXT, pair=PAIR, part="cross")
+    scene = Scene(model=folder, text=TEXT, pair=PAIR, stack="cross")
     header, matrices = drawn(scene, (0, 1))
-    run = engine.attend(folder, TEXT, PAIR, part="cross")
+    run = engine.attend(folder, TEXT, PAIR, stack="cross")
     np.testing.assert_allclose(matrices[0], run.head(0, 1), atol=1 / 131070 + 1e-6)
     assert (len(header["queries"]), len(header["keys"])) == (run.n_tokens, run.n_keys)
 
 
 def test_where_no_token_is_left_nothing_is_drawn() -> None:
-    scene = Scene(model="embedded/bert", text="[SEP]", pair=None, part="encoder", filter=Filter(hide_special=True))
+    scene = Scene(model="embedded/bert", text="[SEP]", pair=None, stack="encoder", filter=Filter(hide_special=True))
     app = AppTest.from_function(_script, args=(scene, 0, 0), default_timeout=60).run()
     assert not app.exception
     assert not app.get("bidi_component")
@@ -121,7 +121,7 @@ def test_a_step_opens_the_head_at_its_place(place: int, opened: str) -> None:
 def test_the_file_says_what_it_shows() -> None:
     from pages.attention import words
 
-    scene = Scene(model="embedded/bert", text=TEXT, pair=None, part="encoder")
+    scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder")
     page = words.file(scene, LAYER, HEAD)
     assert "layer 3 head 5" in page
     assert '"n_heads": 1,' in page  # a file has no other head to step to

@@ -134,7 +134,7 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
 
 def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", by="difference")
-    effects = engine.patch(MODEL, DOGS, DOG, aim=TargetAnswer(answer="are", against="is"))
+    effects = engine.patch(MODEL, DOGS, DOG, aim=TargetAnswer(answer="are", foil="is"))
     assert cells(app).ravel() == pytest.approx(recovered(effects, "difference"), abs=1e-3)
     assert "P(are) is 48% here and 0.65% in the other run." in said(app)
     app = open_page(PAGE, text=DOGS, view="patching", other="The dog near it [MASK] hungry.")
@@ -148,12 +148,12 @@ def test_where_it_travels(open_page: Open, engine: Engine) -> None:
 def test_in_every_ready_pair_the_runs_differ(pair: tuple[str, ...], engine: Engine) -> None:
     """By more than a logit towards the first answer, with as many tokens: otherwise there is nothing to follow."""
     _, text, other, answer, against = pair
-    aim = TargetAnswer(answer=answer, against=against)
+    aim = TargetAnswer(answer=answer, foil=against)
     effects = engine.intervene(MODEL, text, [], value="other", other=other, aim=aim)
     assert effects.other is not None
-    assert effects.untouched.against_logit is not None
-    assert effects.other.against_logit is not None
-    here, there = (one.logit - (one.against_logit or 0) for one in (effects.untouched, effects.other))
+    assert effects.untouched.foil_logit is not None
+    assert effects.other.foil_logit is not None
+    here, there = (one.logit - (one.foil_logit or 0) for one in (effects.untouched, effects.other))
     assert here - there > 1
     assert here > 0
 
@@ -169,14 +169,14 @@ def test_a_ready_pair_is_one_click(open_page: Open) -> None:
 
 def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="sum", answer="are", against="is")
-    found = engine.decompose(MODEL, DOGS, aim=TargetAnswer(answer="are", against="is"))
-    assert found.against_logit is not None
+    found = engine.decompose(MODEL, DOGS, aim=TargetAnswer(answer="are", foil="is"))
+    assert found.foil_logit is not None
     for grouped in ("layers", "heads"):
         app.session_state["cause_parts"] = grouped
         app.run()
         bar = figures(app)[0]["data"][0]
         assert bar["x"][-1] == pytest.approx(sum(bar["x"][:-1]), abs=1e-3)
-        assert bar["x"][-1] == pytest.approx(found.logit - found.against_logit, abs=1e-3)
+        assert bar["x"][-1] == pytest.approx(found.logit - found.foil_logit, abs=1e-3)
     app.toggle(key="cause_difference").set_value(False).run()
     assert figures(app)[0]["data"][0]["x"][-1] == pytest.approx(found.logit, abs=1e-3)
 
@@ -235,7 +235,7 @@ def test_a_classifier_is_asked_for_its_class(
     text, other = "The cat sat on it.", "The dog sat on it."
     app = open_page(PAGE, text=text, other=other, view=view, model=str(tmp_path), answer="b", against="c")
     assert not app.exception
-    p = engine.intervene(str(tmp_path), text, [], aim=TargetAnswer("class", answer="b", against="c")).answer.probability
+    p = engine.intervene(str(tmp_path), text, [], aim=TargetAnswer("class", answer="b", foil="c")).answer.probability
     if view == "sum":
         assert "Sums are taken of a token's logit" in said(app)
     elif view == "patching":

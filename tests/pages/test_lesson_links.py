@@ -147,7 +147,7 @@ def test_the_model_judges_what_goes_together_and_not_the_order(engine: Engine) -
 
 
 def test_one_head_matters_and_many_do_not(engine: Engine) -> None:
-    text, aim = "The dogs near the house [MASK] hungry.", TargetAnswer(answer="are", against="is")
+    text, aim = "The dogs near the house [MASK] hungry.", TargetAnswer(answer="are", foil="is")
     heads = [(layer, head) for layer in range(6) for head in range(12)]
     effects = engine.intervene(BERT, text, [Change(heads=(head,)) for head in heads], aim=aim)
     bits = changes(effects, "bits")
@@ -164,7 +164,7 @@ def test_one_head_matters_and_many_do_not(engine: Engine) -> None:
 
 def test_the_number_goes_from_the_noun_to_the_mask(engine: Engine) -> None:
     dogs, dog = "The dogs near the house [MASK] hungry.", "The dog near the house [MASK] hungry."
-    effects = engine.patch(BERT, dogs, dog, aim=TargetAnswer(answer="are", against="is"))
+    effects = engine.patch(BERT, dogs, dog, aim=TargetAnswer(answer="are", foil="is"))
     shares = recovered(effects, "difference").reshape(7, -1)
     noun, mask = (effects.encoding.tokens.index(token) for token in ("dogs", "[MASK]"))
     assert (shares[:4, noun] > 0.5).all()

@@ -154,7 +154,7 @@ def test_in_cross_attention_the_words_are_those_of_two_texts(
     texts = "The cat sat.", "A dog barked."
     app = open_page(PAGE, view="who", model=folder, text=texts[0], pair=texts[1], model_part="cross")
     assert not app.exception
-    run = engine.attend(folder, *texts, max_tokens=1024, part="cross")
+    run = engine.attend(folder, *texts, max_tokens=1024, stack="cross")
     queries, keys = word_units(run.encoding), word_units(run.key_encoding)
     shown = [[option.content for option in app.button_group(key=key).proto.options] for key in (FROM, TO)]
     assert [len(each) for each in shown] == [len(queries), len(keys)]

@@ -129,10 +129,10 @@ def test_what_a_decoder_looks_at(asked: EngineInterface, local: Engine, checkpoi
     model = str(checkpoint("bart"))
     for part in ("decoder", "cross"):
         run, expected = (
-            asked.attend(model, "a b c d", "e f", part=part),
-            local.attend(model, "a b c d", "e f", part=part),
+            asked.attend(model, "a b c d", "e f", stack=part),
+            local.attend(model, "a b c d", "e f", stack=part),
         )
-        assert (run.source, run.key_encoding, run.part) == (expected.source, expected.key_encoding, part)
+        assert (run.source, run.key_encoding, run.stack) == (expected.source, expected.key_encoding, part)
         assert same(run.head(1, 0), expected.head(1, 0))
 
 

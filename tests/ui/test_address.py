@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from walks.visitor import Visitor
 
 from analysis.filters import COMBINATIONS, DIRECTIONS
-from model_zoo.types import PARTS
+from model_zoo.types import STACKS
 from pages import PAGES
 from pages.attention.page import PAGE as ATTENTION
 from pages.compare.page import PAGE as COMPARE
@@ -34,7 +34,7 @@ BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "heads": HEADS,
     "off": st.lists(COUNTS.map(str), unique=True, max_size=5).map(tuple),
     "locked": st.just("") | st.tuples(st.sampled_from(["query", "key"]), COUNTS).map("{0[0]}.{0[1]}".format),
-    "model_part": st.sampled_from(PARTS),
+    "model_part": st.sampled_from(STACKS),
     "direction": st.sampled_from(DIRECTIONS),
     "how": st.sampled_from(COMBINATIONS),
     "scope": st.sampled_from(["head", "layer", "chosen", "all"]),

@@ -32,12 +32,12 @@ class Node:
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The collector watched as in the app, by this thread alone: nothing is settled unless the test does it."""
+    """The collector watched as in the app, by this thread alone: nothing is collected unless the test does it."""
     others = gc.callbacks[:]
     gc.callbacks[:] = [garbage._after]
     monkeypatch.setattr(garbage, "_state", garbage._State())
     monkeypatch.setattr(garbage, "_wanted", garbage.SimpleQueue())
-    garbage.settle_now()
+    garbage.collect_now()
     yield
     gc.callbacks[:] = others
 
@@ -61,7 +61,7 @@ def test_garbage_that_was_frozen_is_bounded_over_a_thousand_visits(monkeypatch: 
     monkeypatch.setattr(garbage, "GROWN", 6_000)
     alive: weakref.WeakSet[Node] = weakref.WeakSet()
     visits: deque[list[Node]] = deque(maxlen=3)
-    most = settled = 0
+    most = collected = 0
     for _ in range(1000):
         visit = [Node() for _ in range(20)]
         alive.update(visit)
@@ -70,14 +70,14 @@ def test_garbage_that_was_frozen_is_bounded_over_a_thousand_visits(monkeypatch: 
         most = max(most, len(alive))
         if not garbage._wanted.empty():
             garbage._wanted.get()
-            garbage.settle_now()
-            settled += 1
+            garbage.collect_now()
+            collected += 1
     assert most > 1_000  # what is frozen does stay for a while
     assert most <= garbage.GROWN + 4 * 20
-    assert settled >= 2
+    assert collected >= 2
     visits.clear()
     del visit
-    garbage.settle_now()
+    garbage.collect_now()
     assert len(alive) == 0
 
 
@@ -111,10 +111,10 @@ engine.attend("embedded/tinybert", "The cat sat.")  # loads torch
 without = memory()
 for _ in range(3):
     engine.attend("embedded/bert", "The cat sat on the mat.")
-    garbage.settle_now()
+    garbage.collect_now()
     held = memory()
     engine.close()
-    garbage.settle_now()
+    garbage.collect_now()
     print("MEMORY", without, held, memory())
 """
 
@@ -142,7 +142,7 @@ def test_the_app_collects_thoroughly_when_models_come_and_go(monkeypatch: pytest
     given: dict[str, object] = {}
     monkeypatch.setattr(model_zoo, "Engine", lambda **settings: given.update(settings))
     web.engine.engine.__wrapped__()
-    assert given["on_change"] is garbage.settle
+    assert given["on_change"] is garbage.collect_soon
 
 
 def test_the_app_watches_when_its_first_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

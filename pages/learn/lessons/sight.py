@@ -460,7 +460,7 @@ def _across_reveal(case: Case) -> None:
         return
     model = found[0]
     st.caption(f"{as_text(name_of(model))}: the decoder writes your text again (rows) from what was read (columns).")
-    _show_mean(engine().attend(model, case.text, case.text, part="cross"), case, "learn masks")
+    _show_mean(engine().attend(model, case.text, case.text, stack="cross"), case, "learn masks")
 
 
 def _across_why(_case: Case) -> str:

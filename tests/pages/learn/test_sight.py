@@ -128,7 +128,7 @@ def test_cross_attention_of_a_model_on_this_machine(
     app = open_page("pages/learn/page.py", lesson="sight", step="5", text=SENTENCES[0], answers="sight.5.x")
     assert not app.error
     (shown,) = matrices(app)
-    run = engine.attend(model, SENTENCES[0], SENTENCES[0], part="cross")
+    run = engine.attend(model, SENTENCES[0], SENTENCES[0], stack="cross")
     wanted = np.mean([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)], axis=0)
     assert shown == pytest.approx(wanted, abs=1e-6)
 
