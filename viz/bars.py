@@ -7,16 +7,13 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from viz.layout import axis_style, base_layout, token_text
-from viz.palette import categorical, theme
+from viz.layout import axis, token_text
+from viz.marks import LEGEND_ABOVE, bars_layout, horizontal_bars
+from viz.palette import categorical
 
 _BAR: Final = 26  # px, of one name with one number
 _SECOND: Final = 14  # px more, for two
 _LONGEST_LABEL: Final = 30
-_LEGEND: Final = {
-    "showlegend": True,
-    "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
-}
 
 
 def bars(
@@ -36,53 +33,35 @@ def bars(
     """
     if not series or any(len(values) != len(names) for _, values in series):
         raise ValueError(f"the numbers do not fit {len(names)} names")
-    colours = theme(dark)
     highest = top or max(max(values, default=0.0) for _, values in series) or 1.0
     palette = categorical(max(2, len(series)), dark)
-    style = axis_style(colours) | {"fixedrange": True}
-    places = list(range(len(names)))
     several = len(series) > 1
     return go.Figure(
         data=[
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": what,
-                "x": list(values),
-                "y": places,
-                "marker": {"color": [palette[1] if place == marked else colour for place in places]},
-                "text": [format(value, written) for value in values],
-                "textposition": "outside",
-                "textfont": {"color": colours.text, "size": 12},
-                "cliponaxis": False,
-                "hovertext": [
+            horizontal_bars(
+                values,
+                [palette[1] if place == marked else colour for place in range(len(names))],
+                [
                     f"{token_text(name)}<br>{token_text(what)}: <b>{value:.6g}</b>"
                     for name, value in zip(names, values, strict=True)
                 ],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-            }
+                dark=dark,
+                texts=[format(value, written) for value in values],
+                name=what,
+            )
             for (what, values), colour in zip(series, palette, strict=False)
         ],
-        layout=base_layout(
+        layout=bars_layout(
+            [token_text(name, _LONGEST_LABEL) for name in names],
             dark,
-            bargap=0.25,
-            dragmode=False,
             height=(_BAR + _SECOND * (len(series) - 1)) * len(names) + 68,
-            margin={"l": 8, "r": 60, "t": 28, "b": 40 if not several else 30},
-            xaxis=style
-            | {
-                "range": [0, highest * 1.02],
-                "showticklabels": False,
-                "title": style["title"] | {"text": "" if several else token_text(series[0][0])},
-            },
-            yaxis=style
-            | {
-                "tickvals": places,
-                "ticktext": [token_text(name, _LONGEST_LABEL) for name in names],
-                "range": [len(names) - 0.5, -0.5],
-                "ticklabelstandoff": 6,
-                "automargin": True,
-            },
-        )
-        | (_LEGEND if several else {}),
+            margin={"l": 8, "r": 60, "t": 28, "b": 30 if several else 40},
+            xaxis=axis(
+                dark,
+                "" if several else token_text(series[0][0]),
+                range=[0, highest * 1.02],
+                showticklabels=False,
+            ),
+            legend=LEGEND_ABOVE if several else None,
+        ),
     )

@@ -8,7 +8,8 @@ from typing import Any, Final, Literal
 import plotly.graph_objects as go
 
 from analysis.latency import Latency
-from viz.layout import axis_style, base_layout, token_text
+from viz.layout import axis, base_layout, token_text
+from viz.marks import error_bars, line, symbol
 from viz.palette import categorical, theme
 
 Measure = Literal["latency", "tokens", "words"]
@@ -19,7 +20,6 @@ _TITLES: Final[Mapping[Measure, str]] = {
     "words": "words per second",
 }
 _UNITS: Final[Mapping[Measure, str]] = {"latency": "ms", "tokens": "tokens/s", "words": "words/s"}
-_SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up")  # told apart without colour, too
 _LONGEST_NAME: Final = 32
 
 
@@ -34,40 +34,39 @@ def by_length(
     """
     if not any(curves.values()):
         raise ValueError("there is nothing to draw: no model has a length that was measured")
-    colours = theme(dark)
-    palette = categorical(len(curves), dark)
     traces = [
-        _line(curve, measure, token_text(names[model], _LONGEST_NAME), colour, _SYMBOLS[place % len(_SYMBOLS)])
-        for place, ((model, curve), colour) in enumerate(zip(curves.items(), palette, strict=True))
+        _line(curve, measure, token_text(names[model], _LONGEST_NAME), colour, symbol(place))
+        for place, ((model, curve), colour) in enumerate(
+            zip(curves.items(), categorical(len(curves), dark), strict=True)
+        )
     ]
     if measure == "latency":
-        traces.append(_guide([latency for curve in curves.values() for latency in curve], colours.muted))
+        traces.append(_guide([latency for curve in curves.values() for latency in curve], theme(dark).muted))
     lengths = sorted({latency.n_tokens for curve in curves.values() for latency in curve})
-    axis = axis_style(colours) | {"fixedrange": True, "showgrid": True, "gridcolor": colours.line}
     return go.Figure(
         data=traces,
         layout=base_layout(
             dark,
             height=420,
-            dragmode=False,
             margin={"l": 8, "r": 16, "t": 16, "b": 8},
-            xaxis=axis
-            | {
-                "type": "log",
-                "tickvals": lengths,
-                "ticktext": [str(length) for length in lengths],
-                "title": axis["title"] | {"text": "tokens in the text"},
-            },
-            yaxis=axis
-            | {
-                "type": "log",
-                "tickvals": _round_numbers(),
-                "ticktext": [f"{number:,g}" for number in _round_numbers()],
-                "automargin": True,
-                "title": axis["title"] | {"text": _TITLES[measure]},
-            },
-        )
-        | {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"}},
+            xaxis=axis(
+                dark,
+                "tokens in the text",
+                grid=True,
+                type="log",
+                tickvals=lengths,
+                ticktext=[str(length) for length in lengths],
+            ),
+            yaxis=axis(
+                dark,
+                _TITLES[measure],
+                grid=True,
+                type="log",
+                tickvals=_round_numbers(),
+                ticktext=[f"{number:,g}" for number in _round_numbers()],
+            ),
+            legend={"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top"},
+        ),
     )
 
 
@@ -79,32 +78,23 @@ def _values(latency: Latency, measure: Measure) -> tuple[float, float, float]:
     return n / latency.median, n / latency.high, n / latency.low
 
 
-def _line(curve: Sequence[Latency], measure: Measure, name: str, colour: str, symbol: str) -> dict[str, Any]:
-    values = [_values(latency, measure) for latency in curve]
-    return {
-        "type": "scatter",
-        "x": [latency.n_tokens for latency in curve],
-        "y": [median for median, _, _ in values],
-        "name": name,
-        "mode": "lines+markers",
-        "line": {"color": colour, "width": 2},
-        "marker": {"color": colour, "symbol": symbol, "size": 9},
-        "error_y": {
-            "type": "data",
-            "symmetric": False,
-            "array": [high - median for median, _, high in values],
-            "arrayminus": [median - low for median, low, _ in values],
-            "color": colour,
-            "thickness": 1.5,
-            "width": 4,
-        },
-        "customdata": [
-            [low, high, latency.n, latency.n_words] for latency, (_, low, high) in zip(curve, values, strict=True)
+def _line(curve: Sequence[Latency], measure: Measure, name: str, colour: str, marked: str) -> dict[str, Any]:
+    medians, lows, highs = zip(*(_values(latency, measure) for latency in curve), strict=True)
+    return line(
+        name,
+        [latency.n_tokens for latency in curve],
+        medians,
+        colour,
+        marked=marked,
+        size=9,
+        error_y=error_bars(medians, lows, highs, colour),
+        customdata=[
+            [low, high, latency.n, latency.n_words] for latency, low, high in zip(curve, lows, highs, strict=True)
         ],
-        "hovertemplate": f"%{{x}} tokens, %{{customdata[3]}} words<br><b>%{{y:,.4~g}} {_UNITS[measure]}</b>"
+        hover=f"%{{x}} tokens, %{{customdata[3]}} words<br><b>%{{y:,.4~g}} {_UNITS[measure]}</b>"
         "<br>middle half %{customdata[0]:,.4~g} to %{customdata[1]:,.4~g}<br>%{customdata[2]} passes"
         f"<extra>{name}</extra>",
-    }
+    )
 
 
 def _guide(latencies: Sequence[Latency], colour: str) -> dict[str, Any]:
@@ -112,15 +102,8 @@ def _guide(latencies: Sequence[Latency], colour: str) -> dict[str, Any]:
     longest = max(latency.n_tokens for latency in latencies)
     shortest = min(latency.n_tokens for latency in latencies)
     top = 1000 * max(latency.median for latency in latencies if latency.n_tokens == longest)
-    return {
-        "type": "scatter",
-        "x": [shortest, longest],
-        "y": [top * shortest / longest, top],
-        "name": "twice the tokens, twice the time",
-        "mode": "lines",
-        "line": {"color": colour, "dash": "dot", "width": 1},
-        "hoverinfo": "skip",
-    }
+    ends = [top * shortest / longest, top]
+    return line("twice the tokens, twice the time", [shortest, longest], ends, colour, width=1, dash="dot")
 
 
 def _round_numbers() -> list[float]:

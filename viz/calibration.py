@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import plotly.graph_objects as go
 
 from analysis.pairs import Judged
-from viz.layout import axis_style, base_layout
+from viz.layout import axis, base_layout
+from viz.marks import line
 from viz.palette import theme
 
 
@@ -14,41 +17,28 @@ def calibration(judged: Judged, *, dark: bool = False) -> go.Figure:
     probabilities are right.
     """
     colours = theme(dark)
-    style = axis_style(colours) | {
-        "fixedrange": True,
-        "automargin": True,
-        "range": [-0.04, 1.04],
-        "tickformat": ".0%",
-        "showgrid": True,
-        "gridcolor": colours.line,
-    }
     largest = max(bin_.n for bin_ in judged.bins)
+    shares: dict[str, Any] = {"grid": True, "range": [-0.04, 1.04], "tickformat": ".0%"}
     return go.Figure(
         data=[
-            go.Scatter(
-                x=[0, 1],
-                y=[0, 1],
-                mode="lines",
-                line={"color": colours.muted, "dash": "dot", "width": 1},
-                hoverinfo="skip",
-            ),
-            go.Scatter(
-                x=[bin_.mean for bin_ in judged.bins],
-                y=[bin_.share_next for bin_ in judged.bins],
+            line("", [0, 1], [0, 1], colours.muted, width=1, dash="dot"),
+            line(
+                "",
+                [bin_.mean for bin_ in judged.bins],
+                [bin_.share_next for bin_ in judged.bins],
+                colours.primary,
+                hover="%{customdata[0]} pairs given %{customdata[1]:.0%} to %{customdata[2]:.0%}"
+                "<br>mean %{x:.1%}, labelled 1 %{y:.1%}<extra></extra>",
                 mode="lines+markers",
-                line={"color": colours.primary, "width": 2},
                 marker={"color": colours.primary, "size": [8 + 16 * (b.n / largest) ** 0.5 for b in judged.bins]},
                 customdata=[[bin_.n, bin_.low, bin_.high] for bin_ in judged.bins],
-                hovertemplate="%{customdata[0]} pairs given %{customdata[1]:.0%} to %{customdata[2]:.0%}"
-                "<br>mean %{x:.1%}, labelled 1 %{y:.1%}<extra></extra>",
             ),
         ],
         layout=base_layout(
             dark,
             height=360,
-            dragmode=False,
             margin={"l": 8, "r": 8, "t": 28, "b": 44},
-            xaxis=style | {"title": style["title"] | {"text": "mean probability of the bin"}},
-            yaxis=style | {"title": style["title"] | {"text": "share labelled 1"}},
+            xaxis=axis(dark, "mean probability of the bin", **shares),
+            yaxis=axis(dark, "share labelled 1", **shares),
         ),
     )

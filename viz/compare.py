@@ -1,17 +1,17 @@
-"""Two models in one figure: the difference of their attention, which heads behave alike, how similar layers are."""
+"""Two models in one figure: the difference of their attention, and which heads behave alike."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz import layer_vectors
-from viz.heatmap import Number, Payload, matrix
-from viz.layout import COLOUR_BAR_SPACE, axis_style, base_layout, scale_bar, token_text, visible_text
+from viz.heatmap import Number, Options, Payload, matrix
+from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, scale_bar, token_text, visible_text
+from viz.marks import cells
 from viz.palette import diverging, sequential, square_root, theme
 
 _LONGEST_NAME: Final = 30  # characters of a model's name beside a figure
@@ -28,16 +28,13 @@ def difference(
     names: tuple[str, str],
     stretch: bool = False,
     file: str = "difference",
-    query_segments: Sequence[int] = (),
-    key_segments: Sequence[int] = (),
-    height: int = 0,
-    group: str = "",
+    **options: Unpack[Options],
 ) -> Payload:
     """Where one model's attention is larger (blue) or smaller (orange) than another's: A − B, float32 (words, keys).
 
     Colours follow the square root of the difference on the scale −1..1, the same for every pair; ``stretch`` sets
-    its ends to the largest difference there is instead. A cell also states both weights. Segments, ``height`` and
-    ``group`` are those of the heatmap's payload. Raises ValueError when the shapes do not fit.
+    its ends to the largest difference there is instead. A cell also states both weights. ``options`` are those of a
+    heatmap. Raises ValueError when the shapes do not fit.
     """
     if a.shape != b.shape:
         raise ValueError(f"weights of shapes {a.shape} and {b.shape} are not on the same words")
@@ -58,10 +55,7 @@ def difference(
         marks=[(place, f"{value * reach:+.2g}" if value else "0") for place, value in _MARKS],
         title="{} − {} (√ scale)".format(*(visible_text(name) for name in names)),
         file=file,
-        query_segments=query_segments,
-        key_segments=key_segments,
-        height=height,
-        group=group,
+        **options,
     )
 
 
@@ -94,47 +88,44 @@ def head_matrix(
     marks = [(float(np.sqrt(bits)), f"{bits:g}") for bits in (0, 0.04, 0.16, 0.36, 0.64, 1)]
     legend = scale_bar(scale[::2], marks, "divergence in bits, 0 is the same (√ scale)", dark)
     name_a, name_b = _names(names)
-    style: dict[str, Any] = axis_style(colours) | {"fixedrange": True, "automargin": True, "type": "category"}
     cell = min(_LARGEST_HEAD, _LARGEST_SIDE / max(shape))
     lines = [_line("y", layer * heads_a, colours.muted) for layer in range(1, layers_a)]
     lines += [_line("x", layer * heads_b, colours.muted) for layer in range(1, layers_b)]
     return go.Figure(
         data=[
-            {
-                "type": "heatmap",
-                "z": divergence,
-                "x": _heads(layers_b, heads_b),
-                "y": _heads(layers_a, heads_a),
-                "zmin": 0.0,
-                "zmax": 1.0,
-                "colorscale": square_root(scale),
-                "showscale": False,
-                "hovertemplate": f"%{{y}} of {name_a}<br>↔ %{{x}} of {name_b}<br><b>%{{z:.3f}}</b> bit<extra></extra>",
-            }
+            cells(
+                divergence,
+                square_root(scale),
+                0.0,
+                1.0,
+                f"%{{y}} of {name_a}<br>↔ %{{x}} of {name_b}<br><b>%{{z:.3f}}</b> bit<extra></extra>",
+                x=_heads(layers_b, heads_b),
+                y=_heads(layers_a, heads_a),
+                xgap=0,
+                ygap=0,
+            )
         ],
         layout=base_layout(
             dark,
             shapes=[*lines, *legend],
             hovermode="closest",
-            dragmode=False,
             height=round(cell * shape[0]) + 90 + COLOUR_BAR_SPACE,
             margin={"l": 8, "r": 12, "t": 8, "b": COLOUR_BAR_SPACE},
-            xaxis=style
-            | _layers(layers_b, heads_b)
-            | {"side": "top", "title": style["title"] | {"text": f"{name_b}: heads by layer"}},
-            yaxis=style
-            | _layers(layers_a, heads_a)
-            | {
-                "range": [shape[0] - 0.5, -0.5],
-                "title": style["title"] | {"text": f"{name_a}: heads by layer"},
-            },
+            xaxis=axis(
+                dark,
+                f"{name_b}: heads by layer",
+                side="top",
+                range=[-0.5, shape[1] - 0.5],
+                **_layers(layers_b, heads_b),
+            ),
+            yaxis=axis(
+                dark,
+                f"{name_a}: heads by layer",
+                range=[shape[0] - 0.5, -0.5],
+                **_layers(layers_a, heads_a),
+            ),
         ),
     )
-
-
-def cka(values: FloatArray, names: tuple[str, str], *, dark: bool = False) -> go.Figure:
-    """Linear CKA of the layers of A (down) and of B (across), float32 (layers + 1, layers' + 1) from 0 to 1."""
-    return layer_vectors.similarity(values, names, dark=dark)
 
 
 def _names(names: tuple[str, str]) -> tuple[str, str]:
@@ -149,10 +140,10 @@ def _heads(n_layers: int, n_heads: int) -> list[str]:
 def _layers(n_layers: int, n_heads: int) -> dict[str, Any]:
     """Ticks: the layers' numbers, each in the middle of its heads (an axis of categories counts them from 0)."""
     return {
+        "type": "category",
         "tickvals": [layer * n_heads + (n_heads - 1) / 2 for layer in range(n_layers)],
         "ticktext": [str(layer + 1) for layer in range(n_layers)],
         "tickangle": 0,
-        "range": [-0.5, n_layers * n_heads - 0.5],
     }
 
 

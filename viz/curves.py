@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import plotly.graph_objects as go
 
-from viz.layout import axis_style, base_layout, token_text
-from viz.palette import categorical, theme
+from viz.layout import axis, base_layout, token_text
+from viz.marks import LEGEND_ABOVE, line, symbol
+from viz.palette import categorical
 
-_SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon", "hexagram")
 _HEIGHT: Final = 340  # px
 _PLOT: Final = 260  # px at least below the names
 _LEGEND_ROW: Final = 22  # px a line: on a phone each name gets a row of its own
@@ -36,8 +36,6 @@ def curves(
     """
     if not series or any(len(values) != len(labels) for _, values in series):
         raise ValueError(f"the numbers do not fit {len(labels)} labels")
-    colours = theme(dark)
-    style: dict[str, Any] = axis_style(colours) | {"fixedrange": True, "automargin": True}
     known = [value for _, values in series for value in values if value == value]  # nan: a line that ends before
     low, high = min([span[0], *known]), max([span[1], *known])
     room = 0.03 * (high - low)
@@ -46,48 +44,39 @@ def curves(
     step = 1 + (len(labels) - 1) // _MOST_LABELS
     return go.Figure(
         data=[
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": token_text(name, _LONGEST_NAME),
-                "x": places,
-                "y": list(values),
-                "line": {"color": colour, "width": 2},
-                "marker": {"color": colour, "symbol": symbol, "size": 8},
-                "hovertext": [
+            line(
+                token_text(name, _LONGEST_NAME),
+                places,
+                values,
+                colour,
+                marked=symbol(number),
+                hovertext=[
                     f"{token_text(name)}<br>{token_text(f'{across} {label}'.strip())}: "
                     f"<b>{format(value, '.1%' if share else '.4f')}</b>".replace("<b>-", "<b>−")
                     for label, value in zip(labels, values, strict=True)
                 ],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-            }
-            for (name, values), colour, symbol in zip(
-                series, categorical(len(series), dark), _SYMBOLS[: len(series)], strict=True
+                hover="%{hovertext}<extra></extra>",
             )
+            for number, ((name, values), colour) in enumerate(zip(series, categorical(len(series), dark), strict=True))
         ],
         layout=base_layout(
             dark,
             height=max(_HEIGHT, above + _PLOT),
             margin={"l": 8, "r": 16, "t": above, "b": 48},
-            dragmode=False,
-            xaxis=style
-            | {
-                "tickvals": places[::step],
-                "ticktext": [token_text(label) for label in labels[::step]],
-                "range": [-0.3, len(labels) - 0.7],
-                "title": style["title"] | {"text": token_text(across)},
-            },
-            yaxis=style
-            | {
-                "range": [low - room, high + room],
-                "showgrid": True,
-                "gridcolor": colours.line,
-                "tickformat": ".0%" if share else "",
-                "title": style["title"] | {"text": token_text(what)},
-            },
-        )
-        | {
-            "showlegend": True,
-            "legend": {"orientation": "v", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"},
-        },
+            xaxis=axis(
+                dark,
+                token_text(across),
+                tickvals=places[::step],
+                ticktext=[token_text(label) for label in labels[::step]],
+                range=[-0.3, len(labels) - 0.7],
+            ),
+            yaxis=axis(
+                dark,
+                token_text(what),
+                grid=True,
+                range=[low - room, high + room],
+                tickformat=".0%" if share else "",
+            ),
+            legend=LEGEND_ABOVE | {"orientation": "v"},
+        ),
     )

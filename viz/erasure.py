@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 
 from analysis.erasure import Erasure
 from analysis.words import Unit
-from viz.layout import axis_style, base_layout, headline, token_text
-from viz.palette import diverging, theme
+from viz.layout import axis, headline, token_text
+from viz.marks import bars_layout, horizontal_bars
+from viz.palette import diverging, opposed
 from viz.predictions import percent
 from viz.token_line import Cell, Item, Line, filled
 
@@ -55,53 +56,32 @@ def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = Fa
     """A bar a word, in the order given: how many bits of log2 P are lost (right) or won (left) without it. Its name
     says the probability before and after.
     """
-    colours = theme(dark)
-    scale = diverging(dark)
-    opposes, supports = scale[len(scale) // 4][1], scale[-1 - len(scale) // 4][1]
-    style = axis_style(colours) | {"fixedrange": True}
-    low, high = min([0.0, *(effect.bits for effect in effects)]), max([0.0, *(effect.bits for effect in effects)])
+    supports, opposes = opposed(dark)
+    bits = [effect.bits for effect in effects]
+    low, high = min([0.0, *bits]), max([0.0, *bits])
     room = 0.05 * (high - low or 1.0)
-    places = list(range(len(effects)))
     names = [
         f"without “{token_text(effect.word.label, 14)}”: {percent(effect.before)} → {percent(effect.after)}"
         for effect in effects
     ]
     return go.Figure(
         data=[
-            go.Bar(
-                x=[effect.bits for effect in effects],
-                y=places,
-                orientation="h",
-                marker={"color": [supports if effect.bits > 0 else opposes for effect in effects]},
-                hovertext=[
+            horizontal_bars(
+                bits,
+                [supports if lost > 0 else opposes for lost in bits],
+                [
                     f"{name}, {effect.bits:+.2f} bits; the prediction: {token_text(effect.guess.token)}"
                     for name, effect in zip(names, effects, strict=True)
                 ],
-                hovertemplate="%{hovertext}<extra></extra>",
+                dark=dark,
             )
         ],
-        layout=base_layout(
+        layout=bars_layout(
+            names,
             dark,
-            bargap=0.25,
-            dragmode=False,
             title=headline(title, dark),
             height=_BAR * len(effects) + 76,
             margin={"l": 8, "r": 16, "t": 28, "b": 44},
-            xaxis=style
-            | {
-                "range": [low - room, high + room],
-                "title": style["title"] | {"text": "bits lost (1: half the probability)"},
-                "zeroline": True,
-                "zerolinecolor": colours.line,
-                "automargin": True,
-            },
-            yaxis=style
-            | {
-                "tickvals": places,
-                "ticktext": names,
-                "range": [len(effects) - 0.5, -0.5],
-                "ticklabelstandoff": 6,
-                "automargin": True,
-            },
+            xaxis=axis(dark, "bits lost (1: half the probability)", zero=True, range=[low - room, high + room]),
         ),
     )

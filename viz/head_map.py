@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import axis_style, base_layout
-from viz.palette import sequential, square_root, theme
+from viz.layout import axis, base_layout
+from viz.marks import cells
+from viz.palette import sequential, square_root
 from viz.token_line import filled
 
 _NUMBERED = 12  # heads per layer; with more the numbers would print over each other
@@ -27,30 +26,27 @@ def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool 
         raise ValueError(f"one number per head is (layers, heads); got {values.shape}")
     n_layers, n_heads = values.shape
     digits = 3 if highest >= _SMALL else 5
-    style: dict[str, Any] = axis_style(theme(dark)) | {"fixedrange": True, "automargin": True}
     return go.Figure(
         data=[
-            go.Heatmap(
-                z=values,
+            cells(
+                values,
+                square_root(sequential(dark)),
+                0,
+                highest,
+                f"layer %{{y}}, head %{{x}}<br>{what}: <b>%{{z:.{digits}f}}</b><extra></extra>",
                 x=list(range(1, n_heads + 1)),
                 y=list(range(1, n_layers + 1)),
-                zmin=0,
-                zmax=highest,
-                colorscale=square_root(sequential(dark)),
-                showscale=False,
                 xgap=2,
                 ygap=2,
-                hovertemplate=f"layer %{{y}}, head %{{x}}<br>{what}: <b>%{{z:.{digits}f}}</b><extra></extra>",
             ),
             *([_numbers(values, highest, dark)] if n_heads <= _NUMBERED else []),
         ],
         layout=base_layout(
             dark,
-            dragmode=False,
             height=30 * n_layers + 60,
             margin={"l": 8, "r": 8, "t": 8, "b": 8},
-            xaxis=style | {"side": "top", "dtick": 1, "title": style["title"] | {"text": "head"}},
-            yaxis=style | {"autorange": "reversed", "dtick": 1, "title": style["title"] | {"text": "layer"}},
+            xaxis=axis(dark, "head", side="top", dtick=1),
+            yaxis=axis(dark, "layer", autorange="reversed", dtick=1),
         ),
     )
 

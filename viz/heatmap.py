@@ -8,7 +8,7 @@ It reports nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -27,8 +27,22 @@ class Number(TypedDict):
     signed: bool
 
 
-class Payload(TypedDict):
-    """What the component reads. Colours run evenly from ``limits[0]`` to ``limits[1]`` of the bent number."""
+class Options(TypedDict, total=False):
+    """What a picture may be told beside its numbers."""
+
+    query_segments: Sequence[int]  # of each token, 0 or 1; a line marks where they change
+    key_segments: Sequence[int]
+    special_queries: Sequence[int]  # places of special tokens; the strongest cells in words are not those between two
+    special_keys: Sequence[int]
+    height: int  # CSS px that the picture does not exceed if every row can be labelled, 0 for no limit
+    group: str  # of pictures that show together what is pointed at, "" for none
+
+
+class Payload(Options):
+    """What the component reads, with all options.
+
+    Colours run evenly from ``limits[0]`` to ``limits[1]`` of the bent number.
+    """
 
     weights: bytes  # float32 (numbers, queries, keys), C order; the first layer is drawn, all are read out
     numbers: list[Number]
@@ -40,12 +54,6 @@ class Payload(TypedDict):
     dark_scale: list[str]
     marks: list[tuple[float, str]]  # places on the colour bar, 0 to 1, and their names
     title: str  # of the colour bar
-    query_segments: list[int]  # of each token, 0 or 1; a line marks where they change
-    key_segments: list[int]
-    special_queries: list[int]  # places of special tokens; the strongest cells in words are not those between two
-    special_keys: list[int]
-    height: int  # CSS px that the picture does not exceed if every row can be labelled, 0 for no limit
-    group: str  # of pictures that show together what is pointed at, "" for none
     file: str  # name of saved pictures, without their ending
 
 
@@ -58,19 +66,13 @@ def heatmap(
     what: str = "attention weight",
     number: str = "weight",
     file: str = "attention",
-    query_segments: Sequence[int] = (),
-    key_segments: Sequence[int] = (),
-    special_queries: Sequence[int] = (),
-    special_keys: Sequence[int] = (),
-    height: int = 0,
-    group: str = "",
+    **options: Unpack[Options],
 ) -> Payload:
     """Attention weights float32 (queries, keys), each row how a query divides its attention among the keys.
 
     Colours follow √weight on the scale 0..1, the same for every head; ``stretch`` sets the scale's end to the
     matrix's own maximum instead. ``what`` names the weights on the colour bar, ``number`` one of them, in a word.
-    ``height``, the segments of the tokens (``Encoding.segment_ids`` of those shown), the places of special ones and
-    ``group`` are those of the payload. Raises ValueError when the tokens do not fit the matrix.
+    Segments are ``Encoding.segment_ids`` of the tokens shown. Raises ValueError when the tokens do not fit the matrix.
     """
     maximum = float(weights.max(initial=0.0)) if stretch else 1.0
     maximum = maximum or 1.0  # a matrix of zeros has no maximum to stretch to
@@ -85,12 +87,7 @@ def heatmap(
         marks=weight_marks(maximum),
         title=f"{what} (square-root scale)",
         file=file,
-        query_segments=query_segments,
-        key_segments=key_segments,
-        special_queries=special_queries,
-        special_keys=special_keys,
-        height=height,
-        group=group,
+        **options,
     )
 
 
@@ -106,12 +103,7 @@ def matrix(
     marks: Sequence[tuple[float, str]],
     title: str,
     file: str,
-    query_segments: Sequence[int] = (),
-    key_segments: Sequence[int] = (),
-    special_queries: Sequence[int] = (),
-    special_keys: Sequence[int] = (),
-    height: int = 0,
-    group: str = "",
+    **options: Unpack[Options],
 ) -> Payload:
     """``heatmap`` for any numbers of a query and a key, float32 (numbers, queries, keys); the first is drawn.
 
@@ -123,6 +115,7 @@ def matrix(
             f"weights of shape {weights.shape[1:]} do not fit {len(queries)} queries "
             f"and {len(keys)} keys for {len(numbers)} numbers"
         )
+    query_segments, key_segments = options.get("query_segments", ()), options.get("key_segments", ())
     if len(query_segments) not in (0, len(queries)) or len(key_segments) not in (0, len(keys)):
         raise ValueError("segments must be given for every token or for none")
     light, dark = ([colour for _, colour in scale] for scale in scales)
@@ -140,8 +133,8 @@ def matrix(
         file=file,
         query_segments=[int(segment) for segment in query_segments],
         key_segments=[int(segment) for segment in key_segments],
-        special_queries=list(special_queries),
-        special_keys=list(special_keys),
-        height=height,
-        group=group,
+        special_queries=list(options.get("special_queries", ())),
+        special_keys=list(options.get("special_keys", ())),
+        height=options.get("height", 0),
+        group=options.get("group", ""),
     )

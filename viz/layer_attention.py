@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import COLOUR_BAR_SPACE, axis_style, base_layout, colour_bar, token_text
-from viz.palette import sequential, square_root, theme
+from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, colour_bar, token_text
+from viz.marks import cells
+from viz.palette import sequential, square_root
 
 _LONGEST_TOKEN = 12  # characters of a label
 _CAMERA = 30  # px that the button which saves the figure takes at its upper right
@@ -26,38 +26,28 @@ def layer_attention(
     if weights.shape[-1] != len(tokens):
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(tokens)} tokens")
     n_layers, n = weights.shape
-    style: dict[str, Any] = axis_style(theme(dark)) | {"fixedrange": True, "automargin": True}
     step = max(1, round(n / 40))  # more labels than that would print over each other
     places = list(range(0, n, step))
     labels = [token_text(tokens[place], _LONGEST_TOKEN) for place in places]
     return go.Figure(
         data=[
-            go.Heatmap(
-                z=weights,
+            cells(
+                weights,
+                square_root(sequential(dark)),
+                0,
+                1,
+                f"{rows} %{{y}} looks at %{{text}}<br>weight <b>%{{z:.4f}}</b><extra></extra>",
                 y=list(range(1, n_layers + 1)),
-                zmin=0,
-                zmax=1,
-                colorscale=square_root(sequential(dark)),
-                showscale=False,
                 xgap=1 if n <= 60 else 0,
-                ygap=1,
                 text=[[token_text(token) for token in tokens]] * n_layers,
-                hovertemplate=f"{rows} %{{y}} looks at %{{text}}<br>weight <b>%{{z:.4f}}</b><extra></extra>",
             ),
         ],
         layout=base_layout(
             dark,
             shapes=colour_bar(dark),
-            dragmode=False,
             height=28 * n_layers + 90 + COLOUR_BAR_SPACE,
             margin={"l": 8, "r": _CAMERA + round(_SLANT * len(labels[-1])), "t": 8, "b": COLOUR_BAR_SPACE},
-            xaxis=style
-            | {
-                "side": "top",
-                "tickvals": places,
-                "ticktext": labels,
-                "tickangle": -60,
-            },
-            yaxis=style | {"autorange": "reversed", "dtick": 1, "title": style["title"] | {"text": rows}},
+            xaxis=axis(dark, side="top", tickvals=places, ticktext=labels, tickangle=-60),
+            yaxis=axis(dark, rows, autorange="reversed", dtick=1),
         ),
     )

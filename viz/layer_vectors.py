@@ -12,8 +12,9 @@ import plotly.graph_objects as go
 from analysis.probing.results import TaskMap
 from model_zoo.types import FloatArray
 from viz.cell_numbers import fitting
-from viz.layout import axis_style, base_layout, layer_names, token_text
-from viz.palette import categorical, sequential, square_root, theme
+from viz.layout import axis, base_layout, columns, layer_names, rows, token_text
+from viz.marks import LEGEND_ABOVE, cells
+from viz.palette import Colorscale, categorical, sequential, square_root
 
 _LONGEST_LABEL: Final = 28  # characters of a token or a model's name beside a picture
 _MOST_WRITTEN_OUT: Final = 13  # layers whose similarities are written into the cells
@@ -28,7 +29,6 @@ def plane(found: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure:
     n_layers = len(found.points)
     if not 0 <= layer < n_layers:
         raise ValueError(f"layer {layer} of {n_layers}")
-    colours = theme(dark)
     labels = sorted(set(found.labels), key=_with_numbers_in_order)
     palette = categorical(len(labels), dark)
     of_label = [np.array([name == label for name in found.labels]) for label in labels]
@@ -38,7 +38,7 @@ def plane(found: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure:
         reach = 1.08 * float(np.abs(found.points[shown]).max(initial=0.0)) or 1.0
         titles = [f"component {i + 1} ({found.explained[shown, i]:.0%} of variance)" for i in range(2)]
         return {
-            f"{key}axis": {"range": [-reach, reach], "title": {"text": title}}
+            f"{key}axis": axis(dark, title, grid=True, fixedrange=False, range=[-reach, reach])
             for key, title in zip("xy", titles, strict=True)
         }
 
@@ -64,25 +64,26 @@ def plane(found: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure:
     # A frame moves the dots; colours and texts stay those of the first drawing.
     frames = [{"name": names[shown], "data": places(shown), "layout": axes(shown)} for shown in range(n_layers)]
     animate = {"mode": "immediate", "frame": {"duration": 0, "redraw": False}, "transition": {"duration": 0}}
-    axis = {**axis_style(colours), "showgrid": True, "gridcolor": colours.line, "automargin": True}
-    figure = go.Figure(data=dots, frames=frames)
-    figure.update_layout(
-        base_layout(dark, height=520, margin={"l": 10, "r": 10, "t": 20, "b": 10}, xaxis=dict(axis), yaxis=dict(axis))
+    return go.Figure(
+        data=dots,
+        frames=frames,
+        layout=base_layout(
+            dark,
+            dragmode="zoom",
+            height=520,
+            margin={"l": 10, "r": 10, "t": 20, "b": 10},
+            legend=LEGEND_ABOVE,
+            sliders=[
+                {
+                    "active": layer,
+                    "currentvalue": {"prefix": "layer: "},
+                    "pad": {"t": 40},
+                    "steps": [{"label": name, "method": "animate", "args": [[name], animate]} for name in names],
+                }
+            ],
+            **axes(layer),
+        ),
     )
-    figure.update_layout(axes(layer))
-    figure.update_layout(
-        showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        sliders=[
-            {
-                "active": layer,
-                "currentvalue": {"prefix": "layer: "},
-                "pad": {"t": 40},
-                "steps": [{"label": name, "method": "animate", "args": [[name], animate]} for name in names],
-            }
-        ],
-    )
-    return figure
 
 
 def _with_numbers_in_order(label: str) -> list[tuple[int, str]]:
@@ -95,18 +96,15 @@ def similarity(cka: FloatArray, names: tuple[str, str] | None = None, *, dark: b
 
     The layers are those of one model, or with ``names`` those of two: the first down, the second across.
     """
-    rows, columns = ["layer"] * 2 if names is None else [f"{token_text(name, _LONGEST_LABEL)}: layer" for name in names]
-    return _matrix(
-        cka,
-        rows=layer_names(len(cka)),
-        columns=layer_names(cka.shape[1]),
-        maximum=1.0,
-        what="CKA",
-        row_title=rows,
-        column_title=columns,
-        square=True,
-        dark=dark,
+    down, across = ["layer"] * 2 if names is None else [f"{token_text(name, _LONGEST_LABEL)}: layer" for name in names]
+    scale = sequential(dark)
+    figure = _matrix(
+        cka, (layer_names(len(cka)), down), (layer_names(cka.shape[1]), across), 1.0, "CKA", scale=scale, dark=dark
     )
+    # Similarities differ by little where all are high, so they are written out where they have the room.
+    if len(cka) <= _MOST_WRITTEN_OUT:
+        figure.add_traces(fitting(cka, scale, 0.0, 1.0))
+    return figure
 
 
 def token_movement(moved: FloatArray, tokens: Sequence[str], what: str, *, dark: bool = False) -> go.Figure:
@@ -115,71 +113,47 @@ def token_movement(moved: FloatArray, tokens: Sequence[str], what: str, *, dark:
         raise ValueError(f"movement of shape {moved.shape} does not fit {len(tokens)} tokens")
     return _matrix(
         moved,
-        rows=[str(layer + 1) for layer in range(len(moved))],
-        columns=[token_text(token, _LONGEST_LABEL) for token in tokens],
-        maximum=float(moved.max(initial=0.0)) or 1.0,
-        what=what,
-        row_title="layer",
-        column_title="",
-        square=False,
+        ([str(layer + 1) for layer in range(len(moved))], "layer"),
+        ([token_text(token, _LONGEST_LABEL) for token in tokens], ""),
+        float(moved.max(initial=0.0)) or 1.0,
+        what,
+        scale=square_root(sequential(dark)),
         dark=dark,
     )
 
 
 def _matrix(
     values: FloatArray,
-    *,
-    rows: Sequence[str],
-    columns: Sequence[str],
+    down: tuple[Sequence[str], str],
+    across: tuple[Sequence[str], str],
     maximum: float,
     what: str,
-    row_title: str,
-    column_title: str,
-    square: bool,
+    *,
+    scale: Colorscale,
     dark: bool,
 ) -> go.Figure:
-    """A heatmap over numbered axes: names may repeat, as tokens do."""
-    axis = axis_style(theme(dark))
-    scale = sequential(dark) if square else square_root(sequential(dark))
-    hover = [[f"{column_title} {column}<br>{row_title} {row}".lstrip() for column in columns] for row in rows]
-    figure = go.Figure(
-        go.Heatmap(
-            z=values,
-            x=list(range(len(columns))),
-            y=list(range(len(rows))),
-            zmin=0.0,
-            zmax=maximum,
-            colorscale=scale,
-            text=hover,
-            hovertemplate="%{text}<br>" + what + " %{z:.3f}<extra></extra>",
-            xgap=1,
-            ygap=1,
-            colorbar={"title": {"text": what, "side": "right"}, "thickness": 10, "outlinewidth": 0},
-        )
-    )
-    # Similarities differ by little where all are high, so they are written out where they have the room.
-    if square and len(rows) <= _MOST_WRITTEN_OUT:
-        figure.add_traces(fitting(values, scale, 0.0, maximum))
-    figure.update_layout(
-        base_layout(
+    """A heatmap of numbers from 0 to ``maximum`` with a colour bar; ``down`` and ``across`` are the names of rows and
+    columns and a title for them. Names may repeat, as tokens do.
+    """
+    return go.Figure(
+        data=[
+            cells(
+                values,
+                scale,
+                0.0,
+                maximum,
+                f"%{{text}}<br>{what} %{{z:.3f}}<extra></extra>",
+                text=[[f"{across[1]} {column}<br>{down[1]} {row}".lstrip() for column in across[0]] for row in down[0]],
+                showscale=True,
+                colorbar={"title": {"text": what, "side": "right"}, "thickness": 10, "outlinewidth": 0},
+            )
+        ],
+        layout=base_layout(
             dark,
-            height=max(34 * len(rows) + 120, 220),
+            dragmode="zoom",
+            height=max(34 * len(values) + 120, 220),
             margin={"l": 10, "r": 10, "t": 20, "b": 10},
-            xaxis={
-                **axis,
-                "tickvals": list(range(len(columns))),
-                "ticktext": list(columns),
-                "title": {**axis["title"], "text": column_title},
-                "automargin": True,
-            },
-            yaxis={
-                **axis,
-                "tickvals": list(range(len(rows))),
-                "ticktext": list(rows),
-                "range": [len(rows) - 0.5, -0.5],
-                "title": {**axis["title"], "text": row_title},
-                "automargin": True,
-            },
-        )
+            xaxis=columns(across[0], dark, across[1], fixedrange=False),
+            yaxis=rows(down[0], dark, down[1], fixedrange=False, ticklabelstandoff=0),
+        ),
     )
-    return figure

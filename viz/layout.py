@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
 import plotly.graph_objects as go
 import regex
 
-from viz.palette import Colorscale, Theme, sequential, theme
+from viz.palette import Colorscale, sequential, theme
 
 FONT: Final = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
 PERCENT: Final = ".1~%"  # of an axis: with a digit behind the point where ticks are less than one percent apart
@@ -66,27 +66,30 @@ def layer_names(n_layers: int) -> list[str]:
     return ["embeddings", *(str(layer) for layer in range(1, n_layers))]
 
 
-def base_layout(dark: bool, **settings: Any) -> dict[str, Any]:
-    """A figure that looks right by itself in the theme, also as a downloaded image.
+def base_layout(dark: bool, *, legend: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
+    """A figure that looks right by itself in the theme, also as a downloaded image; with a ``legend`` where it is given
+    a place.
 
     A plain dictionary, as are the traces here: Plotly checks what it is given, and its own objects twice.
     """
     colours = theme(dark)
-    return dict(
-        template="none",  # without one Plotly takes its own theme, which is light
-        autosize=True,
-        paper_bgcolor=colours.background,
-        plot_bgcolor=colours.background,
-        font={"family": FONT, "size": 13, "color": colours.text},
-        hoverlabel={
+    return {
+        "template": "none",  # without one Plotly takes its own theme, which is light
+        "autosize": True,
+        "paper_bgcolor": colours.background,
+        "plot_bgcolor": colours.background,
+        "font": {"family": FONT, "size": 13, "color": colours.text},
+        "hoverlabel": {
             "bgcolor": colours.surface,
             "bordercolor": colours.line,
             "font": {"family": FONT, "size": 13, "color": colours.text},
             "align": "left",
         },
-        showlegend=False,
+        "dragmode": False,
+        "showlegend": legend is not None,
+        **({} if legend is None else {"legend": legend}),
         **settings,
-    )
+    }
 
 
 def enlarge(figure: go.Figure, scale: float) -> None:
@@ -115,16 +118,55 @@ def _enlarge(part: Any, scale: float) -> None:
             _enlarge(value, scale)
 
 
-def axis_style(colours: Theme) -> dict[str, Any]:
-    """Axes without lines of their own; labels in the muted text colour."""
+def axis(dark: bool, title: str = "", *, grid: bool = False, zero: bool = False, **settings: Any) -> dict[str, Any]:
+    """An axis that stays as it is and has no line of its own; lines of a ``grid`` and at ``zero`` where they are asked
+    for. ``title`` is safe text.
+    """
+    colours = theme(dark)
     return {
-        "showgrid": False,
-        "zeroline": False,
+        "fixedrange": True,
+        "automargin": True,
+        "showgrid": grid,
+        "gridcolor": colours.line,
+        "zeroline": zero,
+        "zerolinecolor": colours.line,
         "showline": False,
         "ticks": "",
         "tickfont": {"size": 12, "color": colours.text},
-        "title": {"font": {"size": 12, "color": colours.muted}, "standoff": 8},
+        "title": {"text": title, "font": {"size": 12, "color": colours.muted}, "standoff": 8},
+        **settings,
     }
+
+
+def score_axis(dark: bool, title: str, *, percent: bool, **settings: Any) -> dict[str, Any]:
+    """A y axis of scores with a grid, which are shares of one or plain numbers."""
+    return axis(dark, title, grid=True, tickformat=PERCENT if percent else None, **settings)
+
+
+def component_axis(dark: bool, which: int, explained: Sequence[float], **settings: Any) -> dict[str, Any]:
+    """An axis of the plane of two principal components, which tells what share of the variance its own explains."""
+    title = f"component {which + 1} ({explained[which]:.0%} of the variance)"
+    return axis(dark, title, grid=True, showticklabels=False, **settings)
+
+
+def rows(names: Sequence[str], dark: bool, title: str = "", **settings: Any) -> dict[str, Any]:
+    """A y axis of rows 0, 1, 2, … from top to bottom with their names, which are safe text."""
+    return (
+        axis(
+            dark,
+            title,
+            tickvals=list(range(len(names))),
+            ticktext=list(names),
+            range=[len(names) - 0.5, -0.5],
+            ticklabelstandoff=6,
+        )
+        | settings
+    )
+
+
+def columns(names: Sequence[str], dark: bool, title: str = "", **settings: Any) -> dict[str, Any]:
+    """An x axis of places 0, 1, 2, … with their names, which are safe text."""
+    return axis(dark, title, tickvals=list(range(len(names))), ticktext=list(names)) | settings
 
 
 def headline(title: str, dark: bool) -> dict[str, Any]:

@@ -9,10 +9,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import axis_style, base_layout, clipped, token_text
+from viz.layout import axis, base_layout, clipped, columns, component_axis, layer_names, token_text
+from viz.marks import LEGEND_ABOVE, symbol, texts_outside
 from viz.palette import categorical, sequential, theme
 
-_SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon")
 _LONGEST_TEXT: Final = 70
 _FEW: Final = 8  # bars; a telephone has room for three digits above each
 _MARGIN: Final = 0.06  # of the spread of all points, so that none lies on the frame
@@ -40,26 +40,12 @@ def learning_plane(
     low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
     room = np.maximum((high - low) * _MARGIN, 1e-3)
     ranges = np.stack([low - room, high + room]).T.tolist()
-    style = axis_style(colours) | {
-        "fixedrange": True, "automargin": True, "showgrid": True, "gridcolor": colours.line,
-    }  # fmt: skip
-
-    def axis(which: int) -> dict[str, Any]:
-        return style | {
-            "range": ranges[which],
-            "title": style["title"] | {"text": f"component {which + 1} ({explained[which]:.0%} of the variance)"},
-            "showticklabels": False,
-        }
-
-    steps = [
-        {
-            "label": name,
-            "method": "animate",
-            "args": [[name], {"mode": "immediate", "frame": {"duration": 300, "redraw": False},
-                              "transition": {"duration": 250}}],
-        }
-        for name in names
-    ]  # fmt: skip
+    animation = {
+        "mode": "immediate",
+        "frame": {"duration": 300, "redraw": False},
+        "transition": {"duration": 250},
+    }
+    steps = [{"label": name, "method": "animate", "args": [[name], animation]} for name in names]
     return go.Figure(
         data=_traces(points[-1], texts, groups, dark),
         frames=[
@@ -69,10 +55,9 @@ def learning_plane(
         layout=base_layout(
             dark,
             height=520,
-            dragmode=False,
             margin={"l": 8, "r": 16, "t": 28, "b": 8},
-            xaxis=axis(0),
-            yaxis=axis(1),
+            xaxis=component_axis(dark, 0, explained, range=ranges[0]),
+            yaxis=component_axis(dark, 1, explained, range=ranges[1]),
             sliders=[
                 {
                     "active": n_moments - 1,
@@ -87,8 +72,8 @@ def learning_plane(
                     "len": 1,
                 }
             ],
-        )
-        | {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}},
+            legend=LEGEND_ABOVE,
+        ),
     )
 
 
@@ -131,7 +116,7 @@ def _traces(
                 "name": token_text(label, 24),
                 "x": at[own, 0].tolist(),
                 "y": at[own, 1].tolist(),
-                "marker": {"color": palette[number], "symbol": _SYMBOLS[number % len(_SYMBOLS)], "size": 9},
+                "marker": {"color": palette[number], "symbol": symbol(number), "size": 9},
                 "text": [hover[place] for place in own],
                 "hovertemplate": f"%{{text}}<extra>{token_text(label, 24)}</extra>",
             }
@@ -141,8 +126,6 @@ def _traces(
 
 def cka_by_layer(values: FloatArray, *, dark: bool = False) -> go.Figure:
     """Linear CKA of every layer before and after, (layers + 1,), as bars; the first is the embeddings."""
-    colours = theme(dark)
-    style = axis_style(colours) | {"fixedrange": True, "automargin": True}
     places = list(range(len(values)))
     digits = 3 if len(values) <= _FEW else 2
     return go.Figure(
@@ -152,24 +135,16 @@ def cka_by_layer(values: FloatArray, *, dark: bool = False) -> go.Figure:
                 "x": places,
                 "y": [float(value) for value in values],
                 "marker": {"color": categorical(1, dark)[0]},
-                "text": [f"{value:.{digits}f}" for value in values],
-                "textposition": "outside",
-                "textfont": {"color": colours.text, "size": 12},
-                "cliponaxis": False,
+                **texts_outside([f"{value:.{digits}f}" for value in values], dark),
                 "hovertemplate": "layer %{x}: CKA <b>%{y:.4f}</b><extra></extra>",
             }
         ],
         layout=base_layout(
             dark,
             height=300,
-            dragmode=False,
             bargap=0.25,
             margin={"l": 8, "r": 16, "t": 28, "b": 8},
-            xaxis=style
-            | {"tickvals": places, "ticktext": ["embeddings", *map(str, places[1:])],
-               "title": style["title"] | {"text": "layer"}},
-            yaxis=style
-            | {"range": [0, 1.08], "tickvals": [0, 0.5, 1], "showgrid": True, "gridcolor": colours.line,
-               "title": style["title"] | {"text": "CKA of before and after"}},
+            xaxis=columns(layer_names(len(values)), dark, "layer"),
+            yaxis=axis(dark, "CKA of before and after", grid=True, range=[0, 1.08], tickvals=[0, 0.5, 1]),
         ),
-    )  # fmt: skip
+    )

@@ -8,8 +8,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from model_zoo.types import MaskLens
-from viz.layout import axis_style, base_layout, headline, token_text
-from viz.palette import categorical, theme
+from viz.layout import axis, base_layout, headline, token_text
+from viz.marks import line, symbol
+from viz.palette import categorical
 
 _LONGEST_TOKEN = 14  # characters in the legend above the plot: it must not be wider than a narrow column
 _LINE = 18  # px of the legend
@@ -17,8 +18,6 @@ _LINE = 18  # px of the legend
 
 def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = False) -> go.Figure:
     """Ranks on a logarithmic axis, 1 at the top; the original's curve only where it is not the answer itself."""
-    colours = theme(dark)
-    style = axis_style(colours)
     curves = [("the answer", lens.answer.token, lens.ranks, "solid")]
     if lens.original_ranks is not None and lens.original_ranks != lens.ranks:
         curves.append(("what was there", original or "", lens.original_ranks, "dot"))
@@ -26,14 +25,15 @@ def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = Fals
     names = [f"{what}: {token_text(token, _LONGEST_TOKEN)}" for what, token, _, _ in curves]
     return go.Figure(
         data=[
-            go.Scatter(
-                x=list(range(len(ranks))),
-                y=list(ranks),
-                name=name,
-                mode="lines+markers",
-                line={"color": colour, "dash": dash, "width": 2},
-                marker={"size": 7},
-                hovertemplate="after layer %{x}: rank %{y:,}<extra></extra>",
+            line(
+                name,
+                list(range(len(ranks))),
+                ranks,
+                colour,
+                marked=symbol(0),
+                size=7,
+                dash=dash,
+                hover="after layer %{x}: rank %{y:,}<extra></extra>",
                 cliponaxis=False,
             )
             for (_, _, ranks, dash), name, colour in zip(curves, names, categorical(2, dark), strict=False)
@@ -41,32 +41,22 @@ def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = Fals
         layout=base_layout(
             dark,
             height=320,
-            dragmode=False,
             margin={"l": 8, "r": 16, "t": 16 + _LINE * (1 + len(curves)), "b": 44},
             title=headline("Rank of the final answer", dark),
             annotations=[
                 _entry(len(curves) - 1 - place, *entry)
                 for place, entry in enumerate(zip(names, categorical(2, dark), strict=False))
             ],
-            xaxis=style
-            | {
-                "title": style["title"] | {"text": "layer (0: embeddings)"},
-                "dtick": max(1, len(lens.ranks) // 12),
-                "fixedrange": True,
-                "automargin": True,
-            },
-            yaxis=style
-            | {
-                "title": style["title"] | {"text": "rank, logarithmic"},
-                "type": "log",
-                "autorange": False,
-                "range": [max(0.5, math.log10(highest)) + 0.35, -0.15],
-                "dtick": 1,
-                "showgrid": True,
-                "gridcolor": colours.line,
-                "fixedrange": True,
-                "automargin": True,
-            },
+            xaxis=axis(dark, "layer (0: embeddings)", dtick=max(1, len(lens.ranks) // 12)),
+            yaxis=axis(
+                dark,
+                "rank, logarithmic",
+                grid=True,
+                type="log",
+                autorange=False,
+                range=[max(0.5, math.log10(highest)) + 0.35, -0.15],
+                dtick=1,
+            ),
         ),
     )
 

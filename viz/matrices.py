@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import axis_style, base_layout, token_text
+from viz.layout import axis, base_layout, token_text
+from viz.marks import cells
 from viz.palette import diverging, sequential, square_root, theme
 
 _HEIGHT: Final = 330  # px
@@ -36,48 +37,41 @@ def matrices(
     colours = theme(dark)
     end = max(float(np.nanmax(np.abs(values))) for _, values in named) or 1.0
     scale = diverging(dark) if signed else square_root(sequential(dark)) if root else sequential(dark)
-    style = axis_style(colours) | {"fixedrange": True}
     n, gap = len(named), 0.04
     width = (1 - gap * (n - 1)) / n
-    figure = go.Figure(
-        layout=base_layout(dark, height=_HEIGHT, margin={"l": 8, "r": 8, "t": 52, "b": 52}, dragmode=False)
-    )
+    figure = go.Figure(layout=base_layout(dark, height=_HEIGHT, margin={"l": 8, "r": 8, "t": 52, "b": 52}))
     for number, (name, values) in enumerate(named):
-        axis = "" if number == 0 else str(number + 1)
+        which = "" if number == 0 else str(number + 1)
         start = number * (width + gap)
-        figure.add_heatmap(
-            z=values,
-            xaxis=f"x{axis}",
-            yaxis=f"y{axis}",
-            zmin=-end if signed else 0,
-            zmax=end,
-            colorscale=scale,
-            showscale=False,
-            xgap=1 if len(columns) < 40 else 0,
-            ygap=1 if len(rows) < 40 else 0,
-            text=[[f"{token_text(row)} → {token_text(column)}" for column in columns] for row in rows],
-            hovertemplate=f"%{{text}}<br>{token_text(what)}: <b>%{{z:.4f}}</b><extra></extra>",
+        figure.add_trace(
+            cells(
+                values,
+                scale,
+                -end if signed else 0,
+                end,
+                f"%{{text}}<br>{token_text(what)}: <b>%{{z:.4f}}</b><extra></extra>",
+                xaxis=f"x{which}",
+                yaxis=f"y{which}",
+                xgap=1 if len(columns) < 40 else 0,
+                ygap=1 if len(rows) < 40 else 0,
+                text=[[f"{token_text(row)} → {token_text(column)}" for column in columns] for row in rows],
+            )
         )
-        figure.layout[f"xaxis{axis}"] = (
-            style
-            | _labels(columns, _MOST_LABELS // n)
-            | {
-                "domain": [start, start + width],
-                "anchor": f"y{axis}",
-                "tickangle": -60,
-                "title": style["title"] | {"text": ""},
-            }
+        figure.layout[f"xaxis{which}"] = axis(
+            dark,
+            domain=[start, start + width],
+            anchor=f"y{which}",
+            tickangle=-60,
+            automargin=False,
+            **_labels(columns, _MOST_LABELS // n),
         )
-        figure.layout[f"yaxis{axis}"] = (
-            style
-            | _labels(rows, _MOST_LABELS)
-            | {
-                "domain": [0, 1],
-                "anchor": f"x{axis}",
-                "autorange": "reversed",
-                "automargin": True,
-                "showticklabels": number == 0,
-            }
+        figure.layout[f"yaxis{which}"] = axis(
+            dark,
+            domain=[0, 1],
+            anchor=f"x{which}",
+            autorange="reversed",
+            showticklabels=number == 0,
+            **_labels(rows, _MOST_LABELS),
         )
         figure.add_annotation(
             text=f"<b>{token_text(name)}</b>",
@@ -93,7 +87,7 @@ def matrices(
     return figure
 
 
-def _labels(names: Sequence[str], most: int) -> dict[str, object]:
+def _labels(names: Sequence[str], most: int) -> dict[str, Any]:
     """About so many labels: on a phone more would print over each other."""
     step = max(1, round(len(names) / most))
     places = list(range(0, len(names), step))

@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 from analysis.neuron import QueryNumbers
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray
-from viz.layout import axis_style, base_layout, token_text
-from viz.palette import Theme, diverging, theme
+from viz.layout import axis, base_layout, rows, token_text
+from viz.marks import bar_below, cells, end_of_scale, horizontal_bars
+from viz.palette import diverging, opposed, theme
 
 MAX_KEYS: Final = 24
 
@@ -141,30 +142,25 @@ def _frame(tokens: list[str], query_label: str, note: bool, dark: bool) -> go.Fi
     """The empty figure: one row for the query, one per key, named at the left."""
     plot, keys_top, query_bottom = _heights(len(tokens))
     below = _LEGEND + _NOTE * note
-    style = axis_style(theme(dark)) | {"automargin": True, "fixedrange": True}
     return go.Figure(
         layout=base_layout(
             dark,
             height=plot + below + 8,
             margin={"l": 8, "r": 8, "t": 8, "b": below},
             hovermode="closest",
-            dragmode=False,
             bargap=0.12,
-            # Rows count downwards.
-            yaxis=style
-            | {
-                "domain": [0, keys_top],
-                "range": [len(tokens) - 0.5, -0.5],
-                "tickvals": list(range(len(tokens))),
-                "ticktext": [token_text(token, _LONGEST_LABEL) for token in tokens],
-            },
-            yaxis2=style
-            | {
-                "domain": [query_bottom, query_bottom + _ROW / plot],
-                "range": [0.5, -0.5],
-                "tickvals": [0],
-                "ticktext": [f"<b>{token_text(query_label, _LONGEST_LABEL)}</b>"],
-            },
+            yaxis=rows(
+                [token_text(token, _LONGEST_LABEL) for token in tokens],
+                dark,
+                domain=[0, keys_top],
+                ticklabelstandoff=0,
+            ),
+            yaxis2=rows(
+                [f"<b>{token_text(query_label, _LONGEST_LABEL)}</b>"],
+                dark,
+                domain=[query_bottom, query_bottom + _ROW / plot],
+                ticklabelstandoff=0,
+            ),
         )
     )
 
@@ -179,91 +175,52 @@ def _strips(
     dark: bool,
 ) -> None:
     """The vectors as strips of colour: query, keys, products; one column per dimension, counted from 1."""
-    colours = theme(dark)
     plot, _, _ = _heights(len(shown))
     d = len(numbers.query)
     keys, products = numbers.keys[shown], numbers.products[shown].copy()
     products[numbers.masked[shown]] = np.nan  # a masked key's products go nowhere
-    values_end = _end(np.concatenate([numbers.query[None], keys]))
-    products_end = _end(products)
+    values_end = end_of_scale(np.concatenate([numbers.query[None], keys]))
+    products_end = end_of_scale(products)
     names = np.repeat(np.array(whole, dtype=object)[:, None], d, axis=1)
     factors = np.stack([names, np.broadcast_to(numbers.query.astype(object), names.shape), keys], axis=-1)
-    rows = list(range(len(shown)))
-    strip: dict[str, Any] = {"x": list(range(1, d + 1)), "colorscale": diverging(dark), "ygap": 3}
-    figure.add_heatmap(
-        name="query",
-        z=numbers.query[None],
-        y=[0],
-        yaxis="y2",
-        zmin=-values_end,
-        zmax=values_end,
-        showscale=False,
-        hovertemplate=f"query {query_name}<br>dimension %{{x}}: <b>%{{z:.6g}}</b><extra></extra>",
-        **strip,
-    )
-    figure.add_heatmap(
-        name="keys",
-        z=keys,
-        y=rows,
-        customdata=names,
-        zmin=-values_end,
-        zmax=values_end,
-        colorbar=_colour_bar(columns[0], values_end, plot, colours),
-        hovertemplate="key %{customdata}<br>dimension %{x}: <b>%{z:.6g}</b><extra></extra>",
-        **strip,
-    )
-    figure.add_heatmap(
-        name="products",
-        z=products,
-        y=rows,
-        xaxis="x2",
-        customdata=factors,
-        zmin=-products_end,
-        zmax=products_end,
-        colorbar=_colour_bar(columns[1], products_end, plot, colours),
-        hovertemplate=(
-            "key %{customdata[0]}<br>dimension %{x}: %{customdata[1]:.6g} · %{customdata[2]:.6g}"
-            f" · {numbers.scaling:.4g}<br>= <b>%{{z:.6g}}</b><extra></extra>"
+    places = {"x": list(range(1, d + 1)), "xgap": 0, "ygap": 3}
+    for name, values, end, hover, settings in (
+        (
+            "query",
+            numbers.query[None],
+            values_end,
+            f"query {query_name}<br>dimension %{{x}}: <b>%{{z:.6g}}</b><extra></extra>",
+            {"yaxis": "y2"},
         ),
-        **strip,
-    )
+        (
+            "keys",
+            keys,
+            values_end,
+            "key %{customdata}<br>dimension %{x}: <b>%{z:.6g}</b><extra></extra>",
+            {"customdata": names} | _colour_bar(columns[0], values_end, plot, dark),
+        ),
+        (
+            "products",
+            products,
+            products_end,
+            "key %{customdata[0]}<br>dimension %{x}: %{customdata[1]:.6g} · %{customdata[2]:.6g}"
+            f" · {numbers.scaling:.4g}<br>= <b>%{{z:.6g}}</b><extra></extra>",
+            {"customdata": factors, "xaxis": "x2"} | _colour_bar(columns[1], products_end, plot, dark),
+        ),
+    ):
+        figure.add_trace(cells(values, diverging(dark), -end, end, hover, name=name, **places, **settings))
     for name, column in zip(("xaxis", "xaxis2"), columns, strict=False):
-        figure.layout[name] = _column_axis(column, [0.5, d + 0.5], colours)
+        figure.layout[name] = _column_axis(column, [0.5, d + 0.5], dark)
 
 
-def _column_axis(column: tuple[float, float], limits: list[float], colours: Theme) -> dict[str, Any]:
-    return axis_style(colours) | {
-        "domain": column,
-        "range": limits,
-        "showticklabels": False,
-        "fixedrange": True,
-        "anchor": "y",
-    }
+def _column_axis(column: tuple[float, float], limits: list[float], dark: bool, **settings: Any) -> dict[str, Any]:
+    return axis(dark, domain=column, range=limits, showticklabels=False, anchor="y", automargin=False, **settings)
 
 
-def _end(values: FloatArray) -> float:
-    """Where the colour scale ends: the 98th percentile of the sizes, or 1 where all are 0 or hidden."""
-    sizes = np.abs(values[np.isfinite(values)])
-    return (float(np.percentile(sizes, 98)) if sizes.size else 0.0) or 1.0
-
-
-def _colour_bar(column: tuple[float, float], end: float, plot: int, colours: Theme) -> dict[str, Any]:
-    """A flat bar under a column; its ends stand for everything beyond them too."""
-    return {
-        "orientation": "h",
-        "x": sum(column) / 2,
-        "xanchor": "center",
-        "y": -10 / plot,
-        "yanchor": "top",
-        "ypad": 0,
-        "xpad": 0,
-        "len": (column[1] - column[0]) * 0.6,
-        "thickness": 8,
-        "outlinewidth": 0,
-        "tickvals": [-end, 0, end],
-        "ticktext": [f"≤−{end:.2g}", "0", f"≥{end:.2g}"],
-        "tickfont": {"size": 10, "color": colours.muted},
-    }
+def _colour_bar(column: tuple[float, float], end: float, plot: int, dark: bool) -> dict[str, Any]:
+    """A flat bar under a column."""
+    bar = bar_below(end, 10 / plot, dark, 10, x=sum(column) / 2, xanchor="center", len=(column[1] - column[0]) * 0.6)
+    return {"showscale": True, "colorbar": bar}
 
 
 def _number_column(
@@ -282,32 +239,22 @@ def _number_column(
     if low == high:
         high = 1.0
     left = low - (high - low) * _FIGURES / (1 - _FIGURES)
-    negative, positive = (diverging(dark)[at][1] for at in (16, -17))
+    positive, negative = opposed(dark)
     signs = [negative if value < 0 else positive for value in finite]
-    rows = list(range(len(values)))
-    figure.layout[f"xaxis{place}"] = _column_axis(column, [left, high], colours) | {
-        "zeroline": low < 0,
-        "zerolinecolor": colours.muted,
-        "zerolinewidth": 1,
-    }
-    figure.add_bar(
-        name=name,
-        x=finite,
-        y=rows,
-        orientation="h",
-        xaxis=f"x{place}",
-        marker={
-            "color": colours.primary if name == "weight" else signs,
-            "opacity": 0.45,
-            "line": {"width": 0},
-        },
-        hovertext=hover,
-        hovertemplate="%{hovertext}<extra></extra>",
+    figure.layout[f"xaxis{place}"] = _column_axis(
+        column, [left, high], dark, zeroline=low < 0, zerolinecolor=colours.muted, zerolinewidth=1
     )
+    bars = horizontal_bars(finite.tolist(), signs, hover, dark=dark, name=name, xaxis=f"x{place}")
+    bars["marker"] = {
+        "color": colours.primary if name == "weight" else signs,
+        "opacity": 0.45,
+        "line": {"width": 0},
+    }
+    figure.add_trace(bars)
     figure.add_scatter(
         name=f"{name} in figures",
-        x=[low - _BESIDE * (low - left)] * len(rows),
-        y=rows,
+        x=[low - _BESIDE * (low - left)] * len(values),
+        y=list(range(len(values))),
         xaxis=f"x{place}",
         mode="text",
         text=[_short(value, name) for value in values],

@@ -5,13 +5,14 @@ labels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from viz.layout import axis_style, base_layout, token_text
+from viz.layout import axis, base_layout, columns, rows, token_text
+from viz.marks import LEGEND_ABOVE, bars_layout, cells, horizontal_bars
 from viz.palette import categorical, sequential, square_root, theme
 from viz.predictions import percent
 from viz.token_line import Cell, Item, Line, filled, filled_with
@@ -30,42 +31,24 @@ def label_bars(labels: Sequence[str], shares: Sequence[float], *, dark: bool = F
     """
     if len(labels) != len(shares):
         raise ValueError(f"{len(shares)} probabilities for {len(labels)} labels")
-    colours = theme(dark)
     plain, chosen = categorical(2, dark)
     order = sorted(range(len(labels)), key=lambda place: (-shares[place], place))
-    style = axis_style(colours) | {"fixedrange": True}
-    places = list(range(len(order)))
     return go.Figure(
         data=[
-            {
-                "type": "bar",
-                "orientation": "h",
-                "x": [shares[place] for place in order],
-                "y": places,
-                "marker": {"color": [chosen, *[plain] * (len(order) - 1)]},
-                "text": [percent(shares[place]) for place in order],
-                "textposition": "outside",
-                "textfont": {"color": colours.text, "size": 12},
-                "cliponaxis": False,
-                "hovertext": [f"{token_text(labels[place])}: {shares[place]:.6f}" for place in order],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-            }
+            horizontal_bars(
+                [shares[place] for place in order],
+                [chosen, *[plain] * (len(order) - 1)],
+                [f"{token_text(labels[place])}: {shares[place]:.6f}" for place in order],
+                dark=dark,
+                texts=[percent(shares[place]) for place in order],
+            )
         ],
-        layout=base_layout(
+        layout=bars_layout(
+            [token_text(labels[place], _LONGEST_LABEL) for place in order],
             dark,
-            bargap=0.25,
-            dragmode=False,
             height=_BAR * len(order) + 40,
             margin={"l": 8, "r": 60, "t": 28, "b": 8},
-            xaxis=style | {"range": [0, 1], "showticklabels": False},
-            yaxis=style
-            | {
-                "tickvals": places,
-                "ticktext": [token_text(labels[place], _LONGEST_LABEL) for place in order],
-                "range": [len(order) - 0.5, -0.5],
-                "ticklabelstandoff": 6,
-                "automargin": True,
-            },
+            xaxis=axis(dark, range=[0, 1], showticklabels=False),
         ),
     )
 
@@ -124,7 +107,6 @@ def span_scores(
     """  # fmt: skip
     colours = theme(dark)
     first, second = categorical(2, dark)
-    style = axis_style(colours) | {"fixedrange": True}
     places = list(range(len(tokens)))
     names = [token_text(token) for token in tokens]
     named = _named(np.maximum(start, end), best)
@@ -145,18 +127,15 @@ def span_scores(
             dark,
             barmode="group",
             bargap=0.2,
-            dragmode=False,
             height=300,
             margin={"l": 8, "r": 16, "t": 28, "b": 8},
-            xaxis=style
-            | {"tickvals": named, "ticktext": [token_text(tokens[place], 14) for place in named], "tickangle": -60,
-               "automargin": True},
-            yaxis=style
-            | {"automargin": True, "showgrid": True, "gridcolor": colours.line, "zeroline": True,
-               "zerolinecolor": colours.line, "title": style["title"] | {"text": "score (logit)"}},
-        )
-        | {"showlegend": True, "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}},
-    )  # fmt: skip
+            xaxis=axis(
+                dark, tickvals=named, ticktext=[token_text(tokens[place], 14) for place in named], tickangle=-60
+            ),
+            yaxis=axis(dark, "score (logit)", grid=True, zero=True),
+            legend=LEGEND_ABOVE,
+        ),
+    )
     if best is not None:
         figure.add_vrect(best[0] - 0.5, best[1] + 0.5, fillcolor=colours.primary, opacity=0.18, line_width=0)
     figure.add_hline(
@@ -186,50 +165,34 @@ def confusion(matrix: npt.NDArray[np.int64], labels: Sequence[str], *, dark: boo
         raise ValueError(f"{len(labels)} labels need a matrix of their size; got {matrix.shape}")
     scale = square_root(sequential(dark))
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
-    style: dict[str, Any] = axis_style(theme(dark)) | {"fixedrange": True, "automargin": True}
     names = [token_text(label, _LONGEST_LABEL) for label in labels]
     places = list(range(len(labels)))
-    traces: list[dict[str, Any]] = [
-        {
-            "type": "heatmap",
-            "z": shares,
-            "x": places,
-            "y": places,
-            "zmin": 0,
-            "zmax": 1,
-            "colorscale": scale,
-            "showscale": False,
-            "xgap": 2,
-            "ygap": 2,
-            "customdata": np.array(
-                [[f"{true} called {told}: {matrix[row, column]:,}" for column, told in enumerate(names)]
-                 for row, true in enumerate(names)]
-            ),
-            "hovertemplate": "%{customdata} (%{z:.0%})<extra></extra>",
-        }
-    ]  # fmt: skip
+    said = [
+        [f"{true} called {told}: {matrix[row, column]:,}" for column, told in enumerate(names)]
+        for row, true in enumerate(names)
+    ]
+    hover = "%{customdata} (%{z:.0%})<extra></extra>"
+    traces = [cells(shares, scale, 0, 1, hover, xgap=2, ygap=2, customdata=np.array(said))]
     if len(labels) <= _NUMBERED:
-        cells = [(row, column) for row in places for column in places]
+        written = [(row, column) for row in places for column in places]
         traces.append(
             {
                 "type": "scatter",
                 "mode": "text",
-                "x": [column for _, column in cells],
-                "y": [row for row, _ in cells],
-                "text": [f"{matrix[cell]:,}" for cell in cells],
-                "textfont": {"size": 13, "color": [filled("", scale, float(shares[cell])).ink for cell in cells]},
+                "x": [column for _, column in written],
+                "y": [row for row, _ in written],
+                "text": [f"{matrix[cell]:,}" for cell in written],
+                "textfont": {"size": 13, "color": [filled("", scale, float(shares[cell])).ink for cell in written]},
                 "hoverinfo": "skip",
             }
         )
-    ticks = {"tickvals": places, "ticktext": names}
     return go.Figure(
         data=traces,
         layout=base_layout(
             dark,
-            dragmode=False,
             height=max(220, 36 * len(labels) + 120),
             margin={"l": 8, "r": 8, "t": 8, "b": 8},
-            xaxis=style | ticks | {"side": "top", "title": style["title"] | {"text": "predicted"}},
-            yaxis=style | ticks | {"autorange": "reversed", "title": style["title"] | {"text": "true"}},
+            xaxis=columns(names, dark, "predicted", side="top"),
+            yaxis=rows(names, dark, "true"),
         ),
     )

@@ -109,6 +109,14 @@ def diverging(dark: bool) -> Colorscale:
     return _scale(np.concatenate([negative[:-1], middle, positive[1:]]))
 
 
+def opposed(dark: bool) -> tuple[str, str]:
+    """The colours of what supports or is more (blue) and of what opposes or is less (orange), where a length tells how
+    much: two of ``diverging``, as far from its middle as lets both stand at least 3:1 from what they are drawn on.
+    """
+    scale = diverging(dark)
+    return scale[-1 - len(scale) // 5][1], scale[len(scale) // 5][1]
+
+
 def categorical(n: int, dark: bool) -> list[str]:
     """n colours that stay apart for normal, protanope and deuteranope sight, at least 3:1 on the background.
 

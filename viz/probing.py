@@ -9,7 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis.probing.results import TaskResult
-from viz.layout import axis_style, base_layout, layer_names, token_text
+from viz.layout import axis, base_layout, columns, layer_names, rows, token_text
+from viz.marks import band, cells, error_bars, line, symbol
 from viz.palette import categorical, sequential, theme
 
 _ROW: Final = 44  # px per task
@@ -27,18 +28,18 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
     colours = theme(dark)
     n_layers = max((len(result.layers) for result in results), default=1)
     baselines = ["majority", "no model"]
-    columns = [*baselines, *layer_names(n_layers)]
-    small = 10 if len(columns) <= 16 else 8  # px: what an interval may take in a narrow cell
-    shades = np.full((len(results), len(columns)), np.nan, dtype=np.float32)
-    cells = [["" for _ in columns] for _ in results]
-    hover = [["" for _ in columns] for _ in results]
+    names = [*baselines, *layer_names(n_layers)]
+    small = 10 if len(names) <= 16 else 8  # px: what an interval may take in a narrow cell
+    shades = np.full((len(results), len(names)), np.nan, dtype=np.float32)
+    written = [["" for _ in names] for _ in results]
+    hover = [["" for _ in names] for _ in results]
     for row, result in enumerate(results):
         name = token_text(titles[row])
         judges = [f"{judge.name}: {100 * judge.accuracy:.1f} %" for judge in result.baselines]
         highest = result.without_model.accuracy
         for column, (value, lines) in enumerate([(result.majority, judges[:1]), (highest, judges)]):
             shades[row, column] = _gain(value, result.majority)
-            cells[row][column] = f"{100 * value:.0f}"
+            written[row][column] = f"{100 * value:.0f}"
             hover[row][column] = "<br>".join([name, *lines])
         for layer in result.layers:
             column = len(baselines) + layer.layer
@@ -47,10 +48,10 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
             right = f"{100 * layer.accuracy:.0f}"
             if layer.layer == result.best.layer:
                 right = f"<b>{right}</b>"
-            cells[row][column] = f"{right}<br><span style='font-size:{small}px'>{'–'.join(ends)}</span>"
+            written[row][column] = f"{right}<br><span style='font-size:{small}px'>{'–'.join(ends)}</span>"
             lines = [
                 name,
-                f"{columns[column] if layer.layer == 0 else 'layer ' + columns[column]}",
+                f"{names[column] if layer.layer == 0 else 'layer ' + names[column]}",
                 f"accuracy {100 * layer.accuracy:.1f} % ({100 * layer.low:.1f}–{100 * layer.high:.1f})",
                 f"majority {100 * result.majority:.1f} %, best without a model {100 * highest:.1f} %",
             ]
@@ -67,7 +68,6 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
             if layer.bits is not None:
                 lines += [f"description length {layer.bits:,.0f} bits, {layer.compression:.2f} × shorter"]
             hover[row][column] = "<br>".join(lines)
-    scale = sequential(dark)
     # White on dark cells and the reverse: text is set per cell, because a heatmap's own text has one colour.
     # All at once: Plotly checks all annotations again whenever one is added.
     numbers = [
@@ -78,7 +78,7 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
             "showarrow": False,
             "font": {"color": colours.background if shades[row, column] > 0.5 else colours.text, "size": 13},
         }
-        for row, of_task in enumerate(cells)
+        for row, of_task in enumerate(written)
         for column, cell in enumerate(of_task)
         if cell
     ]
@@ -92,56 +92,49 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
         "yref": "y domain",
         "line": {"color": colours.muted, "width": 1},
     }
-    axis = axis_style(colours)
+    bar = {
+        "orientation": "h",
+        "yref": "container",
+        "y": 0.0,
+        "yanchor": "bottom",
+        "x": 0.5,
+        "lenmode": "pixels",
+        "len": 220,
+        "thickness": 10,
+        "outlinewidth": 0,
+        "tickvals": [0, 1],
+        "ticktext": ["majority", "no mistakes"],
+        "tickfont": {"size": 11, "color": colours.muted},
+    }
     return go.Figure(
-        data=go.Heatmap(
-            z=shades,
-            x=list(range(len(columns))),
-            y=list(range(len(results))),
-            zmin=0.0,
-            zmax=1.0,
-            colorscale=scale,
-            xgap=2,
-            ygap=2,
-            text=hover,
-            hovertemplate="%{text}<extra></extra>",
-            hoverongaps=False,
-            colorbar={
-                "orientation": "h",
-                "yref": "container",
-                "y": 0.0,
-                "yanchor": "bottom",
-                "x": 0.5,
-                "lenmode": "pixels",
-                "len": 220,
-                "thickness": 10,
-                "outlinewidth": 0,
-                "tickvals": [0, 1],
-                "ticktext": ["majority", "no mistakes"],
-                "tickfont": {"size": 11, "color": colours.muted},
-            },
-        ),
+        data=[
+            cells(
+                shades,
+                sequential(dark),
+                0.0,
+                1.0,
+                "%{text}<extra></extra>",
+                xgap=2,
+                ygap=2,
+                text=hover,
+                hoverongaps=False,
+                showscale=True,
+                colorbar=bar,
+            )
+        ],
         layout=base_layout(
             dark,
+            dragmode="zoom",
             annotations=numbers,
             shapes=[after_baselines],
             height=_ROW * max(len(results), 1) + 120,
             margin={"l": 10, "r": 10, "t": 60, "b": 60},
-            xaxis={
-                **axis,
-                "side": "top",
-                "tickvals": list(range(len(columns))),
-                "ticktext": columns,
-                "title": {**axis["title"], "text": "layer"},
-                "range": [-0.5, len(columns) - 0.5],
-            },
-            yaxis={
-                **axis,
-                "tickvals": list(range(len(results))),
-                "ticktext": [token_text(title, _LONGEST_TITLE) for title in titles],
-                "range": [len(results) - 0.5, -0.5],
-                "automargin": True,
-            },
+            xaxis=columns(
+                names, dark, "layer", side="top", range=[-0.5, len(names) - 0.5], fixedrange=False, automargin=False
+            ),
+            yaxis=rows(
+                [token_text(title, _LONGEST_TITLE) for title in titles], dark, fixedrange=False, ticklabelstandoff=0
+            ),
         ),
     )
 
@@ -159,91 +152,47 @@ def curve(result: TaskResult, title: str, *, dark: bool = False) -> go.Figure:
     judges = result.baselines[1:]
     real, untrained, control, *others = categorical(3 + len(judges), dark)
     x = [layer.layer for layer in result.layers]
-    accuracy = np.array([layer.accuracy for layer in result.layers])
-    figure = go.Figure()
+    data = []
     if len(result.accuracies) > 1:
         seeds = np.array(result.accuracies)
-        figure.add_scatter(
-            x=[*x, *reversed(x)],
-            y=[*seeds.max(axis=0), *seeds.min(axis=0)[::-1]],
-            name=f"{len(seeds)} seeds",
-            mode="lines",
-            line={"width": 0},
-            fill="toself",
-            fillcolor=_faint(real),
-            hoverinfo="skip",
-        )
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=accuracy,
-            name="accuracy",
-            mode="lines+markers",
-            line={"color": real, "width": 2},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": np.array([layer.high for layer in result.layers]) - accuracy,
-                "arrayminus": accuracy - np.array([layer.low for layer in result.layers]),
-                "color": real,
-                "thickness": 1,
-            },
-            hovertemplate="%{y:.1%}<extra>accuracy</extra>",
+        data.append(band(f"{len(seeds)} seeds", x, seeds.min(axis=0).tolist(), seeds.max(axis=0).tolist(), real))
+    accuracies = [layer.accuracy for layer in result.layers]
+    lows, highs = [layer.low for layer in result.layers], [layer.high for layer in result.layers]
+    data.append(
+        line(
+            "accuracy",
+            x,
+            accuracies,
+            real,
+            marked=symbol(0),
+            size=6,
+            error_y=error_bars(accuracies, lows, highs, real, 1),
+            hover="%{y:.1%}<extra>accuracy</extra>",
         )
     )
     for judge, colour in zip(result.baselines, [colours.muted, *others], strict=True):
-        figure.add_scatter(
-            x=[x[0], x[-1]],
-            y=[judge.accuracy, judge.accuracy],
-            name=judge.name,
-            mode="lines",
-            line={"color": colour, "dash": "dash", "width": 1.5},
-            hovertemplate=f"%{{y:.1%}}<extra>{judge.name}</extra>",
-        )
+        hover = f"%{{y:.1%}}<extra>{judge.name}</extra>"
+        ends, level = [x[0], x[-1]], [judge.accuracy, judge.accuracy]
+        data.append(line(judge.name, ends, level, colour, dash="dash", width=1.5, hover=hover))
     series = [
         ("random weights", [layer.untrained_accuracy for layer in result.layers], untrained),
         ("control task", [layer.control_accuracy for layer in result.layers], control),
     ]
     for name, values, colour in series:
         if all(value is not None for value in values):
-            figure.add_scatter(
-                x=x,
-                y=values,
-                name=name,
-                mode="lines+markers",
-                line={"color": colour, "dash": "dot", "width": 1.5},
-                hovertemplate=f"%{{y:.1%}}<extra>{name}</extra>",
-            )
-    axis = axis_style(colours)
-    figure.update_layout(
-        base_layout(
+            hover = f"%{{y:.1%}}<extra>{name}</extra>"
+            data.append(line(name, x, values, colour, marked=symbol(0), size=6, dash="dot", width=1.5, hover=hover))
+    return go.Figure(
+        data=data,
+        layout=base_layout(
             dark,
+            dragmode="zoom",
             title={"text": token_text(title)},
             height=360,
             margin={"l": 10, "r": 10, "t": 50, "b": 10},
             hovermode="x unified",
-            xaxis={
-                **axis,
-                "tickvals": x,
-                "ticktext": layer_names(len(x)),
-                "title": {**axis["title"], "text": "layer"},
-            },
-            yaxis={
-                **axis,
-                "range": [0, 1.03],
-                "tickformat": ".0%",
-                "showgrid": True,
-                "gridcolor": colours.line,
-                "automargin": True,
-                "title": {**axis["title"], "text": "accuracy"},
-            },
-        )
+            xaxis=columns(layer_names(len(x)), dark, "layer", fixedrange=False),
+            yaxis=axis(dark, "accuracy", grid=True, range=[0, 1.03], tickformat=".0%", fixedrange=False),
+            legend={"orientation": "h", "y": -0.2},
+        ),
     )
-    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.2})
-    return figure
-
-
-def _faint(colour: str) -> str:
-    """A colour "#rrggbb" that lets what is behind it through."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.15)"

@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.layout import PERCENT, axis_style, base_layout, token_text
-from viz.palette import categorical, theme
+from viz.layout import axis, base_layout, score_axis, token_text
+from viz.marks import error_bars, symbol, texts_outside
+from viz.palette import categorical
 
-_SYMBOLS: Final = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "pentagon")
 _LONGEST_NAME: Final = 24
 _FEWEST_TICKS: Final = 3
 _ROOM_BEFORE: Final = 1.25  # times, on the logarithmic axis
@@ -41,9 +41,6 @@ def against(entries: Sequence[Entry], cost: str, score: str, *, percent: bool = 
     costs = [entry.cost for entry in entries]
     lowest, highest = min(costs) / _ROOM_BEFORE, max(costs) * _ROOM_FOR_A_NAME
     ticks = _ticks(lowest, highest)
-    colours = theme(dark)
-    palette = categorical(len(entries), dark)
-    axis = axis_style(colours) | {"fixedrange": True, "automargin": True, "showgrid": True, "gridcolor": colours.line}
     hover = "%{y:.1%}" if percent else "%{y:.3f}"
     traces = [
         {
@@ -52,44 +49,29 @@ def against(entries: Sequence[Entry], cost: str, score: str, *, percent: bool = 
             "name": token_text(entry.name, _LONGEST_NAME),
             "x": [entry.cost],
             "y": [entry.value],
-            "text": [token_text(entry.name, _LONGEST_NAME)],
-            "textposition": "middle right",
-            "textfont": {"color": colours.text, "size": 12},
-            "cliponaxis": False,
-            "marker": {"color": palette[place], "symbol": _SYMBOLS[place % len(_SYMBOLS)], "size": 11},
-            "error_y": {
-                "type": "data",
-                "symmetric": False,
-                "array": [entry.high - entry.value],
-                "arrayminus": [entry.value - entry.low],
-                "color": palette[place],
-                "thickness": 1.5,
-                "width": 4,
-            },
+            **texts_outside([token_text(entry.name, _LONGEST_NAME)], dark, "middle right"),
+            "marker": {"color": colour, "symbol": symbol(place), "size": 11},
+            "error_y": error_bars([entry.value], [entry.low], [entry.high], colour),
             "hovertemplate": f"%{{x:.3~g}}: <b>{hover}</b><extra>{token_text(entry.name)}</extra>",
         }
-        for place, entry in enumerate(entries)
+        for place, (entry, colour) in enumerate(zip(entries, categorical(len(entries), dark), strict=True))
     ]
     return go.Figure(
         data=traces,
         layout=base_layout(
             dark,
             height=330,
-            dragmode=False,
             margin={"l": 8, "r": 24, "t": 32, "b": 8},
-            xaxis=axis
-            | {
-                "type": "log",
-                "range": np.log10([lowest, highest]).tolist(),
-                "tickvals": ticks,
-                "ticktext": [f"{tick:g}" for tick in ticks],
-                "title": axis["title"] | {"text": cost},
-            },
-            yaxis=axis
-            | {
-                "title": axis["title"] | {"text": f"{score} (test)"},
-                **({"tickformat": PERCENT} if percent else {}),
-            },
+            xaxis=axis(
+                dark,
+                cost,
+                grid=True,
+                type="log",
+                range=np.log10([lowest, highest]).tolist(),
+                tickvals=ticks,
+                ticktext=[f"{tick:g}" for tick in ticks],
+            ),
+            yaxis=score_axis(dark, f"{score} (test)", percent=percent),
         ),
     )
 

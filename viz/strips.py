@@ -10,7 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import axis_style, base_layout, token_text
+from viz.layout import axis, base_layout, rows, token_text
+from viz.marks import bar_below, cells, end_of_scale
 from viz.palette import diverging, theme
 
 _ROW: Final = 38  # px
@@ -34,69 +35,47 @@ class Strip:
     ends: Sequence[int] = ()
 
 
-def strips(rows: Sequence[Strip], *, what: str = "dimension", dark: bool = False) -> go.Figure:
+def strips(vectors: Sequence[Strip], *, what: str = "dimension", dark: bool = False) -> go.Figure:
     """One strip a row, a cell a number, as long as the vector is beside the longest one (a short one gets a quarter).
 
     All share a colour scale centred at 0 that ends at the 98th percentile of the sizes shown, so that one large number
     does not fade all others. Hovering tells the exact number, its place counted from 1, and what was ``said`` of it.
     Raises ValueError where there is nothing to draw.
     """
-    if not rows or not all(len(row.values) for row in rows):
+    if not vectors or not all(len(each.values) for each in vectors):
         raise ValueError("there are no numbers to draw")
-    colours = theme(dark)
-    end = _end(np.concatenate([row.values for row in rows]))
-    longest = max(len(row.values) for row in rows)
-    style = axis_style(colours) | {"fixedrange": True}
-    plot = _ROW * len(rows)
+    end = end_of_scale(np.concatenate([each.values for each in vectors]))
+    longest = max(len(each.values) for each in vectors)
+    plot = _ROW * len(vectors)
     figure = go.Figure(
         layout=base_layout(
             dark,
             height=plot + _BAR + 28,
             margin={"l": 8, "r": 8, "t": 28, "b": _BAR},
-            dragmode=False,
             hovermode="closest",
-            xaxis=style | {"range": [0, 1], "showticklabels": False},
-            yaxis=style
-            | {
-                "tickvals": list(range(len(rows))),
-                "ticktext": [_label(row) for row in rows],
-                "range": [len(rows) - 0.5, -0.5],
-                "ticklabelstandoff": 6,
-                "automargin": True,
-            },
+            xaxis=axis(dark, range=[0, 1], showticklabels=False),
+            yaxis=rows([_label(each) for each in vectors], dark),
         )
     )
-    for place, row in enumerate(rows):
-        share = max(len(row.values) / longest, _LEAST)
-        cell = share / len(row.values)
-        figure.add_heatmap(
-            x0=cell / 2,
-            dx=cell,
-            y=[place],
-            z=row.values[None],
-            text=[_hovers(row, what)],
-            hovertemplate="%{text}<extra></extra>",
-            zmin=-end,
-            zmax=end,
-            colorscale=diverging(dark),
-            ygap=8,
-            showscale=place == 0,
-            colorbar={
-                "orientation": "h",
-                "x": 0,
-                "xanchor": "left",
-                "y": -6 / plot,
-                "yanchor": "top",
-                "ypad": 0,
-                "xpad": 0,
-                "lenmode": "pixels",
-                "len": 180,
-                "thickness": 8,
-                "outlinewidth": 0,
-                "tickvals": [-end, 0, end],
-                "ticktext": [f"≤−{end:.2g}", "0", f"≥{end:.2g}"],
-                "tickfont": {"size": 11, "color": colours.muted},
-            },
+    for place, row in enumerate(vectors):
+        cell = max(len(row.values) / longest, _LEAST) / len(row.values)
+        figure.add_trace(
+            cells(
+                row.values[None],
+                diverging(dark),
+                -end,
+                end,
+                "%{text}<extra></extra>",
+                x=None,
+                x0=cell / 2,
+                dx=cell,
+                y=[place],
+                text=[_hovers(row, what)],
+                xgap=0,
+                ygap=8,
+                showscale=place == 0,
+                colorbar=bar_below(end, 6 / plot, dark, x=0, xanchor="left", lenmode="pixels", len=180),
+            )
         )
         for at in row.ends:
             figure.add_shape(
@@ -105,7 +84,7 @@ def strips(rows: Sequence[Strip], *, what: str = "dimension", dark: bool = False
                 x1=at * cell,
                 y0=place - 0.5,
                 y1=place + 0.5,
-                line={"color": colours.text, "width": 1},
+                line={"color": theme(dark).text, "width": 1},
             )
     return figure
 
@@ -126,8 +105,3 @@ def _hovers(row: Strip, what: str) -> list[str]:
         + "".join(f"<br>{token_text(line)}" for line in more.splitlines())
         for place, (value, more) in enumerate(zip(row.values.tolist(), said, strict=True), start=1)
     ]
-
-
-def _end(values: FloatArray) -> float:
-    """Where the colour scale ends, 1 where all numbers are 0."""
-    return float(np.percentile(np.abs(values), 98)) or 1.0

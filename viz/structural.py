@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +9,8 @@ import plotly.graph_objects as go
 
 from analysis.probing.structural import Kind
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores, StructuralResult
-from viz.layout import axis_style, base_layout, layer_names, token_text
+from viz.layout import axis, base_layout, columns, layer_names, token_text
+from viz.marks import error_bars, line
 from viz.palette import categorical, theme
 
 _WORD: Final = 26  # px per word
@@ -34,7 +34,6 @@ def by_layer(result: StructuralResult, kind: Kind = "distance", *, dark: bool = 
     real, untrained, without = categorical(3, dark)
     x = [layer.layer for layer in result.layers]
     figure = go.Figure()
-    axis = axis_style(colours)
     panels: dict[str, Any] = {}
     for panel, (measure, title) in enumerate(_PANELS[kind]):
         name = "y" if panel == 0 else "y2"
@@ -46,80 +45,63 @@ def by_layer(result: StructuralResult, kind: Kind = "distance", *, dark: bool = 
             series.append(("random weights", by_chance, untrained, "dot", "square"))
         series.append(("chain of words", [result.chain] * len(x), without, "dash", "line-ew"))
         lowest = 0.0
-        for label, scores, colour, dash, symbol in series:
-            values = [_estimate(one, measure) for one in scores]
-            known = [value for value in values if value is not None]
-            if len(known) < len(x):
+        for label, scores, colour, dash, marked in series:
+            found = [one for one in (_estimate(each, measure) for each in scores) if one is not None]
+            if len(found) < len(x):
                 continue
-            lowest = min(lowest, *(value.low for value in known))
-            figure.add_trace(_line(x, known, label, colour, dash, symbol, name, legend=panel == 0))
+            values, lows, highs = zip(*((one.value, one.low, one.high) for one in found), strict=True)
+            lowest = min(lowest, *lows)
+            figure.add_trace(
+                line(
+                    label,
+                    x,
+                    values,
+                    colour,
+                    marked=marked,
+                    size=7,
+                    dash=dash,
+                    yaxis=name,
+                    legendgroup=label,
+                    showlegend=panel == 0,
+                    error_y=error_bars(values, lows, highs, colour, 1),
+                    customdata=[(one.low, one.high) for one in found],
+                    hover=f"%{{y:.3f}} (%{{customdata[0]:.3f}}–%{{customdata[1]:.3f}})<extra>{label}</extra>",
+                )
+            )
         if _estimate(result.chain, measure) is None:
             figure.add_annotation(
                 x=0.5, y=0.5, xref="x domain", yref=f"{name} domain", showarrow=False, font={"color": colours.muted},
                 text="no root to score" if measure == "root_accuracy" else "no test sentence has 5 to 50 words",
             )  # fmt: skip
-        panels["yaxis" if panel == 0 else "yaxis2"] = {
-            **axis,
-            "domain": (0.55, 1.0) if panel == 0 else (0.0, 0.45),
-            "range": [min(1.1 * lowest, 0.0), 1.03],
-            "tickformat": ".1f" if measure.endswith("spearman") else ".0%",
-            "showgrid": True,
-            "gridcolor": colours.line,
-            "automargin": True,
-            "title": {**axis["title"], "text": title},
-        }
+        panels["yaxis" if panel == 0 else "yaxis2"] = axis(
+            dark,
+            title,
+            grid=True,
+            domain=(0.55, 1.0) if panel == 0 else (0.0, 0.45),
+            range=[min(1.1 * lowest, 0.0), 1.03],
+            tickformat=".1f" if measure.endswith("spearman") else ".0%",
+            fixedrange=False,
+        )
     figure.update_layout(
         base_layout(
             dark,
+            dragmode="zoom",
             height=520,
             margin={"l": 10, "r": 10, "t": 20, "b": 10},
             hovermode="x unified",
-            xaxis={
-                **axis,
-                "anchor": "y2",
-                "range": [-0.3, len(x) - 0.7],
-                "tickvals": x,
-                "ticktext": layer_names(len(x)),
-                "title": {**axis["title"], "text": "layer"},
-            },
+            xaxis=columns(
+                layer_names(len(x)), dark, "layer", anchor="y2", range=[-0.3, len(x) - 0.7], fixedrange=False
+            ),
+            legend={"orientation": "h", "y": -0.15},
             **panels,
         )
     )
-    figure.update_layout(showlegend=True, legend={"orientation": "h", "y": -0.15})
     return figure
 
 
 def _estimate(scores: Scores, measure: str) -> Estimate | None:
     found: Estimate | None = getattr(scores, measure)
     return found
-
-
-def _line(
-    x: Sequence[int], found: Sequence[Estimate], label: str, colour: str, dash: str, symbol: str, axis: str, *,
-    legend: bool,
-) -> go.Scatter:  # fmt: skip
-    values = np.array([one.value for one in found])
-    return go.Scatter(
-        x=list(x),
-        y=values,
-        yaxis=axis,
-        name=label,
-        legendgroup=label,
-        showlegend=legend,
-        mode="lines+markers",
-        line={"color": colour, "dash": dash, "width": 2},
-        marker={"symbol": symbol, "size": 7},
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": np.array([one.high for one in found]) - values,
-            "arrayminus": values - np.array([one.low for one in found]),
-            "color": colour,
-            "thickness": 1,
-        },
-        customdata=np.array([(one.low, one.high) for one in found]),
-        hovertemplate="%{y:.3f} (%{customdata[0]:.3f}–%{customdata[1]:.3f})<extra>" + label + "</extra>",
-    )
 
 
 def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Figure:
@@ -191,19 +173,20 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
         }
         for x_of_title, text in titles
     ]  # fmt: skip
-    hidden = {**axis_style(colours), "visible": False}
+    hidden: dict[str, Any] = {"visible": False, "fixedrange": False, "automargin": False}
     figure.update_layout(
         base_layout(
             dark,
+            dragmode="zoom",
             annotations=written,
             height=_WORD * n + 120,
             margin={"l": 10, "r": 10, "t": 36, "b": 70},
-            xaxis={**hidden, "domain": [0.0, 0.36], "range": [1.05, 0.0]},
-            xaxis2={**hidden, "domain": [0.64, 1.0], "range": [0.0, 1.05], "anchor": "y"},
-            yaxis={**hidden, "range": [n - 0.5, -0.5]},
+            xaxis=axis(dark, domain=[0.0, 0.36], range=[1.05, 0.0], **hidden),
+            xaxis2=axis(dark, domain=[0.64, 1.0], range=[0.0, 1.05], anchor="y", **hidden),
+            yaxis=axis(dark, range=[n - 0.5, -0.5], **hidden),
+            legend={"orientation": "h", "x": 0, "y": -10 / (_WORD * n), "yanchor": "top"},
         )
     )
-    figure.update_layout(showlegend=True, legend={"orientation": "h", "x": 0, "y": -10 / (_WORD * n), "yanchor": "top"})
     return figure
 
 

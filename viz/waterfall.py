@@ -7,8 +7,9 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from viz.layout import axis_style, base_layout, token_text
-from viz.palette import categorical, diverging, theme
+from viz.layout import axis, token_text
+from viz.marks import bars_layout, horizontal_bars
+from viz.palette import categorical, opposed
 
 _BAR: Final = 24  # px
 _LONGEST_LABEL: Final = 26
@@ -23,9 +24,7 @@ def waterfall(
     """
     if not parts:
         raise ValueError("there are no parts to add up")
-    colours = theme(dark)
-    scale = diverging(dark)
-    down, up = scale[len(scale) // 5][1], scale[-1 - len(scale) // 5][1]
+    up, down = opposed(dark)
     (whole,) = categorical(1, dark)
     starts, at = [], 0.0
     for _, value, _ in parts:
@@ -36,52 +35,28 @@ def waterfall(
     room = _ROOM * (high - low or 1.0)
     names = [*(name for name, _, _ in parts), total]
     values = [*(value for _, value, _ in parts), at]
-    places = list(range(len(names)))
-    style = axis_style(colours) | {"fixedrange": True}
     return go.Figure(
         data=[
-            {
-                "type": "bar",
-                "orientation": "h",
-                "base": [*starts, 0.0],
-                "x": values,
-                "y": places,
-                "marker": {"color": [*(up if value > 0 else down for value in values[:-1]), whole]},
-                "text": [_signed(value) for value in values[:-1]] + [f"{at:.2f}".replace("-", "−")],
-                "textposition": "outside",
-                "textfont": {"color": colours.text, "size": 12},
-                "cliponaxis": False,
-                "customdata": places,
-                "hovertext": [
+            horizontal_bars(
+                values,
+                [*(up if value > 0 else down for value in values[:-1]), whole],
+                [
                     f"{token_text(name)}: <b>{_signed(value)}</b>" + (f"<br>{token_text(said)}" if said else "")
                     for name, value, said in parts
                 ]
                 + [f"{token_text(total)}: <b>{at:.4f}</b>".replace("-", "−")],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-            }
+                dark=dark,
+                texts=[_signed(value) for value in values[:-1]] + [f"{at:.2f}".replace("-", "−")],
+                base=[*starts, 0.0],
+                customdata=list(range(len(names))),
+            )
         ],
-        layout=base_layout(
+        layout=bars_layout(
+            [token_text(name, _LONGEST_LABEL) for name in names],
             dark,
-            bargap=0.25,
-            dragmode=False,
             height=_BAR * len(names) + 60,
             margin={"l": 8, "r": 16, "t": 8, "b": 44},
-            xaxis=style
-            | {
-                "range": [low - room, high + room],
-                "title": style["title"] | {"text": token_text(what)},
-                "zeroline": True,
-                "zerolinecolor": colours.line,
-                "automargin": True,
-            },
-            yaxis=style
-            | {
-                "tickvals": places,
-                "ticktext": [token_text(name, _LONGEST_LABEL) for name in names],
-                "range": [len(names) - 0.5, -0.5],
-                "ticklabelstandoff": 6,
-                "automargin": True,
-            },
+            xaxis=axis(dark, token_text(what), zero=True, range=[low - room, high + room]),
         ),
     )
 

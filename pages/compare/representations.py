@@ -21,7 +21,7 @@ from ui import figures, notes, save, widgets
 from ui.field import Field
 from ui.messages import as_text
 from ui.page import View
-from viz import compare
+from viz.layer_vectors import similarity
 from web.engine import engine
 
 SENTENCES: Field[str] = Field("sentences", "", of="compare")
@@ -52,7 +52,7 @@ def draw(scene: Scene) -> None:
         )
     notes.beyond_training(dict(zip((a, b), longest, strict=True)))
     with picture:
-        figures.show(compare.cka(values, names, dark=scene.dark), "cka", "compare-cka")
+        figures.show(similarity(values, names, dark=scene.dark), "cka", "compare-cka")
     with words:
         st.caption(
             as_text(

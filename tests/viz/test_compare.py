@@ -108,14 +108,3 @@ def test_two_large_models_fit_a_screen_and_a_message() -> None:
     figure = compare.head_matrix(np.zeros((384, 144), dtype=np.float32), 24, 16, 12, 12, names=("A", "B"))
     assert figure.layout.height < 900
     assert len(figure.to_json()) < 384 * 144 * 4 * 4 / 3 + 40_000
-
-
-def test_similarity_of_layers_has_embeddings_first_and_each_models_own_layers() -> None:
-    values = np.array([[1, 0.5, 0.2], [0.4, 0.9, 0.3]], dtype=np.float32)
-    figure = compare.cka(values, ("Small", "Large"))
-    np.testing.assert_array_equal(figure.data[0].z, values)
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
-    assert figure.layout.yaxis.ticktext == ("embeddings", "1")
-    assert figure.layout.xaxis.ticktext == ("embeddings", "1", "2")
-    assert (figure.layout.yaxis.title.text, figure.layout.xaxis.title.text) == ("Small: layer", "Large: layer")
-    assert figure.data[0].text[1][2] == "Large: layer 2<br>Small: layer 1"

@@ -69,7 +69,6 @@ LATENCY = Latency(model="m", n_tokens=16, n_words=8, n=7, median=0.002, low=0.00
 EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "bars.bars": ((["a", "b"], [("before", [1.0, 2.0]), ("after", [0.5, 0.0])]), {}),
     "calibration.calibration": ((judge([0.95, 0.15], [True, False]),), {}),
-    "compare.cka": ((WEIGHTS, ("A", "B")), {}),
     "compare.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
     "by_length.by_length": (({"m": (LATENCY,)}, "latency"), {"names": {"m": "M"}}),
     "curves.curves": ((["1", "2"], [("a", [0.5, 1.0])]), {"what": "cosine"}),

@@ -41,3 +41,14 @@ def test_matrices_hold_their_numbers_and_repeated_tokens() -> None:
     assert list(figure.data[0].x) == [0, 1]
     with pytest.raises(ValueError, match="does not fit"):
         layer_vectors.token_movement(moved, ["the"], "1 − cos")
+
+
+def test_similarity_of_two_models_has_embeddings_first_and_each_models_own_layers() -> None:
+    values = np.array([[1, 0.5, 0.2], [0.4, 0.9, 0.3]], dtype=np.float32)
+    figure = layer_vectors.similarity(values, ("Small", "Large"))
+    np.testing.assert_array_equal(figure.data[0].z, values)
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (0, 1)
+    assert figure.layout.yaxis.ticktext == ("embeddings", "1")
+    assert figure.layout.xaxis.ticktext == ("embeddings", "1", "2")
+    assert (figure.layout.yaxis.title.text, figure.layout.xaxis.title.text) == ("Small: layer", "Large: layer")
+    assert figure.data[0].text[1][2] == "Large: layer 2<br>Small: layer 1"

@@ -136,7 +136,7 @@ def test_odd_sizes(n: int, d: int, masked: int) -> None:
 def test_equal_scores_and_zero_vectors() -> None:
     of = query_numbers(np.zeros(4, np.float32), np.zeros((3, 4), np.float32), np.zeros(3, np.float32), 0.5)
     figure = draw(of)
-    assert trace(figure, "score").x.tolist() == [0, 0, 0]
+    assert list(trace(figure, "score").x) == [0, 0, 0]
     assert trace(figure, "weight in figures").text == ("0.333",) * 3
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from viz.palette import Colorscale, categorical, diverging, sequential, square_root, theme
+from viz.palette import Colorscale, categorical, diverging, opposed, sequential, square_root, theme
 
 Array = npt.NDArray[np.float64]
 
@@ -111,6 +111,21 @@ def test_differences_are_neutral_at_zero_and_even_on_both_sides(dark: bool) -> N
         # The two sides must not be taken for each other where they are as far from zero.
         apart = np.linalg.norm(lab - lab[::-1], axis=1)
         assert apart[: middle - 6].min() > 20, sight
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_support_is_blue_opposition_orange_and_any_sight_tells_them_apart(dark: bool) -> None:
+    supports, opposes = opposed(dark)
+    scale = colours(diverging(dark))
+    assert scale.index(opposes) < len(scale) // 2 < scale.index(supports)
+    blue, orange = cielab(linear([supports, opposes]))[:, 2]  # from blue (below 0) to yellow
+    assert blue < -20
+    assert orange > 20
+    for colour in (supports, opposes):
+        assert contrast(colour, theme(dark).background) >= 3
+        assert contrast(colour, theme(dark).surface) >= 3
+    for sight in SIGHTS:
+        assert np.linalg.norm(np.diff(cielab(linear([supports, opposes], sight)), axis=0)) > 40, sight
 
 
 @pytest.mark.parametrize("dark", [False, True])
