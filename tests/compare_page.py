@@ -33,12 +33,6 @@ def matrices(app: AppTest) -> list[np.ndarray]:
     return found
 
 
-def said(app: AppTest) -> str:
-    return " ".join(
-        e.value for kind in ("markdown", "caption", "info", "warning", "error") for e in app.main.get(kind)
-    ).replace("\\", "")
-
-
 def toggles(app: AppTest) -> list[Any]:
     """Those of the view."""
     return [toggle for toggle in app.toggle if toggle.key != "present"]

@@ -33,11 +33,6 @@ def measured(app: AppTest) -> AppTest:
     return app.run()
 
 
-def said(app: AppTest) -> str:
-    messages = [*app.warning, *app.info, *app.error, *app.caption, *app.markdown]
-    return "\n".join(message.value.replace("\\", "") for message in messages)
-
-
 def lines(app: AppTest) -> dict[str, dict[str, Any]]:
     spec = json.loads(app.get("plotly_chart")[-1].proto.spec)
     return {trace["name"]: trace for trace in spec["data"]}

@@ -47,13 +47,6 @@ def written(app: AppTest) -> dict[tuple[float, float], str]:
     }  # type: ignore[index]
 
 
-def said(app: AppTest) -> str:
-    """The page's words, and those that its buttons say when one rests on them."""
-    messages = [*app.warning, *app.info, *app.error, *app.success, *app.caption, *app.markdown]
-    words = [*(message.value for message in messages), *(button.help or "" for button in app.button)]
-    return "\n".join(words).replace("\\", "")
-
-
 def nothing_yet(app: AppTest) -> bool:
     """Whether there is only the place where results will stand."""
     return [chart.key for chart in app.get("plotly_chart")] == ["layers to come"]

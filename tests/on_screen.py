@@ -135,3 +135,12 @@ def saved(page: Page, kind: str, name: str) -> bytes:
         page.get_by_role("button", name=f"Save {kind.upper()}", exact=True).click()
     assert download.value.suggested_filename == f"{name}.{kind}"
     return Path(download.value.path()).read_bytes()
+
+
+def said(app: AppTest) -> str:
+    """All that a page says, and what its buttons say when one rests on them, without the backslashes that keep words
+    from being Markdown.
+    """
+    kinds = ("subheader", "markdown", "caption", "info", "warning", "error", "success")
+    words = [element.value for kind in kinds for element in app.main.get(kind)]
+    return "\n".join([*words, *(button.help or "" for button in app.button)]).replace("\\", "")

@@ -59,12 +59,6 @@ def look(app: AppTest, view: str) -> AppTest:
     return sound(app.button_group(key="train_view").set_value(view).run())
 
 
-def said(app: AppTest) -> str:
-    """The page's words, without the backslashes that keep them from being Markdown."""
-    kinds = ("warning", "info", "error", "success", "caption", "markdown", "subheader")
-    return "\n".join(element.value for kind in kinds for element in app.main.get(kind)).replace("\\", "")
-
-
 def charts(app: AppTest) -> dict[str, dict[str, Any]]:
     """Plotly's figures by the keys of their elements."""
     return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
-from on_screen import grids, heatmaps
+from on_screen import grids, heatmaps, said
 from streamlit.testing.v1 import AppTest
 from tuning import classifier
 
@@ -194,10 +194,6 @@ def ways_to_cause(app: AppTest) -> list[dict[str, str]]:
     """The parameters of the links to the page "Cause"."""
     links = [each.proto for each in app.get("page_link") if each.proto.page == "cause"]
     return [{name: text for name, (text,) in parse_qs(each.query_string, True).items()} for each in links]
-
-
-def said(app: AppTest) -> str:
-    return " ".join(each.value for kind in ("caption", "info", "error", "markdown") for each in app.main.get(kind))
 
 
 def test_the_head_can_be_switched_off_on_cause(open_page: Callable[..., AppTest]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from on_screen import grids, heatmaps
+from on_screen import grids, heatmaps, said
 from streamlit.testing.v1 import AppTest
 
 from analysis.filters import Filter, apply_filter
@@ -28,11 +28,6 @@ def heatmap_of(app: AppTest) -> FloatArray:
     """The one matrix on screen."""
     (weights,) = heatmaps(app)
     return weights
-
-
-def said(app: AppTest) -> str:
-    elements = (*app.info, *app.warning, *app.error, *app.caption)
-    return " ".join(element.value for element in elements).replace("\\", "")
 
 
 @pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])

@@ -38,7 +38,7 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
-def said(app: AppTest) -> list[str]:
+def complaints(app: AppTest) -> list[str]:
     return [w.value.replace("\\", "") for w in app.warning if "training never reached" in w.value]
 
 
@@ -48,7 +48,7 @@ def test_a_text_longer_than_in_training_is_said_to_be_once(case: str, open_page:
     app = open_page(f"pages/{page}/page.py", **{name: value.format(TOO_LONG) for name, value in query.items()})
     assert not app.exception
     assert not app.error
-    (sentence,) = said(app)
+    (sentence,) = complaints(app)
     assert sentence.startswith("embedded/bert saw at most 128 tokens at once in training and up to 1")
     if "pair" not in query and "passage" not in query:  # which have more special tokens, and full stops
         assert "up to 129 here" in sentence
@@ -60,13 +60,13 @@ def test_of_a_short_text_nothing_is_said(case: str, open_page: Open) -> None:
     app = open_page(f"pages/{page}/page.py", **{name: value.format(SHORT) for name, value in query.items()})
     assert not app.exception
     assert not app.error
-    assert said(app) == []
+    assert complaints(app) == []
 
 
 def test_a_text_as_long_as_in_training_is_short_enough(open_page: Open) -> None:
     app = open_page("pages/attention/page.py", text=FITS)
     assert any("128 tokens of at most 512" in c.value.replace("\\", "") for c in app.caption)
-    assert said(app) == []
+    assert complaints(app) == []
 
 
 def test_the_length_in_training_stands_beside_the_limit(open_page: Open) -> None:
@@ -85,23 +85,23 @@ def test_of_two_sentences_set_against_each_other_either_or_both_may_be_long(open
     app = open_page("pages/masked_words/page.py", text=SHORT, view="surprise", against=TOO_LONG)
     score()
     assert len(app.metric) == 6
-    assert len(said(app)) == 1
+    assert len(complaints(app)) == 1
     app.text_area(key="text").set_value(TOO_LONG).run()
     assert len(app.metric) == 6
-    assert len(said(app)) == 1
+    assert len(complaints(app)) == 1
 
 
 def test_a_replacement_can_make_a_text_too_long(open_page: Open) -> None:
     app = open_page("pages/masked_words/page.py", text=FITS, masks="3", view="what if", replace="6")
-    assert said(app) == []
+    assert complaints(app) == []
     app.text_input(key="masked_words_replacement").set_value("dog cow").run()
-    (sentence,) = said(app)
+    (sentence,) = complaints(app)
     assert "up to 129 here" in sentence
 
 
 def test_models_are_named_together_and_an_lstm_is_not(open_page: Open) -> None:
     app = open_page("pages/compare/page.py", text=TOO_LONG, view="tokens")
-    (sentence,) = said(app)
+    (sentence,) = complaints(app)
     assert sentence.startswith("embedded/bert, embedded/tinybert and embedded/modernbert saw at most 128 tokens")
 
 
@@ -111,7 +111,7 @@ def test_a_list_of_pairs_is_said_to_hold_a_long_one(open_page: Open) -> None:
         app.text_area(key="next_sentence_pairs").set_value(f"a,b\ndog,cat\n{text},cat\n").run()
         app.button[[b.label for b in app.button].index("Judge 2 pairs")].click().run()
         assert len(app.dataframe[0].value) == 2
-        assert len(said(app)) == n
+        assert len(complaints(app)) == n
 
 
 def test_own_data_to_probe_is_said_to_hold_a_long_text(open_page: Open) -> None:
@@ -123,4 +123,4 @@ def test_own_data_to_probe_is_said_to_hold_a_long_text(open_page: Open) -> None:
         assert app.session_state["desk"].current(Study).wait(120)
         app.run()
         assert app.get("plotly_chart")
-        assert len(said(app)) == n
+        assert len(complaints(app)) == n

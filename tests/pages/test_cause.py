@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from on_screen import cell_maps
+from on_screen import cell_maps, said
 from streamlit.testing.v1 import AppTest
 from tuning import classifier
 
@@ -32,11 +32,6 @@ MODEL = "embedded/bert"
 DOGS = "The dogs near the house [MASK] hungry."
 DOG = "The dog near the house [MASK] hungry."
 Open = Callable[..., AppTest]
-
-
-def said(app: AppTest) -> str:
-    kinds = ("markdown", "caption", "warning", "info", "error")
-    return " ".join(e.value for kind in kinds for e in app.main.get(kind)).replace("\\", "")
 
 
 def figures(app: AppTest) -> list[dict[str, Any]]:

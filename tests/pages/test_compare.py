@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, on_words, said, toggles
+from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, on_words, toggles
+from on_screen import said
 
 from analysis.alignment import align, fertility
 from model_zoo import Engine, masked, running

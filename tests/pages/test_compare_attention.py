@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from compare_page import PAGE, PAIR, TEXT, Open, clean, matrices, on_words, said
+from compare_page import PAGE, PAIR, TEXT, Open, clean, matrices, on_words
+from on_screen import said
 
 from analysis.alignment import align
 from analysis.divergence import best_matches, head_matrix, jensen_shannon

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cost_view import NOTHING, PAGE, TIMES, Called, lines, measured, measurement, said, table
+from cost_view import NOTHING, PAGE, TIMES, Called, lines, measured, measurement, table
+from on_screen import said
 from streamlit.testing.v1 import AppTest
 
 from analysis.intervals import wilson

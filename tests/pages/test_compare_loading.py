@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices, said
+from compare_page import PAGE, PAIR, TEXT, VIEWS, Open, clean, matrices
+from on_screen import said
 
 from model_zoo import Engine
 from model_zoo.errors import HubUnreachable

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import controls, drawn, heatmaps, unpacked
+from on_screen import controls, drawn, heatmaps, said, unpacked
 from streamlit.testing.v1 import AppTest
 
 from analysis.heads import head_table
@@ -46,10 +46,6 @@ def named(of_page: Examples, title: str) -> Example:
 def choose(app: AppTest, title: str) -> AppTest:
     app.button(key=f"example {title}").click().run()
     return app
-
-
-def said(app: AppTest) -> str:
-    return " ".join(e.value for kind in ("markdown", "caption") for e in app.main.get(kind)).replace("\\", "")
 
 
 # What would spoil an example, on the page that has it.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from layers_page import PAGE, ROWS, conllu, results_of, run, said, table, written
-from on_screen import button
+from layers_page import PAGE, ROWS, conllu, results_of, run, table, written
+from on_screen import button, said
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from layers_page import PAGE, VIEWS, last_run, nothing_yet, results_of, run, said, written
-from on_screen import button
+from layers_page import PAGE, VIEWS, last_run, nothing_yet, results_of, run, written
+from on_screen import button, said
 from streamlit.testing.v1 import AppTest
 
 from analysis.probing import TASKS

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from layers_page import PAGE, conllu, figure, results_of, run, said
-from on_screen import button
+from layers_page import PAGE, conllu, figure, results_of, run
+from on_screen import button, said
 from streamlit.testing.v1 import AppTest
 
 from analysis.probing import readers, structural_probe

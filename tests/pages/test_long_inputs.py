@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from on_screen import said
 from streamlit.testing.v1 import AppTest
 
 from pages.masked_words.fields import MASKS
@@ -14,11 +15,6 @@ from ui.messages import told_apart
 Open = Callable[..., AppTest]
 
 TOO_LONG = "word " * 20_001
-
-
-def said(app: AppTest) -> str:
-    assert not app.exception
-    return " ".join(each.value for each in (*app.warning, *app.info, *app.error, *app.caption)).replace("\\", "")
 
 
 def test_equal_labels_are_told_apart_by_few_signs() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from on_screen import controls
+from on_screen import controls, said
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
@@ -27,12 +27,6 @@ def bars(app: AppTest, number: int = 0) -> list[float]:
     if isinstance(x, list):
         return x
     return np.frombuffer(base64.b64decode(x["bdata"]), dtype=x["dtype"]).tolist()
-
-
-def said(app: AppTest) -> str:
-    return " ".join(
-        e.value for kind in ("markdown", "caption", "info", "warning", "error") for e in app.main.get(kind)
-    ).replace("\\", "")
 
 
 def click(app: AppTest, *words: int) -> None:

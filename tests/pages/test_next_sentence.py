@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from on_screen import said
 from streamlit.testing.v1 import AppTest
 
 from analysis.control_sentences import draw
@@ -16,12 +17,6 @@ from pages.next_sentence import page as next_sentence
 PAGE = "pages/next_sentence/page.py"
 A, B = "She opened the window.", "Cold air came into the room."
 Open = Callable[..., AppTest]
-
-
-def said(app: AppTest) -> str:
-    return " ".join(
-        e.value for kind in ("markdown", "caption", "info", "warning", "error") for e in app.main.get(kind)
-    ).replace("\\", "")
 
 
 def press(app: AppTest, label: str) -> None:

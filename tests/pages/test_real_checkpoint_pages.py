@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from on_screen import said
 from real_checkpoint import FOLDER, ID
 from streamlit.testing.v1 import AppTest
-from train_page import charts, numbers, said, sound
+from train_page import charts, numbers, sound
 
 from analysis.sentence_vectors import cosines, sentence_vectors
 from model_zoo import Engine

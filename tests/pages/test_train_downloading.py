@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from gated import PATIENCE
 from loopback_hub import Hub
+from on_screen import said
 from streamlit.testing.v1 import AppTest
-from train_page import PAGE, TINY, begin, job, said, sound
+from train_page import PAGE, TINY, begin, job, sound
 
 from model_zoo import Engine
 from pages.train.race import Race

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 from gated import PATIENCE
-from on_screen import button
+from on_screen import button, said
 from streamlit.testing.v1 import AppTest
-from train_page import PAGE, TINY, begin, job, said, sound
+from train_page import PAGE, TINY, begin, job, sound
 
 from jobs.tuning import Training
 

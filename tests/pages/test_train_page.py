@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from on_screen import button, heatmaps
+from on_screen import button, heatmaps, said
 from streamlit.testing.v1 import AppTest
-from train_page import PAGE, TINY, charts, job, look, numbers, said, sound, train, tuned
+from train_page import PAGE, TINY, charts, job, look, numbers, sound, train, tuned
 
 from analysis.before_after import change_of_heads
 from jobs.tuning import Training

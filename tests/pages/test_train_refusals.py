@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from gated import PATIENCE
-from on_screen import button
+from on_screen import button, said
 from streamlit.testing.v1 import AppTest
-from train_page import PAGE, TINY, begin, charts, job, look, said, sound, train, tuned
+from train_page import PAGE, TINY, begin, charts, job, look, sound, train, tuned
 
 import model_zoo
 from jobs.tuning import Run, Training

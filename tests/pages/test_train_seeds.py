@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import train_page as page
+from on_screen import said
 from streamlit.testing.v1 import AppTest
 
 from jobs.tuning import Training
@@ -30,7 +31,7 @@ def test_one_seed_offers_two_more_and_is_not_trained_again(open_page: Callable[.
     app = page.train(open_page(page.PAGE, seed="3", learns="head", **page.TINY))
     (first,) = page.job(app, Training).runs
     outcome = first.tuned
-    assert "One seed does not say how much of the score is chance." in page.said(app)
+    assert "One seed does not say how much of the score is chance." in said(app)
     app = page.train(app, label="Train two more seeds")
     runs = page.job(app, Training).runs
     assert [run.candidate.settings.seed for run in runs] == [3, 4, 5]
@@ -51,8 +52,8 @@ def test_how_far_seeds_lie_apart_is_said_where_it_was_measured(
         "Another seed may differ: 3 seeds of this model, trained like this on this data, ended between 84.0% and 91.0% "
         "(Accuracy)."
     )
-    assert said in page.said(app)
-    assert said in page.said(page.look(app, "scores"))
+    assert said in said(app)
+    assert said in said(page.look(app, "scores"))
 
 
 def test_the_strongest_baseline_stands_beside_the_score(open_page: Callable[..., AppTest]) -> None:
@@ -60,11 +61,11 @@ def test_the_strongest_baseline_stands_beside_the_score(open_page: Callable[...,
     outcome = page.tuned(app)
     score = outcome.score()
     assert outcome.trivial
-    assert f"({score.trivial:.1%} by {outcome.trivial})" in page.said(app)
+    assert f"({score.trivial:.1%} by {outcome.trivial})" in said(app)
     page.look(app, "scores")
     assert app.table[0].value["strongest baseline"].iloc[0] == f"{score.trivial:.1%}"
-    assert f"The strongest baseline is reached by {outcome.trivial}" in page.said(app)
-    assert "with 95% intervals over the 20 groups they fall into" in page.said(app)
+    assert f"The strongest baseline is reached by {outcome.trivial}" in said(app)
+    assert "with 95% intervals over the 20 groups they fall into" in said(app)
 
 
 def test_scores_and_answers_are_those_of_the_seeds(open_page: Callable[..., AppTest]) -> None:
@@ -76,10 +77,10 @@ def test_scores_and_answers_are_those_of_the_seeds(open_page: Callable[..., AppT
     assert table["mean of 2 seeds"].iloc[0].startswith(f"{sum(values) / 2:.1%} ± ")
     low, high = (float(end.rstrip("%")) for end in table["95% interval of the mean"].iloc[0].split(" to "))
     assert low <= 50 * sum(values) <= high
-    assert "The interval of the mean is over both." in page.said(app)
-    assert "Another seed may differ" not in page.said(app)
-    assert "The rest of this page is about seed 3." in page.said(app)
+    assert "The interval of the mean is over both." in said(app)
+    assert "Another seed may differ" not in said(app)
+    assert "The rest of this page is about seed 3." in said(app)
     page.look(app, "try")
     app.button(key="try 0").click().run()
-    assert "seed 3." in page.said(page.sound(app))
+    assert "seed 3." in said(page.sound(app))
     assert "labels" in page.charts(app)

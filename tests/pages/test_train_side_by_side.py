@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from on_screen import button
+from on_screen import button, said
 from streamlit.testing.v1 import AppTest
-from train_page import PAGE, TINY, charts, job, look, said, sound, train
+from train_page import PAGE, TINY, charts, job, look, sound, train
 
 from pages.train.distillation import Distilling
 from pages.train.race import Race

@@ -11,12 +11,12 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-from on_screen import button, controls
+from on_screen import button, controls, said
 from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
-from train_page import PAGE, TINY, charts, job, look, said, sound, train, tuned
+from train_page import PAGE, TINY, charts, job, look, sound, train, tuned
 
 from jobs import Desk
 from jobs.tuning import MOST_KEPT, Training

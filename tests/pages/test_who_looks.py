@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import button, heatmaps
+from on_screen import button, heatmaps, said
 from streamlit.testing.v1 import AppTest
 
 from analysis.heads import head_table
@@ -26,9 +26,9 @@ FROM, TO = "From this word", "To this word"
 Open = Callable[..., AppTest]
 
 
-def said(app: AppTest) -> str:
-    elements = (*app.markdown, *app.info, *app.warning, *app.caption)
-    return " ".join(element.value for element in elements).replace("\\", "").replace("**", "")
+def words(app: AppTest) -> str:
+    """What the page says, without the stars of bold type."""
+    return said(app).replace("**", "")
 
 
 def bars(app: AppTest) -> dict[str, Any]:
@@ -48,8 +48,8 @@ def test_it_opens_with_a_question_answered(open_page: Open, engine: Engine) -> N
     assert not app.exception
     weights = engine.attend(BERT, TEXT.default).head(1, 3)
     share = f"{weights[8, 2]:.0%}"
-    assert f"Layer 2, head 4 looks from “it” at “cat” most: {share} of the attention of “it” goes there." in said(app)
-    assert "An even spread would give 7.7%. Of 72 heads, " in said(app)
+    assert f"Layer 2, head 4 looks from “it” at “cat” most: {share} of the attention of “it” goes there." in words(app)
+    assert "An even spread would give 7.7%. Of 72 heads, " in words(app)
     assert (app.button_group(key=FROM).value, app.button_group(key=TO).value) == (8, 2)
     assert len(bars(app)) == 10
     assert next(iter(bars(app).items())) == ("Layer 2, head 4", share)
@@ -70,9 +70,9 @@ def test_two_other_words_are_clicked(open_page: Open, engine: Engine) -> None:
     }
     best = sorted(expected, key=lambda name: -expected[name])[:10]
     assert list(bars(app)) == best
-    assert f"{best[0]} looks from “electroencephalogram” at “dog” most" in said(app)
+    assert f"{best[0]} looks from “electroencephalogram” at “dog” most" in words(app)
     strong = sum(share > 0.2 for share in expected.values())
-    assert f"Of 72 heads, {strong or 'none'} " in said(app)
+    assert f"Of 72 heads, {strong or 'none'} " in words(app)
     assert (app.query_params["looks"], app.query_params["at"]) == ("3", "6")
     again = open_page(PAGE, view="who", text=text, looks="3", at="6")
     assert bars(again) == bars(app)
@@ -81,10 +81,10 @@ def test_two_other_words_are_clicked(open_page: Open, engine: Engine) -> None:
 def test_a_choice_stays_with_its_words_while_the_text_is_edited(open_page: Open) -> None:
     app = choose(open_page(PAGE, view="who", text="The dog barked at me."), 3, 2)
     app.text_area(key="text").set_value("Yesterday the dog barked at me.").run()
-    assert "looks from “barked” at “dog”" in said(app)
+    assert "looks from “barked” at “dog”" in words(app)
     app.text_area(key="text").set_value("Nothing like it was seen.").run()
-    assert "dog" not in said(app)
-    assert " most: " in said(app)  # the page has chosen two others
+    assert "dog" not in words(app)
+    assert " most: " in words(app)  # the page has chosen two others
     assert "looks" not in app.query_params
 
 
@@ -93,7 +93,7 @@ def test_the_words_of_a_long_text_are_a_list_to_search(open_page: Open) -> None:
     app.selectbox(key=FROM).set_value(170).run()
     app.selectbox(key=TO).set_value(167).run()
     assert app.selectbox(key=TO).options[167] == "168 · old"
-    assert "looks from “.” (word 171) at “old” (word 168) most" in said(app)
+    assert "looks from “.” (word 171) at “old” (word 168) most" in words(app)
     for text, key in (
         ("Cats.", "button_group"),
         ("The old cat sat. " * 50, "selectbox"),
@@ -102,7 +102,7 @@ def test_the_words_of_a_long_text_are_a_list_to_search(open_page: Open) -> None:
         app.text_area(key="text").set_value(text).run()
         assert not app.exception
         assert not app.error
-        assert " most: " in said(app)
+        assert " most: " in words(app)
         assert getattr(app, key)(key=FROM).value is not None
 
 
@@ -111,7 +111,7 @@ def test_there_is_an_answer_for_little(text: str, open_page: Open) -> None:
     app = open_page(PAGE, view="who", text=text)
     assert not app.exception
     assert not app.error
-    assert " goes there." in said(app)
+    assert " goes there." in words(app)
 
 
 def test_the_button_opens_the_best_head(open_page: Open, engine: Engine) -> None:
@@ -130,12 +130,12 @@ def test_a_model_that_looks_back_is_not_ranked_by_zeros(
     folder, text = str(checkpoint("gpt2")), "The cat sat down."
     app = open_page(PAGE, view="who", text=text, model=folder, looks="2", at="3")
     assert not app.get("plotly_chart")
-    assert "No head looks from “cat” at “sat”: a token sees only itself and what comes before it here." in said(app)
+    assert "No head looks from “cat” at “sat”: a token sees only itself and what comes before it here." in words(app)
     button(app, "Swap").click().run()
-    assert " looks from “sat” at “cat” most" in said(app)
+    assert " looks from “sat” at “cat” most" in words(app)
     cat, sat = word_units(engine.attend(folder, text, max_tokens=1024).encoding)[1:3]
     even = np.mean([(cat.stop - cat.start) / (row + 1) for row in range(sat.start, sat.stop)])
-    assert f"An even spread would give {percent(even)}." in said(app)
+    assert f"An even spread would give {percent(even)}." in words(app)
 
 
 def test_where_all_heads_do_the_same_none_is_said_to_be_the_best(
@@ -144,7 +144,7 @@ def test_where_all_heads_do_the_same_none_is_said_to_be_the_best(
     """The first token of a model that looks back sees nothing but itself."""
     folder = str(checkpoint("gpt2"))
     app = open_page(PAGE, view="who", text="a cat", model=folder, looks="1", at="1")
-    assert re.search(r"All \d+ heads do the same: 100% of the attention of “a” goes there\.", said(app))
+    assert re.search(r"All \d+ heads do the same: 100% of the attention of “a” goes there\.", words(app))
 
 
 def test_in_cross_attention_the_words_are_those_of_two_texts(
@@ -184,13 +184,13 @@ def test_which_head_looks_at_a_place(share: str, looked_at: str, open_page: Open
     frame = head_table([engine.attend(BERT, *texts, max_tokens=1024)]).frame().sort_values(share, ascending=False)
     best = frame.iloc[0]
     name = f"Layer {best['layer'] + 1:.0f}, head {best['head'] + 1:.0f}"
-    assert f"{name} looks at {looked_at} most: {best[share]:.0%} of a token’s attention goes there" in said(app)
+    assert f"{name} looks at {looked_at} most: {best[share]:.0%} of a token’s attention goes there" in words(app)
     assert next(iter(bars(app))) == name
     even = best[share] / best[f"{share}_lift"]
-    assert f"An even spread would give {percent(even)}." in said(app)
+    assert f"An even spread would give {percent(even)}." in words(app)
     strong = 0.2 if even <= 0.1 else 0.5  # in short texts an even spread comes near a fifth
     n_strong = (frame[share] > strong).sum()
-    assert re.search(rf"Of 72 heads, {n_strong or 'none'} gives? more than {strong:.0%}\.", said(app))
+    assert re.search(rf"Of 72 heads, {n_strong or 'none'} gives? more than {strong:.0%}\.", words(app))
     assert app.selectbox(key="attention_ask").options[1:] == [
         f"Which head looks at {what}?"
         for what in (
@@ -205,7 +205,7 @@ def test_which_head_looks_at_a_place(share: str, looked_at: str, open_page: Open
 )
 def test_what_a_text_does_not_have_is_said(share: str, message: str, open_page: Open) -> None:
     app = open_page(PAGE, view="who", ask=share, text="A cat sat.")
-    assert message in said(app)
+    assert message in words(app)
     assert not app.get("plotly_chart")
 
 

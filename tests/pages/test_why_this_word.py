@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from on_screen import cell_maps
+from on_screen import cell_maps, said
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
@@ -20,12 +20,6 @@ from viz.erasure import LEGEND
 PAGE = "pages/masked_words/page.py"
 TEXT = "The keys to the cabinet are on the table."
 Open = Callable[..., AppTest]
-
-
-def said(app: AppTest) -> str:
-    return " ".join(e.value for kind in ("markdown", "caption", "warning") for e in app.main.get(kind)).replace(
-        "\\", ""
-    )
 
 
 def figure(app: AppTest) -> dict[str, Any]:

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import tuning
 from gated import PATIENCE
-from layers_page import said
-from on_screen import button
+from on_screen import button, said
 from streamlit.testing.v1 import AppTest
 from train_page import charts, lines
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from layers_page import said
 from nasty import MARKDOWN, NASTY
+from on_screen import said
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest, local_script_runner
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tuning
-from layers_page import said
+from on_screen import said
 from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 from streamlit.testing.v1 import AppTest

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import tuning
-from layers_page import said
 from nasty import MARKDOWN, NASTY
-from on_screen import button
+from on_screen import button, said
 from streamlit.testing.v1 import AppTest
 from train_page import chart, lines
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from on_screen import said
 from streamlit.testing.v1 import AppTest
 
 from model_zoo.errors import InvalidInput
@@ -23,11 +24,6 @@ CAT, BUT, SING = SENTENCES
 
 def labelled(app: AppTest, label: str) -> Any:
     return next(button for button in app.button if button.label == label)
-
-
-def said(app: AppTest) -> str:
-    """All texts of the page."""
-    return "\n".join(each.value for kind in (app.markdown, app.caption, app.info, app.warning) for each in kind)
 
 
 def options(app: AppTest) -> list[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cost_view import measurement
 from gated import PATIENCE
+from on_screen import said
 from streamlit.testing.v1 import AppTest
 
 from jobs import Desk
@@ -44,10 +45,6 @@ def job_of(app: AppTest) -> LessonTraining:
     found = desk.current(LessonTraining)
     assert found is not None
     return found
-
-
-def said(app: AppTest) -> str:
-    return "\n".join(one.value for one in (*app.markdown, *app.caption, *app.info)).replace("\\", "")
 
 
 def go(app: AppTest, step: int) -> AppTest:
