@@ -27,7 +27,7 @@ NO_PICTURES = ("browser", "copy_link", "keeper", "slides")  # components that dr
 PREPARED = "window[Symbol.for('look inside BERT: the browser is prepared')]"
 # In a page of ``visit``: the server has answered what was asked and been silent for a moment, which the page needs to
 # notice; the script has run, and nothing is being redrawn.
-SETTLED = """window.asked <= window.answered && performance.now() - window.answered > 100
+IDLE = """window.asked <= window.answered && performance.now() - window.answered > 100
     && document.querySelector('[data-test-script-state]')?.dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-stale="true"]')"""
 
