@@ -12,8 +12,9 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from analysis.effects import Array, changes
 from analysis.words import Unit
-from model_zoo.types import MaskPrediction, Prediction
+from model_zoo.types import Change, Effects, Prediction
 
 UNNOTICED = 0.1
 """Bits: an effect below this changes a probability by less than a fourteenth, which nobody sees."""
@@ -47,18 +48,26 @@ def erasable(units: Iterable[Unit], masks: Collection[int]) -> tuple[Unit, ...]:
     return tuple(unit for unit in units if not unit.special and hidden.isdisjoint(range(unit.start, unit.stop)))
 
 
-def erasures(
-    words: Sequence[Unit], answers: Sequence[Sequence[MaskPrediction]], position: int, followed: Prediction
-) -> tuple[Erasure, ...]:
-    """The effects, word by word, on the token ``followed`` (with its probability before) of the mask at ``position``.
+def each_hidden(words: Iterable[Unit]) -> tuple[Change, ...]:
+    """What the engine is asked about: a change a word, in which all its tokens are hidden."""
+    return tuple(Change(hidden=tuple(range(word.start, word.stop))) for word in words)
 
-    ``answers`` are those of all masks while a word is hidden, with the token among their targets.
+
+def bits_lost(effects: Effects) -> Array:
+    """What log2 P of the answer loses when each word is hidden by itself, (words,): before less after."""
+    return -changes(effects, "bits")
+
+
+def erasures(words: Sequence[Unit], effects: Sequence[Effects], followed: Prediction) -> tuple[Erasure, ...]:
+    """What hiding each word by itself does to ``followed``, which is the answer of the effects or the one against it;
+    the effects are of all words together, in their order.
     """
+    readings = [(part.answer, reading) for part in effects for reading in part.readings]
     found = []
-    for word, of_word in zip(words, answers, strict=True):
-        answer = next(one for one in of_word if one.position == position)
-        target = next(one for one in answer.targets if one.id == followed.id)
-        found.append(Erasure(word, followed.probability, target.probability, answer.best[0]))
+    for word, (answer, reading) in zip(words, readings, strict=True):
+        log = reading.log_probability if answer.id == followed.id else reading.against_log_probability
+        assert log is not None
+        found.append(Erasure(word, followed.probability, math.exp(log), reading.best[0]))
     return tuple(found)
 
 

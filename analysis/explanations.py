@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.words import Unit
-from model_zoo.types import Attribution, Effects, FloatArray
+from model_zoo.types import Attribution, FloatArray
 
 Array = npt.NDArray[np.float64]
 Way = Literal["deletion", "insertion"]
@@ -28,12 +28,6 @@ def by_word(attribution: Attribution, units: Sequence[Unit]) -> Array:
     """A number a word, (words,): the sum over its tokens."""
     scores: FloatArray = attribution.scores
     return np.array([float(scores[unit.start : unit.stop].sum()) for unit in units])
-
-
-def occlusion(effects: Effects) -> Array:
-    """What is lost of ln P of the answer when each word is hidden by itself, (words,): Zeiler & Fergus 2014."""
-    before = effects.untouched.log_probability
-    return np.array([before - reading.log_probability for reading in effects.readings])
 
 
 def ranked_words(units: Sequence[Unit]) -> tuple[int, ...]:

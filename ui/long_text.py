@@ -16,8 +16,17 @@ from ui.messages import as_text
 Piece = TypeVar("Piece")
 
 LONG = 128  # tokens; beyond, running every word takes seconds and waits to be asked for
+_AT_ONCE = 16  # words or tokens of a long text that are run between two looks at the bar
 _A_RUN = 0.1  # seconds at least between the parts of one run and those of the next
 _MINUTE = 90  # seconds; beyond, time left is said in minutes
+
+
+def portions(n_tokens: int, n: int) -> list[range]:
+    """The places of ``n`` words or tokens of a text, as many together as are run between two looks at the bar: all of a
+    short text, and a few of a long one.
+    """
+    at_once = _AT_ONCE if n_tokens > LONG else max(n, 1)
+    return [range(first, min(first + at_once, n)) for first in range(0, n, at_once)]
 
 
 def agreed(asked: Field[bool], n_tokens: int, what: str) -> bool:

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from analysis import explanations
 from analysis.agreement import readable
 from analysis.effects import By, changes
+from analysis.erasure import bits_lost, each_hidden
 from analysis.words import Unit
 from jobs.explaining import explainable
 from jobs.greedy import Greedy
@@ -194,17 +194,15 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
     if not units or len(scene.encoding) > _LONGEST_FOR_WORDS:
         return
     change = _change(off)
-    hidden = [tuple(range(unit.start, unit.stop)) for unit in units]
-    plain = tuple(Change(hidden=each) for each in hidden)
-    both = (change, *(replace(change, hidden=each) for each in hidden))
-    before = engine().ask(replace(question, changes=plain, top_k=1))
+    hidden = each_hidden(units)
+    both = (change, *(replace(change, hidden=each.hidden) for each in hidden))
+    before = engine().ask(replace(question, changes=hidden, top_k=1))
     after = engine().ask(replace(question, changes=both, top_k=1))
-    lost_before = explanations.occlusion(before)
-    lost_after = np.array(
-        [after.readings[0].log_probability - one.log_probability for one in after.readings[1:]]
-    )  # fmt: skip
-    lines = [_lit(units, lost, label, dark=scene.dark) for lost, label in
-             ((lost_before, "As it is"), (lost_after, "Off"))]  # fmt: skip
+    after = replace(after, untouched=after.readings[0], readings=after.readings[1:])
+    lines = [
+        _lit(units, bits_lost(effects), label, dark=scene.dark)
+        for effects, label in ((before, "As it is"), (after, "Off"))
+    ]
     st.markdown("**Words that the answer rests on**, before and after")
     token_line.draw(lines, key="words before and after")
     st.caption(
@@ -214,8 +212,7 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
 
 def _lit(units: Sequence[Unit], lost: Map, label: str, *, dark: bool) -> Line:
     items = []
-    for unit, nats in zip(units, lost, strict=True):
-        bits = float(nats) / float(np.log(2))
+    for unit, bits in zip(units, lost.tolist(), strict=True):
         number = "0" if abs(bits) < 0.05 else f"{bits:+.1f}".replace("-", "−")
         items.append(without_word(unit.label, bits, number, f"without “{unit.label}”: {number} bits lost", dark=dark))
     return Line(tuple(items), label=label)

@@ -27,7 +27,6 @@ PIECES_SCORED: Field[Scheme] = Field(
     "pieces_scored", "word l2r", one_of("how pieces are scored", ("word l2r", "original")), of="masked_words"
 )
 
-_AT_ONCE = 16  # tokens of a long text that are scored between two looks at the bar
 _SCHEMES: Mapping[Scheme, str] = {"word l2r": "Piece by piece", "original": "Each given the others"}
 _SAID: Mapping[Scheme, str] = {
     "causal": "For a word in pieces it is the sum over its pieces, each guessed from all that comes before it. The "
@@ -103,11 +102,10 @@ def _scores(scene: Scene, encodings: Sequence[Encoding], scheme: Scheme) -> list
     n_runs = sum(map(len, encodings))
     if not long_text.agreed(LONG, longest, f"Score this long text: {n_runs:,} runs of the model"):
         return []
-    at_once = _AT_ONCE if longest > long_text.LONG else n_runs
     asked = [
-        (place, ScoreTokens(scene.model, encoding.text, scheme, part if at_once < len(encoding) else None))
+        (place, ScoreTokens(scene.model, encoding.text, scheme, part if len(part) < len(encoding) else None))
         for place, encoding in enumerate(encodings)
-        for part in (range(first, first + at_once) for first in range(0, len(encoding), at_once))
+        for part in long_text.portions(longest, len(encoding))
     ]
     parts = engine().stream_all([question for _, question in asked])
     found = long_text.collected(LONG, longest, parts, len(asked))

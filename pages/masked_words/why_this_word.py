@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
 
 from analysis.agreement import readable
-from analysis.erasure import UNNOTICED, Erasure, erasable, erasures, ranked
+from analysis.erasure import UNNOTICED, Erasure, each_hidden, erasable, erasures, ranked
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
-from model_zoo.questions.fill_mask import FillMask
-from model_zoo.types import MaskPrediction, Prediction, counted
+from model_zoo.questions.intervene import Intervene
+from model_zoo.types import MaskPrediction, Prediction, TargetAnswer, counted
 from pages.masked_words import words
 from pages.masked_words.fields import LONG, MASK
 from pages.masked_words.scene import Scene
@@ -72,14 +73,17 @@ def draw(scene: Scene) -> None:
 def _measured(
     scene: Scene, others: Sequence[Unit], answer: MaskPrediction, followed: Prediction
 ) -> tuple[Erasure, ...]:
-    both = {entry.id for entry in (answer.best[0], answer.original) if entry is not None}  # either can be chosen next
+    best, original = answer.best[0], answer.original
+    other = None if original is None or original.id == best.id else original.id  # either can be followed next
+    aim = TargetAnswer("mask", answer.position, best.id, other)
+    n = len(scene.encoding)
+    question = Intervene(scene.model, scene.text, None, scene.masked, aim, top_k=1)
+    changes = each_hidden(others)
     questions = [
-        FillMask(scene.model, scene.text, 1, {*scene.masked, *range(unit.start, unit.stop)}, sorted(both))
-        for unit in others
+        replace(question, changes=changes[part.start : part.stop]) for part in long_text.portions(n, len(others))
     ]
-    parts = engine().stream_all(questions)
-    found = dict(long_text.collected(LONG, len(scene.encoding), parts, len(others)))
-    return erasures(others, [found[place] for place in range(len(others))], answer.position, followed)
+    found = dict(long_text.collected(LONG, n, engine().stream_all(questions), len(questions)))
+    return erasures(others, [found[place] for place in range(len(questions))], followed)
 
 
 def _said(largest: Sequence[Erasure], followed: Prediction, best: Prediction) -> str:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import math
+
+import builders
 import pytest
 
-from analysis.erasure import Erasure, erasable, erasures, ranked
+from analysis.erasure import Erasure, bits_lost, each_hidden, erasable, erasures, ranked
 from analysis.words import Unit
-from model_zoo.types import MaskPrediction, Prediction, Target
+from model_zoo.types import Change, Effects, Prediction, Reading
 
 WORDS = [Unit("[CLS]", 0, 1, 0, True), Unit("unbelievable", 1, 4, 0, False), Unit("cat", 4, 5, 0, False)]
 GUESS = Prediction("sat", 7, 0.5)
+OTHER = Prediction("ran", 8, 0.25)
 
 
-def answer(position: int, probability: float) -> MaskPrediction:
-    target = Target("sat", "sat", 7, probability, 0.0, 1)
-    other = Target("ran", "ran", 8, 0.9, 0.0, 1)
-    return MaskPrediction(position, (Prediction("ran", 8, 0.9),), 0.0, targets=(other, target))
+def reading(p: float, p_of_other: float) -> Reading:
+    return Reading(math.log(p), 0, math.log(p_of_other), 0, 0, (OTHER,))
+
+
+def hidden(*after: tuple[float, float]) -> Effects:
+    """What comes of hiding some words: how likely each of the two tokens is then."""
+    readings = tuple(reading(*each) for each in after)
+    return Effects(builders.encoding(["a"]), builders.info(), 6, GUESS, OTHER, reading(0.5, 0.25), readings)
 
 
 def test_words_with_a_mask_and_special_tokens_stay() -> None:
@@ -24,13 +32,20 @@ def test_words_with_a_mask_and_special_tokens_stay() -> None:
     assert erasable(WORDS, [1, 4]) == ()
 
 
-def test_the_effect_is_that_on_one_token_at_one_mask() -> None:
-    found = erasures(WORDS[1:], [[answer(1, 0.9), answer(6, 0.125)], [answer(4, 0.2), answer(6, 1.0)]], 6, GUESS)
-    assert [(one.before, one.after) for one in found] == [(0.5, 0.125), (0.5, 1.0)]
-    assert [one.bits for one in found] == [2, -1]
+def test_a_word_is_hidden_whole() -> None:
+    assert each_hidden(WORDS[1:]) == (Change(hidden=(1, 2, 3)), Change(hidden=(4,)))
+
+
+def test_the_effect_is_what_one_token_loses() -> None:
+    effects = hidden((0.125, 0.5)), hidden((1.0, 0.125))
+    found = erasures(WORDS[1:], effects, GUESS)
+    assert [(one.before, one.after) for one in found] == [(0.5, pytest.approx(0.125)), (0.5, 1.0)]
+    assert [one.bits for one in found] == pytest.approx([2, -1])
+    assert bits_lost(hidden((0.125, 0.5), (1.0, 0.125))) == pytest.approx([2, -1])
     assert found[0].guess.token == "ran"
+    assert [one.bits for one in erasures(WORDS[1:], effects, OTHER)] == pytest.approx([-1, 1])
     with pytest.raises(ValueError, match="zip"):
-        erasures(WORDS[1:], [], 6, GUESS)
+        erasures(WORDS[1:], [], GUESS)
 
 
 def test_the_largest_effects_come_first_whatever_their_direction() -> None:

@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 
 from analysis import explanations
 from analysis.words import Unit, word_units
-from model_zoo.types import Attribution, Effects, Prediction, Reading
+from model_zoo.types import Attribution, Prediction
 
 CAT = Prediction("cat", 1, 0.5)
 
@@ -27,16 +27,6 @@ def test_a_word_has_what_its_tokens_have_together() -> None:
     assert explanations.by_word(found, units).tolist() == [3, -0.5]
     with pytest.raises(ValueError, match="read-only"):
         found.scores[0] = 1
-
-
-def test_occlusion_is_what_is_lost() -> None:
-    def reading(p: float) -> Reading:
-        return Reading(math.log(p), 0, None, None, 0, (CAT,))
-
-    effects = Effects(
-        builders.encoding(["a"]), builders.info(), 1, CAT, None, reading(0.5), (reading(0.25), reading(1.0))
-    )
-    assert explanations.occlusion(effects) == pytest.approx([math.log(2), -math.log(2)])
 
 
 def test_words_go_and_come_in_the_order_of_their_scores() -> None:

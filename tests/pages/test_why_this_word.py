@@ -13,7 +13,6 @@ from on_screen import cell_maps, said
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
-from pages.masked_words import how_surprising
 from ui import long_text
 from viz.erasure import LEGEND
 
@@ -94,7 +93,7 @@ def test_a_long_text_says_how_long_it_takes_and_can_be_stopped(
 ) -> None:
     monkeypatch.setattr(long_text, "LONG", 8)
     monkeypatch.setattr(long_text, "_A_RUN", 0)
-    monkeypatch.setattr(how_surprising, "_AT_ONCE", 2)
+    monkeypatch.setattr(long_text, "_AT_ONCE", 2)
     said_on_the_way: list[str] = []
     monkeypatch.setattr(long_text, "_say", lambda _bar, _share, words: said_on_the_way.append(words))
     app = open_page(PAGE, text=TEXT, masks="6", view=view)
