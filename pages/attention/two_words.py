@@ -12,9 +12,9 @@ from model_zoo.types import Encoding
 from pages.attention import measured
 from pages.attention.scene import Scene
 from ui.field import Field, places
+from ui.mask_strip import Span, carried
 from ui.messages import as_text, told_apart
 from ui.widgets import TEXT
-from ui.word_strip import Span, carried
 from viz.layout import clipped, visible_text
 from web.engine import engine
 

@@ -15,8 +15,9 @@ from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Effects, Encoding, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
 from pages.cause.fields import ANSWER, BY, FOIL, MASK, MASKS
-from ui import address, notes, widgets, word_strip
+from ui import address, mask_strip, notes, widgets
 from ui.appearance import is_dark
+from ui.mask_strip import MaskedText
 from ui.messages import as_text
 from ui.page import Need, View
 from ui.widgets import MODEL, PAIR, TEXT
@@ -36,22 +37,12 @@ _BY: dict[By, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """``masked`` are the tokens that were clicked, ``typed`` the masks in the text, from 0. ``asked`` is what all of it
-    was made of: a view that is drawn again by itself sees by it whether that still holds.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene(MaskedText):
+    """``made_of`` is what it was made of: a view that is drawn again by itself sees by it whether that still holds."""
 
-    info: ModelInfo
-    encoding: Encoding
     reads: Reads
-    masked: tuple[int, ...]
-    typed: tuple[int, ...]
-    asked: tuple[object, ...]
-
-    @property
-    def model(self) -> str:
-        return self.info.id
+    made_of: tuple[object, ...]
 
     @property
     def dark(self) -> bool:
@@ -66,10 +57,6 @@ class Scene:
     def words(self) -> tuple[Unit, ...]:
         """The words that were written."""
         return tuple(unit for unit in self.units if not unit.special)
-
-    @property
-    def masks(self) -> tuple[int, ...]:
-        return tuple(sorted({*self.masked, *self.typed}))
 
     @property
     def position(self) -> int | None:
@@ -93,7 +80,7 @@ class Scene:
             return why_not
         if not self.masks:
             return "Nothing is masked yet. Click a word above, and see what the model’s guess for it rests on."
-        return word_strip.too_many(len(self.masks))
+        return mask_strip.too_many(len(self.masks))
 
     @property
     def question(self) -> Intervene:
@@ -163,18 +150,12 @@ def make(_view: View[Scene]) -> Scene:
         notes.complaints(["This model reads one text, so the second one is left out."])
     encoding = engine().encode(model, text, pair if reads in ("next sentence", "class") else None)
     _warn(encoding)
-    if reads != "mask":
-        return Scene(info, encoding, reads, (), (), _asked())
-    mask = engine().vocabulary(model).mask_id
-    typed = tuple(place for place, token in enumerate(encoding.ids) if token == mask)
-    spans = [
-        None if special else span for span, special in zip(encoding.offsets, encoding.special, strict=True)
-    ]  # fmt: skip
-    clicked = word_strip.carried(MASKS, encoding.text, spans)
-    return Scene(info, encoding, reads, tuple(set(clicked) - set(typed)), typed, _asked())
+    mask_id = engine().vocabulary(model).mask_id
+    masked, typed = mask_strip.masks_of(encoding, mask_id, MASKS) if reads == "mask" else ((), ())
+    return Scene(info=info, encoding=encoding, masked=masked, typed=typed, reads=reads, made_of=_made_of())
 
 
-def _asked() -> tuple[object, ...]:
+def _made_of() -> tuple[object, ...]:
     return TEXT.value, PAIR.value, MODEL.value, MASKS.value
 
 
@@ -208,32 +189,15 @@ def row(scene: Scene) -> DeltaGenerator:
     """The words to click on where the answer is at a mask, and the line of controls beside them. Draws the whole page
     again where a control of the view has changed what the scene was made of.
     """
-    if scene.asked != _asked():
+    if scene.made_of != _made_of():
         st.rerun()
-    if scene.reads != "mask":
-        return widgets.controls()
-
-    def choose(clicked: list[int]) -> None:
-        tokens = {token for place in clicked for token in range(scene.words[place].start, scene.words[place].stop)}
-        MASKS.value = tuple(sorted(tokens - set(scene.typed)))
-
-    hidden = set(scene.masks)
-    shown = [
-        place for place, unit in enumerate(scene.words) if not hidden.isdisjoint(range(unit.start, unit.stop))
-    ]  # fmt: skip
-    with st.container(horizontal=True, vertical_alignment="top", gap="small", key="words"):
-        word_strip.draw([unit.label for unit in scene.words], shown, "cause_strip", choose)
-        return widgets.controls()
+    return scene.ask_words(scene.words, MASKS) if scene.reads == "mask" else widgets.controls()
 
 
 def answers(scene: Scene) -> None:
     """Which answer is followed, and against which one; and which mask, where there are several."""
     if scene.reads == "mask" and len(scene.masks) > 1:
-        names = [
-            f"Mask {number}: " + ("typed" if at in scene.typed else f"was “{scene.encoding.tokens[at]}”")
-            for number, at in enumerate(scene.masks, start=1)
-        ]
-        word_strip.one_mask(MASK, names)
+        mask_strip.one_mask(MASK, scene.names)
     with widgets.popover("Answer", ":material/ads_click:"):
         st.text_input(
             "The answer that is followed",

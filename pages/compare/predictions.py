@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis import scoring
 from analysis.agreement import agreement, rank_of, readable
@@ -14,7 +15,7 @@ from model_zoo.text import word_spans
 from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
 from pages.compare.fields import BESIDE, LONG, MASK, MASKS
 from pages.compare.scene import Scene, ask, beside_each_other, common_words, gather, good, show_failure
-from ui import figures, notes, save, token_line, widgets, word_strip
+from ui import figures, mask_strip, notes, save, token_line, widgets
 from ui.field import Field, within
 from ui.messages import as_text, failures_as_messages
 from ui.page import View
@@ -27,7 +28,6 @@ GUESSES: Field[int] = Field("guesses", 5, within("the number of guesses", 1, _MO
 
 _TYPED = re.compile(r"\[MASK\]|<mask>")
 _LONG = 128  # tokens; beyond, scoring takes seconds and waits to be asked for
-_STRIP = "words masked for comparison"
 
 
 def draw(scene: Scene) -> None:
@@ -52,13 +52,11 @@ def _length(scene: Scene) -> None:
 
 def _masks(scene: Scene) -> None:
     """Click words, or type masks; every model's guesses beside each other."""
-    row = st.container(horizontal=True, key="words")
-    with row:
-        words, spans = _strip(scene.text)
+    words, spans, controls = _strip(scene.text)
     if not spans:
         st.info("Nothing is masked yet. Click a word above, or type [MASK] into the text.", icon="👆")
         return
-    too_many = word_strip.too_many(len(spans))
+    too_many = mask_strip.too_many(len(spans))
     if too_many:
         st.info(too_many, icon=":material/edit:")
         return
@@ -66,8 +64,9 @@ def _masks(scene: Scene) -> None:
     with st.spinner("Running the models …", show_time=True):
         found = ask(scene.models, lambda model: engine().fill_mask(model, masked, _MOST_GUESSES))
     answers = good(found)
-    with row:
-        place = _which_mask(words)
+    names = mask_strip.mask_names(words)
+    with controls:
+        place = mask_strip.one_mask(MASK, names)
     top = GUESSES.value
     here = [every[place].best[0].probability for every in answers.values() if place < len(every)]
 
@@ -85,7 +84,7 @@ def _masks(scene: Scene) -> None:
 
     beside_each_other(scene, found, bars, columns=len(found), named=False)
     if answers:
-        _agreement(scene, answers, words)
+        _agreement(scene, answers, names)
         with widgets.controls("guesses"):
             st.slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound, width=320)
             save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
@@ -98,17 +97,19 @@ def _typed_and_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, 
     return typed, [span for span in word_spans(text) if inside.isdisjoint(range(*span))]
 
 
-def _strip(text: str) -> tuple[list[str], list[tuple[int, int]]]:
-    """The words of the text to click on. Returns what stands at each mask ("" where it was typed), and where."""
+def _strip(text: str) -> tuple[list[str], list[tuple[int, int]], DeltaGenerator]:
+    """The words of the text to click on. Returns what stands at each mask ("" where it was typed), and where; and the
+    line of controls beside them.
+    """
     typed, words = _typed_and_words(text)
-    clicked = word_strip.carried(MASKS, text, words)
+    clicked = mask_strip.carried(MASKS, text, words)
 
     def choose(places: list[int]) -> None:
         MASKS.value = tuple(sorted(places))
 
-    word_strip.draw([text[slice(*span)] for span in words], clicked, _STRIP, choose)
+    controls = mask_strip.draw([text[slice(*span)] for span in words], clicked, choose)
     spans = sorted([*typed, *(words[place] for place in clicked)])
-    return ["" if span in typed else text[slice(*span)] for span in spans], spans
+    return ["" if span in typed else text[slice(*span)] for span in spans], spans, controls
 
 
 def _with_masks(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -124,16 +125,6 @@ def _shortened(answer: MaskPrediction, top: int) -> MaskPrediction:
     return MaskPrediction(answer.position, best, answer.log_total)
 
 
-def _which_mask(words: Sequence[str]) -> int:
-    """The mask whose guesses are drawn, its place among all."""
-    with widgets.controls():
-        return word_strip.one_mask(MASK, [_named(place, words) for place in range(len(words))])
-
-
-def _named(place: int, words: Sequence[str]) -> str:
-    return f"Mask {place + 1}: " + (f"was “{words[place]}”" if words[place] else "typed")
-
-
 def _rank(word: str, answer: MaskPrediction) -> None:
     """Where among the guesses the word is that stood there; one mask holds one token, so it may not be there."""
     if word:
@@ -142,12 +133,12 @@ def _rank(word: str, answer: MaskPrediction) -> None:
         st.caption(as_text(f"“{word}” is {told}."))
 
 
-def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], words: Sequence[str]) -> None:
+def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], names: Sequence[str]) -> None:
     """For every mask the first guess of each model, and how far those of A and B agree."""
     top = GUESSES.value
     n_masks = min(len(every) for every in answers.values())
     rows = [
-        {"mask": _named(place, words)} | {scene.name(model): _guess(every[place]) for model, every in answers.items()}
+        {"mask": names[place]} | {scene.name(model): _guess(every[place]) for model, every in answers.items()}
         for place in range(n_masks)
     ]
     if scene.a in answers and scene.b in answers and scene.a != scene.b:

@@ -11,7 +11,8 @@ from analysis.words import Unit, token_units, word_units
 from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Vocabulary
 from pages.masked_words.examples import EXAMPLES
 from pages.masked_words.fields import MASKS, WORDS
-from ui import address, notes, widgets, word_strip
+from ui import address, mask_strip, notes, widgets
+from ui.mask_strip import MaskedText
 from ui.messages import as_text
 from ui.page import Need, View
 from ui.widgets import TEXT
@@ -21,22 +22,15 @@ from web.engine import engine
 _SENT = "text and masks as sent away"
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """``units`` are the words or tokens that can be clicked; ``masked`` are the tokens that were, from 0.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene(MaskedText):
+    """``units`` are the words or tokens that can be clicked.
 
     A causal model has no masks: it guesses what comes next, from what came before.
     """
 
-    info: ModelInfo
-    encoding: Encoding
     vocabulary: Vocabulary
     units: tuple[Unit, ...]
-    masked: tuple[int, ...]
-
-    @property
-    def model(self) -> str:
-        return self.info.id
 
     @property
     def causal(self) -> bool:
@@ -45,27 +39,6 @@ class Scene:
     @property
     def text(self) -> str:
         return self.encoding.text
-
-    @property
-    def typed(self) -> tuple[int, ...]:
-        """The masks that were typed into the text."""
-        ids = self.encoding.ids
-        return tuple(place for place, token in enumerate(ids) if token == self.vocabulary.mask_id)
-
-    @property
-    def masks(self) -> tuple[int, ...]:
-        """Those clicked and those typed."""
-        return tuple(sorted({*self.masked, *self.typed}))
-
-    def has_mask(self, unit: Unit) -> bool:
-        ids, mask = self.encoding.ids, self.vocabulary.mask_id
-        return any(ids[token] == mask or token in self.masked for token in range(unit.start, unit.stop))
-
-    def name(self, position: int) -> str:
-        """A mask by its number and what stood there, as plain text."""
-        number = self.masks.index(position) + 1
-        was = "typed" if position in self.typed else f"was “{self.encoding.tokens[position]}”"
-        return f"Mask {number}: {was}"
 
     def lacks(self, need: Need) -> str | None:
         """A causal model lacks no mask, since its guess needs none."""
@@ -81,7 +54,7 @@ class Scene:
             own = self.vocabulary.mask_token or "[MASK]"
             return f"Nothing is masked yet. Click a word above, or type {own} into the text."
         if need == "mask" and not self.causal:
-            return word_strip.too_many(len(self.masks))
+            return mask_strip.too_many(len(self.masks))
         return None
 
     def sentence(self, answer: MaskPrediction) -> str:
@@ -92,11 +65,6 @@ class Scene:
             said += f"; it was “{readable(answer.original.token)}”"
         number = f"Mask {self.masks.index(answer.position) + 1}: " if len(self.masks) > 1 else ""
         return f"{number}{said}."
-
-    @property
-    def names(self) -> list[str]:
-        """Of all masks, in their order."""
-        return [self.name(position) for position in self.masks]
 
 
 def make(_view: View[Scene]) -> Scene:
@@ -137,12 +105,8 @@ def _hide(info: ModelInfo, text: str) -> Scene:
     vocabulary = engine().vocabulary(info.id)
     _warn(encoding, vocabulary, text)
     units = tuple(unit for unit in (word_units if WORDS.value else token_units)(encoding) if not unit.special)
-    if info.lm:
-        return Scene(info, encoding, vocabulary, units, ())
-    spans = [
-        None if special else span for span, special in zip(encoding.offsets, encoding.special, strict=True)
-    ]  # fmt: skip
-    return Scene(info, encoding, vocabulary, units, word_strip.carried(MASKS, encoding.text, spans))
+    masked, typed = ((), ()) if info.lm else mask_strip.masks_of(encoding, vocabulary.mask_id, MASKS)
+    return Scene(info=info, encoding=encoding, masked=masked, typed=typed, vocabulary=vocabulary, units=units)
 
 
 def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:

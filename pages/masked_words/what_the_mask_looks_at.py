@@ -12,9 +12,9 @@ from pages.masked_words.scene import Scene, send_away
 from ui import figures
 from ui.address import link
 from ui.appearance import is_dark
+from ui.mask_strip import one_mask
 from ui.messages import as_text
 from ui.page import View, lacking
-from ui.word_strip import one_mask
 from viz.layer_attention import layer_attention
 from web.engine import engine
 

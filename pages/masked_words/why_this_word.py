@@ -20,9 +20,9 @@ from pages.masked_words.scene import Scene
 from ui import figures, long_text, save, token_line, widgets
 from ui.appearance import is_dark
 from ui.field import Field, one_of
+from ui.mask_strip import one_mask
 from ui.messages import as_text
 from ui.page import View, lacking
-from ui.word_strip import one_mask
 from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent
 from web.engine import engine

@@ -148,7 +148,7 @@ def test_guesses_for_clicked_and_typed_masks(two: tuple[str, str], open_page: Op
     for chart, every in zip(app.get("plotly_chart"), answers, strict=True):
         x = json.loads(chart.proto.spec)["data"][0]["x"]
         assert x == pytest.approx([entry.probability for entry in every[1].best[:3]])
-    app.button_group(key="words masked for comparison").set_value([]).run()
+    app.button_group(key="mask_strip").set_value([]).run()
     app.text_area(key="text").set_value("The cat sat.").run()
     assert "Nothing is masked yet" in said(app)
 

@@ -68,7 +68,7 @@ def test_the_mask_is_where_the_question_leads(
     here.use(here.widget("text"), typed)
     if clicked is not None:
         assert f"click “{clicked}”" in link.question
-        strip = here.widget("words masked for comparison")
+        strip = here.widget("mask_strip")
         here.use(strip, (next(word for word in strip.options if clicked in word),))  # type: ignore[attr-defined]
     assert dict(here.address.query)["masks"] == page.query_of(link)["masks"]
 

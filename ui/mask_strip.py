@@ -1,0 +1,168 @@
+"""The words of a text to click on: a click masks a word, another one unmasks it, and edits carry masks along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis.corruption import moved
+from analysis.words import Unit
+from model_zoo.types import Encoding, ModelInfo
+from ui import widgets
+from ui.address import anchors
+from ui.field import Field
+from ui.messages import as_text, told_apart
+
+KEY = "mask_strip"
+_MOST_WORDS = 600  # that can be clicked; a browser takes seconds to draw thousands of buttons
+MOST_MASKS = 100  # that are filled at a time
+
+Span = tuple[int, int]
+"""From the first character to the one behind the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskedText:
+    """A text as a model reads it, and its masks: ``masked`` are the tokens that were clicked, ``typed`` the masks that
+    stand in the text itself, from 0.
+    """
+
+    info: ModelInfo
+    encoding: Encoding
+    masked: tuple[int, ...] = ()
+    typed: tuple[int, ...] = ()
+
+    @property
+    def model(self) -> str:
+        return self.info.id
+
+    @property
+    def masks(self) -> tuple[int, ...]:
+        """The tokens that are masks, clicked or typed."""
+        return tuple(sorted({*self.masked, *self.typed}))
+
+    def has_mask(self, unit: Unit) -> bool:
+        return not set(self.masks).isdisjoint(range(unit.start, unit.stop))
+
+    @property
+    def names(self) -> list[str]:
+        """What the masks are called, in their order, as plain text."""
+        tokens = self.encoding.tokens
+        return mask_names(["" if place in self.typed else tokens[place] for place in self.masks])
+
+    def name(self, position: int) -> str:
+        """What the mask at a token is called, as plain text."""
+        return self.names[self.masks.index(position)]
+
+    def ask_words(self, units: Sequence[Unit], field: Field[tuple[int, ...]]) -> DeltaGenerator:
+        """``units`` to click on, of which those with a mask are held down; what is clicked is kept in ``field``. What
+        stood at a mask stays in view. Returns the line of controls beside them.
+        """
+
+        def choose(clicked: list[int]) -> None:
+            tokens = {token for place in clicked for token in range(units[place].start, units[place].stop)}
+            field.value = tuple(sorted(tokens - set(self.typed)))
+
+        shown = [place for place, unit in enumerate(units) if self.has_mask(unit)]
+        return draw([unit.label for unit in units], shown, choose)
+
+
+def masks_of(
+    encoding: Encoding, mask_id: int | None, field: Field[tuple[int, ...]]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """``masked`` and ``typed`` of a ``MaskedText``: the clicked tokens, kept in ``field`` and moved along where the
+    text was edited, and the masks in the text itself.
+    """
+    typed = tuple(place for place, token in enumerate(encoding.ids) if token == mask_id)
+    spans = [None if special else span for span, special in zip(encoding.offsets, encoding.special, strict=True)]
+    clicked = carried(field, encoding.text, spans)
+    return tuple(place for place in clicked if place not in typed), typed
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """A text as it was when words of it were clicked last, and where each of its places stands."""
+
+    text: str
+    spans: tuple[Span | None, ...]
+    clicked: tuple[int, ...]
+
+
+def carried(field: Field[tuple[int, ...]], text: str, spans: Sequence[Span | None]) -> tuple[int, ...]:
+    """The clicked places, moved along when the text was edited or is cut differently by now, and kept in ``field``.
+
+    ``spans`` says where each place stands in the text, None for one that cannot be clicked. Of a place whose text was
+    edited that stays which covers what is left of it.
+    """
+    clicked, here = field.value, tuple(spans)
+    before: _Anchor | None = anchors().get(field.key)
+    if before is not None and set(clicked) <= set(before.clicked) and (before.text, before.spans) != (text, here):
+        covered = {at for place in clicked for at in range(*(before.spans[place] or (0, 0)))}
+        still = set(moved(before.text, text, covered))
+        clicked = tuple(
+            place for place, span in enumerate(here) if span is not None and not still.isdisjoint(range(*span))
+        )
+    clicked = tuple(place for place in clicked if place < len(here) and here[place] is not None)
+    field.value = clicked
+    anchors()[field.key] = _Anchor(text, here, clicked)
+    return clicked
+
+
+def draw(labels: Sequence[str], clicked: Collection[int], choose: Callable[[list[int]], None]) -> DeltaGenerator:
+    """The first words as buttons, those at the places ``clicked`` held down; ``choose`` is given the places after a
+    click, those of words without a button as they were. Beyond two rows they scroll. Returns the line of controls
+    beside them.
+    """
+    shown = told_apart(map(as_text, labels[:_MOST_WORDS]))
+    st.session_state[KEY] = sorted(place for place in clicked if place < len(shown))
+    hidden = [place for place in clicked if place >= len(shown)]
+    with st.container(horizontal=True, vertical_alignment="top", gap="small", key="words"):
+        with st.container(key="word_strip"):
+            st.pills(
+                "Click words to mask them",
+                range(len(shown)),
+                selection_mode="multi",
+                key=KEY,
+                format_func=lambda place: shown[place] if place < len(shown) else "",
+                on_change=lambda: choose([*st.session_state[KEY], *hidden]),
+                label_visibility="collapsed",
+            )
+            if len(labels) > len(shown):
+                st.caption(f"The first {len(shown):,} of {len(labels):,} words can be clicked here.")
+        return widgets.controls()
+
+
+def too_many(n_masks: int) -> str | None:
+    """A sentence, if there are more masks than are filled at a time."""
+    if n_masks <= MOST_MASKS:
+        return None
+    return f"There are {n_masks:,} masks here, and at most {MOST_MASKS} are filled at a time. Take some away."
+
+
+def mask_names(stood: Sequence[str]) -> list[str]:
+    """What masks are called, as plain text: their number, and what ``stood`` there, "" for one that was typed."""
+    return [f"Mask {number}: " + (f"was “{was}”" if was else "typed") for number, was in enumerate(stood, start=1)]
+
+
+def one_mask(field: Field[int], names: Sequence[str]) -> int:
+    """The mask that a view is about, by its place among all, of which there is at least one; ``names`` are those of
+    all. It is asked for only where there are several.
+    """
+    places = range(len(names))
+    if len(names) == 1:
+        return 0
+    if field.value not in places:
+        field.value = 0
+    return int(
+        st.selectbox(
+            "Mask",
+            places,
+            **field.bound,
+            format_func=lambda place: names[place],
+            label_visibility="collapsed",
+            width=180,
+        )
+    )
