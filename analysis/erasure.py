@@ -59,13 +59,13 @@ def bits_lost(effects: Effects) -> Array:
 
 
 def erasures(words: Sequence[Unit], effects: Sequence[Effects], followed: Prediction) -> tuple[Erasure, ...]:
-    """What hiding each word by itself does to ``followed``, which is the answer of the effects or the one against it;
+    """What hiding each word by itself does to ``followed``, which is the answer of the effects or its foil;
     the effects are of all words together, in their order.
     """
     readings = [(part.answer, reading) for part in effects for reading in part.readings]
     found = []
     for word, (answer, reading) in zip(words, readings, strict=True):
-        log = reading.log_probability if answer.id == followed.id else reading.against_log_probability
+        log = reading.log_probability if answer.id == followed.id else reading.foil_log_probability
         assert log is not None
         found.append(Erasure(word, followed.probability, math.exp(log), reading.best[0]))
     return tuple(found)
