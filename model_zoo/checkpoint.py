@@ -19,26 +19,26 @@ from pathlib import Path
 from safetensors import safe_open
 
 from model_zoo.errors import BadCheckpoint
+from model_zoo.types import MB, megabytes
 
-_MB = 2**20
 # All but the weights is read whole and taken apart, which needs many times its size. The largest there are: 33 MB
 # (tokenizer.json of 256,000 tokens), 1.2 MB (tokenizer_config.json with reserved tokens), 1 MB (config.json with names
 # of 21,000 labels), 5 MB (index of a checkpoint in 100 parts).
 _MOST_BYTES = {
-    "config.json": 4 * _MB,
-    "tokenizer_config.json": 8 * _MB,
-    "*.index.json": 16 * _MB,
-    "*.json": 64 * _MB,
-    "*.txt": 64 * _MB,
-    "*.model": 64 * _MB,
-    "*.jinja": _MB,
-    "vocab*": 64 * _MB,
-    "tokenizer*": 64 * _MB,
+    "config.json": 4 * MB,
+    "tokenizer_config.json": 8 * MB,
+    "*.index.json": 16 * MB,
+    "*.json": 64 * MB,
+    "*.txt": 64 * MB,
+    "*.model": 64 * MB,
+    "*.jinja": MB,
+    "vocab*": 64 * MB,
+    "tokenizer*": 64 * MB,
     "*.safetensors": math.inf,
     "pytorch_model*.bin": math.inf,
 }
 # The header of a checkpoint of 1,000 tensors takes 0.1 MB.
-_MOST_HEADER_BYTES = 16 * _MB
+_MOST_HEADER_BYTES = 16 * MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ def refuse_size(name: str, n_bytes: int, model: str) -> None:
     most = next((most for pattern, most in _MOST_BYTES.items() if fnmatchcase(name, pattern)), math.inf)
     if n_bytes > most:
         raise BadCheckpoint(
-            f"“{name}” of “{model}” has {n_bytes / 1e6:,.0f} MB, and no such file needs more than "
-            f"{most / _MB:,.0f} MB. Choose another checkpoint."
+            f"“{name}” of “{model}” has {megabytes(n_bytes)}, and no such file needs more than "
+            f"{most / MB:,.0f} MB. Choose another checkpoint."
         )
 
 
@@ -150,7 +150,7 @@ def read_headers(files: Sequence[Path], model: str) -> Headers:
             with file.open("rb") as start:
                 n_bytes = int.from_bytes(start.read(8), "little")
             if n_bytes > _MOST_HEADER_BYTES:
-                raise ValueError(f"a header of {n_bytes / 1e6:,.0f} MB")
+                raise ValueError(f"a header of {megabytes(n_bytes)}")
             with safe_open(file, "np") as tensors:
                 for name in tensors.keys():  # noqa: SIM118 (it is no mapping)
                     names.append(name)

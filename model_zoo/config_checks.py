@@ -20,6 +20,7 @@ from torch.nn.modules import module as torch_module
 
 from model_zoo.errors import BadCheckpoint
 from model_zoo.sources import Source
+from model_zoo.types import MB
 
 # More than any published network has of layers, heads or experts; labels have names, 21,000 at the most.
 _MOST_OF_A_KIND = 1000
@@ -43,7 +44,7 @@ _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_decoder
 
 # Parts of the app's own network may be missing in the file (a head, a pooler), and tables of constants come on top.
 _SHARE = 1.5
-_SLACK_BYTES = 64 * 2**20
+_SLACK_BYTES = 64 * MB
 # Registered while a network is built: matrices that are tied afterwards, heads that the file lacks.
 _TENSORS_SHARE = 4
 _TENSORS_SLACK = 500

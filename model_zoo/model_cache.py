@@ -14,6 +14,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from model_zoo.errors import NoRoomNow, OutOfMemory
 from model_zoo.fair_queue import acquired, away
+from model_zoo.types import megabytes
 
 _LONG_WORK: Final = 0.75
 """Of the budget all long work takes at most, beside each other: pages go on needing models."""
@@ -135,9 +136,8 @@ class ModelCache(Generic[Source, Model]):
         """Needs the lock."""
         if n_bytes > self.budget:
             raise OutOfMemory(
-                f"{name} needs {n_bytes / 1e6:,.0f} MB, "
-                f"more than the {self.budget / 1e6:,.0f} MB this app may use for models. "
-                "Choose a smaller model, or run the app on a machine with more memory."
+                f"{name} needs {megabytes(n_bytes)}, more than the {megabytes(self.budget)} this app may use for "
+                "models. Choose a smaller model, or run the app on a machine with more memory."
             )
         if self._leaving(self._excess() + n_bytes) is None:
             raise _no_room_now(name, n_bytes, "the models in use")
@@ -196,6 +196,6 @@ class ModelCache(Generic[Source, Model]):
 
 def _no_room_now(name: str, n_bytes: int, others: str) -> NoRoomNow:
     return NoRoomNow(
-        f"{name} needs {n_bytes / 1e6:,.0f} MB and {others} leave no room for it. "
+        f"{name} needs {megabytes(n_bytes)} and {others} leave no room for it. "
         "Wait until they are done and try again, or choose a smaller model."
     )

@@ -116,14 +116,14 @@ def is_listed(model: str) -> bool:
     return registry.find(model.removeprefix(UNTRAINED)) is not None
 
 
-def find(model: str, bytes_per_parameter: int = 4, *, listed_only: bool = False, allowed: Pickles = "any") -> Source:
+def find(model: str, bytes_per_parameter: int = 4, *, any_model: bool = True, allowed: Pickles = "any") -> Source:
     """What ``model`` stands for: an id of the registry, a hub id or a local folder, or one of these after UNTRAINED.
 
-    With ``listed_only`` a name that is not the registry's is refused before anything is looked at: no file, no hub.
+    Without ``any_model`` a name that is not the registry's is refused before anything is looked at: no file, no hub.
     ``allowed`` are those whose pickles are converted. Raises UnknownModel, HubUnreachable, BadCheckpoint, DiskFull or
     OutOfMemory with a message fit for the screen.
     """
-    if listed_only and not is_listed(model) and not tuned.is_id(model):
+    if not any_model and not is_listed(model) and not tuned.is_id(model):
         raise UnknownModel(f"“{model[:100]}” is not in this app's list of models. Choose a model from the list.")
     if model.startswith(UNTRAINED):
         return replace(_find(model.removeprefix(UNTRAINED), bytes_per_parameter, allowed), untrained=True)

@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from pydantic import ValidationError
     from ray import serve
 
+    from model_zoo.types import MB
     from serving.app import TOKEN, Arguments, app
 
     try:
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         address="local",
         namespace="serve",
         num_cpus=found.cpus,
-        object_store_memory=found.object_store_mb * 10**6,
+        object_store_memory=found.object_store_mb * MB,
         include_dashboard=found.dashboard,
         dashboard_host=LOOPBACK,
         log_to_driver=False,

@@ -16,7 +16,7 @@ from typing import Any
 # Read where Ray is started, which may be after this file was imported. Nothing is sent home.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 from ray import cloudpickle, serve
 from ray.serve import metrics
 from ray.serve.config import RequestRouterConfig
@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from model_zoo import DEFAULT_MODEL, Engine, tuned
-from model_zoo.pickles import Pickles
+from model_zoo.engine_settings import EngineSettings
 from serving import routing
 from serving.service import Service
 from serving.tuning import trained_by_an_actor
@@ -41,8 +41,14 @@ _log = logging.getLogger("ray.serve")
 _SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 
 
-class Arguments(BaseModel):
-    """What the application can be told: ``serve run serving.app:app max_replicas=2``, or ``args`` of a config file."""
+# Defaults of a replica's engine that differ from those of an engine in a web process.
+_OF_A_REPLICA = {"any_model": False, "result_memory_mb": 128, "pickles": "listed", "runs": 2, "threads": 1}
+
+
+class Arguments(EngineSettings):
+    """What the application can be told: ``serve run serving.app:app max_replicas=2``, or ``args`` of a config file.
+    The engine's settings are those of each replica.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -50,22 +56,19 @@ class Arguments(BaseModel):
     max_replicas: int = Field(default=1, ge=1, description="Replicas at most.")
     cpus: float = Field(default=1, gt=0, description="Processors a replica counts for.")
     gpus: float = Field(default=0, ge=0, description="GPUs a replica has; 0.25 lets four share one.")
-    threads: int = Field(default=1, ge=1, description="Torch's threads for each run.")
-    runs: int = Field(default=2, ge=1, description="Model runs of a replica at a time; others wait in it.")
-    batch: int = Field(default=8, ge=1, description="Waiting questions of one kind and model run together at most.")
     busy: float = Field(default=8, gt=0, description="Requests at a replica, with those that wait, to add another at.")
     at_once: int = Field(default=64, ge=1, description="Requests that a replica takes in; more wait before it.")
     queue: int = Field(default=200, ge=1, description="Requests that wait before replicas; more are refused.")
-    model_memory_mb: int | None = Field(default=None, gt=0, description="Memory of a replica's models, MB.")
-    result_memory_mb: int = Field(default=128, gt=0, description="Memory of a replica's remembered answers, MB.")
-    listed_only: bool = Field(default=True, description="Whether only listed models are known.")
-    download_mb: int | None = Field(default=None, gt=0, description="Disk for downloaded models, MB.")
-    pickles: Pickles = Field(default="listed", description="Whose pickles are converted: never, listed, any.")
     tuned_folder: str = Field(
         default="", description="Where tuned models lie; of several machines a folder that all of them share."
     )
     training_cpus: float = Field(default=1, gt=0, description="Processors a fine-tuning counts for.")
     training_gpus: float = Field(default=0, ge=0, description="GPUs a fine-tuning has.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return _OF_A_REPLICA | given
 
     @property
     def folder(self) -> Path:
@@ -85,18 +88,7 @@ class Models:
         logging.getLogger("model_zoo").setLevel(logging.INFO)
         tuned.share(arguments.folder)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._engine = Engine(
-            model_bytes=None if arguments.model_memory_mb is None else arguments.model_memory_mb * 10**6,
-            result_bytes=arguments.result_memory_mb * 10**6,
-            runs=arguments.runs,
-            threads=arguments.threads,
-            batch=arguments.batch,
-            on_change=self._models_changed,
-            ask_before_download=True,
-            listed_only=arguments.listed_only,
-            download_bytes=None if arguments.download_mb is None else arguments.download_mb * 10**6,
-            pickles=arguments.pickles,
-        )
+        self._engine = Engine(**arguments.arguments(), on_change=self._models_changed, ask_before_download=True)
         self._seconds = metrics.Histogram(
             "inside_bert_answer_seconds", "Time of an answer in its replica.", boundaries=_SECONDS, tag_keys=("kind",)
         )

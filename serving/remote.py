@@ -27,6 +27,7 @@ from model_zoo.fair_queue import away
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.questions.attend import Attend
 from model_zoo.types import (
+    MB,
     AttentionRun,
     EngineState,
     FloatArray,
@@ -46,7 +47,7 @@ _NOTHING = object()
 Result = TypeVar("Result")
 Piece = TypeVar("Piece")
 
-RESULT_BYTES = 32 * 2**20
+RESULT_BYTES = 32 * MB
 
 # A model may have to be loaded, or a replica to be started, before a question is answered.
 _SECONDS = 120.0

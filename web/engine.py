@@ -9,11 +9,12 @@ import model_zoo
 from model_zoo import DEFAULT_MODEL, tuned
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError
+from model_zoo.types import MB
 from serving.remote import RemoteEngine
 from web import garbage
 from web.nodelay import nodelay
 from web.process import kept
-from web.settings import LOCAL, MB, Settings, settings
+from web.settings import LOCAL, settings
 
 
 @kept()
@@ -22,25 +23,8 @@ def engine() -> EngineInterface:
     limits = settings()
     tuned.begin(limits.tuned_mb * MB)
     if limits.engine == LOCAL:
-        return _own(limits)
+        return model_zoo.Engine(**limits.arguments(), on_change=garbage.collect_soon, ask_before_download=True)
     return RemoteEngine(limits.engine, limits.engine_token, result_bytes=limits.result_memory_mb * MB)
-
-
-def _own(limits: Settings) -> EngineInterface:
-    """An engine in this process."""
-    return model_zoo.Engine(
-        model_bytes=None if limits.model_memory_mb is None else limits.model_memory_mb * MB,
-        result_bytes=limits.result_memory_mb * MB,
-        process_bytes=limits.process_memory_mb * MB,
-        runs=limits.runs,
-        threads=limits.threads,
-        batch=limits.batch,
-        on_change=garbage.collect_soon,
-        ask_before_download=True,
-        listed_only=not limits.any_model,
-        download_bytes=None if limits.download_mb is None else limits.download_mb * 10**6,
-        pickles=limits.pickles,
-    )
 
 
 def cluster() -> RemoteEngine | None:

@@ -13,10 +13,10 @@ from streamlit.runtime.stats import ACTIVE_SESSIONS_FAMILY, GaugeStat
 
 from jobs import WORKER
 from model_zoo import registry
-from model_zoo.types import EngineState, HeldModel
+from model_zoo.types import MB, EngineState, HeldModel
 from web.engine import cluster, engine
 from web.failures import unforeseen
-from web.settings import MB, settings
+from web.settings import settings
 from web.turns import PAGES
 
 OTHER = "other"

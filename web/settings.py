@@ -26,14 +26,12 @@ from pydantic_settings import (
 )
 
 from model_zoo import tuned
-from model_zoo.machine import memory_limit
+from model_zoo.engine_settings import EngineSettings, of_machine, share_of_memory
+from model_zoo.types import MB
 
 PREFIX = "INSIDE_BERT_"
 LOCAL = "local"
 TABLE = "inside_bert"
-
-# Bytes of a megabyte, in every setting and on every screen.
-MB = 10**6
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -52,17 +50,9 @@ def _on_community_cloud() -> bool:
     return _COMMUNITY_CLOUD in ROOT.parents
 
 
-def _megabytes(share: float, most: float = float("inf")) -> int:
-    return max(1, int(min(share * memory_limit() / MB, most)))
-
-
-def _of_machine(value: Callable[[], Any], said: str, **options: Any) -> Any:
-    """A field whose default follows the machine; ``said`` is how that is written down."""
-    return Field(default_factory=value, json_schema_extra={"said": said}, **options)
-
-
-class Settings(BaseSettings):
-    """The settings as they are in force; an environment variable is the name in capitals after ``PREFIX``.
+class Settings(BaseSettings, EngineSettings):
+    """The settings as they are in force; an environment variable is the name in capitals after ``PREFIX``. Those of the
+    engine come first.
 
     In the profile ``hosted`` what was not set by hand has other defaults: see ``_HOSTED``.
     """
@@ -71,7 +61,7 @@ class Settings(BaseSettings):
         env_prefix=PREFIX, extra="forbid", frozen=True, env_ignore_empty=True, coerce_numbers_to_str=True
     )
 
-    hosted: bool = _of_machine(
+    hosted: bool = of_machine(
         _on_community_cloud,
         "on Community Cloud",
         description="The profile for strangers: only listed models, no local folders, smaller limits, no details of "
@@ -86,63 +76,19 @@ class Settings(BaseSettings):
     engine_token: str = Field(
         default="", repr=False, description="What the cluster has to be told to answer: the same on both sides."
     )
-    any_model: bool = Field(
-        default=True, description="Whether visitors may name any model of the hub or a folder, or only listed ones."
-    )
     error_details: bool = Field(
         default=True, description="Whether a message about an unforeseen error names it and its place."
     )
-    model_memory_mb: int | None = _of_machine(
-        lambda: None,
-        "40% of the memory, or 70% of a GPU's",
-        gt=0,
-        description="Memory of all models together, MB.",
-    )
-    result_memory_mb: int = _of_machine(
-        lambda: _megabytes(0.05, 48),
-        "5% of the memory, at most 48",
-        gt=0,
-        description="Memory of remembered answers, MB.",
-    )
-    process_memory_mb: int = _of_machine(
-        lambda: _megabytes(0.85),
-        "85% of the memory",
-        gt=0,
-        description="Memory of the process beyond which answers, then idle models, are forgotten, MB.",
-    )
-    download_mb: int | None = Field(
-        default=None, gt=0, description="Disk that downloaded models may take together, MB; no bound where not set."
-    )
-    tuned_mb: int = _of_machine(
+    tuned_mb: int = of_machine(
         lambda: tuned.default_limit() // MB,
         "4000; where temporary files lie in memory, at most 20% of it",
         gt=0,
         description="Disk that tuned models may take together, with archives of them to save and what stopped "
         "trainings have learnt, MB.",
     )
-    pickles: Literal["never", "listed", "any"] = Field(
-        default="any",
-        description="Whose weights are converted where they are published as pickles (`pytorch_model.bin`): nobody's "
-        "(`never`), those of listed models (`listed`), or all (`any`). A pickle is opened in a process of its own.",
-    )
     upload_mb: int = Field(default=10, gt=0, le=50, description="Largest file that can be uploaded, MB.")
     longest_text: int = Field(
         default=100_000, gt=0, le=100_000, description="Characters of the longest text that is read."
-    )
-    runs: int = _of_machine(
-        lambda: min(4, os.cpu_count() or 1),
-        "one a core, at most 4",
-        gt=0,
-        description="Model runs at a time; others wait.",
-    )
-    threads: int = _of_machine(
-        lambda: max(1, (os.cpu_count() or 1) // 4),
-        "one for four cores",
-        gt=0,
-        description="Torch's threads for each run.",
-    )
-    batch: int = Field(
-        default=8, gt=0, description="Waiting questions of one kind and model that are run together at most."
     )
     page_runs: int = Field(default=2, gt=0, description="Pages that are drawn at a time; others wait.")
     log_questions: bool = Field(
@@ -159,8 +105,8 @@ class Settings(BaseSettings):
         repr=False,
         description="What a teacher types on the page Status to use its button; without it the button needs none.",
     )
-    upload_memory_mb: int = _of_machine(
-        lambda: _megabytes(0.1, 256),
+    upload_memory_mb: int = of_machine(
+        lambda: share_of_memory(0.1, 256),
         "10% of the memory, at most 256",
         gt=0,
         description="Memory of all uploaded files together, MB.",

@@ -17,7 +17,8 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile, U
 
 from analysis.files import check_size
 from model_zoo.errors import InvalidInput
-from web.settings import MB, settings
+from model_zoo.types import MB
+from web.settings import settings
 
 # BLiMP comes in 67 files.
 MOST_FILES = 100

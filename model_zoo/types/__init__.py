@@ -39,12 +39,13 @@ from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, Toke
 from model_zoo.types.sentences import SentenceScore
 from model_zoo.types.state import EngineState
 from model_zoo.types.states import HiddenStates
-from model_zoo.types.wording import counted, megabytes
+from model_zoo.types.wording import MB, counted, megabytes
 
 __all__ = [
     "COST_LENGTHS",
     "DTYPES",
     "EQUAL_NATS",
+    "MB",
     "MEASURES",
     "METHODS",
     "OF_THE_MODEL",

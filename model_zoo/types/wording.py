@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+MB: Final = 10**6
+"""Bytes of a megabyte, in every setting and message and on every screen."""
+
 _SHOWN_CHARACTERS = 40  # of a text, in a result's line
 
 
@@ -17,4 +22,4 @@ def quoted(text: str) -> str:
 
 def megabytes(n_bytes: int) -> str:
     """A size in words: "438 MB", "0.4 MB"."""
-    return f"{n_bytes / 1e6:,.0f} MB" if n_bytes >= 10e6 else f"{n_bytes / 1e6:.1f} MB"
+    return f"{n_bytes / MB:,.0f} MB" if n_bytes >= 10 * MB else f"{n_bytes / MB:.1f} MB"

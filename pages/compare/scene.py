@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.alignment import Alignment, align
 from model_zoo import text as texts
 from model_zoo.errors import Busy, InvalidInput, NotDownloaded, NotSupported, OutOfMemory, Unreachable
-from model_zoo.types import Encoding, ModelInfo
+from model_zoo.types import Encoding, ModelInfo, megabytes
 from pages.compare import choice
 from pages.compare.choice import name
 from pages.compare.fields import BESIDE
@@ -127,7 +127,7 @@ def _refuse_what_does_not_fit(infos: dict[str, ModelInfo], failed: dict[str, Exc
             del infos[model]
             failed[model] = OutOfMemory(
                 f"{name(model)} does not fit into memory together with the others: together they need "
-                f"{(used + size) / 1e6:,.0f} MB, and this app may use {budget / 1e6:,.0f} MB for models. "
+                f"{megabytes(used + size)}, and this app may use {megabytes(budget)} for models. "
                 "Leave one out, or choose a smaller one."
             )
         else:

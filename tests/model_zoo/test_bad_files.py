@@ -24,6 +24,7 @@ from model_zoo import Engine, confined, loading, machine, sources, tokenizer_san
 from model_zoo import checkpoint as checkpoint_files
 from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError, OutOfMemory, UnknownModel
 from model_zoo.registry import UNTRAINED
+from model_zoo.types import megabytes
 
 CPU = torch.device("cpu")
 
@@ -98,7 +99,7 @@ def test_links_as_the_hub_s_cache_has_them_are_followed(copied: Path, tmp_path: 
 def test_giants_are_not_read(name: str, n_bytes: float, copied: Path) -> None:
     with (copied / name).open("ab") as file:
         file.truncate(int(n_bytes))  # takes no room on the disk
-    assert f"“{name}” of “{copied}” has {n_bytes / 1e6:,.0f} MB, and no such file needs more" in message(str(copied))
+    assert f"“{name}” of “{copied}” has {megabytes(int(n_bytes))}, and no such file needs more" in message(str(copied))
 
 
 def test_giants_on_the_hub_are_not_fetched(
@@ -106,7 +107,7 @@ def test_giants_on_the_hub_are_not_fetched(
 ) -> None:
     hub.models["someone/tiny"] = checkpoint("bert")
     monkeypatch.setitem(checkpoint_files._MOST_BYTES, "*.json", 1000)
-    assert "“tokenizer.json” of “someone/tiny” has 0 MB" in message("someone/tiny")
+    assert "“tokenizer.json” of “someone/tiny” has 0.0 MB" in message("someone/tiny")
     assert not any("resolve" in request for request in hub.requests)
 
 
@@ -389,7 +390,7 @@ def test_no_name_but_a_listed_one_is_looked_for() -> None:
     for name in TYPED:
         assert not sources.is_listed(name)
         try:
-            sources.find(name, listed_only=True)
+            sources.find(name, any_model=False)
         except UnknownModel as error:
             refusals.append(str(error))
     assert len(refusals) == len(TYPED)
@@ -401,7 +402,7 @@ def test_no_name_but_a_listed_one_is_looked_for() -> None:
 
 @pytest.mark.parametrize("name", TYPED)
 def test_an_engine_of_listed_models(name: str) -> None:
-    engine = Engine("cpu", listed_only=True)
+    engine = Engine("cpu", any_model=False)
     for ask in (
         engine.info,
         lambda model: engine.attend(model, "the cat"),
@@ -412,7 +413,7 @@ def test_an_engine_of_listed_models(name: str) -> None:
 
 
 def test_listed_models_are_used_as_ever() -> None:
-    engine = Engine("cpu", listed_only=True)
+    engine = Engine("cpu", any_model=False)
     for model in ("embedded/tinybert", f"{UNTRAINED}embedded/tinybert"):
         assert sources.is_listed(model)
         assert engine.attend(model, "the cat").n_tokens == 4

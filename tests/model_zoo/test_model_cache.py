@@ -197,7 +197,7 @@ def test_a_load_in_progress_counts() -> None:
         loading = pool.submit(use, memory, "a")
         assert shelf.started["a"].wait(SECONDS)
         assert memory.held() == []
-        with pytest.raises(OutOfMemory, match=r"^b needs 0 MB and the models in use leave no room"):
+        with pytest.raises(OutOfMemory, match=r"^b needs 0.0 MB and the models in use leave no room"):
             use(memory, "b")
         use(memory, "c")
         assert names(memory) == ["c"]

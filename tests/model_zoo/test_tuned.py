@@ -388,7 +388,7 @@ def test_a_head_that_lacks_weights_does_not_count(engine: Engine, tmp_path: Path
 
 def test_an_engine_of_listed_models_knows_tuned_ones_and_no_folders(engine: Engine, tmp_path: Path) -> None:
     found = tuning.outcome(engine, tuning.question("embedded/tinybert", epochs=1))
-    hosted = Engine("cpu", listed_only=True)
+    hosted = Engine("cpu", any_model=False)
     assert hosted.attend(found.id, "a cat").n_heads == 4
     target = copy(tuned.folder(found.id), tmp_path / "own")
     with pytest.raises((UnknownModel, BadCheckpoint), match="not in this app's list"):

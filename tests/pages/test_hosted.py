@@ -73,7 +73,7 @@ def test_the_engine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     process.forget()
     monkeypatch.setattr(model_zoo, "Engine", Told)
     web.engine.engine()
-    assert given["listed_only"]
+    assert not given["any_model"]
     assert given["download_bytes"] == 2_000 * 10**6
     process.forget()
 

@@ -45,7 +45,7 @@ def plain(plain_server: PlainServer) -> RemoteEngine:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     """Two replicas of half a core each, as ``python -m serving`` starts them."""
-    with started_cluster("cpus=0.5", "min_replicas=2", "training_cpus=0.5", "listed_only=false") as found:
+    with started_cluster("cpus=0.5", "min_replicas=2", "training_cpus=0.5", "any_model=true") as found:
         yield found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import os
 import re
 import subprocess
@@ -13,12 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from model_zoo import machine
+from model_zoo import Engine, machine
+from model_zoo.engine_settings import EngineSettings
 from model_zoo.errors import InvalidInput
-from model_zoo.types import megabytes
+from model_zoo.types import MB, megabytes
 from web import settings as module
 from web.monitoring import look
-from web.settings import MB, Settings, WrongSetting, main, page, settings, table
+from web.settings import Settings, WrongSetting, main, page, settings, table
 from web.uploads import pasted
 
 ROOT = Path(__file__).parents[2]
@@ -215,8 +217,19 @@ def test_each_is_told_and_used(name: str) -> None:
     description = Settings.model_fields[name].description
     assert description
     assert description.endswith(".")
-    if name != "hosted":  # which decides the defaults of the others, and no more
+    # "hosted" decides the defaults of the others, and no more; those of the engine are given to it all together.
+    if name != "hosted" and name not in EngineSettings.model_fields:
         assert name in _read_anywhere()
+
+
+def test_the_engine_takes_all_that_is_its_own() -> None:
+    chosen = Settings(model_memory_mb=3, result_memory_mb=2, download_mb=None, any_model=False, pickles="never")
+    arguments = chosen.arguments()
+    assert len(arguments) == len(EngineSettings.model_fields)
+    assert set(arguments) < set(inspect.signature(Engine).parameters)
+    assert (arguments["model_bytes"], arguments["result_bytes"]) == (3 * MB, 2 * MB)
+    assert arguments["download_bytes"] is None
+    assert (arguments["any_model"], arguments["pickles"]) == (False, "never")
 
 
 def test_what_the_profile_sets_is_a_setting_and_differs() -> None:
