@@ -24,10 +24,9 @@ from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
 from model_zoo.fair_queue import give_way
 from model_zoo.machine import resident
 from model_zoo.model_cache import ModelCache
-from model_zoo.pickles import Pickles
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.scheduler import SECONDS_A_TURN, Scheduler, answers, together
-from model_zoo.types import DTYPES, MB, DType, EngineState, HeldModel, ModelStatus, megabytes
+from model_zoo.types import DTYPES, MB, DType, EngineState, HeldModel, ModelStatus, Pickles, megabytes
 
 if TYPE_CHECKING:
     import torch

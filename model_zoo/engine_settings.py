@@ -12,8 +12,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from model_zoo.machine import memory_limit
-from model_zoo.pickles import Pickles
-from model_zoo.types import MB
+from model_zoo.types import MB, Pickles
 
 
 def of_machine(value: Callable[[], Any], said: str, **options: Any) -> Any:

@@ -17,18 +17,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal, get_args
 
 from cachetools import LRUCache
 from huggingface_hub import constants
 
 from model_zoo import checkpoint, confined
 from model_zoo.errors import BadCheckpoint, DiskFull
-from model_zoo.types import megabytes
-
-# Whose pickles are converted: nobody's, those of listed models, anybody's.
-Pickles = Literal["never", "listed", "any"]
-PICKLES: tuple[Pickles, ...] = get_args(Pickles)
+from model_zoo.types import Pickles, megabytes
 
 # Before this version a pickle could run code although only weights were asked for.
 _SAFE = (2, 10)

@@ -34,9 +34,8 @@ from huggingface_hub.utils import filter_repo_objects, tqdm, validate_repo_id
 
 from model_zoo import checkpoint, machine, pickles, registry, tuned
 from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, OutOfMemory, UnknownModel
-from model_zoo.pickles import Pickles
 from model_zoo.registry import UNTRAINED
-from model_zoo.types import megabytes
+from model_zoo.types import Pickles, megabytes
 
 WEIGHTS = Path(__file__).parent / "weights"
 

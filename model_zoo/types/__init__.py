@@ -31,7 +31,16 @@ from model_zoo.types.cause import (
 from model_zoo.types.cost import COST_LENGTHS, CostEvent, CostFailure, CostSample, CostSubject
 from model_zoo.types.encoding import Encoding
 from model_zoo.types.lessons import Neighbour, PositionKind, Positions, TrainingStep, Without
-from model_zoo.types.models import DTYPES, DType, HeldModel, ModelInfo, ModelSpec, ModelStatus, TunedFor
+from model_zoo.types.models import (
+    DTYPES,
+    DType,
+    HeldModel,
+    ModelInfo,
+    ModelSpec,
+    ModelStatus,
+    Pickles,
+    TunedFor,
+)
 from model_zoo.types.predictions import MaskLens, MaskPrediction, Prediction, Shift, Target, Vocabulary
 from model_zoo.types.quality import Quality
 from model_zoo.types.run import STACKS, AttentionRun, Stack
@@ -82,6 +91,7 @@ __all__ = [
     "ModelSpec",
     "ModelStatus",
     "Neighbour",
+    "Pickles",
     "PositionKind",
     "Positions",
     "Prediction",

@@ -9,6 +9,9 @@ from typing import Literal, get_args
 DType = Literal["float32", "bfloat16", "float16"]
 DTYPES: tuple[DType, ...] = get_args(DType)
 
+# Whose pickles are converted: nobody's, those of listed models, anybody's.
+Pickles = Literal["never", "listed", "any"]
+
 # What a network with a head of its own for a task was tuned for: labels of texts, tags of words, answers in a passage,
 # how alike two texts are.
 TunedFor = Literal["classification", "tagging", "answering", "similarity"]
