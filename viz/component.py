@@ -15,6 +15,7 @@ from viz.palette import DARK, LIGHT, Theme
 
 FILES: Final = Path(__file__).parent / "components"
 
+_INCLUDED: Final = re.compile(r"<!-- (\S+\.html) -->")
 _IMPORT: Final = re.compile(r'^import (\{[^}]*\}) from "([^"]+)";\n', re.MULTILINE)
 _COMMENT: Final = re.compile(r"^ *//.*\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
@@ -23,12 +24,13 @@ _EXPORT: Final = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w
 def source(name: str, *, styles: tuple[str, ...] = ()) -> dict[str, str]:
     """``html``, ``css`` and ``js`` of a component, named as ``st.components.v2.component`` names them.
 
-    They are its folder's files of its own name. ``styles`` are stylesheets of ``shared`` that come between the theme
+    They are its folder's files of its own name; in the markup a comment that is the path of another file stands for
+    that file. ``styles`` are stylesheets of ``shared`` that come between the theme
     and its own.
     """
     sheets = [*(f"shared/{sheet}.css" for sheet in styles), f"{name}/{name}.css"]
     return {
-        "html": text(f"{name}/{name}.html"),
+        "html": _INCLUDED.sub(lambda match: text(match[1]), text(f"{name}/{name}.html")),
         "css": theme_css() + "".join(text(sheet) for sheet in sheets),
         "js": linked(FILES / name / f"{name}.js"),
     }

@@ -1,10 +1,11 @@
 // Maps of cells: what they say and write, where they are, which ink stands on a colour.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { cellAt, placed } from "../../../viz/components/cells/geometry.js";
+import { placed } from "../../../viz/components/cells/geometry.js";
 import { Picks } from "../../../viz/components/cells/picks.js";
 import { inkOn } from "../../../viz/components/cells/picture.js";
-import { described, moved, said, written } from "../../../viz/components/cells/words.js";
+import { described, said, written } from "../../../viz/components/cells/words.js";
+import { cellAt, moved } from "../../../viz/components/shared/cells.js";
 
 const DATA = {
   rows: ["1", "2"],
@@ -16,6 +17,7 @@ const DATA = {
   signed: true,
   weights: new Float32Array([0.5, -2, 0, NaN]),
 };
+const SIZE = { rows: 2, columns: 2 };
 
 Deno.test("numbers are written in the room of a cell, with two digits that count", () => {
   deepEqual([0.123, -0.5, 1.26, -12.4, 0.001, 0, NaN, 0.996].map(written), [
@@ -44,12 +46,12 @@ Deno.test("the largest are described, whatever their sign; those without a numbe
 
 Deno.test("arrow keys stay inside, Escape lets go, other keys lead nowhere", () => {
   const from = { row: 0, column: 1 };
-  deepEqual(moved({ key: "ArrowUp" }, from, DATA), from);
-  deepEqual(moved({ key: "ArrowDown" }, from, DATA), { row: 1, column: 1 });
-  deepEqual(moved({ key: "ArrowRight" }, from, DATA), from);
-  deepEqual(moved({ key: "Home", ctrlKey: true }, { row: 1, column: 1 }, DATA), { row: 0, column: 0 });
-  equal(moved({ key: "Escape" }, from, DATA), null);
-  equal(moved({ key: "a" }, from, DATA), undefined);
+  deepEqual(moved({ key: "ArrowUp" }, from, SIZE), from);
+  deepEqual(moved({ key: "ArrowDown" }, from, SIZE), { row: 1, column: 1 });
+  deepEqual(moved({ key: "ArrowRight" }, from, SIZE), from);
+  deepEqual(moved({ key: "Home", ctrlKey: true }, { row: 1, column: 1 }, SIZE), { row: 0, column: 0 });
+  equal(moved({ key: "Escape" }, from, SIZE), null);
+  equal(moved({ key: "a" }, from, SIZE), undefined);
 });
 
 Deno.test("an answer to the first click does not undo the second", () => {
@@ -90,10 +92,10 @@ Deno.test("few columns are no giants, long labels leave room, and larger type ha
 
 Deno.test("a place is its cell's, and nobody's beside them", () => {
   const places = placed(widths(2, 8), widths(2, 12), 300);
-  deepEqual(cellAt(places, DATA, places.left + 1, places.top + 1), { row: 0, column: 0 });
-  deepEqual(cellAt(places, DATA, places.right - 1, places.bottom - 1), { row: 1, column: 1 });
-  equal(cellAt(places, DATA, places.left - 1, places.top + 1), null);
-  equal(cellAt(places, DATA, places.left + 1, places.bottom + 1), null);
+  deepEqual(cellAt(places, SIZE, places.left + 1, places.top + 1), { row: 0, column: 0 });
+  deepEqual(cellAt(places, SIZE, places.right - 1, places.bottom - 1), { row: 1, column: 1 });
+  equal(cellAt(places, SIZE, places.left - 1, places.top + 1), null);
+  equal(cellAt(places, SIZE, places.left + 1, places.bottom + 1), null);
 });
 
 Deno.test("ink stands out on every colour", () => {

@@ -1,9 +1,10 @@
 // The heatmap by itself: where its cells are, their shades, what they say, where keys lead.
 
 import { deepEqual, equal, ok } from "node:assert/strict";
-import { described, moved, said } from "../../../viz/components/heatmap/cells.js";
-import { borders, cellAt, labelled, outOfSight, placed, pointedAt } from "../../../viz/components/heatmap/geometry.js";
-import { levelsOf, shadesOf } from "../../../viz/components/heatmap/shades.js";
+import { described, said } from "../../../viz/components/heatmap/cells.js";
+import { borders, labelled, outOfSight, placed, pointedAt } from "../../../viz/components/heatmap/geometry.js";
+import { cellAt, moved } from "../../../viz/components/shared/cells.js";
+import { levelsOf, shadesOf } from "../../../viz/components/shared/shades.js";
 
 const labels = (n, width = 30) => Array(n).fill(width);
 

@@ -5,10 +5,10 @@
 // the system asks for no motion, the camera jumps.
 
 import { clamp } from "../shared/numbers.js";
-import { CanvasPen } from "../shared/pens.js";
-import { pictureFile, saveFrom } from "../shared/saving.js";
-import { onRatio, sharpest } from "../shared/screen.js";
-import { endOf, unpack, viewOf } from "../shared/view.js";
+import { penOn } from "../shared/pens.js";
+import { onSave } from "../shared/saving.js";
+import { onLook } from "../shared/screen.js";
+import { mount } from "../shared/view.js";
 import { around, between, closeTo, inside, near, nearest, onScreen, WHOLE, windowOf, zoomed } from "./camera.js";
 import { Picture } from "./picture.js";
 import { placeOf } from "./places.js";
@@ -21,11 +21,7 @@ const READABLE = { across: 3, down: 6 }; // CSS px of a cell that is pointed at 
 const STILL = 4; // CSS px that a pointer may move in a click
 
 export default function render({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".anatomy");
-  const view = viewOf(root, Anatomy);
-  view.report = setTriggerValue;
-  view.update(unpack(data));
-  return endOf(root);
+  return mount(Anatomy, parentElement.querySelector(".anatomy"), data, setTriggerValue);
 }
 
 class Anatomy {
@@ -83,9 +79,7 @@ class Anatomy {
     const before = this.picture;
     this.picture = new Picture(this, width);
     const { height } = this.picture;
-    this.ratio = sharpest(devicePixelRatio, width, height);
-    [this.canvas.width, this.canvas.height] = [Math.round(width * this.ratio), Math.round(height * this.ratio)];
-    this.canvas.style.height = `${height}px`;
+    this.pen = penOn(this.canvas, width, height, this.picture.font);
     if (before && (before.width !== width || before.height !== height)) this.land(WHOLE);
     const { model, n_layers, tokens } = this.data;
     this.canvas.setAttribute("aria-label", `${model}: ${tokens.length} tokens through ${n_layers} layers.`);
@@ -156,9 +150,7 @@ class Anatomy {
 
   draw() {
     if (!this.picture) return;
-    const context = this.canvas.getContext("2d");
-    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    this.picture.draw(new CanvasPen(context, this.ratio, this.picture.font), this.camera, this.marks());
+    this.picture.draw(this.pen, this.camera, this.marks());
     this.root.dataset.still = String(this.flight === null);
   }
 
@@ -290,17 +282,11 @@ class Anatomy {
     });
     on(this.tools, "click", (event) => {
       const button = event.target.closest("button");
-      if (button?.dataset.kind) this.save(button);
-      else if (button?.dataset.step) this.walk(button.dataset.step);
-      else if (button) this.zoomBy(button.dataset.zoom);
+      if (button?.dataset.step) this.walk(button.dataset.step);
+      else if (button?.dataset.zoom) this.zoomBy(button.dataset.zoom);
     });
-    on(this.root, "transitionend", (event) => event.target === this.root && this.layout());
-    on(document.fonts, "loadingdone", () => this.layout());
-    this.sizes = new ResizeObserver(() => {
-      if (this.canvas.parentElement.clientWidth !== this.picture?.width) this.layout();
-    });
-    this.sizes.observe(this.canvas.parentElement);
-    onRatio(() => this.layout(), options.signal);
+    onSave(this.tools.querySelector(".saving"), () => this.data.file, () => this.saved(), options.signal);
+    onLook(this.root, this.canvas.parentElement, () => this.layout(), options.signal);
   }
 
   order() {
@@ -485,19 +471,16 @@ class Anatomy {
     this.report("stage", reported(part));
   }
 
-  save(button) {
-    const { namespaceURI } = button.querySelector("svg");
-    saveFrom(button, this.data.file, (kind) => {
-      const picture = new Picture(this, this.picture.width);
-      const [camera, marks] = [this.camera, { ...this.marks(), focus: null }];
-      const { width, height, font } = picture;
-      return pictureFile({ width, height, font, draw: (pen) => picture.draw(pen, camera, marks) }, kind, namespaceURI);
-    });
+  // What is saved: the picture as the camera sees it, without what keys are on.
+  saved() {
+    const picture = new Picture(this, this.picture.width);
+    const [camera, marks] = [this.camera, { ...this.marks(), focus: null }];
+    const { width, height, font } = picture;
+    return { width, height, font, draw: (pen) => picture.draw(pen, camera, marks) };
   }
 
   destroy() {
     this.listeners.abort();
-    this.sizes.disconnect();
     cancelAnimationFrame(this.frame);
   }
 }

@@ -1,6 +1,6 @@
 // The picture of a model, seen by a camera: what is in it, and how a pen draws it, on the screen and into files.
 
-import { shadesOf } from "../heatmap/shades.js";
+import { shadesOf } from "../shared/shades.js";
 import { graphemes, printable } from "../shared/labels.js";
 import { clamp } from "../shared/numbers.js";
 import { themeOf } from "../shared/screen.js";

@@ -1,6 +1,6 @@
 // The numbers of a payload: those of the followed token exactly, the others as they were rounded, and images of both.
 
-import { imageOf } from "../heatmap/shades.js";
+import { imageOf } from "../shared/shades.js";
 
 const MIDDLE = 127; // the shade of zero, in a scale that runs both ways
 

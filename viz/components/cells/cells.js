@@ -4,22 +4,17 @@
 // what that cell says. A click, Enter or the space bar picks a cell or lets it go: the outline is drawn at once, and all that is
 // picked is reported by the trigger `picks`.
 
-import { clamp } from "../shared/numbers.js";
-import { CanvasPen } from "../shared/pens.js";
-import { pictureFile, saveFrom } from "../shared/saving.js";
-import { onRatio, sharpest } from "../shared/screen.js";
-import { endOf, unpack, viewOf } from "../shared/view.js";
-import { cellAt, GAP } from "./geometry.js";
+import { cellAt, moved, sayAt } from "../shared/cells.js";
+import { penOn } from "../shared/pens.js";
+import { onSave } from "../shared/saving.js";
+import { onLook } from "../shared/screen.js";
+import { mount } from "../shared/view.js";
 import { Picks } from "./picks.js";
 import { Picture } from "./picture.js";
-import { described, idOf, moved, said } from "./words.js";
+import { described, idOf, said } from "./words.js";
 
 export default function render({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".cells");
-  const view = viewOf(root, Cells);
-  view.report = setTriggerValue;
-  view.update(unpack(data));
-  return endOf(root);
+  return mount(Cells, parentElement.querySelector(".cells"), data, setTriggerValue);
 }
 
 class Cells {
@@ -43,12 +38,13 @@ class Cells {
     this.data = { ...data, weights: new Float32Array(data.weights.slice().buffer) };
     this.picks.take(data.picked, data.known);
     this.root.classList.toggle("picked", data.pick);
-    const { rows, columns } = data;
+    const [rows, columns] = [data.rows.length, data.columns.length];
+    this.size = { rows, columns };
     const how = data.pick ? " Enter picks one." : "";
-    const label = `Map of ${rows.length} rows and ${columns.length} columns. The arrow keys read its cells.${how}`;
+    const label = `Map of ${rows} rows and ${columns} columns. The arrow keys read its cells.${how}`;
     this.canvas.setAttribute("aria-label", label);
     this.described.textContent = described(this.data);
-    if (this.read && (this.read.row >= rows.length || this.read.column >= columns.length)) this.read = null;
+    if (this.read && (this.read.row >= rows || this.read.column >= columns)) this.read = null;
     this.draw();
   }
 
@@ -59,12 +55,8 @@ class Cells {
     this.picture = new Picture(this, width);
     this.drawnFor = width;
     const { width: wide, height, font } = this.picture;
-    const ratio = sharpest(devicePixelRatio, wide, height);
-    [this.canvas.width, this.canvas.height] = [Math.round(wide * ratio), Math.round(height * ratio)];
-    Object.assign(this.canvas.style, { width: `${wide}px`, height: `${height}px` });
-    const context = this.canvas.getContext("2d");
-    context.scale(ratio, ratio);
-    this.picture.draw(new CanvasPen(context, ratio, font));
+    this.canvas.style.width = `${wide}px`;
+    this.picture.draw(penOn(this.canvas, wide, height, font));
     this.show(this.read);
     this.root.dataset.picture = ++this.pictures;
     this.root.dataset.picked = [...this.picked].join(" ");
@@ -83,17 +75,9 @@ class Cells {
       width: `${across - 1}px`,
       height: `${down - 1}px`,
     });
-    const lines = said(this.data, cell, this.picked.has(idOf(cell))).map((text) =>
-      Object.assign(document.createElement("span"), { textContent: text })
-    );
-    lines[1].style.fontWeight = "600";
-    this.reading.replaceChildren(...lines);
-    const box = this.reading.getBoundingClientRect();
-    const seen = x - this.scroll.scrollLeft;
-    const below = y + down + GAP;
-    const high = this.canvas.clientHeight;
-    this.reading.style.left = `${clamp(seen, 0, Math.max(0, this.scroll.clientWidth - box.width))}px`;
-    this.reading.style.top = `${below + box.height <= high ? below : Math.max(0, y - box.height - GAP)}px`;
+    const lines = said(this.data, cell, this.picked.has(idOf(cell)));
+    const room = { width: this.scroll.clientWidth, height: this.canvas.clientHeight };
+    sayAt(this.reading, lines, 1, { x: x - this.scroll.scrollLeft, y, down }, room);
   }
 
   // Picks a cell or lets it go, and says so.
@@ -113,16 +97,11 @@ class Cells {
     else if (x + across > scrollLeft + clientWidth) this.scroll.scrollLeft = x + across - clientWidth;
   }
 
-  save(button) {
-    const { namespaceURI } = button.querySelector("svg");
-    saveFrom(button, this.data.file, (kind) => pictureFile(new Picture(this, this.drawnFor), kind, namespaceURI));
-  }
-
   listen() {
     this.listeners = new AbortController();
     const options = { signal: this.listeners.signal };
     const on = (target, type, listener) => target.addEventListener(type, listener, options);
-    const under = (event) => cellAt(this.picture.places, this.data, event.offsetX, event.offsetY);
+    const under = (event) => cellAt(this.picture.places, this.size, event.offsetX, event.offsetY);
     on(this.canvas, "pointermove", (event) => event.pointerType !== "touch" && this.show(under(event)));
     on(this.canvas, "pointerleave", (event) => event.pointerType !== "touch" && this.show(null));
     on(this.canvas, "click", (event) => {
@@ -134,22 +113,15 @@ class Cells {
     });
     on(this.canvas, "blur", () => this.show(null));
     on(this.canvas, "keydown", (event) => this.key(event));
-    on(this.saving, "click", (event) => {
-      const button = event.target.closest("button");
-      if (button) this.save(button);
-    });
-    on(this.root, "transitionend", (event) => event.target === this.root && this.draw());
-    on(document.fonts, "loadingdone", () => this.draw());
-    this.sizes = new ResizeObserver(() => this.scroll.clientWidth !== this.drawnFor && this.draw());
-    this.sizes.observe(this.scroll);
-    onRatio(() => this.draw(), options.signal);
+    onSave(this.saving, () => this.data.file, () => new Picture(this, this.drawnFor), options.signal);
+    onLook(this.root, this.scroll, () => this.draw(), options.signal);
   }
 
   key(event) {
     if (event.key === "Enter" || event.key === " ") {
       this.pick(this.read);
     } else {
-      const target = moved(event, this.read ?? { row: 0, column: 0 }, this.data);
+      const target = moved(event, this.read ?? { row: 0, column: 0 }, this.size);
       if (target === undefined) return;
       if (target) this.bringIntoView(target);
       this.show(target);
@@ -159,6 +131,5 @@ class Cells {
 
   destroy() {
     this.listeners.abort();
-    this.sizes.disconnect();
   }
 }

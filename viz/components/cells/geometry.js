@@ -1,12 +1,13 @@
 // Where everything is in a map of cells, in CSS pixels from its left and top edge. `scale` is how much larger than usual
 // type is, and all that holds type with it.
 
+import { GAP } from "../shared/cells.js";
+
 const DOWN = 27; // of a cell
 const WIDEST_CELL = 116;
 const NARROWEST_CELL = 24; // that a finger can hit; with more columns the picture scrolls
 export const NUMBERED_FROM = 27; // narrower cells have no room for a number
 const WIDEST_LABELS = 0.42; // of the width
-export const GAP = 6;
 export const AXIS = 18; // what an axis' name takes
 const LINE = 14; // what a label takes
 export const BAR = { length: 160, height: 9 };
@@ -39,11 +40,4 @@ export function placed(rows, columns, width, { scale = 1, named = [false, false]
     width: Math.max(width, right + 2),
     height: Math.ceil(bottom + (barred ? BELOW * scale : GAP)),
   };
-}
-
-// The cell under a place, null beside them all.
-export function cellAt({ left, top, across, down }, { rows, columns }, x, y) {
-  const [row, column] = [Math.floor((y - top) / down), Math.floor((x - left) / across)];
-  const inside = row >= 0 && row < rows.length && column >= 0 && column < columns.length;
-  return inside ? { row, column } : null;
 }

@@ -1,10 +1,11 @@
 // The picture of a map of cells: what is in it, and how a pen draws it, on the screen and into files.
 
-import { imageOf, SHADES, shadesOf } from "../heatmap/shades.js";
-import { graphemes, printable } from "../shared/labels.js";
+import { GAP } from "../shared/cells.js";
+import { fitted, labelOf } from "../shared/labels.js";
 import { clamp } from "../shared/numbers.js";
 import { themeOf } from "../shared/screen.js";
-import { AXIS, BAR, GAP, placed } from "./geometry.js";
+import { barOf, SHADES, shadesOf } from "../shared/shades.js";
+import { AXIS, BAR, placed } from "./geometry.js";
 import { idOf, written } from "./words.js";
 
 const LONGEST_LABEL = 26; // characters; what a cell says names its row and column whole
@@ -23,8 +24,8 @@ export class Picture {
     this.size = SIZE * this.scale;
     this.context = document.createElement("canvas").getContext("2d");
     this.context.font = `${this.size}px ${this.font}`;
-    this.rows = this.label(data.rows, LONGEST_LABEL);
-    this.columns = this.label(data.columns, LONGEST_COLUMN);
+    this.rows = data.rows.map((name) => labelOf(name, LONGEST_LABEL, this.context));
+    this.columns = data.columns.map((name) => labelOf(name, LONGEST_COLUMN, this.context));
     const widths = (labels) => labels.map((label) => label.width);
     this.places = placed(widths(this.rows), widths(this.columns), width, {
       scale: this.scale,
@@ -33,15 +34,6 @@ export class Picture {
     });
     this.width = this.places.width;
     this.height = this.places.height;
-  }
-
-  label(names, longest) {
-    return names.map((name) => {
-      const characters = graphemes(printable(name));
-      const long = characters.length > longest;
-      const text = long ? `${characters.slice(0, longest - 1).join("")}…` : characters.join("");
-      return { text, width: this.context.measureText(text).width };
-    });
   }
 
   // Red, green, blue of a number in a row; null where there is none.
@@ -96,9 +88,8 @@ export class Picture {
     const { left, top, bottom, across, down, upright } = this.places;
     pen.ink(theme.text, 1);
     const room = left - GAP - (data.down ? AXIS * scale : 0);
-    this.rows.forEach(({ text, width }, row) => {
-      const shown = width <= room ? text : shortened(text, width, room);
-      pen.text(shown, left - GAP, top + (row + 0.5) * down + 0.35 * size, { size, align: "right" });
+    this.rows.forEach((label, row) => {
+      pen.text(fitted(label, room), left - GAP, top + (row + 0.5) * down + 0.35 * size, { size, align: "right" });
     });
     this.columns.forEach(({ text }, column) => {
       const middle = left + (column + 0.5) * across;
@@ -115,10 +106,9 @@ export class Picture {
     const { left, bottom } = this.places;
     const [size, length, height] = [11 * scale, BAR.length * scale, BAR.height * scale];
     const top = bottom + 8 * scale;
-    const image = imageOf(Uint8Array.from({ length: SHADES }, (_, shade) => shade), SHADES, 1, this.shades);
     pen.ink(theme.line, 1);
     pen.box(left - 1, top - 1, length + 2, height + 2);
-    pen.pixels(image, left, top, length, height);
+    pen.pixels(barOf(this.shades), left, top, length, height);
     pen.ink(theme.muted, 1);
     for (const [place, name] of data.marks) {
       const align = place === 0 ? "left" : place === 1 ? "right" : "center";
@@ -133,10 +123,4 @@ export function inkOn(colour, inks) {
   const [red, green, blue] = colour.map(linear);
   const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   return inks[luminance > 0.179 ? 0 : 1];
-}
-
-// A text of a width, cut to the room there is.
-function shortened(text, width, room) {
-  const characters = graphemes(text);
-  return `${characters.slice(0, Math.max(1, Math.floor((characters.length * room) / width) - 1)).join("")}…`;
 }

@@ -1,4 +1,6 @@
-// What a cell says, how its number is written on it, and where a key leads from it.
+// What a cell says, and how its number is written on it.
+
+import { signOf } from "../shared/numbers.js";
 
 // Two digits that count, in the room of a cell; a dash for what could not be had.
 export function written(value) {
@@ -11,7 +13,7 @@ export function written(value) {
 
 const exact = (value, signed) => {
   if (Number.isNaN(value)) return "none";
-  return `${value < 0 ? "−" : signed && value > 0 ? "+" : ""}${Math.abs(value).toFixed(4)}`;
+  return `${signOf(value, signed)}${Math.abs(value).toFixed(4)}`;
 };
 
 // A cell in lines: where it is, its number, and that it is picked.
@@ -34,20 +36,6 @@ export function described(data) {
     return `${place}: ${number.slice(data.what.length + 2)}`;
   });
   return named.length ? `Largest by ${data.what}: ${named.join("; ")}.` : "All cells are zero.";
-}
-
-// Where a key leads from a cell: to no cell (null), or nowhere (undefined).
-export function moved({ key, ctrlKey }, { row, column }, { rows, columns }) {
-  const [last, end] = [rows.length - 1, columns.length - 1];
-  return {
-    ArrowUp: { row: Math.max(row - 1, 0), column },
-    ArrowDown: { row: Math.min(row + 1, last), column },
-    ArrowLeft: { row, column: Math.max(column - 1, 0) },
-    ArrowRight: { row, column: Math.min(column + 1, end) },
-    Home: { row: ctrlKey ? 0 : row, column: 0 },
-    End: { row: ctrlKey ? last : row, column: end },
-    Escape: null,
-  }[key];
 }
 
 export const idOf = ({ row, column }) => `${row}.${column}`;

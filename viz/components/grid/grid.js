@@ -3,23 +3,19 @@
 // One canvas holds the picture. Over it lie another one for what is pointed at elsewhere, and an element a head that
 // can be clicked, reached by keys and read out; that of the open head has a frame.
 
-import { moved } from "../heatmap/cells.js";
+import { moved } from "../shared/cells.js";
 import { clamp } from "../shared/numbers.js";
-import { CanvasPen } from "../shared/pens.js";
+import { penOn } from "../shared/pens.js";
 import { onPoint, opened } from "../shared/pointing.js";
-import { pictureFile, saveFrom } from "../shared/saving.js";
-import { onRatio, sharpest } from "../shared/screen.js";
-import { endOf, unpack, viewOf } from "../shared/view.js";
+import { onSave } from "../shared/saving.js";
+import { onLook } from "../shared/screen.js";
+import { mount } from "../shared/view.js";
 import { drawnAlike, nameOf } from "./heads.js";
 import { Picture } from "./picture.js";
 import { drawPointed } from "./pointed.js";
 
 export default function render({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".heads");
-  const view = viewOf(root, Grid);
-  view.report = setTriggerValue;
-  view.update(unpack(data));
-  return endOf(root);
+  return mount(Grid, parentElement.querySelector(".heads"), data, setTriggerValue);
 }
 
 class Grid {
@@ -126,29 +122,20 @@ class Grid {
     this.asked = asked;
     this.picture = new Picture(this, asked);
     const { width, height, font, places } = this.picture;
-    this.ratio = sharpest(devicePixelRatio, width, height);
-    for (const canvas of [this.canvas, this.overlay]) {
-      [canvas.width, canvas.height] = [Math.round(width * this.ratio), Math.round(height * this.ratio)];
-      Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
-    }
+    this.canvas.style.width = this.overlay.style.width = `${width}px`;
+    this.picture.draw(penOn(this.canvas, width, height, font));
+    this.over = penOn(this.overlay, width, height, font);
     Object.assign(this.cells.style, { left: `${places.left}px`, top: `${places.top}px` });
     this.root.style.setProperty("--across", `${places.across}px`);
     this.root.style.setProperty("--down", `${places.down}px`);
     this.root.style.setProperty("--foot", `${places.height - places.bottom}px`);
-    this.picture.draw(this.pen(this.canvas, font));
     this.showElsewhere();
     this.root.dataset.picture = ++this.pictures;
   }
 
-  pen(canvas, font) {
-    const context = canvas.getContext("2d");
-    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    return new CanvasPen(context, this.ratio, font);
-  }
-
   showElsewhere() {
     if (!this.picture) return;
-    const pen = this.pen(this.overlay, this.picture.font);
+    const pen = this.over;
     pen.context.clearRect(0, 0, this.picture.width, this.picture.height);
     if (!this.elsewhere) return;
     pen.ink(this.picture.theme.primary, 1);
@@ -168,15 +155,6 @@ class Grid {
     this.reading.style.top = `${above >= 0 ? above : box.bottom - ground.top + 4}px`;
   }
 
-  save(button) {
-    const { namespaceURI } = button.querySelector("svg");
-    saveFrom(
-      button,
-      this.data.file,
-      (kind) => pictureFile(new Picture(this, this.asked, this.selected), kind, namespaceURI),
-    );
-  }
-
   listen() {
     this.listeners = new AbortController();
     const options = { signal: this.listeners.signal };
@@ -191,19 +169,13 @@ class Grid {
     on(this.cells, "focusin", (event) => event.target.matches(":focus-visible") && this.read(event.target));
     on(this.cells, "focusout", () => this.read(null));
     on(this.cells, "keydown", (event) => this.key(event, headOf(event.target)));
-    on(this.saving, "click", (event) => {
-      const button = event.target.closest("button");
-      if (button) this.save(button);
-    });
     onPoint(this.root, () => this.data.group, (place) => {
       this.elsewhere = place;
       this.showElsewhere();
     }, options.signal);
-    on(this.root, "transitionend", (event) => event.target === this.root && this.draw());
-    on(document.fonts, "loadingdone", () => this.draw());
-    this.sizes = new ResizeObserver(() => this.scroll.clientWidth !== this.asked && this.draw());
-    this.sizes.observe(this.scroll);
-    onRatio(() => this.draw(), options.signal);
+    const saved = () => new Picture(this, this.asked, this.selected);
+    onSave(this.saving, () => this.data.file, saved, options.signal);
+    onLook(this.root, this.scroll, () => this.draw(), options.signal);
   }
 
   key(event, place) {
@@ -223,7 +195,6 @@ class Grid {
 
   destroy() {
     this.listeners.abort();
-    this.sizes.disconnect();
   }
 }
 

@@ -1,8 +1,8 @@
 // The picture of all heads: what is in it, and how a pen draws it, on the screen and into files.
 
-import { imageOf, SHADES, shadesOf } from "../heatmap/shades.js";
 import { printable } from "../shared/labels.js";
 import { themeOf } from "../shared/screen.js";
+import { barOf, imageOf, shadesOf } from "../shared/shades.js";
 import { PARTED_BY, placed } from "./geometry.js";
 import { mosaicOf } from "./mosaic.js";
 
@@ -66,10 +66,9 @@ export class Picture {
     const { data, theme, places, scale } = this;
     const [size, length, height] = [11 * scale, places.bar, 10 * scale];
     const [left, top] = [4, places.bottom + 8 * scale];
-    const image = imageOf(Uint8Array.from({ length: SHADES }, (_, shade) => shade), SHADES, 1, this.shades);
     pen.ink(theme.line, 1);
     pen.box(left - 1, top - 1, length + 2, height + 2);
-    pen.pixels(image, left, top, length, height);
+    pen.pixels(barOf(this.shades), left, top, length, height);
     pen.ink(theme.muted, 1);
     for (const [place, name] of data.marks) {
       pen.text(name, left + place * length, top + height + 12 * scale, { size, align: "center" });

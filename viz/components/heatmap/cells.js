@@ -1,4 +1,6 @@
-// Cells as {row, column}: what one says, and where a key moves from it.
+// What a cell of a heatmap says, and what the picture says to those who do not see it.
+
+import { signOf } from "../shared/numbers.js";
 
 // What a cell says, in lines: its tokens, then a line a number.
 export function said({ queries, keys, numbers, weights }, { row, column }) {
@@ -45,18 +47,3 @@ function named(tokens, place) {
 // Two places after the point, and as many as two digits take that count.
 const short = (value) =>
   value.toFixed(value >= 0.095 || value === 0 ? 2 : Math.min(1 - Math.floor(Math.log10(value)), 9));
-
-const signOf = (value, signed) => (value < 0 ? "−" : signed && value > 0 ? "+" : "");
-
-// Where a key leads from a cell, in so many rows and columns: to no cell (null), or nowhere (undefined).
-export function moved({ key, ctrlKey }, { row, column }, { rows, columns }) {
-  return {
-    ArrowUp: { row: Math.max(row - 1, 0), column },
-    ArrowDown: { row: Math.min(row + 1, rows - 1), column },
-    ArrowLeft: { row, column: Math.max(column - 1, 0) },
-    ArrowRight: { row, column: Math.min(column + 1, columns - 1) },
-    Home: { row: ctrlKey ? 0 : row, column: 0 },
-    End: { row: ctrlKey ? rows - 1 : row, column: columns - 1 },
-    Escape: null,
-  }[key];
-}

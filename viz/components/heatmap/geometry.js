@@ -1,6 +1,8 @@
 // Where everything is in a heatmap, in CSS pixels from its left and top edge. `scale` is how much larger than usual type
 // is, and all that holds type with it.
 
+import { cellAt, GAP } from "../shared/cells.js";
+
 const LARGEST_CELL = 64;
 const LARGEST_SIDE = 620;
 const HIGHEST_WIDE_CELL = 24; // of cells that fill the width
@@ -12,7 +14,6 @@ export const BAR = { length: 180, height: 10 };
 const SMALLEST_LINE = 11; // what the smallest label takes
 export const PARTED_FROM = 6; // smaller cells touch
 export const LINE = 14; // what a label takes
-export const GAP = 6;
 export const TITLE = 20; // what an axis' title takes
 
 // Places for labels of these widths, down the side and along the top, in a picture of a width on a screen of `ratio`
@@ -73,14 +74,7 @@ export function labelled(every) {
 // Whether what stands from `top` to `bottom` is out of a window of a height, or just looks in at one of its ends.
 export const outOfSight = ({ top, bottom }, height) => top > 0.75 * height || bottom < 0.25 * height;
 
-// The cell under a place of a picture with so many rows and columns, null beside them all.
-export function cellAt({ left, top, across, down }, { rows, columns }, x, y) {
-  const [row, column] = [Math.floor((y - top) / down), Math.floor((x - left) / across)];
-  const inside = row >= 0 && row < rows && column >= 0 && column < columns;
-  return inside ? { row, column } : null;
-}
-
-// What is pointed at there, as {query, key}: a cell, a row or a column by its label, or null.
+// What is pointed at under a place, as {query, key}: a cell, a row or a column by its label, or null.
 export function pointedAt(places, size, x, y) {
   const cell = cellAt(places, size, x, y);
   if (cell) return { query: cell.row, key: cell.column };

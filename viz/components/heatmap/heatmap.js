@@ -3,21 +3,18 @@
 // One canvas holds the picture. Over it lie a frame around the cell that is pointed at, or reached by arrow keys,
 // what that cell says, and frames around a row or a column that is pointed at, here or in another picture.
 
-import { clamp } from "../shared/numbers.js";
-import { CanvasPen, SHARPNESS } from "../shared/pens.js";
+import { moved, sayAt } from "../shared/cells.js";
+import { penOn, SHARPNESS } from "../shared/pens.js";
 import { onOpened, onPoint, point } from "../shared/pointing.js";
-import { pictureFile, saveFrom } from "../shared/saving.js";
-import { onRatio, sharpest } from "../shared/screen.js";
-import { endOf, unpack, viewOf } from "../shared/view.js";
-import { described, moved, said } from "./cells.js";
-import { GAP, labelled, outOfSight, pointedAt, TITLE } from "./geometry.js";
+import { onSave } from "../shared/saving.js";
+import { onLook } from "../shared/screen.js";
+import { mount } from "../shared/view.js";
+import { described, said } from "./cells.js";
+import { labelled, outOfSight, pointedAt, TITLE } from "./geometry.js";
 import { Picture } from "./picture.js";
 
 export default function render({ data, parentElement }) {
-  const root = parentElement.querySelector(".heatmap");
-  const view = viewOf(root, Heatmap);
-  view.update(unpack(data));
-  return endOf(root);
+  return mount(Heatmap, parentElement.querySelector(".heatmap"), data);
 }
 
 class Heatmap {
@@ -57,12 +54,7 @@ class Heatmap {
     if (!width) return; // not to be seen; the observer of its size tells when it is
     this.picture = new Picture(this, width, devicePixelRatio);
     const { height, font } = this.picture;
-    const ratio = sharpest(devicePixelRatio, width, height);
-    [this.canvas.width, this.canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-    this.canvas.style.height = `${height}px`;
-    const context = this.canvas.getContext("2d");
-    context.scale(ratio, ratio);
-    this.picture.draw(new CanvasPen(context, ratio, font));
+    this.picture.draw(penOn(this.canvas, width, height, font));
     this.saving.classList.toggle("beside", this.picture.places.beside);
     this.note.textContent = labelled(this.picture.places.every);
     this.show(this.read);
@@ -83,15 +75,7 @@ class Heatmap {
       width: `${across + 2 * grow}px`,
       height: `${down + 2 * grow}px`,
     });
-    const lines = said(this.data, cell).map((text) =>
-      Object.assign(document.createElement("span"), { textContent: text })
-    );
-    lines[2].style.fontWeight = "600";
-    this.reading.replaceChildren(...lines);
-    const box = this.reading.getBoundingClientRect();
-    const below = y + down + GAP;
-    this.reading.style.left = `${clamp(x, 0, Math.max(0, width - box.width))}px`;
-    this.reading.style.top = `${below + box.height <= height ? below : Math.max(0, y - box.height - GAP)}px`;
+    sayAt(this.reading, said(this.data, cell), 2, { x, y, down }, { width, height });
   }
 
   // Frames the row and the column of a place {query, key}; none where it is null, or not among the tokens shown.
@@ -138,12 +122,6 @@ class Heatmap {
     this.own = false;
   }
 
-  save(button) {
-    const { namespaceURI } = button.querySelector("svg");
-    const { width } = this.picture;
-    saveFrom(button, this.data.file, (kind) => pictureFile(new Picture(this, width, SHARPNESS), kind, namespaceURI));
-  }
-
   listen() {
     this.listeners = new AbortController();
     const options = { signal: this.listeners.signal };
@@ -166,15 +144,9 @@ class Heatmap {
     const group = () => this.data.group;
     onPoint(this.root, group, (place) => this.follow(place), options.signal);
     onOpened(this.root, group, () => this.comeIntoView(), options.signal);
-    on(this.saving, "click", (event) => {
-      const button = event.target.closest("button");
-      if (button) this.save(button);
-    });
-    on(this.root, "transitionend", (event) => event.target === this.root && this.draw());
-    on(document.fonts, "loadingdone", () => this.draw());
-    this.sizes = new ResizeObserver(() => this.stage.clientWidth !== this.picture?.width && this.draw());
-    this.sizes.observe(this.stage);
-    onRatio(() => this.draw(), options.signal);
+    const saved = () => new Picture(this, this.picture.width, SHARPNESS);
+    onSave(this.saving, () => this.data.file, saved, options.signal);
+    onLook(this.root, this.stage, () => this.draw(), options.signal);
   }
 
   key(event) {
@@ -194,6 +166,5 @@ class Heatmap {
   destroy() {
     this.letGo();
     this.listeners.abort();
-    this.sizes.disconnect();
   }
 }

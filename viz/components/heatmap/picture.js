@@ -1,9 +1,10 @@
 // The picture of a heatmap: what is in it, and how a pen draws it, on the screen and into files.
 
-import { graphemes, printable } from "../shared/labels.js";
+import { GAP } from "../shared/cells.js";
+import { fitted, labelOf, printable } from "../shared/labels.js";
 import { themeOf } from "../shared/screen.js";
-import { BAR, borders, GAP, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
-import { imageOf, levelsOf, SHADES, shadesOf } from "./shades.js";
+import { barOf, imageOf, levelsOf, shadesOf } from "../shared/shades.js";
+import { BAR, borders, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
 
 const LONGEST_LABEL = 16; // characters; what a cell says names its tokens whole
 const SIZE = 12; // of text
@@ -18,8 +19,9 @@ export class Picture {
     this.scale = this.theme.scale;
     this.size = SIZE * this.scale;
     this.context.font = `${this.size}px ${this.font}`;
-    this.rows = this.label(data.queries);
-    this.columns = this.label(data.keys);
+    const label = (token) => labelOf(token, LONGEST_LABEL, this.context);
+    this.rows = data.queries.map(label);
+    this.columns = data.keys.map(label);
     const widths = (labels) => labels.map((label) => label.width);
     this.context.font = `${this.size - 1}px ${this.font}`;
     const title = this.context.measureText(printable(data.title)).width;
@@ -29,15 +31,6 @@ export class Picture {
     this.places = placed(widths(this.rows), widths(this.columns), width, ratio, limits);
     this.width = width;
     this.height = this.places.height;
-  }
-
-  label(tokens) {
-    return tokens.map((token) => {
-      const characters = graphemes(printable(token));
-      const long = characters.length > LONGEST_LABEL;
-      const text = long ? `${characters.slice(0, LONGEST_LABEL - 1).join("")}…` : characters.join("");
-      return { text, width: this.context.measureText(text).width };
-    });
   }
 
   draw(pen) {
@@ -90,10 +83,9 @@ export class Picture {
     const { left, top, across, down, upright, every: [everyRow, everyColumn], scale } = this.places;
     const fitting = (room) => Math.min(this.size, Math.max(room - 1, 10 * scale));
     const ofRows = fitting(down * everyRow);
-    this.rows.forEach(({ text, width }, row) => {
+    this.rows.forEach((label, row) => {
       if (row % everyRow) return;
-      const room = left - TITLE * scale - GAP;
-      const shown = width <= room ? text : shortened(text, width, room);
+      const shown = fitted(label, left - TITLE * scale - GAP);
       const middle = top + (row + 0.5) * down + 0.35 * ofRows; // where letters stand
       pen.text(shown, left - GAP, middle, { size: ofRows, align: "right" });
     });
@@ -112,9 +104,8 @@ export class Picture {
     const top = above + GAP + 4;
     const [length, height] = [BAR.length * scale, BAR.height];
     const size = this.size - 1;
-    const bar = imageOf(Uint8Array.from({ length: SHADES }, (_, shade) => shade), SHADES, 1, this.shades);
     pen.ink(theme.text, 1);
-    pen.pixels(bar, left, top, length, height);
+    pen.pixels(barOf(this.shades), left, top, length, height);
     pen.setWidth(1);
     pen.ink(theme.line, 1);
     const [right, bottom] = [left + length, top + height];
@@ -130,10 +121,4 @@ export class Picture {
     if (merged) notes.push("More cells than pixels: each shows its strongest.");
     notes.forEach((note, at) => pen.text(note, left, bottom + (31 + at * LINE) * scale, { size }));
   }
-}
-
-// A text of a width, cut to the room there is.
-function shortened(text, width, room) {
-  const characters = graphemes(text);
-  return `${characters.slice(0, Math.max(1, Math.floor((characters.length * room) / width) - 1)).join("")}…`;
 }

@@ -8,7 +8,7 @@
 import { clamp } from "../shared/numbers.js";
 import { CanvasPen } from "../shared/pens.js";
 import { onPoint, point } from "../shared/pointing.js";
-import { pictureFile, saveFrom } from "../shared/saving.js";
+import { onSave } from "../shared/saving.js";
 import { isDark, onRatio, sharpest, typeScale } from "../shared/screen.js";
 import { endOf, unpack, viewOf } from "../shared/view.js";
 import { Legend } from "./legend.js";
@@ -299,14 +299,9 @@ class Lines {
     this.boxes.textContent = this.ofBoxes();
   }
 
-  // Saves what is shown as a file. The namespace of SVG is that of the icons on the buttons.
-  async save(button) {
-    const { namespaceURI } = button.querySelector("svg");
-    const saved = await saveFrom(button, "attention-lines", (kind) => {
-      if (this.stale) this.sortLines();
-      return pictureFile(new Picture(this), kind, namespaceURI);
-    });
-    if (!saved) this.status.textContent = "There is too little memory for a PNG. Save an SVG, or show fewer tokens.";
+  saved() {
+    if (this.stale) this.sortLines();
+    return new Picture(this);
   }
 
   // ---- events -------------------------------------------------------------------------------------------
@@ -345,9 +340,8 @@ class Lines {
       if (detail < 2 && !shiftKey) before = this.on;
       this.switchHeads(next);
     });
-    on(this.saving, "click", (event) => {
-      const button = event.target.closest("button");
-      if (button) this.save(button);
+    onSave(this.saving, () => "attention-lines", () => this.saved(), options.signal, (saved) => {
+      if (!saved) this.status.textContent = "There is too little memory for a PNG. Save an SVG, or show fewer tokens.";
     });
     on(this.root, "transitionend", (event) => {
       if (event.target !== this.root) return;

@@ -1,3 +1,6 @@
-// Numbers within limits.
+// Numbers within limits, and how they are written.
 
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+// The sign that stands before the size of a number; that of a `signed` one is always told.
+export const signOf = (value, signed) => (value < 0 ? "−" : signed && value > 0 ? "+" : "");

@@ -1,8 +1,20 @@
 // Pens that draw lines, boxes, dots and texts on a canvas or into an SVG document, so that the screen and what is saved
 // show the same.
 
+import { sharpest } from "./screen.js";
+
 export const SHARPNESS = 2; // pixels of a saved picture a CSS pixel
 const HAIRLINES = 16; // lines no wider than a pixel that are drawn at once
+
+// A pen for a canvas that is made so high, and as sharp as the screen.
+export function penOn(canvas, width, height, font) {
+  const ratio = sharpest(devicePixelRatio, width, height);
+  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.scale(ratio, ratio);
+  return new CanvasPen(context, ratio, font);
+}
 
 export class CanvasPen {
   constructor(context, ratio, font = "sans-serif") {

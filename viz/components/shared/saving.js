@@ -25,6 +25,17 @@ export function pngOf(width, height, draw) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
+// Saves the picture that `picture()` gives, under the name of `name()`, when one of the buttons in `saving` is clicked,
+// and tells `done` whether memory sufficed. The namespace of SVG is that of the icons on the buttons.
+export function onSave(saving, name, picture, signal, done = (_saved) => {}) {
+  saving.addEventListener("click", async (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const { namespaceURI } = button.querySelector("svg");
+    done(await saveFrom(button, name(), (kind) => pictureFile(picture(), kind, namespaceURI)));
+  }, { signal });
+}
+
 // Saves what `make(kind)` gives for the button's kind under a name, once at a time; false where it gave nothing.
 export async function saveFrom(button, name, make) {
   if (button.ariaBusy === "true") return true;

@@ -16,6 +16,22 @@ export function onRatio(act, signal) {
   query.addEventListener("change", changed, { signal, once: true });
 }
 
+// Acts whenever what is drawn would look different, until the signal ends it: another theme or size of type around a
+// root of the class "picture", other fonts, another width of `sized`, other pixels of the screen.
+export function onLook(root, sized, act, signal) {
+  root.addEventListener("transitionend", (event) => event.target === root && act(), { signal });
+  document.fonts.addEventListener("loadingdone", () => act(), { signal });
+  let width = sized.clientWidth;
+  const sizes = new ResizeObserver(() => {
+    if (sized.clientWidth === width) return;
+    width = sized.clientWidth;
+    act();
+  });
+  sizes.observe(sized);
+  signal.addEventListener("abort", () => sizes.disconnect());
+  onRatio(act, signal);
+}
+
 // Whether a colour, as browsers compute it, is a dark one.
 export function isDark(colour) {
   const [red, green, blue] = colour.match(/[\d.]+/g).map(Number);

@@ -15,6 +15,14 @@ export function viewOf(root, View) {
   return views.get(root);
 }
 
+// Shows data in a root by its view, which reports by Streamlit's function; returns what Streamlit calls at the end.
+export function mount(View, root, data, report = null) {
+  const view = viewOf(root, View);
+  view.report = report;
+  view.update(unpack(data));
+  return endOf(root);
+}
+
 // What Streamlit calls at a component's end. It calls it for a run that a newer one overtook, too, while the view is
 // still in use: only a root that has left the page is done with.
 export const endOf = (root) => () => !root.isConnected && views.get(root)?.destroy();

@@ -4,18 +4,14 @@
 // drawing is reported by the button alone. While one draws, what the model says is not shown.
 
 import { clamp } from "../shared/numbers.js";
-import { endOf, viewOf } from "../shared/view.js";
+import { mount } from "../shared/view.js";
 import { drawnNumber, exactNumber, levelOf, moved, stroked } from "./levels.js";
 
 const HINT = "Draw a height over each label: drag, tap, or use Tab and the arrow keys.";
 const TICKS = [1, 0.5, 0];
 
 export default function render({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".sketch");
-  const view = viewOf(root, Sketch);
-  view.report = setTriggerValue;
-  view.update(data);
-  return endOf(root);
+  return mount(Sketch, parentElement.querySelector(".sketch"), data, setTriggerValue);
 }
 
 class Sketch {

@@ -6,7 +6,7 @@
 
 import { onPoint, point } from "../shared/pointing.js";
 import { isDark } from "../shared/screen.js";
-import { endOf, unpack, viewOf } from "../shared/view.js";
+import { mount } from "../shared/view.js";
 import { DIRECTIONS, numbersOf, said } from "./said.js";
 import { Steps } from "./steps.js";
 import { moved, Strip } from "./strip.js";
@@ -16,11 +16,7 @@ const STEPS = { "[": -1, PageUp: -1, "]": 1, PageDown: 1 };
 const same = (a, b) => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
 export default function render({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".words");
-  const view = viewOf(root, Words);
-  view.report = setTriggerValue;
-  view.update(unpack(data));
-  return endOf(root);
+  return mount(Words, parentElement.querySelector(".words"), data, setTriggerValue);
 }
 
 class Words {

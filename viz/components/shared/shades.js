@@ -1,6 +1,6 @@
 // Colours of the cells: the scale in shades, the shade of a number, and an image of a pixel a number.
 
-import { clamp } from "../shared/numbers.js";
+import { clamp } from "./numbers.js";
 
 export const SHADES = 256;
 
@@ -47,6 +47,9 @@ export function levelsOf({ weights, queries, keys, limits, bend: name }, [wide, 
   }
   return levels;
 }
+
+// The whole scale as an image, for a bar that explains it.
+export const barOf = (shades) => imageOf(Uint8Array.from({ length: SHADES }, (_, shade) => shade), SHADES, 1, shades);
 
 // An image of a pixel a number: `levels` are places in the shades.
 export function imageOf(levels, width, height, shades) {
