@@ -1,8 +1,10 @@
 """BertViz's own head view and model view (Vig 2019, arXiv:1906.05714) as one HTML document without network.
 
-The drawing is done by the scripts of the installed ``bertviz`` package, unchanged. They ask for require.js,
-d3 and jQuery; components/bertviz/offline.js answers with the small part they use. Python's side of BertViz is
-replaced: it needs torch, writes the numbers twice and as text, and lets a token end the script.
+The drawing is done by the scripts of the installed ``bertviz`` package, unchanged. They fetch require.js, d3 5 and
+jQuery from a network; no package of the requirements carries these as files, and copies in this folder would be foreign
+code to keep and to send with every document. So components/bertviz/ answers with the methods that are called, which is
+as small as it gets. Python's side of BertViz is replaced: it needs torch, writes the numbers twice and as text, and lets
+a token end the script.
 """
 
 from __future__ import annotations

@@ -2,67 +2,45 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-// A datum that has no element yet; append() puts one under its parent.
-class Entering {
-  constructor(parent, datum) {
-    this.parent = parent;
-    this.__data__ = datum;
-  }
-}
-
-// Elements in groups: one group for each parent that selectAll() started from. A datum lies on its element
-// as __data__, and callbacks get (datum, index in the group, group) with the element as `this`.
+// Elements in groups: one group for each parent that selectAll() started from. A datum lies on its element as __data__,
+// and callbacks get (datum, index in the group, group) with the element as `this`.
 export class Selection {
-  constructor(groups, parents, entering = []) {
+  constructor(groups, parents = [], entering = []) {
     this.groups = groups;
     this.parents = parents;
-    this.entering = entering; // data without elements, after data()
+    this.entering = entering; // places of data that have no element yet, after data()
   }
 
   each(act) {
     for (const group of this.groups) {
-      for (let i = 0; i < group.length; i++) {
-        if (group[i]) act.call(group[i], group[i].__data__, i, group);
-      }
+      group.forEach((node, i) => node && act.call(node, node.__data__, i, group));
     }
     return this;
   }
 
-  // One new selection with the same groups, holding what `make` returns for each element.
+  // A new selection with the same groups, holding what `make` returns for each element, which inherits its datum.
   map(make) {
-    return new Selection(
-      this.groups.map((group) =>
-        Array.from(group, (node, i) => {
-          const made = node && make.call(node, node.__data__, i, group);
-          if (made && "__data__" in node) made.__data__ = node.__data__;
-          return made;
-        })
-      ),
-      this.parents,
-    );
+    const made = (node) => {
+      const other = node && make(node);
+      if (other && "__data__" in node) other.__data__ = node.__data__;
+      return other;
+    };
+    return new Selection(this.groups.map((group) => group.map(made)), this.parents);
   }
 
   select(selector) {
-    return this.map(function () {
-      return this.querySelector(selector);
-    });
+    return this.map((node) => node.querySelector(selector));
   }
 
   selectAll(selector) {
-    const groups = [];
-    const parents = [];
-    this.each(function () {
-      groups.push(this.querySelectorAll(selector));
-      parents.push(this);
-    });
-    return new Selection(groups, parents);
+    const parents = this.groups.flat().filter(Boolean);
+    return new Selection(parents.map((parent) => [...parent.querySelectorAll(selector)]), parents);
   }
 
   append(name) {
-    const local = name.replace("svg:", "");
-    return this.map(function () {
-      const parent = this instanceof Entering ? this.parent : this;
+    return this.map((parent) => {
       const svg = name.startsWith("svg") || parent.namespaceURI === SVG;
+      const local = name.replace("svg:", "");
       return parent.appendChild(svg ? document.createElementNS(SVG, local) : document.createElement(local));
     });
   }
@@ -73,26 +51,17 @@ export class Selection {
     });
   }
 
-  // Joins data to elements by index; what has no element yet waits in enter().
+  // Joins data to elements by index. What has no element yet waits in enter(), as something that append() can put an
+  // element into.
   data(values) {
-    const entering = [];
-    const update = this.groups.map((group, g) => {
-      const parent = this.parents[g];
-      const list = typeof values === "function" ? values.call(parent, parent.__data__, g, this.parents) : values;
-      const kept = new Array(list.length);
-      const fresh = new Array(list.length);
-      for (let i = 0; i < list.length; i++) {
-        if (group[i]) {
-          kept[i] = group[i];
-          kept[i].__data__ = list[i];
-        } else {
-          fresh[i] = new Entering(parent, list[i]);
-        }
-      }
-      entering.push(fresh);
-      return kept;
+    const lists = this.parents.map((parent) => typeof values === "function" ? values(parent.__data__) : values);
+    const entering = lists.map((list, g) => {
+      this.groups[g].forEach((node, i) => (node.__data__ = list[i]));
+      const { namespaceURI } = this.parents[g];
+      const appendChild = (child) => this.parents[g].appendChild(child);
+      return list.slice(this.groups[g].length).map((__data__) => ({ __data__, namespaceURI, appendChild }));
     });
-    return new Selection(update, this.parents, entering);
+    return new Selection(this.groups, this.parents, entering);
   }
 
   enter() {
@@ -107,25 +76,19 @@ export class Selection {
   }
 
   attr(name, value) {
-    return this.assign(
-      value,
-      (node, v) => ((v ?? null) === null ? node.removeAttribute(name) : node.setAttribute(name, v)),
-    );
+    return this.assign(value, (node, v) => v === null ? node.removeAttribute(name) : node.setAttribute(name, v));
   }
 
   style(name, value) {
-    return this.assign(
-      value,
-      (node, v) => (v ?? null) === null ? node.style.removeProperty(name) : node.style.setProperty(name, v),
-    );
+    return this.assign(value, (node, v) => node.style.setProperty(name, v));
   }
 
   text(value) {
-    return this.assign(value, (node, v) => (node.textContent = v ?? ""));
+    return this.assign(value, (node, v) => (node.textContent = v));
   }
 
   classed(name, value) {
-    return this.assign(value, (node, v) => node.classList.toggle(name, Boolean(v)));
+    return this.assign(value, (node, v) => node.classList.toggle(name, v));
   }
 
   // The handler gets the element's place in its group as it was when on() was called, as in d3 5.
@@ -149,24 +112,21 @@ export class Hsl {
   constructor(hex) {
     const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
     const high = Math.max(r, g, b);
-    const low = Math.min(r, g, b);
-    const spread = high - low;
-    this.l = (high + low) / 2;
-    this.s = spread === 0 ? 0 : spread / (1 - Math.abs(2 * this.l - 1));
-    if (spread === 0) this.h = NaN; // a grey has no hue, and stays grey whatever is done to its saturation
-    else if (high === r) this.h = 60 * (((g - b) / spread + 6) % 6);
-    else this.h = 60 * (high === g ? (b - r) / spread + 2 : (r - g) / spread + 4);
+    const spread = high - Math.min(r, g, b);
+    const sixth = high === r ? (g - b) / spread : high === g ? (b - r) / spread + 2 : (r - g) / spread + 4;
+    this.l = high - spread / 2;
+    this.s = spread && spread / (1 - Math.abs(2 * this.l - 1));
+    this.h = 60 * sixth; // of a grey NaN: it stays grey whatever is done to its saturation
   }
 
   toString() {
-    const grey = Number.isNaN(this.h);
-    const reach = grey ? 0 : this.s * Math.min(this.l, 1 - this.l);
-    const channel = (n) => {
-      const k = grey ? 0 : (n + this.h / 30) % 12;
+    const reach = Number.isNaN(this.h) ? 0 : this.s * Math.min(this.l, 1 - this.l);
+    const channels = [0, 8, 4].map((n) => {
+      const k = reach && (n + this.h / 30 + 12) % 12;
       const value = this.l - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1));
       return Math.max(0, Math.min(255, Math.round(value * 255)));
-    };
-    return `rgb(${channel(0)}, ${channel(8)}, ${channel(4)})`;
+    });
+    return `rgb(${channels.join(", ")})`;
   }
 }
 
@@ -184,9 +144,5 @@ export const d3 = {
   schemeCategory10: CATEGORY_10,
   scaleOrdinal,
   hsl: (hex) => new Hsl(hex),
-  select: (target) =>
-    new Selection(
-      [[typeof target === "string" ? document.querySelector(target) : target]],
-      [document.documentElement],
-    ),
+  select: (target) => new Selection([[typeof target === "string" ? document.querySelector(target) : target]]),
 };

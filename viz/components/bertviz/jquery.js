@@ -1,46 +1,35 @@
 // The part of jQuery that BertViz's scripts use.
 
-class Query {
+import { Selection } from "./d3.js";
+
+class Query extends Selection {
   constructor(elements) {
-    this.elements = elements;
+    super([elements]);
   }
 
-  each(act) {
-    this.elements.forEach(act);
-    return this;
-  }
-
+  /** @override */
   append(other) {
-    return this.each((element) => element.append(...other.elements));
+    return this.assign(null, (element) => element.append(...other.groups[0]));
   }
 
   empty() {
-    return this.each((element) => element.replaceChildren());
-  }
-
-  attr(name, value) {
-    return this.each((element) => element.setAttribute(name, value));
+    return this.assign(null, (element) => element.replaceChildren());
   }
 
   val(value) {
-    return this.each((element) => (element.value = value));
+    return this.assign(value, (element, v) => (element.value = v));
   }
 
-  text(value) {
-    return this.each((element) => (element.textContent = value));
-  }
-
+  /** @override */
   on(type, handler) {
-    return this.each((element) => element.addEventListener(type, handler));
+    return this.assign(null, (element) => element.addEventListener(type, handler));
   }
 
   change() {
-    return this.each((element) => element.dispatchEvent(new Event("change")));
+    return this.assign(null, (element) => element.dispatchEvent(new Event("change")));
   }
 }
 
-// A selector, or a single empty tag such as "<option />".
-export function jquery(what) {
-  const tag = /^<(\w+)/.exec(what);
-  return new Query(tag ? [document.createElement(tag[1])] : [...document.querySelectorAll(what)]);
-}
+// A selector, or the single empty tag "<option />".
+export const jquery = (what) =>
+  new Query(what.startsWith("<") ? [document.createElement("option")] : [...document.querySelectorAll(what)]);
