@@ -140,8 +140,8 @@ def mean(values: Sequence[float] | Array) -> Mean:
 
 
 def areas(found: Sequence[Mapping[tuple[str, Way], float]], baseline: str) -> list[Area]:
-    """Of every method and way the areas of some sentences, each sentence's by method and way, against those of the
-    ``baseline`` in the same sentences. Both ways of a method follow each other, the best method by deletion first.
+    """Compares the areas of every method in some sentences, each sentence's by method and way, with the ``baseline``'s
+    in the same sentences. Both ways of a method follow each other, the best method by deletion first.
     """
     table = []
     for method, way in dict.fromkeys(key for each in found for key in each):

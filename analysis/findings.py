@@ -134,7 +134,7 @@ def _beginning(encoding: Encoding) -> tuple[Unit, ...]:
 
 
 def _are_words(units: tuple[Unit, ...]) -> npt.NDArray[np.bool_]:
-    """Which are written with letters or digits; punctuation and special tokens are not."""
+    """Tells which tokens are written with letters or digits; punctuation and special tokens are not."""
     return np.array([not unit.special and any(map(str.isalnum, unit.label)) for unit in units])
 
 

@@ -85,7 +85,7 @@ class Totals:
 
     @classmethod
     def zeros(cls, n_heads: int) -> Totals:
-        """Those of a layer before the first text."""
+        """The totals of a layer before its first text."""
         return cls(np.zeros((n_heads + 1, len(MEASURE_NAMES))), np.zeros(len(MEASURE_NAMES)), np.zeros(2))
 
     def add(

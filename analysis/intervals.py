@@ -15,7 +15,7 @@ _AT_AN_END = 1e-9
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
-    """Of a share of right ones among ``n`` that are independent of each other (Wilson 1927)."""
+    """The 95% interval of a share of right ones among ``n`` that are independent of each other (Wilson 1927)."""
     z = _NORMAL
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
@@ -31,21 +31,22 @@ class Spread:
 
 
 def left_out(scores: npt.ArrayLike) -> Spread:
-    """From the scores with each part left out in turn (the jackknife: Tukey 1958, Efron & Stein 1981)."""
+    """Estimates a spread from scores with each part left out in turn (jackknife: Tukey 1958, Efron & Stein 1981)."""
     found = np.asarray(scores, dtype=np.float64)
     n = len(found)
     return Spread(float((n - 1) / n * ((found - found.mean()) ** 2).sum()), n)
 
 
 def of_mean(scores: npt.ArrayLike) -> Spread:
-    """From the scores of each part, where their mean is what is told."""
+    """Estimates the spread of a mean from the scores of each part."""
     found = np.asarray(scores, dtype=np.float64)
     return Spread(float(found.var(ddof=1)) / len(found), len(found))
 
 
 def interval(value: float, spreads: Sequence[Spread], n: int, *, lowest: float = 0.0) -> tuple[float, float]:
-    """Of a score between ``lowest`` (0, or -1 for correlations) and 1: Student's t on the log-odds of how far it is on
-    its way, which never leaves the range and is wider towards its middle. For a correlation that is Fisher's z.
+    """The 95% interval of a score between ``lowest`` (0, or -1 for correlations) and 1: Student's t on the log-odds of
+    how far it is on its way, which never leaves the range and is wider towards its middle. For a correlation that is
+    Fisher's z.
 
     The variances of several spreads add up (Satterthwaite 1946 for the degrees of freedom). Where the score is at an
     end nothing varies, and Wilson's interval for ``n`` independent items is taken. One part alone says nothing: the

@@ -40,7 +40,7 @@ class Latency:
 
 
 def latencies(samples: Iterable[CostSample]) -> dict[str, tuple[Latency, ...]]:
-    """By model, in the order they first appear, and by length, the shortest first. Warm-up passes do not count."""
+    """Sorts samples by model, in the order they first appear, and by length, shortest first; without warm-up passes."""
     groups: dict[str, dict[int, list[CostSample]]] = {}
     for sample in samples:
         if sample.round > 0:
@@ -78,7 +78,7 @@ def spread(curves: Iterable[Sequence[Latency]]) -> float:
 
 
 def doubling(curve: Sequence[Latency]) -> float | None:
-    """By how much the time grows when the text doubles, between the two longest: 2 is linear growth, 4 quadratic.
+    """How many times as long a text twice as long takes, between the two longest: 2 is linear growth, 4 quadratic.
 
     None for fewer than two lengths.
     """
@@ -98,7 +98,7 @@ class ModelCost:
     quality: Quality | None
 
     def at(self, n_tokens: int) -> Latency | None:
-        """At this length, None where it was not measured."""
+        """What was measured at this length; None where nothing was."""
         return next((latency for latency in self.curve if latency.n_tokens == n_tokens), None)
 
 

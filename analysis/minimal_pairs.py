@@ -103,7 +103,7 @@ def _columns(record: Mapping[str, str], where: str, what: str) -> None:
 
 
 def _pair(record: Mapping[str, str]) -> MinimalPair | None:
-    """None for a row that lacks a sentence."""
+    """Reads a pair from a row; None where the row lacks a sentence."""
     found = {
         wanted: next((record[known].strip() for known in names if known in record), "")
         for wanted, names in _NAMES.items()

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 
 def of_layer(n: int, width: int, inner: int, *, gated: bool = False) -> Mapping[str, int]:
-    """Of one transformer layer on n tokens (Vaswani et al. 2017, table 1).
+    """Counts the operations of one transformer layer on n tokens (Vaswani et al. 2017, table 1).
 
     "projections": x W_Q, x W_K, x W_V and context W_O; "pairs": q kᵀ and weights times values, the part that grows with
     n²; "feed-forward": two products, three where it is ``gated``.
@@ -22,7 +22,7 @@ def of_layer(n: int, width: int, inner: int, *, gated: bool = False) -> Mapping[
 
 
 def of_lstm(n: int, width: int) -> int:
-    """Of one LSTM layer in one direction: four gates, each a product with the input and one with the state before."""
+    """Counts those of an LSTM layer in one direction: four gates, each a product with input and with the last state."""
     return n * 4 * 2 * width * width
 
 

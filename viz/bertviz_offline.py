@@ -3,8 +3,8 @@
 The drawing is done by the scripts of the installed ``bertviz`` package, unchanged. They fetch require.js, d3 5 and
 jQuery from a network; no package of the requirements carries these as files, and copies in this folder would be foreign
 code to keep and to send with every document. So components/bertviz/ answers with the methods that are called, which is
-as small as it gets. Python's side of BertViz is replaced: it needs torch, writes the numbers twice and as text, and lets
-a token end the script.
+as small as it gets. Python's side of BertViz is replaced: it needs torch, writes the numbers twice and as text, and
+lets a token end the script.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def curves(
             margin={"l": 8, "r": 16, "t": above, "b": 48},
             xaxis=axis(
                 dark,
-                token_text(across),
+                token_text(across) if across else "",
                 tickvals=places[::step],
                 ticktext=[token_text(label) for label in labels[::step]],
                 range=[-0.3, len(labels) - 0.7],

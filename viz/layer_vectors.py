@@ -43,7 +43,7 @@ def plane(found: TaskMap, *, layer: int = 0, dark: bool = False) -> go.Figure:
         }
 
     def places(shown: int) -> list[dict[str, Any]]:
-        """Where the dots of each label are."""
+        """The dots of each label where they are in a layer."""
         points = found.points[shown]
         return [{"type": "scatter", "x": points[members, 0], "y": points[members, 1]} for members in of_label]
 

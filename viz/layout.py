@@ -107,7 +107,7 @@ def enlarge(figure: go.Figure, scale: float) -> None:
 
 
 def _enlarge(part: Any, scale: float) -> None:
-    """All fonts within a part of a figure."""
+    """Enlarges all fonts within a part of a figure."""
     if isinstance(part, dict):
         for name, value in part.items():
             if name.endswith("font") and isinstance(value, dict) and isinstance(value.get("size"), int | float):

@@ -181,7 +181,7 @@ def _figure(
     percent: bool = False,
     baseline: float | None = None,
 ) -> go.Figure:
-    """With a legend, unless there is one line alone."""
+    """Draws lines with a legend, unless there is one line alone."""
     if baseline is not None:
         traces = [*traces, _always_alike(traces, baseline, dark)]
     return go.Figure(

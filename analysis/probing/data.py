@@ -62,7 +62,7 @@ class Dataset:
 
     @property
     def item_part(self) -> IntArray:
-        """The split, one part per item."""
+        """Gives the split with one part per item."""
         return self.part[self.text_of]
 
     def word(self, item: int) -> str | None:
@@ -86,6 +86,28 @@ class Dataset:
             labels=tuple(self.labels[i] for i in np.flatnonzero(kept)),
             spans=None if self.spans is None else self.spans[kept],
         )
+
+
+def sentence_dataset(
+    name: str,
+    texts: Sequence[str],
+    part: IntArray,
+    labels: Sequence[str],
+    *,
+    own_split: bool = False,
+    notes: tuple[str, ...] = (),
+) -> Dataset:
+    """A data set with an item a text."""
+    return Dataset(
+        name=name,
+        level="sentence",
+        texts=tuple(texts),
+        part=part,
+        text_of=np.arange(len(texts)),
+        labels=tuple(labels),
+        own_split=own_split,
+        notes=notes,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from analysis.probing.data import DEV, DEV_SHARE, TEST, TEST_SHARE, TRAIN, Dataset, IntArray
+from analysis.probing.data import DEV, DEV_SHARE, TEST, TEST_SHARE, TRAIN, Dataset, IntArray, sentence_dataset
 from model_zoo.errors import InvalidInput
 
 T = TypeVar("T")
@@ -124,12 +124,12 @@ class Side:
 
 
 def pick(rng: np.random.Generator, words: Sequence[T]) -> T:
-    """One of the words, all equally likely."""
+    """Draws one of the words, all equally likely."""
     return words[int(rng.integers(len(words)))]
 
 
 def pick_different(rng: np.random.Generator, words: Sequence[T], count: int) -> list[T]:
-    """That many different words."""
+    """Draws that many different words."""
     return [words[int(i)] for i in rng.choice(len(words), size=count, replace=False)]
 
 
@@ -157,11 +157,15 @@ def written(words: Iterable[str]) -> tuple[str, list[tuple[int, int]]]:
     return text[0].upper() + text[1:] + ".", spans
 
 
+Factors = Mapping[str, Sequence[str]]
+Make = Callable[[np.random.Generator, Side, dict[str, str]], Sentence]
+
+
 def corpus(
     sentences: int,
     seed: int,
-    factors: Mapping[str, Sequence[str]],
-    make: Callable[[np.random.Generator, Side, dict[str, str]], Sentence],
+    factors: Factors,
+    make: Make,
 ) -> tuple[list[str], IntArray, dict[str, list[str]], list[list[tuple[tuple[int, int], str]]]]:
     """Different sentences in which each factor is balanced and independent of the others, in every part.
 
@@ -246,29 +250,32 @@ def tagged_sentence(rng: np.random.Generator, side: Side, length: int, animal: s
     return words + after
 
 
-def sentence_dataset(name: str, texts: list[str], part: IntArray, labels: list[str]) -> Dataset:
-    """One item per text."""
-    return Dataset(
-        name=name,
-        level="sentence",
-        texts=tuple(texts),
-        part=part,
-        text_of=np.arange(len(texts)),
-        labels=tuple(labels),
-    )
+def labelled_sentences(name: str, factor: str, factors: Factors, make: Make) -> Callable[[int, int], Dataset]:
+    """What makes a task's data set from a number of sentences and a seed: a ``corpus`` with an item a text, labelled by
+    its value of a factor.
+    """
+
+    def build(sentences: int, seed: int) -> Dataset:
+        texts, part, values, _ = corpus(sentences, seed, factors, make)
+        return sentence_dataset(name, texts, part, values[factor])
+
+    return build
 
 
-def token_dataset(
-    name: str, texts: list[str], part: IntArray, marked: list[list[tuple[tuple[int, int], str]]]
-) -> Dataset:
-    """One item per marked word."""
-    items = [(i, span, label) for i, found in enumerate(marked) for span, label in found]
-    return Dataset(
-        name=name,
-        level="token",
-        texts=tuple(texts),
-        part=part,
-        text_of=np.array([i for i, _, _ in items]),
-        labels=tuple(label for _, _, label in items),
-        spans=np.array([span for _, span, _ in items]),
-    )
+def labelled_words(name: str, factors: Factors, make: Make) -> Callable[[int, int], Dataset]:
+    """``labelled_sentences`` with an item a marked word."""
+
+    def build(sentences: int, seed: int) -> Dataset:
+        texts, part, _, marked = corpus(sentences, seed, factors, make)
+        items = [(i, span, label) for i, found in enumerate(marked) for span, label in found]
+        return Dataset(
+            name=name,
+            level="token",
+            texts=tuple(texts),
+            part=part,
+            text_of=np.array([i for i, _, _ in items]),
+            labels=tuple(label for _, _, label in items),
+            spans=np.array([span for _, span, _ in items]),
+        )
+
+    return build

@@ -26,6 +26,7 @@ from analysis.probing.data import (
     checked,
     ignoring_case_and_spaces,
     random_split,
+    sentence_dataset,
     with_part,
 )
 from analysis.probing.trees import FEWEST_WORDS, Tree, Treebank, flaw, is_punctuation
@@ -287,18 +288,7 @@ def _sentences(
         if not (split == DEV).any():
             split = with_part(texts, split, DEV, DEV_SHARE / (1 - TEST_SHARE), np.random.default_rng(seed))
             notes += ("The file has no development part (va): a seventh of its training part takes its place.",)
-    return checked(
-        Dataset(
-            name=name,
-            level="sentence",
-            texts=tuple(texts),
-            part=split,
-            text_of=np.arange(len(texts)),
-            labels=tuple(labels),
-            own_split=parts is not None,
-            notes=notes,
-        )
-    )
+    return checked(sentence_dataset(name, texts, split, labels, own_split=parts is not None, notes=notes))
 
 
 def _alike_note(texts: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.probing.data import Dataset, Task
+from analysis.probing.data import Task
 from analysis.probing.grammar import (
     ADJECTIVES,
     ADVERBS,
@@ -18,11 +18,10 @@ from analysis.probing.grammar import (
     THINGS,
     Sentence,
     Side,
-    corpus,
+    labelled_sentences,
+    labelled_words,
     pick,
     pick_different,
-    sentence_dataset,
-    token_dataset,
 )
 
 NUMBERS = ("singular", "plural")
@@ -58,13 +57,7 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     return Sentence(tuple(words), marked)
 
 
-def _build(name: str, factor: str | None, sentences: int, seed: int) -> Dataset:
-    factors = {"number": NUMBERS, "animacy": ANIMACIES}
-    texts, part, values, marked = corpus(sentences, seed, factors, _make)
-    if factor is None:
-        return token_dataset(name, texts, part, marked)
-    return sentence_dataset(name, texts, part, values[factor])
-
+FACTORS = {"number": NUMBERS, "animacy": ANIMACIES}
 
 TASKS = (
     Task(
@@ -73,7 +66,7 @@ TASKS = (
         level="sentence",
         kind="syntax",
         question="Is the subject singular or plural? A noun of the other number comes before its verb.",
-        build=lambda sentences, seed: _build("subject_number", "number", sentences, seed),
+        build=labelled_sentences("subject_number", "number", FACTORS, _make),
     ),
     Task(
         name="subject_animacy",
@@ -81,7 +74,7 @@ TASKS = (
         level="sentence",
         kind="meaning",
         question="Is the subject a person or a thing? Each sentence names one of each.",
-        build=lambda sentences, seed: _build("subject_animacy", "animacy", sentences, seed),
+        build=labelled_sentences("subject_animacy", "animacy", FACTORS, _make),
     ),
     Task(
         name="verb_number",
@@ -89,6 +82,6 @@ TASKS = (
         level="token",
         kind="syntax",
         question="Does the vector of a past-tense verb show whether its subject is singular or plural?",
-        build=lambda sentences, seed: _build("verb_number", None, sentences, seed),
+        build=labelled_words("verb_number", FACTORS, _make),
     ),
 )

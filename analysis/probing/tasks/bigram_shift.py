@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.probing.data import Dataset, Task
-from analysis.probing.grammar import Sentence, Side, corpus, pick, sentence_dataset, tagged_sentence
+from analysis.probing.data import Task
+from analysis.probing.grammar import Sentence, Side, labelled_sentences, pick, tagged_sentence
 
 LABELS = ("intact", "swapped")
 # Neighbours that are wrong the other way round; adverbs may stand on either side of a verb and are not moved.
@@ -29,11 +29,6 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     return Sentence(tuple(word for word, _ in tagged), {})
 
 
-def _build(sentences: int, seed: int) -> Dataset:
-    texts, part, values, _ = corpus(sentences, seed, {"order": LABELS}, _make)
-    return sentence_dataset("bigram_shift", texts, part, values["order"])
-
-
 TASKS = (
     Task(
         name="bigram_shift",
@@ -41,6 +36,6 @@ TASKS = (
         level="sentence",
         kind="syntax",
         question="Have two neighbouring words been swapped?",
-        build=_build,
+        build=labelled_sentences("bigram_shift", "order", {"order": LABELS}, _make),
     ),
 )

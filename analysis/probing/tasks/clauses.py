@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.probing.data import Dataset, Task
+from analysis.probing.data import Task
 from analysis.probing.grammar import (
     PEOPLE,
     THINGS,
@@ -17,10 +17,9 @@ from analysis.probing.grammar import (
     Sentence,
     Side,
     Verb,
-    corpus,
+    labelled_sentences,
     pick,
     pick_different,
-    sentence_dataset,
 )
 
 TENSES = ("past", "present")
@@ -66,11 +65,7 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     return Sentence(tuple(words), {})
 
 
-def _build(name: str, factor: str, sentences: int, seed: int) -> Dataset:
-    factors = {"tense": TENSES, "polarity": POLARITIES}
-    texts, part, values, _ = corpus(sentences, seed, factors, _make)
-    return sentence_dataset(name, texts, part, values[factor])
-
+FACTORS = {"tense": TENSES, "polarity": POLARITIES}
 
 TASKS = (
     Task(
@@ -79,7 +74,7 @@ TASKS = (
         level="sentence",
         kind="syntax",
         question="Is the main clause in the past or the present? The other clause is in the other tense.",
-        build=lambda sentences, seed: _build("tense", "tense", sentences, seed),
+        build=labelled_sentences("tense", "tense", FACTORS, _make),
     ),
     Task(
         name="negation",
@@ -87,6 +82,6 @@ TASKS = (
         level="sentence",
         kind="meaning",
         question="Is the main clause negated, or the other one?",
-        build=lambda sentences, seed: _build("negation", "polarity", sentences, seed),
+        build=labelled_sentences("negation", "polarity", FACTORS, _make),
     ),
 )

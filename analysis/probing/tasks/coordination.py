@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.probing.data import Dataset, Task
+from analysis.probing.data import Task
 from analysis.probing.grammar import (
     ADJECTIVES,
     PEOPLE,
@@ -17,11 +17,10 @@ from analysis.probing.grammar import (
     THINGS,
     Sentence,
     Side,
-    corpus,
+    labelled_sentences,
     listed,
     pick,
     pick_different,
-    sentence_dataset,
 )
 
 LABELS = ("natural", "inverted")
@@ -53,11 +52,6 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     return Sentence((*halves[0], ",", pick(rng, ("and", "but")), *halves[1]), {})
 
 
-def _build(sentences: int, seed: int) -> Dataset:
-    texts, part, values, _ = corpus(sentences, seed, {"order": LABELS}, _make)
-    return sentence_dataset("coordination_inversion", texts, part, values["order"])
-
-
 TASKS = (
     Task(
         name="coordination_inversion",
@@ -65,6 +59,6 @@ TASKS = (
         level="sentence",
         kind="meaning",
         question="Are the halves in order, or is something referred to before it is introduced?",
-        build=_build,
+        build=labelled_sentences("coordination_inversion", "order", {"order": LABELS}, _make),
     ),
 )

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.probing.data import Dataset, Task
+from analysis.probing.data import Task
 from analysis.probing.grammar import (
     ADJECTIVES,
     PEOPLE,
     Sentence,
     Side,
-    corpus,
+    labelled_sentences,
     listed,
     pick,
     pick_different,
-    sentence_dataset,
 )
 
 # How many complement clauses hang in each of the three branches, one in the other.
@@ -56,11 +55,6 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     return Sentence(tuple(words), {})
 
 
-def _build(sentences: int, seed: int) -> Dataset:
-    texts, part, values, _ = corpus(sentences, seed, {"depth": tuple(BRANCHES)}, _make)
-    return sentence_dataset("clause_depth", texts, part, values["depth"])
-
-
 TASKS = (
     Task(
         name="clause_depth",
@@ -68,6 +62,6 @@ TASKS = (
         level="sentence",
         kind="syntax",
         question="How deep are the clauses nested: one, two or three? All sentences have six clauses.",
-        build=_build,
+        build=labelled_sentences("clause_depth", "depth", {"depth": tuple(BRANCHES)}, _make),
     ),
 )

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.probing.data import Dataset, Task
+from analysis.probing.data import Task
 from analysis.probing.grammar import (
     ADJECTIVES,
     PEOPLE,
     PLACES,
     Sentence,
     Side,
-    corpus,
+    labelled_words,
     listed,
     pick,
     pick_different,
-    token_dataset,
 )
 
 NOUN_OR_VERB = listed(
@@ -99,11 +98,7 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     return Sentence(tuple(words), marked)
 
 
-def _build(sentences: int, seed: int) -> Dataset:
-    factors = {"first": ("NOUN", "VERB"), "second": ("ADJ", "ADV")}
-    texts, part, _, marked = corpus(sentences, seed, factors, _make)
-    return token_dataset("part_of_speech", texts, part, marked)
-
+FACTORS = {"first": ("NOUN", "VERB"), "second": ("ADJ", "ADV")}
 
 TASKS = (
     Task(
@@ -112,6 +107,6 @@ TASKS = (
         level="token",
         kind="syntax",
         question="Noun, verb, adjective or adverb? Each word asked about can be one of two.",
-        build=_build,
+        build=labelled_words("part_of_speech", FACTORS, _make),
     ),
 )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.probing.data import Dataset, Task
+from analysis.probing.data import Task
 from analysis.probing.grammar import (
     ANIMALS,
     Sentence,
     Side,
-    corpus,
-    sentence_dataset,
+    labelled_sentences,
     tagged_sentence,
 )
 
@@ -26,11 +25,7 @@ def _make(rng: np.random.Generator, side: Side, wanted: dict[str, str]) -> Sente
     return Sentence(tuple(word for word, _ in tagged), {})
 
 
-def _build(name: str, factor: str, sentences: int, seed: int) -> Dataset:
-    factors = {"length": tuple(LENGTHS), "animal": TARGETS}
-    texts, part, values, _ = corpus(sentences, seed, factors, _make)
-    return sentence_dataset(name, texts, part, values[factor])
-
+FACTORS = {"length": tuple(LENGTHS), "animal": TARGETS}
 
 TASKS = (
     Task(
@@ -39,7 +34,7 @@ TASKS = (
         level="sentence",
         kind="surface",
         question="How many words does the sentence have, in four bins?",
-        build=lambda sentences, seed: _build("sentence_length", "length", sentences, seed),
+        build=labelled_sentences("sentence_length", "length", FACTORS, _make),
         shared_words=frozenset(TARGETS),
     ),
     Task(
@@ -48,7 +43,7 @@ TASKS = (
         level="sentence",
         kind="surface",
         question=f"Which of {len(TARGETS)} animals does the sentence name?",
-        build=lambda sentences, seed: _build("word_content", "animal", sentences, seed),
+        build=labelled_sentences("word_content", "animal", FACTORS, _make),
         shared_words=frozenset(TARGETS),
     ),
 )
