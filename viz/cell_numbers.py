@@ -1,7 +1,8 @@
-"""Numbers on a heatmap's cells, as large as the cells have room for, black or white by the colour they stand on."""
+"""Numbers on a heatmap's cells, black or white by the colour they stand on: as large as fits, or of one size."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,3 +41,26 @@ def fitting(values: FloatArray, colours: Colorscale, lowest: float, highest: flo
         }
         for colour in np.unique(ink)
     ]
+
+
+def of_size(
+    values: FloatArray,
+    text: Callable[[tuple[int, ...]], str],
+    scale: Colorscale,
+    highest: float,
+    size: int,
+    first: int = 0,
+) -> dict[str, Any]:
+    """A trace to lay over a heatmap of values from 0 to ``highest`` at places from ``first`` on, with this scale: what
+    ``text`` gives for the row and column of a cell, in px of ``size``. A cell that is nan has none.
+    """
+    cells = [cell for cell, value in np.ndenumerate(values) if not np.isnan(value)]
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": [cell[1] + first for cell in cells],
+        "y": [cell[0] + first for cell in cells],
+        "text": [text(cell) for cell in cells],
+        "textfont": {"size": size, "color": [filled("", scale, float(values[cell]) / highest).ink for cell in cells]},
+        "hoverinfo": "skip",
+    }

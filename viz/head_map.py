@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
+from viz import cell_numbers
 from viz.layout import axis, base_layout
 from viz.marks import cells
 from viz.palette import sequential, square_root
-from viz.token_line import filled
 
 _NUMBERED = 12  # heads per layer; with more the numbers would print over each other
 _SMALL = 0.1  # where the highest number is below it, two digits would say next to nothing
@@ -25,12 +24,14 @@ def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool 
     if values.ndim != 2:
         raise ValueError(f"one number per head is (layers, heads); got {values.shape}")
     n_layers, n_heads = values.shape
+    scale = square_root(sequential(dark))
+    numbers = cell_numbers.of_size(values, lambda cell: _number(float(values[cell]), highest), scale, highest, 10, 1)
     digits = 3 if highest >= _SMALL else 5
     return go.Figure(
         data=[
             cells(
                 values,
-                square_root(sequential(dark)),
+                scale,
                 0,
                 highest,
                 f"layer %{{y}}, head %{{x}}<br>{what}: <b>%{{z:.{digits}f}}</b><extra></extra>",
@@ -39,7 +40,7 @@ def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool 
                 xgap=2,
                 ygap=2,
             ),
-            *([_numbers(values, highest, dark)] if n_heads <= _NUMBERED else []),
+            *([numbers] if n_heads <= _NUMBERED else []),
         ],
         layout=base_layout(
             dark,
@@ -48,20 +49,6 @@ def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool 
             xaxis=axis(dark, "head", side="top", dtick=1),
             yaxis=axis(dark, "layer", autorange="reversed", dtick=1),
         ),
-    )
-
-
-def _numbers(values: FloatArray, highest: float, dark: bool) -> go.Scatter:
-    """The values as text, black or white by the colour they stand on (a heatmap's own text has one colour)."""
-    scale = square_root(sequential(dark))
-    cells = [(layer, head, float(value)) for (layer, head), value in np.ndenumerate(values) if not np.isnan(value)]
-    return go.Scatter(
-        x=[head + 1 for _, head, _ in cells],
-        y=[layer + 1 for layer, _, _ in cells],
-        mode="text",
-        text=[_number(value, highest) for _, _, value in cells],
-        textfont={"size": 10, "color": [filled("", scale, value / highest).ink for _, _, value in cells]},
-        hoverinfo="skip",
     )
 
 

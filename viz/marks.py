@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from model_zoo.types import FloatArray
 from viz.layout import base_layout, rows
-from viz.palette import Colorscale, theme
+from viz.palette import Colorscale, rgb, theme
 
 LEGEND_ABOVE: Final = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
 LEGEND_BELOW: Final = {"orientation": "h", "x": 0, "yref": "container", "y": 0}
@@ -163,7 +163,7 @@ def error_bars(
 
 def band(name: str, x: Sequence[float], lows: Sequence[float], highs: Sequence[float], colour: str) -> dict[str, Any]:
     """The area between two lines, in a faint ``colour`` "#rrggbb"."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    red, green, blue = rgb(colour)
     return line(name, [*x, *reversed(x)], [*highs, *reversed(lows)], colour, width=0) | {
         "fill": "toself",
         "fillcolor": f"rgba({red}, {green}, {blue}, {_FAINT})",

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
+from viz import cell_numbers
 from viz.layout import axis, base_layout, columns, rows, token_text
 from viz.marks import LEGEND_ABOVE, bars_layout, cells, horizontal_bars
 from viz.palette import categorical, sequential, square_root, theme
 from viz.predictions import percent
-from viz.token_line import Cell, Item, Line, filled, filled_with
+from viz.token_line import Cell, Item, Line, filled_with
 
 OUTSIDE: Final = "O"
 _BAR: Final = 30  # px
@@ -166,7 +167,6 @@ def confusion(matrix: npt.NDArray[np.int64], labels: Sequence[str], *, dark: boo
     scale = square_root(sequential(dark))
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     names = [token_text(label, _LONGEST_LABEL) for label in labels]
-    places = list(range(len(labels)))
     said = [
         [f"{true} called {told}: {matrix[row, column]:,}" for column, told in enumerate(names)]
         for row, true in enumerate(names)
@@ -174,18 +174,7 @@ def confusion(matrix: npt.NDArray[np.int64], labels: Sequence[str], *, dark: boo
     hover = "%{customdata} (%{z:.0%})<extra></extra>"
     traces = [cells(shares, scale, 0, 1, hover, xgap=2, ygap=2, customdata=np.array(said))]
     if len(labels) <= _NUMBERED:
-        written = [(row, column) for row in places for column in places]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "text",
-                "x": [column for _, column in written],
-                "y": [row for row, _ in written],
-                "text": [f"{matrix[cell]:,}" for cell in written],
-                "textfont": {"size": 13, "color": [filled("", scale, float(shares[cell])).ink for cell in written]},
-                "hoverinfo": "skip",
-            }
-        )
+        traces.append(cell_numbers.of_size(shares, lambda cell: f"{matrix[cell]:,}", scale, 1.0, 13))
     return go.Figure(
         data=traces,
         layout=base_layout(

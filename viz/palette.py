@@ -206,8 +206,14 @@ def _scale(oklab: Array) -> Colorscale:
     return tuple((float(p), _hex(c)) for p, c in zip(positions, _to_srgb(oklab), strict=True))
 
 
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of "#rrggbb", 0 to 255."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return red, green, blue
+
+
 def _parse(colour: str) -> Array:
-    return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.array(rgb(colour)) / 255
 
 
 def _hex(srgb: Array) -> str:

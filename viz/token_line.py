@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from viz import component
-from viz.palette import Colorscale
+from viz.palette import Colorscale, rgb
 
 SOURCE = component.source("token_line")
 
@@ -62,17 +62,12 @@ def filled(text: str, scale: Colorscale, position: float, **settings: bool) -> C
 
 def filled_with(text: str, colour: str, **settings: bool) -> Cell:
     """A cell filled with one colour "#rrggbb", its text black or white to be read."""
-    return Cell(text, colour, _ink(_parse(colour)), **settings)
-
-
-def _parse(colour: str) -> tuple[int, int, int]:
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return red, green, blue
+    return Cell(text, colour, _ink(rgb(colour)), **settings)
 
 
 def _colour(scale: Colorscale, position: float) -> tuple[int, int, int]:
     stops = [stop for stop, _ in scale]
-    channels = np.array([_parse(colour) for _, colour in scale]).T
+    channels = np.array([rgb(colour) for _, colour in scale]).T
     red, green, blue = (round(float(np.interp(position, stops, channel))) for channel in channels)
     return red, green, blue
 
