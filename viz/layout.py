@@ -169,6 +169,12 @@ def columns(names: Sequence[str], dark: bool, title: str = "", **settings: Any) 
     return axis(dark, title, tickvals=list(range(len(names))), ticktext=list(names)) | settings
 
 
+def note(text: str, x: float, y: float, colour: str, size: int = 13, **settings: Any) -> dict[str, Any]:
+    """An annotation of safe text at a place of the whole plot, 0 to 1 from its left and bottom."""
+    font = {"size": size, "color": colour}
+    return {"text": text, "x": x, "y": y, "xref": "paper", "yref": "paper", "showarrow": False, "font": font} | settings
+
+
 def headline(title: str, dark: bool) -> dict[str, Any]:
     """A figure's title at its upper left, in a top margin of at least 28 px, beside the button that saves it."""
     return {

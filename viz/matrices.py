@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import axis, base_layout, token_text
+from viz.layout import axis, base_layout, note, token_text
 from viz.marks import cells
 from viz.palette import diverging, sequential, square_root, theme
 
@@ -73,17 +73,8 @@ def matrices(
             showticklabels=number == 0,
             **_labels(rows, _MOST_LABELS),
         )
-        figure.add_annotation(
-            text=f"<b>{token_text(name)}</b>",
-            x=start + width / 2,
-            y=1,
-            xref="paper",
-            yref="paper",
-            xanchor="center",
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 12, "color": colours.text},
-        )
+        title = note(f"<b>{token_text(name)}</b>", start + width / 2, 1, colours.text, 12)
+        figure.add_annotation(title | {"xanchor": "center", "yanchor": "bottom"})
     return figure
 
 

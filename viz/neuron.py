@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from analysis.neuron import QueryNumbers
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray
-from viz.layout import axis, base_layout, rows, token_text
+from viz.layout import axis, base_layout, note, rows, token_text
 from viz.marks import bar_below, cells, end_of_scale, horizontal_bars
 from viz.palette import diverging, opposed, theme
 
@@ -290,22 +290,17 @@ def _words(
 ) -> None:
     """Headings above the blocks, the number of dimensions, and what is not shown."""
     plot, keys_top, query_bottom = _heights(len(figure.layout.yaxis.tickvals))
-    style: dict[str, Any] = {
-        "xref": "paper",
-        "yref": "paper",
-        "showarrow": False,
-        "font": {"size": 11, "color": theme(dark).muted},
-    }
+    ink = theme(dark).muted
     over_query = query_bottom + _ROW / plot
     places = [("query vector", columns[0], over_query)]
     places += [(text, column, keys_top) for text, column in zip(headings, columns, strict=True)]
     written = [
-        {"text": text, "x": sum(column) / 2, "y": y, "xanchor": "center", "yanchor": "bottom", "yshift": 2}
+        note(text, sum(column) / 2, y, ink, 11, xanchor="center", yanchor="bottom", yshift=2)
         for text, column, y in places
     ]
     middle = (query_bottom + over_query) / 2
-    written.append({"text": dimensions, "x": columns[1][0], "y": middle, "xanchor": "left", "yanchor": "middle"})
+    written.append(note(dimensions, columns[1][0], middle, ink, 11, xanchor="left", yanchor="middle"))
     if left_out:
         below = -_LEGEND / plot
-        written.append({"text": left_out, "x": 0, "y": below, "xanchor": "left", "yanchor": "top", "align": "left"})
-    figure.layout.annotations = [one | style for one in written]
+        written.append(note(left_out, 0, below, ink, 11, xanchor="left", yanchor="top", align="left"))
+    figure.layout.annotations = written

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from analysis.probing.structural import Kind
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores, StructuralResult
-from viz.layout import axis, base_layout, columns, layer_names, token_text
+from viz.layout import axis, base_layout, columns, layer_names, note, token_text
 from viz.marks import error_bars, line
 from viz.palette import categorical, theme
 
@@ -69,10 +69,8 @@ def by_layer(result: StructuralResult, kind: Kind = "distance", *, dark: bool = 
                 )
             )
         if _estimate(result.chain, measure) is None:
-            figure.add_annotation(
-                x=0.5, y=0.5, xref="x domain", yref=f"{name} domain", showarrow=False, font={"color": colours.muted},
-                text="no root to score" if measure == "root_accuracy" else "no test sentence has 5 to 50 words",
-            )  # fmt: skip
+            why = "no root to score" if measure == "root_accuracy" else "no test sentence has 5 to 50 words"
+            figure.add_annotation(note(why, 0.5, 0.5, colours.muted, xref="x domain", yref=f"{name} domain"))
         panels["yaxis" if panel == 0 else "yaxis2"] = axis(
             dark,
             title,
@@ -118,13 +116,13 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
     gold, found = set(sentence.edges), set(sentence.found[layer])
     n = len(sentence.words)
     kinds = [
-        ("in the tree and found", sentence.edges, gold & found, "x", good, "solid", 2.0, True),
-        ("in the tree, not found", sentence.edges, gold - found, "x", colours.muted, "dot", 2.0, True),
-        ("in the tree and found", sentence.found[layer], gold & found, "x2", good, "solid", 2.0, False),
-        ("found, not in the tree", sentence.found[layer], found - gold, "x2", bad, "dash", 2.0, True),
+        ("in the tree and found", sentence.edges, gold & found, "x", good, "solid", True),
+        ("in the tree, not found", sentence.edges, gold - found, "x", colours.muted, "dot", True),
+        ("in the tree and found", sentence.found[layer], gold & found, "x2", good, "solid", False),
+        ("found, not in the tree", sentence.found[layer], found - gold, "x2", bad, "dash", True),
     ]
     figure = go.Figure()
-    for label, ordered, wanted, side, colour, dash, width, legend in kinds:
+    for label, ordered, wanted, side, colour, dash, legend in kinds:
         x: list[float | None] = []
         y: list[float | None] = []
         hover: list[str] = []
@@ -135,16 +133,20 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
                 y += [*arc[1], None]
                 words = " – ".join(token_text(sentence.words[i]) for i in (a, b))
                 hover += [f"{words}<br>{label}"] * (len(arc[0]) + 1)
-        figure.add_scatter(
-            x=x, y=y, xaxis=side, name=label, legendgroup=label, showlegend=legend, mode="lines",
-            line={"color": colour, "dash": dash, "width": width}, text=hover, hovertemplate="%{text}<extra></extra>",
-        )  # fmt: skip
+        style: dict[str, Any] = {"xaxis": side, "legendgroup": label, "showlegend": legend, "text": hover}
+        figure.add_trace(line(label, x, y, colour, dash=dash, hover="%{text}<extra></extra>", **style))
     roots = [("x", sentence.root), ("x2", sentence.roots[layer])]
     for side, root in roots:
         if root is not None:
             right = side == "x" or root == sentence.root or sentence.root is None
             figure.add_scatter(
-                x=[0.03], y=[root], xaxis=side, name="root", legendgroup="root", showlegend=side == "x", mode="markers",
+                x=[0.03],
+                y=[root],
+                xaxis=side,
+                name="root",
+                legendgroup="root",
+                showlegend=side == "x",
+                mode="markers",
                 cliponaxis=False,
                 marker={
                     "symbol": "diamond" if right else "diamond-open",
@@ -154,25 +156,16 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
                 },
                 text=[f"root: {token_text(sentence.words[root])}{'' if right else ' (wrong)'}"],
                 hovertemplate="%{text}<extra></extra>",
-            )  # fmt: skip
+            )
     # All at once: Plotly checks all annotations again whenever one is added.
+    inks = [colours.muted if punctuation else colours.text for punctuation in sentence.punctuation]
     written = [
-        {
-            "x": 0.5, "y": place, "xref": "paper", "yref": "y", "xanchor": "center", "showarrow": False,
-            "text": token_text(word, _LONGEST_WORD),
-            "font": {"size": 13, "color": colours.muted if sentence.punctuation[place] else colours.text},
-        }
-        for place, word in enumerate(sentence.words)
-    ]  # fmt: skip
+        note(token_text(word, _LONGEST_WORD), 0.5, place, ink, yref="y", xanchor="center")
+        for place, (word, ink) in enumerate(zip(sentence.words, inks, strict=True))
+    ]
     name = layer_names(len(sentence.found))[layer]
     titles = [(0.18, "in the file"), (0.82, f"found at {'the embeddings' if layer == 0 else f'layer {name}'}")]
-    written += [
-        {
-            "x": x_of_title, "y": 1, "xref": "paper", "yref": "paper", "yanchor": "bottom", "yshift": 6,
-            "showarrow": False, "text": text, "font": {"size": 13, "color": colours.muted},
-        }
-        for x_of_title, text in titles
-    ]  # fmt: skip
+    written += [note(text, place, 1, colours.muted, yanchor="bottom", yshift=6) for place, text in titles]
     hidden: dict[str, Any] = {"visible": False, "fixedrange": False, "automargin": False}
     figure.update_layout(
         base_layout(
