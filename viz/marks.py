@@ -70,7 +70,7 @@ def bars_layout(names: Sequence[str], dark: bool, **settings: Any) -> dict[str, 
 
 def line(
     name: str,
-    x: Sequence[float],
+    x: Sequence[float | None],
     y: Sequence[float | None],
     colour: str,
     *,
@@ -82,7 +82,7 @@ def line(
     **settings: Any,
 ) -> dict[str, Any]:
     """A line through points, ``marked`` by a symbol unless that is None; ``hover`` is Plotly's template of what is said
-    of a point, without which a line says nothing.
+    of a point, without which a line says nothing. A line has a gap where a number is None.
     """
     return {
         "type": "scatter",
