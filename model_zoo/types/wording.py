@@ -23,3 +23,8 @@ def quoted(text: str) -> str:
 def megabytes(n_bytes: int) -> str:
     """A size in words: "438 MB", "0.4 MB"."""
     return f"{n_bytes / MB:,.0f} MB" if n_bytes >= 10 * MB else f"{n_bytes / MB:.1f} MB"
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """A number with a true minus: "−0.25"."""
+    return f"{value:.{decimals}f}".replace("-", "−")

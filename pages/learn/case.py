@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from model_zoo import registry
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Anatomy, AttentionRun, Encoding, HiddenStates, MaskPrediction, ModelInfo
+from model_zoo.types import Anatomy, AttentionRun, Encoding, HiddenStates, MaskPrediction, ModelInfo, Vocabulary
 from training.finetuning.results import Tuned
 from ui.messages import as_text
 from web.engine import engine
@@ -32,7 +32,6 @@ class Case:
     token: int | None = None
     layer: int = 0
     head: int = 0
-    dark: bool = False
     tuned: Tuned | None = None
 
     @property
@@ -43,6 +42,17 @@ class Case:
     def encoding(self) -> Encoding:
         """The tokens of the first text."""
         return engine().encode(self.model, self.text)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What the model's tokens are taken from."""
+        return engine().vocabulary(self.model)
+
+    @property
+    def typed(self) -> list[int]:
+        """The places of the tokens that somebody typed as a word or a sign: neither special nor a mask."""
+        found = zip(self.encoding.ids, self.encoding.special, strict=True)
+        return [at for at, (id, special) in enumerate(found) if not special and id != self.vocabulary.mask_id]
 
     @property
     def run(self) -> AttentionRun:

@@ -77,7 +77,7 @@ def _for_teachers() -> None:
     st.markdown(
         f"Worksheets are about {sentence}. They open in a browser, to be printed, with the solutions at the end."
     )
-    whole = [worksheet.part(lesson, case, own=own) for lesson in LESSONS.values()]
+    whole = [worksheet.section(lesson, case, own=own) for lesson in LESSONS.values()]
     save.html("Worksheets of all lessons", lambda: worksheet.html("Learn", whole), "learn-worksheets")
     for tab, plan in zip(st.tabs([plan.title for plan in PLANS]), PLANS, strict=True):
         with tab:
@@ -100,5 +100,7 @@ def _plan(plan: Plan, case: Case, own: bool) -> None:
                     on_click=fields.go,
                     args=(lesson, step),
                 )
-    parts = [worksheet.part(LESSONS[lesson], case, own=own, steps=steps) for lesson, steps in plan.steps().items()]
-    save.html("Plan and worksheet", lambda: worksheet.html(plan.title, parts, plan), f"learn-plan-{plan.name}")
+    sections = [
+        worksheet.section(LESSONS[lesson], case, own=own, steps=steps) for lesson, steps in plan.steps().items()
+    ]
+    save.html("Plan and worksheet", lambda: worksheet.html(plan.title, sections, plan), f"learn-plan-{plan.name}")

@@ -1,36 +1,28 @@
-"""A lesson and its steps as data: what to look at, what to predict, what the model reveals, and why.
+"""A lesson and its steps: what to look at, what to predict, what the model reveals, and why.
 
-A lesson is one file in ``pages/learn/lessons``. Everything a step says is computed from the visitor's own sentence: its
-functions are given a ``Case``. Those that return something draw nothing, so that worksheets and tests read them, too.
+A lesson is one file in ``pages/learn/lessons``. Everything a step says is computed from the visitor's own sentence, its
+``case``. Methods that return something draw nothing, so that worksheets and tests read them, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import pandas as pd
 
+from pages.learn import walk
 from pages.learn.case import Case
+from pages.learn.glossary import quoted
+from pages.learn.sources import Source
 
 Place = Literal["text", "pieces", "embeddings", "heads", "norm", "feed-forward", "layers", "guess"]
 """Where on the map of the model a step is: see ``pages.learn.model_map``."""
 
 Control = Literal["token", "layer", "head"]
 """What of the model a visitor chooses beside the sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a claim comes from: who, when, and the title."""
-
-    authors: str
-    year: int
-    title: str
-
-    def __str__(self) -> str:
-        return f"{self.authors} {self.year}, “{self.title}”"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,26 +75,77 @@ class Sketch:
             raise ValueError(f"{self.question}: {len(self.truth)} heights do not fit {len(self.labels)} labels")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One step: ``text`` and ``figure`` are looked at, ``ask`` is answered, then ``reveal`` shows what the model says
-    and ``why`` says in one sentence why.
+@dataclass(frozen=True)
+class Step(ABC):
+    """One step about a case: ``text`` and ``figure`` are looked at, ``ask`` is answered, then ``reveal`` shows what the
+    model says and ``why`` says in one sentence why.
 
     ``text``, the questions, the replies and ``why`` are Markdown with terms as in ``pages.learn.glossary``. ``figure``
     and ``reveal`` draw; they stand in one place, the second instead of the first. ``numbers`` is what a worksheet
-    prints and a visitor can save. A ``wide`` step leaves most of the page to its figure.
+    prints and a visitor can save. Any of them may raise a ``ModelZooError``, whose sentence is shown instead.
     """
 
-    title: str
-    at: Place
-    text: Callable[[Case], str]
-    figure: Callable[[Case], None]
-    ask: Callable[[Case], Choice | Sketch]
-    reveal: Callable[[Case], None]
-    why: Callable[[Case], str]
-    numbers: Callable[[Case], pd.DataFrame]
-    sources: tuple[Source, ...] = ()
-    wide: bool = False
+    title: ClassVar[str]
+    at: ClassVar[Place]
+    sources: ClassVar[tuple[Source, ...]] = ()
+    stage: ClassVar[str | None] = None
+    """Where the figure is the picture of the whole model, what is marked in it (see ``pages.learn.walk``). The page then
+    leaves most of its width to the figure.
+    """
+
+    case: Case
+
+    @property
+    def tokens(self) -> Sequence[str]:
+        """The tokens of the first text."""
+        return self.case.encoding.tokens
+
+    @property
+    def followed(self) -> int:
+        """The place of the token that is followed."""
+        return self.case.followed
+
+    @property
+    def token(self) -> str:
+        """The token that is followed, in quotation marks."""
+        return self.quoted(self.followed)
+
+    def quoted(self, place: int) -> str:
+        """The token at a place, in quotation marks."""
+        return quoted(self.tokens[place])
+
+    def labels(self, places: Iterable[int]) -> list[str]:
+        """Tokens with their places, from 1, as they stand beside bars: "3 · cat"."""
+        return [f"{place + 1} · {self.tokens[place]}" for place in places]
+
+    def by_token(self, columns: Mapping[str, object]) -> pd.DataFrame:
+        """A table with a row a token: its place, from 1, the token, and what the columns say of it."""
+        return pd.DataFrame({"place": range(1, len(self.tokens) + 1), "token": self.tokens, **columns})
+
+    @abstractmethod
+    def text(self) -> str:
+        """What one reads first."""
+
+    def figure(self) -> None:
+        """Draw what one looks at before the answer."""
+        assert self.stage is not None, f"{self.title}: a step draws a figure, or names a stage"
+        walk.draw(self.case, self.stage)
+
+    @abstractmethod
+    def ask(self) -> Choice | Sketch:
+        """What one guesses."""
+
+    @abstractmethod
+    def reveal(self) -> None:
+        """Draw what the model says."""
+
+    @abstractmethod
+    def why(self) -> str:
+        """Why it says so."""
+
+    @abstractmethod
+    def numbers(self) -> pd.DataFrame:
+        """The numbers of the figures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +160,7 @@ class Lesson:
     name: str
     title: str
     question: str
-    steps: tuple[Step, ...]
+    steps: tuple[type[Step], ...]
     examples: tuple[tuple[str, str], ...]
     paired: bool = False
     controls: tuple[Control, ...] = ()

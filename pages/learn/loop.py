@@ -19,7 +19,7 @@ from pages.learn.lessons import LESSONS
 from pages.learn.walk import FOLLOWED
 from training.finetuning.results import Tuned
 from ui import address, browser, save, widgets
-from ui.appearance import PRESENT, is_dark
+from ui.appearance import PRESENT
 from ui.examples import Example, Examples
 from ui.messages import as_text, failures_as_messages
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
@@ -58,7 +58,7 @@ def _lesson(lesson: Lesson) -> None:
         case = _followed(lesson) if teaching.follows() else _asked(lesson)
         teaching.show()
         model_map.draw(step.at, case.info.n_layers)
-        _draw(lesson, step, case)
+        _draw(lesson, step(case))
     _way(lesson)
     if not teaching.follows():
         _link(lesson, case)
@@ -72,7 +72,7 @@ def _asked(lesson: Lesson) -> Case:
         model = widgets.model()
         widgets.try_example(_examples(lesson))
         teaching.draw()
-    case = Case(model, text, pair, dark=is_dark(), tuned=_tuned())
+    case = Case(model, text, pair, tuned=_tuned())
     if not lesson.controls and not PRESENT.value:
         return case
     token, layer, head = None, 0, 0
@@ -93,7 +93,7 @@ def _asked(lesson: Lesson) -> Case:
 def _followed(lesson: Lesson) -> Case:
     """The same as the room shows it, with nothing to change."""
     pair = PAIR.value if lesson.paired and PAIR.value.strip() else None
-    case = Case(MODEL.value, TEXT.value, pair, dark=is_dark(), tuned=_tuned())
+    case = Case(MODEL.value, TEXT.value, pair, tuned=_tuned())
     said = [as_text(widgets.model_label(MODEL.value))]
     if "token" in lesson.controls and FOLLOWED.value is not None:
         case = replace(case, token=FOLLOWED.value)
@@ -154,21 +154,21 @@ def _token(case: Case) -> int:
     )
 
 
-def _draw(lesson: Lesson, step: Step, case: Case) -> None:
+def _draw(lesson: Lesson, step: Step) -> None:
     """What is looked at, the question, and once it is answered what the model says."""
     revealed = teaching.revealed(lesson.name, STEP.value)
-    with st.container(key=f"step-{'wide' if step.wide else 'even'}"):
+    with st.container(key=f"step-{'even' if step.stage is None else 'wide'}"):
         with st.container(key="step-text"):
             st.header(f"{STEP.value}. {step.title}", anchor=False)
-            _say(step.text(case))
+            _say(step.text())
         figure = st.container(key="step-figure")
         with st.container(key="step-ask"), failures_as_messages():
-            quiz.draw(lesson.name, STEP.value, step.ask(case))
+            quiz.draw(lesson.name, STEP.value, step.ask())
             if revealed:
-                _say(f"**Why?** {step.why(case)}")
+                _say(f"**Why?** {step.why()}")
                 save.file(
                     "Numbers (CSV)",
-                    lambda: table_to_csv(step.numbers(case)),
+                    lambda: table_to_csv(step.numbers()),
                     f"learn-{lesson.name}-{STEP.value}",
                     "csv",
                     "What is on the screen, as a table.",
@@ -176,7 +176,7 @@ def _draw(lesson: Lesson, step: Step, case: Case) -> None:
                 if step.sources:
                     st.caption("Sources: " + as_text("; ".join(map(str, step.sources))) + ".")
         with figure, failures_as_messages():
-            (step.reveal if revealed else step.figure)(case)
+            (step.reveal if revealed else step.figure)()
 
 
 def _say(text: str) -> None:
@@ -244,5 +244,5 @@ def _link(lesson: Lesson, case: Case | None) -> None:
         about = "A link to this step with this sentence, without your answers; the address of this page has them, too."
         st.caption(about if whole else "The text is too long for a link: it opens the step without the text.")
         if case is not None:
-            sheet = [worksheet.part(lesson, case, own=True)]
+            sheet = [worksheet.section(lesson, case, own=True)]
             save.html("Worksheet", lambda: worksheet.html(lesson.title, sheet), f"learn-{lesson.name}-worksheet")

@@ -37,7 +37,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False})
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Section:
     """A lesson with what it is about, and those of its steps that are printed, from 1."""
 
     lesson: Lesson
@@ -45,7 +45,7 @@ class Part:
     steps: tuple[int, ...]
 
 
-def part(lesson: Lesson, case: Case, *, own: bool, steps: Sequence[int] = ()) -> Part:
+def section(lesson: Lesson, case: Case, *, own: bool, steps: Sequence[int] = ()) -> Section:
     """A lesson about the class's ``own`` sentence, if it has one, and a second one where the lesson needs two; else
     about the lesson's own example. Of all steps, unless some are named.
     """
@@ -53,19 +53,18 @@ def part(lesson: Lesson, case: Case, *, own: bool, steps: Sequence[int] = ()) ->
     if not own or (lesson.paired and not pair):
         text, pair = lesson.examples[0][0], lesson.examples[0][1] or None
     token = case.token if text == case.text else None
-    return Part(
-        lesson, replace(case, text=text, pair=pair, token=token), tuple(steps) or tuple(range(1, len(lesson.steps) + 1))
-    )
+    steps = steps or range(1, len(lesson.steps) + 1)
+    return Section(lesson, replace(case, text=text, pair=pair, token=token), tuple(steps))
 
 
-def html(heading: str, parts: Sequence[Part], plan: Plan | None = None) -> str:
+def html(heading: str, sections: Sequence[Section], plan: Plan | None = None) -> str:
     """The worksheet, one self-contained page; ``plan`` stands before it.
 
     A step that cannot be worked out for its sentence says why.
     """
     front = "" if plan is None else _plan(plan)
-    sheets = "".join(map(_sheet, parts))
-    solutions = "".join(map(_solutions, parts))
+    sheets = "".join(map(_sheet, sections))
+    solutions = "".join(map(_solutions, sections))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -75,27 +74,26 @@ def html(heading: str, parts: Sequence[Part], plan: Plan | None = None) -> str:
     )
 
 
-def _each(part: Part, kind: str, make: Callable[[Step, Case], str]) -> str:
+def _each(section: Section, kind: str, make: Callable[[Step], str]) -> str:
     """A section a step; where there is none to make, the sentence that says why."""
     found = []
-    for place in part.steps:
-        step = part.lesson.steps[place - 1]
+    for place in section.steps:
         try:
-            inside = make(step, part.case)
+            inside = make(section.lesson.steps[place - 1](section.case))
         except ModelZooError as error:
             inside = _block(as_text(str(error)), "lead")
-        found.append(f'<section class="{kind}"><h3>{escape(title(part.lesson.name, place))}</h3>{inside}</section>')
+        found.append(f'<section class="{kind}"><h3>{escape(title(section.lesson.name, place))}</h3>{inside}</section>')
     return "".join(found)
 
 
 # ---- what is asked ----------------------------------------------------------------------------------------------
 
 
-def _sheet(part: Part) -> str:
+def _sheet(section: Section) -> str:
     return (
         '<section class="lesson"><p class="names"><span>Name</span><span>Date</span></p>'
-        f"<h1>{_numbered(part.lesson)}</h1>{_block(part.lesson.question, 'lead')}{_about(part)}"
-        f"{_each(part, 'step', _asked)}</section>"
+        f"<h1>{_numbered(section.lesson)}</h1>{_block(section.lesson.question, 'lead')}{_about(section)}"
+        f"{_each(section, 'step', _asked)}</section>"
     )
 
 
@@ -103,12 +101,12 @@ def _numbered(lesson: Lesson) -> str:
     return f"Lesson {list(LESSONS).index(lesson.name) + 1}: {escape(lesson.title)}"
 
 
-def _about(part: Part) -> str:
+def _about(section: Section) -> str:
     """The sentence, and what of the model is looked at."""
-    case = part.case
+    case = section.case
     texts = " – ".join(quoted(text) for text in (case.text, case.pair) if text)
     looked_at = {"layer": f"layer {case.layer + 1}", "head": f"head {case.head + 1}"}
-    named = [said for control, said in looked_at.items() if control in part.lesson.controls]
+    named = [said for control, said in looked_at.items() if control in section.lesson.controls]
     return _block(f"{texts} · {', '.join([_model(case), *named])}", "about")
 
 
@@ -117,21 +115,21 @@ def _model(case: Case) -> str:
     return as_text(spec.name if spec else case.model)
 
 
-def _asked(step: Step, case: Case) -> str:
-    question = step.ask(case)
+def _asked(step: Step) -> str:
+    question = step.ask()
     if isinstance(question, Choice):
         options = "".join(f"<li><span>{_inline(option.text)}</span></li>" for option in question.options)
         room = f'<ul class="options">{options}</ul>'
     else:
         room = _chart(question)
-    return f'{_block(step.text(case))}{_block(question.question, "question")}{room}<div class="lines"></div>'
+    return f'{_block(step.text())}{_block(question.question, "question")}{room}<div class="lines"></div>'
 
 
 # ---- what the model says ----------------------------------------------------------------------------------------
 
 
-def _solutions(part: Part) -> str:
-    return f"<h2>{_numbered(part.lesson)}</h2>{_computed_by(part.case)}{_each(part, 'solution', _solution)}"
+def _solutions(section: Section) -> str:
+    return f"<h2>{_numbered(section.lesson)}</h2>{_computed_by(section.case)}{_each(section, 'solution', _solution)}"
 
 
 def _computed_by(case: Case) -> str:
@@ -142,16 +140,16 @@ def _computed_by(case: Case) -> str:
     return _block(f"Computed by {_model(case)} ({as_text(info.id)}), revision {as_text(info.revision)}.", "small")
 
 
-def _solution(step: Step, case: Case) -> str:
-    question = step.ask(case)
+def _solution(step: Step) -> str:
+    question = step.ask()
     if isinstance(question, Choice):
         right = question.options[question.right]
         answer = _block(f"**{right.text}** – {right.reply}")
     else:
         answer = _chart(question, question.truth)
     sources = _block(f"Sources: {as_text('; '.join(map(str, step.sources)))}.", "small") if step.sources else ""
-    why = _block(f"**Why?** {step.why(case)}")
-    return f"{_block(question.question)}{answer}{why}{_table(step.numbers(case))}{sources}"
+    why = _block(f"**Why?** {step.why()}")
+    return f"{_block(question.question)}{answer}{why}{_table(step.numbers())}{sources}"
 
 
 def _table(numbers: pd.DataFrame) -> str:

@@ -67,7 +67,7 @@ def case_of(lesson: str) -> Case:
 def answer(here: Any, lesson: str, place: int) -> str:
     """Answer a step by keyboard; returns what the address is to say of it."""
     page: Page = here.page
-    question = LESSONS[lesson].steps[place - 1].ask(case_of(lesson))
+    question = LESSONS[lesson].steps[place - 1](case_of(lesson)).ask()
     if isinstance(question, Choice):
         wrong = (question.right + 1) % len(question.options)
         option = page.locator(f".st-key-option-{wrong + 1} button")
@@ -128,7 +128,7 @@ def test_a_guess_is_drawn_in_one_stroke_compared_and_drawn_again(
 ) -> None:
     place, question = next(
         (place, question)
-        for place, question in enumerate((each.ask(case_of(NAME)) for each in LESSONS[NAME].steps), start=1)
+        for place, question in enumerate((each(case_of(NAME)).ask() for each in LESSONS[NAME].steps), start=1)
         if not isinstance(question, Choice)
     )
     n = len(question.labels)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
+
 import numpy as np
 import pandas as pd
 
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray, Stage
-from pages.learn import options, walk
-from pages.learn.case import Case
+from model_zoo.types import FloatArray
+from model_zoo.types.wording import signed
+from pages.learn import options, pictures
 from pages.learn.glossary import quoted
-from pages.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
-from ui import figures
-from viz.bars import bars
-from viz.strips import Strip, strips
+from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
+from pages.learn.sources import BA, DEVLIN, MIKOLOV
+from viz.strips import Strip
 from web.engine import engine
 
 _PARTS = {
@@ -22,200 +24,139 @@ _PARTS = {
     "segment": "segment: in which text it stands",
 }
 _NEAREST = 8
-
-_DEVLIN = Source("Devlin et al.", 2019, "BERT: Pre-training of Deep Bidirectional Transformers")
-
-
-def _parts(case: Case) -> dict[str, FloatArray]:
-    """The vectors (d,) that are looked up for the followed token, by the names of their stages."""
-    known = [stage for stage in case.anatomy.embeddings if stage.name in _PARTS]
-    if not known:
-        raise InvalidInput(case.anatomy.why_not or f"{case.model} has no embeddings to look up. Choose another model.")
-    return {stage.name: stage.values[case.followed] for stage in known}
+_AROUND = 6  # tokens that a picture shows, the followed one among them
 
 
-def _sum(case: Case) -> FloatArray:
-    return np.sum(list(_parts(case).values()), axis=0, dtype=np.float32)
+class EmbeddingStep(Step):
+    """A step about the vectors that are added up for the followed token."""
+
+    at = "embeddings"
+
+    @cached_property
+    def parts(self) -> dict[str, FloatArray]:
+        """The vectors (d,) that are looked up for the followed token, by the names of their stages."""
+        known = [stage for stage in self.case.anatomy.embeddings if stage.name in _PARTS]
+        if not known:
+            raise InvalidInput(
+                self.case.anatomy.why_not or f"{self.case.model} has no embeddings to look up. Choose another model."
+            )
+        return {stage.name: stage.values[self.followed] for stage in known}
+
+    @cached_property
+    def summed(self) -> dict[str, FloatArray]:
+        """The same and their sum, which there is none of where there is one vector only."""
+        parts = self.parts
+        return parts | ({"sum": np.sum(list(parts.values()), axis=0, dtype=np.float32)} if len(parts) > 1 else {})
+
+    @property
+    def width(self) -> int:
+        """How many numbers each of them has."""
+        return len(self.parts["token"])
 
 
-def _token(case: Case) -> str:
-    return quoted(case.encoding.tokens[case.followed])
+class Lookup(EmbeddingStep):
+    title = "One token, many numbers"
+    sources = (DEVLIN,)
+    stage = "embeddings"
 
+    @property
+    def vectors(self) -> FloatArray:
+        """The row of each token, (n, width)."""
+        assert self.parts  # which raises where there are none
+        return self.case.anatomy.stage("token").values
 
-# ---- one token, many numbers ------------------------------------------------------------------------------------
-
-
-def _many_text(case: Case) -> str:
-    return (
-        f"A model cannot calculate with {_token(case)}. For each [[token]] it looks up a [[vector]], a list of "
-        "numbers, in a table that it learned: the [[embedding]] matrix. Colours stand for numbers here: one hue below "
-        "zero, the other above."
-    )
-
-
-def _width(case: Case) -> int:
-    return len(next(iter(_parts(case).values())))
-
-
-def _many_ask(case: Case) -> Choice:
-    width, n = _width(case), len(case.encoding)
-    letters = max(len(case.written(case.followed)), 1)
-    return Choice(
-        f"How many numbers does this model look up for {_token(case)}?",
-        options.numbers(
-            (width, f"Every token gets {width}, long or short: it is the [[width]] of the model’s table."),
-            (1, "One number, the id, only says which row of the table to take. The row itself is longer."),
-            (letters, "The number of letters plays no part: the model never sees them, only the token’s id."),
-            (n, "That is how many tokens your text has. Each of them gets a vector of its own."),
-        ),
-    )
-
-
-def _many_reveal(case: Case) -> None:
-    stage = _first(case)
-    places = _around(case)
-    tokens = case.encoding.tokens
-    figures.show(
-        strips([Strip(f"{place + 1} · {tokens[place]}", stage.values[place]) for place in places], dark=case.dark),
-        "learn strips",
-        "token-vectors",
-    )
-
-
-def _first(case: Case) -> Stage:
-    _parts(case)  # which raises where there are none
-    return case.anatomy.stage("token")
-
-
-def _around(case: Case, n: int = 6) -> range:
-    """Places around the followed token, as many as fit a picture."""
-    start = max(0, min(case.followed - n // 2, len(case.encoding) - n))
-    return range(start, min(start + n, len(case.encoding)))
-
-
-def _many_why(case: Case) -> str:
-    rows = sum(1 for _ in engine().vocabulary(case.model).tokens)
-    return (
-        f"The table has {rows:,} rows, one for each token of the vocabulary, and {_width(case)} columns; training set "
-        "every number in it, and none has a meaning that anybody wrote down."
-    )
-
-
-def _many_numbers(case: Case) -> pd.DataFrame:
-    vectors = _first(case).values
-    rows = [
-        {"place": place + 1, "token": token} | {f"{at + 1}": value for at, value in enumerate(vector.tolist())}
-        for place, (token, vector) in enumerate(zip(case.encoding.tokens, vectors, strict=True))
-    ]
-    return pd.DataFrame(rows)
-
-
-# ---- several vectors are added ----------------------------------------------------------------------------------
-
-
-def _added_text(case: Case) -> str:
-    return (
-        f"The row of {_token(case)} is the same wherever it stands. But order matters, and in a pair of texts it "
-        "matters which one a token belongs to. BERT adds a vector for each of these to the token’s own, number by "
-        "number. Other models do less here."
-    )
-
-
-def _added_figure(case: Case) -> None:
-    walk.draw(case, "embeddings")
-
-
-def _added_ask(case: Case) -> Choice:
-    n = len(_parts(case))
-    told = {
-        1: "Then the vector would say nothing of the place: a model that does so must bring the place in later, as "
-        "ModernBERT does inside its layers.",
-        2: "Token and position: GPT-2 and DistilBERT do so.",
-        3: "Token, position, and segment, which tells the first text from the second: BERT does so.",
-    }
-    found = " and ".join(_parts(case))
-    return Choice(
-        "How many vectors does this model add up to make the first vector of a token?",
-        tuple(
-            Option(f"{many}", f"{said}" + (f" Here: {found}." if many == n else " This model is another."), many == n)
-            for many, said in told.items()
-        ),
-    )
-
-
-def _added_reveal(case: Case) -> None:
-    parts = _parts(case)
-    rows = [Strip(name, values, sign="+" if place else "") for place, (name, values) in enumerate(parts.items())]
-    if len(parts) > 1:
-        rows.append(Strip("sum", _sum(case), _sums(parts), "="))
-    figures.show(strips(rows, dark=case.dark), "learn strips", "embeddings")
-
-
-def _sums(parts: dict[str, FloatArray]) -> list[str]:
-    """For every dimension, what was added."""
-    return [
-        " + ".join(f"{value:.4f}" for value in column).replace("-", "−") for column in zip(*parts.values(), strict=True)
-    ]
-
-
-def _added_why(case: Case) -> str:
-    parts = _parts(case)
-    at = int(np.argmax(np.abs(_sum(case))))
-    if len(parts) == 1:
+    def text(self) -> str:
         return (
-            "There is nothing to add: this model looks up the token’s vector alone, and where a token stands enters "
-            "later, inside the layers."
+            f"A model cannot calculate with {self.token}. For each [[token]] it looks up a [[vector]], a list of "
+            "numbers, in a table that it learned: the [[embedding]] matrix. Colours stand for numbers here: one hue "
+            "below zero, the other above."
         )
-    summands = " + ".join(f"({values[at]:.3f})".replace("-", "−") for values in parts.values())
-    return (
-        f"Adding is enough to keep them apart, since there are many directions to choose from; in dimension {at + 1} "
-        f"of {_token(case)}, {summands} = {_sum(case)[at]:.3f}.".replace("= -", "= −")
-    )
+
+    def ask(self) -> Choice:
+        width, n = self.width, len(self.case.encoding)
+        letters = max(len(self.case.written(self.followed)), 1)
+        return Choice(
+            f"How many numbers does this model look up for {self.token}?",
+            options.numbers(
+                (width, f"Every token gets {width}, long or short: it is the [[width]] of the model’s table."),
+                (1, "One number, the id, only says which row of the table to take. The row itself is longer."),
+                (letters, "The number of letters plays no part: the model never sees them, only the token’s id."),
+                (n, "That is how many tokens your text has. Each of them gets a vector of its own."),
+            ),
+        )
+
+    def reveal(self) -> None:
+        start = max(0, min(self.followed - _AROUND // 2, len(self.tokens) - _AROUND))
+        places = range(start, min(start + _AROUND, len(self.tokens)))
+        rows = zip(self.labels(places), self.vectors[places], strict=True)
+        pictures.strips("token-vectors", [Strip(label, vector) for label, vector in rows])
+
+    def why(self) -> str:
+        return (
+            f"The table has {len(self.case.vocabulary.tokens):,} rows, one for each token of the vocabulary, and "
+            f"{self.width} columns; training set every number in it, and none has a meaning that anybody wrote down."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return self.by_token({f"{at}": values for at, values in enumerate(self.vectors.T, start=1)})
 
 
-def _added_numbers(case: Case) -> pd.DataFrame:
-    parts = _parts(case)
-    columns = {"dimension": np.arange(1, _width(case) + 1), **parts}
-    return pd.DataFrame(columns | ({"sum": _sum(case)} if len(parts) > 1 else {}))
+class Added(EmbeddingStep):
+    title = "Vectors are added"
+    sources = (DEVLIN,)
+    stage = "embeddings"
 
+    def text(self) -> str:
+        return (
+            f"The row of {self.token} is the same wherever it stands. But order matters, and in a pair of texts it "
+            "matters which one a token belongs to. BERT adds a vector for each of these to the token’s own, number by "
+            "number. Other models do less here."
+        )
 
-# ---- how long they are ------------------------------------------------------------------------------------------
+    def ask(self) -> Choice:
+        n = len(self.parts)
+        told = {
+            1: "Then the vector would say nothing of the place: a model that does so must bring the place in later, as "
+            "ModernBERT does inside its layers.",
+            2: "Token and position: GPT-2 and DistilBERT do so.",
+            3: "Token, position, and segment, which tells the first text from the second: BERT does so.",
+        }
+        found = " and ".join(self.parts)
+        return Choice(
+            "How many vectors does this model add up to make the first vector of a token?",
+            tuple(
+                Option(
+                    f"{many}", f"{said}" + (f" Here: {found}." if many == n else " This model is another."), many == n
+                )
+                for many, said in told.items()
+            ),
+        )
 
+    def reveal(self) -> None:
+        parts = self.parts
+        rows = [Strip(name, values, sign="+" if place else "") for place, (name, values) in enumerate(parts.items())]
+        if len(parts) > 1:
+            summands = zip(*parts.values(), strict=True)
+            said = [" + ".join(signed(value, 4) for value in of_dimension) for of_dimension in summands]
+            rows.append(Strip("sum", self.summed["sum"], said, "="))
+        pictures.strips("embeddings", rows)
 
-def _lengths(case: Case) -> dict[str, float]:
-    parts = _parts(case)
-    vectors = parts | ({"sum": _sum(case)} if len(parts) > 1 else {})
-    return {name: float(np.linalg.norm(values.astype(np.float64))) for name, values in vectors.items()}
+    def why(self) -> str:
+        if len(self.parts) == 1:
+            return (
+                "There is nothing to add: this model looks up the token’s vector alone, and where a token stands "
+                "enters later, inside the layers."
+            )
+        total = self.summed["sum"]
+        at = int(np.argmax(np.abs(total)))
+        summands = " + ".join(f"({signed(values[at], 3)})" for values in self.parts.values())
+        return (
+            "Adding is enough to keep them apart, since there are many directions to choose from; in dimension "
+            f"{at + 1} of {self.token}, {summands} = {signed(total[at], 3)}."
+        )
 
-
-def _long_text(_case: Case) -> str:
-    return (
-        "A [[vector]] is also an arrow, with a length: the root of the sum of its squared numbers. What is added as a "
-        "long arrow moves the result more than what is added as a short one."
-    )
-
-
-def _long_ask(case: Case) -> Sketch:
-    lengths = _lengths(case)
-    top = _round_up(max(lengths.values()) * 1.3)
-
-    def reply(drawn: object) -> str:
-        heights = [float(height) for height in drawn]  # type: ignore[attr-defined]
-        names = list(lengths)
-        longest, guessed = max(lengths, key=lengths.__getitem__), names[int(np.argmax(heights))]
-        off = float(np.mean(np.abs(np.array(heights) - np.array(list(lengths.values())))))
-        said = f"Your heights are {off:.2f} off, on average. "
-        if longest == guessed:
-            return said + f"You drew “{guessed}” longest, and it is."
-        return said + f"You drew “{guessed}” longest; the model’s longest is “{longest}”."
-
-    return Sketch(
-        f"Draw how long you expect each vector of {_token(case)} to be.",
-        tuple(lengths),
-        tuple(lengths.values()),
-        reply,
-        top=top,
-    )
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame({"dimension": range(1, self.width + 1), **self.summed})
 
 
 def _round_up(value: float) -> float:
@@ -224,253 +165,197 @@ def _round_up(value: float) -> float:
     return float(np.ceil(value / unit) * unit)
 
 
-def _long_reveal(case: Case) -> None:
-    lengths = _lengths(case)
-    figures.show(bars(list(lengths), [("length", list(lengths.values()))], dark=case.dark), "learn bars", "lengths")
-
-
-def _long_why(case: Case) -> str:
-    lengths = _lengths(case)
-    if len(lengths) == 1:
-        return "There is one vector only, so its length is that of what enters the first layer."
-    of_parts = sum(length for name, length in lengths.items() if name != "sum")
-    return (
-        f"The parts’ lengths add up to {of_parts:.2f}, their sum has a length of {lengths['sum']:.2f}: arrows that "
-        "point in different directions make up less than their lengths together."
-    )
-
-
-def _long_numbers(case: Case) -> pd.DataFrame:
-    lengths = _lengths(case)
-    return pd.DataFrame({"vector": lengths.keys(), "length": lengths.values()})
-
-
-# ---- the first norm ---------------------------------------------------------------------------------------------
-
-
-def _normed(case: Case) -> tuple[FloatArray, FloatArray]:
-    """What the first norm of the model is given of the followed token, and what it makes of it, both (width,)."""
-    found = engine().dissect(case.model, case.text, layer=0)
-    names = [stage.name for stage in (*found.embeddings, *found.stages)]
-    norm = next(
-        (name for name in ("normed", "normed before", "normed after attention", "normed between") if name in names),
-        None,
-    )
-    if norm is None:
-        raise InvalidInput(
-            found.why_not or f"No norm of {case.model} is known here. Choose another model, such as BERT."
-        )
-    stage = found.stage(norm)
-    given = found.stage(stage.made_of[-1])
-    return given.values[case.followed], stage.values[case.followed]
-
-
 def _standard(values: FloatArray) -> FloatArray:
     """The same numbers moved and scaled to mean 0 and variance 1."""
     exact = values.astype(np.float64)
     return ((exact - exact.mean()) / (exact.std() or 1.0)).astype(np.float32)
 
 
-def _norm_text(_case: Case) -> str:
-    return (
-        "Sums of vectors come in all sizes. [[LayerNorm]] brings each token’s numbers to one size before they go on: "
-        "it subtracts their mean and divides by their standard deviation. Then every dimension is multiplied by a "
-        "learned scale and moved by a learned shift."
-    )
+class Lengths(EmbeddingStep):
+    title = "How long each is"
+
+    @cached_property
+    def lengths(self) -> dict[str, float]:
+        """How long each vector is."""
+        return {name: float(np.linalg.norm(values.astype(np.float64))) for name, values in self.summed.items()}
+
+    def text(self) -> str:
+        return (
+            "A [[vector]] is also an arrow, with a length: the root of the sum of its squared numbers. What is added "
+            "as a long arrow moves the result more than what is added as a short one."
+        )
+
+    def figure(self) -> None:
+        Added(self.case).reveal()
+
+    def ask(self) -> Sketch:
+        lengths = self.lengths
+        top = _round_up(max(lengths.values()) * 1.3)
+
+        names, truth = tuple(lengths), tuple(lengths.values())
+
+        def reply(drawn: Sequence[float]) -> str:
+            longest, guessed = options.highest(names, truth), options.highest(names, drawn)
+            end = ", and it is" if longest == guessed else f"; the model’s longest is “{longest}”"
+            off = options.mean_gap(drawn, truth)
+            return f"Your heights are {off:.2f} off, on average. You drew “{guessed}” longest{end}."
+
+        return Sketch(f"Draw how long you expect each vector of {self.token} to be.", names, truth, reply, top=top)
+
+    def reveal(self) -> None:
+        pictures.bars("lengths", list(self.lengths), [("length", list(self.lengths.values()))])
+
+    def why(self) -> str:
+        lengths = self.lengths
+        if len(lengths) == 1:
+            return "There is one vector only, so its length is that of what enters the first layer."
+        of_parts = sum(length for name, length in lengths.items() if name != "sum")
+        return (
+            f"The parts’ lengths add up to {of_parts:.2f}, their sum has a length of {lengths['sum']:.2f}: arrows that "
+            "point in different directions make up less than their lengths together."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame({"vector": self.lengths.keys(), "length": self.lengths.values()})
 
 
-def _norm_figure(case: Case) -> None:
-    before, _ = _normed(case)
-    figures.show(strips([Strip("before the norm", before)], dark=case.dark), "learn strips", "norm")
+class FirstNorm(EmbeddingStep):
+    title = "One size for all: LayerNorm"
+    sources = (BA,)
 
-
-def _norm_ask(case: Case) -> Choice:
-    before, _ = _normed(case)
-    return Choice(
-        f"The numbers of {_token(case)} have a mean of {_signed(before.mean())} and a standard deviation of "
-        f"{before.std():.3f}. What holds after the norm, before scale and shift?",
-        (
-            Option("They add up to 1", "That is [[softmax]], which makes shares. A norm keeps negative numbers."),
-            Option("They lie between 0 and 1", "Nothing bounds them: a number far from the mean stays far from it."),
-            Option(
-                "Their mean is 0 and their standard deviation 1",
-                "So a token’s numbers come in one size, whatever they were before.",
-                right=True,
-            ),
-            Option("The largest one is 1", "It does not divide by the largest number, but by the typical distance."),
-        ),
-    )
-
-
-def _signed(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
-
-
-def _norm_reveal(case: Case) -> None:
-    before, after = _normed(case)
-    rows = [
-        Strip("before the norm", before),
-        Strip("mean 0, deviation 1", _standard(before)),
-        Strip("after scale and shift", after),
-    ]
-    figures.show(strips(rows, dark=case.dark), "learn strips", "norm")
-
-
-def _norm_why(case: Case) -> str:
-    _, after = _normed(case)
-    return (
-        "The layers behind it then meet numbers of one size, however large the sums were, which makes training "
-        f"steadier (Ba et al. 2016); scale and shift give {_token(case)} a mean of {_signed(after.mean())} and a "
-        f"deviation of {after.std():.3f}."
-    )
-
-
-def _norm_numbers(case: Case) -> pd.DataFrame:
-    before, after = _normed(case)
-    return pd.DataFrame(
-        {
-            "dimension": np.arange(1, len(before) + 1),
-            "before": before,
-            "standardized": _standard(before),
-            "after scale and shift": after,
-        }
-    )
-
-
-# ---- nearest rows -----------------------------------------------------------------------------------------------
-
-
-def _nearest(case: Case) -> list[tuple[str, float]]:
-    found = engine().nearest_tokens(case.model, case.encoding.ids[case.followed], _NEAREST)
-    return [(near.token, near.cosine) for near in found]
-
-
-def _near_text(case: Case) -> str:
-    return (
-        f"Which rows of the table point in nearly the same direction as that of {_token(case)}? The [[cosine]] of the "
-        "angle between two vectors says how alike their directions are: 1 for the same one, 0 for a right angle."
-    )
-
-
-def _near_ask(case: Case) -> Choice:
-    nearest = _nearest(case)
-    if len(nearest) < 4:
-        raise InvalidInput("The vocabulary of this model is too small to compare rows. Choose another model.")
-    picked = sorted({0, 2, 4, len(nearest) - 1} & set(range(len(nearest))))
-    shown = sorted((nearest[place] for place in picked), key=lambda near: near[0])
-    best, cosine = nearest[0]
-    return Choice(
-        f"Which of these tokens has the row most like that of {_token(case)}?",
-        tuple(
-            Option(
-                as_answer(token),
-                f"Its cosine is {value:.3f}, the highest of all tokens."
-                if token == best
-                else f"Its cosine is {value:.3f}; {quoted(best)} has {cosine:.3f}.",
-                token == best,
+    @cached_property
+    def normed(self) -> tuple[FloatArray, FloatArray]:
+        """What the first norm of the model is given of the followed token, and what it makes of it, both (width,)."""
+        found = engine().dissect(self.case.model, self.case.text, layer=0)
+        names = [stage.name for stage in (*found.embeddings, *found.stages)]
+        norms = ("normed", "normed before", "normed after attention", "normed between")
+        norm = next((name for name in norms if name in names), None)
+        if norm is None:
+            raise InvalidInput(
+                found.why_not or f"No norm of {self.case.model} is known here. Choose another model, such as BERT."
             )
-            for token, value in shown
-        ),
-    )
+        stage = found.stage(norm)
+        given = found.stage(stage.made_of[-1])
+        return given.values[self.followed], stage.values[self.followed]
+
+    def text(self) -> str:
+        return (
+            "Sums of vectors come in all sizes. [[LayerNorm]] brings each token’s numbers to one size before they go "
+            "on: it subtracts their mean and divides by their standard deviation. Then every dimension is multiplied "
+            "by a learned scale and moved by a learned shift."
+        )
+
+    def figure(self) -> None:
+        before, _ = self.normed
+        pictures.strips("norm", [Strip("before the norm", before)])
+
+    def ask(self) -> Choice:
+        before, _ = self.normed
+        return Choice(
+            f"The numbers of {self.token} have a mean of {signed(before.mean(), 3)} and a standard deviation of "
+            f"{before.std():.3f}. What holds after the norm, before scale and shift?",
+            (
+                Option("They add up to 1", "That is [[softmax]], which makes shares. A norm keeps negative numbers."),
+                Option(
+                    "They lie between 0 and 1", "Nothing bounds them: a number far from the mean stays far from it."
+                ),
+                Option(
+                    "Their mean is 0 and their standard deviation 1",
+                    "So a token’s numbers come in one size, whatever they were before.",
+                    right=True,
+                ),
+                Option(
+                    "The largest one is 1", "It does not divide by the largest number, but by the typical distance."
+                ),
+            ),
+        )
+
+    def reveal(self) -> None:
+        before, after = self.normed
+        normed = Strip("mean 0, deviation 1", _standard(before))
+        pictures.strips("norm", [Strip("before the norm", before), normed, Strip("after scale and shift", after)])
+
+    def why(self) -> str:
+        _, after = self.normed
+        return (
+            "The layers behind it then meet numbers of one size, however large the sums were, which makes training "
+            f"steadier (Ba et al. 2016); scale and shift give {self.token} a mean of {signed(after.mean(), 3)} and a "
+            f"deviation of {after.std():.3f}."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        before, after = self.normed
+        return pd.DataFrame(
+            {
+                "dimension": range(1, len(before) + 1),
+                "before": before,
+                "standardized": _standard(before),
+                "after scale and shift": after,
+            }
+        )
 
 
-def as_answer(token: str) -> str:
-    """A token as an answer to choose."""
-    return quoted(token)
+class Neighbours(EmbeddingStep):
+    title = "Neighbours in the table"
+    sources = (MIKOLOV,)
 
+    @cached_property
+    def nearest(self) -> list[tuple[str, float]]:
+        """The tokens with the most similar rows, and the cosines."""
+        found = engine().nearest_tokens(self.case.model, self.case.encoding.ids[self.followed], _NEAREST)
+        return [(near.token, near.cosine) for near in found]
 
-def _near_reveal(case: Case) -> None:
-    nearest = _nearest(case)
-    figures.show(
-        bars(
-            [token for token, _ in nearest],
-            [("cosine", [max(value, 0.0) for _, value in nearest])],
-            top=1,
-            dark=case.dark,
-        ),
-        "learn bars",
-        "nearest",
-    )
+    def text(self) -> str:
+        return (
+            f"Which rows of the table point in nearly the same direction as that of {self.token}? The [[cosine]] of "
+            "the angle between two vectors says how alike their directions are: 1 for the same one, 0 for a right "
+            "angle."
+        )
 
+    def figure(self) -> None:
+        Lookup(self.case).reveal()
 
-def _near_why(case: Case) -> str:
-    return (
-        "Training moves the rows of tokens that stand in similar contexts in similar directions, so neighbours in the "
-        "table often go together in language, by meaning, by form, or by what stands beside them (Mikolov et al. "
-        f"2013); whether that is so for {_token(case)}, you see from the list."
-    )
+    def ask(self) -> Choice:
+        nearest = self.nearest
+        if len(nearest) < 4:
+            raise InvalidInput("The vocabulary of this model is too small to compare rows. Choose another model.")
+        picked = sorted({0, 2, 4, len(nearest) - 1} & set(range(len(nearest))))
+        shown = sorted((nearest[place] for place in picked), key=lambda near: near[0])
+        best, cosine = nearest[0]
+        return Choice(
+            f"Which of these tokens has the row most like that of {self.token}?",
+            tuple(
+                options.either(
+                    quoted(token),
+                    token == best,
+                    f"Its cosine is {value:.3f}, the highest of all tokens.",
+                    f"Its cosine is {value:.3f}; {quoted(best)} has {cosine:.3f}.",
+                )
+                for token, value in shown
+            ),
+        )
 
+    def reveal(self) -> None:
+        tokens, cosines = zip(*self.nearest, strict=True)
+        pictures.shares("nearest", tokens, [("cosine", [max(value, 0.0) for value in cosines])], written=".2f")
 
-def _near_numbers(case: Case) -> pd.DataFrame:
-    return pd.DataFrame(_nearest(case), columns=["token", "cosine"])
+    def why(self) -> str:
+        return (
+            "Training moves the rows of tokens that stand in similar contexts in similar directions, so neighbours in "
+            "the table often go together in language, by meaning, by form, or by what stands beside them (Mikolov et "
+            f"al. 2013); whether that is so for {self.token}, you see from the list."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame(self.nearest, columns=["token", "cosine"])
 
 
 LESSON = Lesson(
     name="embeddings",
     title="Three vectors, one sum",
     question="How does a token become numbers?",
-    examples=(
-        ("The cat sat on the mat because it was tired.", ""),
-        ("The old man gave the old dog an old shoe.", ""),
-    ),
+    examples=(("The cat sat on the mat because it was tired.", ""), ("The old man gave the old dog an old shoe.", "")),
     controls=("token",),
     pages=("layers",),
-    steps=(
-        Step(
-            title="One token, many numbers",
-            at="embeddings",
-            text=_many_text,
-            figure=lambda case: walk.draw(case, "embeddings"),
-            ask=_many_ask,
-            reveal=_many_reveal,
-            why=_many_why,
-            numbers=_many_numbers,
-            sources=(_DEVLIN,),
-            wide=True,
-        ),
-        Step(
-            title="Vectors are added",
-            at="embeddings",
-            text=_added_text,
-            figure=_added_figure,
-            ask=_added_ask,
-            reveal=_added_reveal,
-            why=_added_why,
-            numbers=_added_numbers,
-            sources=(_DEVLIN,),
-            wide=True,
-        ),
-        Step(
-            title="How long each is",
-            at="embeddings",
-            text=_long_text,
-            figure=_added_reveal,
-            ask=_long_ask,
-            reveal=_long_reveal,
-            why=_long_why,
-            numbers=_long_numbers,
-        ),
-        Step(
-            title="One size for all: LayerNorm",
-            at="embeddings",
-            text=_norm_text,
-            figure=_norm_figure,
-            ask=_norm_ask,
-            reveal=_norm_reveal,
-            why=_norm_why,
-            numbers=_norm_numbers,
-            sources=(Source("Ba et al.", 2016, "Layer Normalization"),),
-        ),
-        Step(
-            title="Neighbours in the table",
-            at="embeddings",
-            text=_near_text,
-            figure=_many_reveal,
-            ask=_near_ask,
-            reveal=_near_reveal,
-            why=_near_why,
-            numbers=_near_numbers,
-            sources=(Source("Mikolov et al.", 2013, "Efficient Estimation of Word Representations in Vector Space"),),
-        ),
-    ),
+    steps=(Lookup, Added, Lengths, FirstNorm, Neighbours),
 )

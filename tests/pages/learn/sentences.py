@@ -21,6 +21,6 @@ def cases(lesson: Lesson, model: str = "embedded/bert") -> list[Case]:
 
 def right(lesson: Lesson, step: int, case: Case) -> Option:
     """The one right answer to the question of a step, from 1, which is one to choose from."""
-    choice = lesson.steps[step - 1].ask(case)
+    choice = lesson.steps[step - 1](case).ask()
     assert isinstance(choice, Choice)
     return choice.options[choice.right]

@@ -22,13 +22,13 @@ pytestmark = pytest.mark.usefixtures("app")
 
 
 def asked(lesson: str, step: int, case: Case) -> Choice:
-    found = LESSONS[lesson].steps[step - 1].ask(case)
+    found = LESSONS[lesson].steps[step - 1](case).ask()
     assert isinstance(found, Choice)
     return found
 
 
 def drawn(lesson: str, step: int, case: Case) -> Sketch:
-    found = LESSONS[lesson].steps[step - 1].ask(case)
+    found = LESSONS[lesson].steps[step - 1](case).ask()
     assert isinstance(found, Sketch)
     return found
 
@@ -147,7 +147,7 @@ def test_subjects_are_the_shortcut(engine: Engine) -> None:
     truth = drawn("following", 4, Case("embedded/bert", SENTENCES[0], "Then they slept.")).truth
     assert truth[0] > truth[3]
     assert truth[2] > truth[3]
-    numbers = LESSONS["following"].steps[3].numbers(Case("embedded/bert", SENTENCES[0], "Then they slept."))
+    numbers = LESSONS["following"].steps[3](Case("embedded/bert", SENTENCES[0], "Then they slept.")).numbers()
     first = numbers.iloc[0]
     assert first["p next"] == pytest.approx(
         engine.next_sentence("embedded/bert", first["A"], first["B"]).p_next, abs=1e-6
@@ -159,7 +159,7 @@ def test_subjects_are_the_shortcut(engine: Engine) -> None:
 def test_each_fate_of_the_followed_token(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
     place, vocabulary, encoding = case.followed, engine.vocabulary(model), engine.encode(model, text)
-    numbers = LESSONS["guessing"].steps[1].numbers(case).set_index("fate")
+    numbers = LESSONS["guessing"].steps[1](case).numbers().set_index("fate")
     (masked,) = engine.fill_mask(model, text, masked=(place,))
     assert masked.log_probability is not None
     assert numbers.loc["masked", "loss"] == pytest.approx(-masked.log_probability, abs=1e-4)
@@ -172,7 +172,7 @@ def test_each_fate_of_the_followed_token(model: str, text: str, engine: Engine) 
 
 def test_what_following_counts_is_what_the_model_says(engine: Engine) -> None:
     case = Case("embedded/bert", "She opened the window.", "Cold air came into the room.")
-    numbers = LESSONS["following"].steps[3].numbers(case)
+    numbers = LESSONS["following"].steps[3](case).numbers()
     sketch = drawn("following", 4, case)
     for kind, share in zip(sketch.labels, sketch.truth, strict=True):
         of_kind = numbers[numbers["kind"] == kind]
@@ -183,17 +183,17 @@ def test_what_following_counts_is_what_the_model_says(engine: Engine) -> None:
     true, swapped = (numbers[numbers["kind"] == kind] for kind in sketch.labels[:2])
     assert list(zip(true["A"], true["B"], strict=True)) == list(zip(swapped["B"], swapped["A"], strict=True))
     doubted = ((true["p next"] >= 0.1) & (true["p next"] < 0.9)).sum()
-    assert f"{doubted} get between 10% and 90%" in LESSONS["following"].steps[1].why(case)
+    assert f"{doubted} get between 10% and 90%" in LESSONS["following"].steps[1](case).why()
     p = engine.next_sentence("embedded/bert", case.text, str(case.pair)).p_next
     assert right("following", 2, case) == ("90% or more" if p >= 0.9 else "50% to 90%")
-    models = LESSONS["following"].steps[4].numbers(case).set_index("model")
+    models = LESSONS["following"].steps[4](case).numbers().set_index("model")
     assert models.loc["BERT", "p"] == pytest.approx(p, abs=1e-6)
     assert "published without its sentence-order" in models.loc["ALBERT base", "why none"]
 
 
 def test_sharing_saves_what_shapes_say() -> None:
     """BERT-base and ALBERT-base hold as many matrices a layer; one layer of 768 and 3072 has 7,077,888 weights."""
-    why = LESSONS["smaller"].steps[1].why(Case("embedded/bert", SENTENCES[0]))
+    why = LESSONS["smaller"].steps[1](Case("embedded/bert", SENTENCES[0])).why()
     assert f"Sharing saves {11 * 7_077_888 / 1e6:.0f} million" in why
     assert f"saves {(30_000 * 768 - 30_000 * 128 - 128 * 768) / 1e6:.0f} million" in why
 

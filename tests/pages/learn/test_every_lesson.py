@@ -12,7 +12,6 @@ from streamlit.testing.v1 import AppTest
 
 from model_zoo.errors import ModelZooError
 from pages.learn import fields
-from pages.learn.case import Case
 from pages.learn.glossary import TERMS, plain, terms
 from pages.learn.lesson import Choice, Lesson, Step
 from pages.learn.lessons import LESSONS
@@ -32,10 +31,10 @@ NASTY = (
 )
 
 
-def spoken(step: Step, case: Case) -> list[str]:
-    """All that a step says of a case, with its marks."""
-    question = step.ask(case)
-    said = [step.text(case), step.why(case), question.question]
+def spoken(step: Step) -> list[str]:
+    """All that a step says, with its marks."""
+    question = step.ask()
+    said = [step.text(), step.why(), question.question]
     if isinstance(question, Choice):
         return [*said, *(text for option in question.options for text in (option.text, option.reply))]
     flat, full = [0.0] * len(question.labels), [question.top] * len(question.labels)
@@ -47,15 +46,15 @@ def spoken(step: Step, case: Case) -> list[str]:
 def test_a_step_says_something_of_every_sentence_or_why_it_cannot(lesson: Lesson, place: int) -> None:
     step = lesson.steps[place]
     own, *others = cases(lesson)
-    check(step, own)
+    check(step(own))
     for case in others:
         with suppress(ModelZooError):  # which the page shows as a sentence
-            check(step, case)
+            check(step(case))
 
 
-def check(step: Step, case: Case) -> None:
-    """All that a step says of a case can be said; a Choice without exactly one right answer raises ValueError."""
-    said, numbers, question = spoken(step, case), step.numbers(case), step.ask(case)
+def check(step: Step) -> None:
+    """All that a step says can be said; a Choice without exactly one right answer raises ValueError."""
+    said, numbers, question = spoken(step), step.numbers(), step.ask()
     assert all(text.strip() for text in said)
     assert all(term in TERMS for text in said for term in terms(text))
     assert not any("[[" in plain(text) or "nan" in plain(text).lower().split() for text in said)
@@ -100,8 +99,8 @@ def test_a_step_stands_any_text(lesson: Lesson, place: int, text: str, open_page
 @pytest.mark.parametrize("model", ["embedded/bilstm", "embedded/modernbert"])
 @pytest.mark.parametrize(
     ("lesson", "place"),
-    [step for step in STEPS if step[0].steps[step[1]].wide],
-    ids=[f"{one.name}-{at + 1}" for one, at in STEPS if one.steps[at].wide],
+    [step for step in STEPS if step[0].steps[step[1]].stage is not None],
+    ids=[f"{one.name}-{at + 1}" for one, at in STEPS if one.steps[at].stage is not None],
 )
 def test_the_picture_is_drawn_of_any_model_or_says_why_not(
     lesson: Lesson, place: int, model: str, open_page: Open
@@ -116,7 +115,7 @@ def test_every_term_of_the_glossary_is_one_of_a_lesson(app: None) -> None:  # no
     used = set()
     for lesson in LESSONS.values():
         for step in lesson.steps:
-            used.update(term for text in spoken(step, cases(lesson)[0]) for term in terms(text))
+            used.update(term for text in spoken(step(cases(lesson)[0])) for term in terms(text))
     assert used == set(TERMS)
 
 

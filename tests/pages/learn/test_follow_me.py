@@ -131,7 +131,7 @@ def test_drawings_are_counted_with_their_mean(
         (lesson.name, place, found)
         for lesson in LESSONS.values()
         for place, step in enumerate(lesson.steps, start=1)
-        for found in [step.ask(teaching_case(lesson.name))]
+        for found in [step(teaching_case(lesson.name)).ask()]
         if isinstance(found, Sketch)
     )
     monkeypatch.setattr(teaching.fields, "own_sentence", lambda: True)

@@ -44,7 +44,7 @@ def cosines(engine: Engine, model: str, pair: tuple[str, str], word: str) -> lis
 def test_the_word_drifts_as_its_cosines_say(model: str, place: int, word: str, engine: Engine) -> None:
     pair = LESSON.examples[place]
     wanted = cosines(engine, model, pair, word)
-    sketch = LESSON.steps[0].ask(Case(model, *pair))
+    sketch = LESSON.steps[0](Case(model, *pair)).ask()
     assert isinstance(sketch, Sketch)
     assert sketch.truth == pytest.approx(np.clip(wanted, 0, 1), abs=1e-5)
     assert "0.00 off" in sketch.reply(sketch.truth)
@@ -56,8 +56,8 @@ def test_the_word_drifts_as_its_cosines_say(model: str, place: int, word: str, e
 def test_only_a_place_parts_two_embeddings(model: str, pair: tuple[str, str], engine: Engine) -> None:
     case = Case(model, *pair)
     most = len(engine.encode(model, pair[0]))
-    numbers = LESSON.steps[1].numbers(case)["cosine"]
-    places = LESSON.steps[1].text(case)
+    numbers = LESSON.steps[1](case).numbers()["cosine"]
+    places = LESSON.steps[1](case).text()
     same_place = any(f"token {at} of the first sentence and token {at} of" in places for at in range(1, most + 1))
     learned = model in ("embedded/bert", "embedded/tinybert")
     assert (numbers[0] > 0.9999) == (same_place or not learned)
@@ -76,7 +76,7 @@ def test_different_words_are_all_pairs_of_one_sentence(model: str, pair: tuple[s
         means.append(np.mean([cosine(a, b) for a, b in combinations(vectors, 2)]))
     wanted = float(np.mean(means))
     case = Case(model, *pair)
-    assert LESSON.steps[2].numbers(case)["different words"].iloc[-1] == pytest.approx(wanted, abs=1e-5)
+    assert LESSON.steps[2](case).numbers()["different words"].iloc[-1] == pytest.approx(wanted, abs=1e-5)
     name = {0.1: "Below 0.1", 0.35: "From 0.1 to 0.35", 0.7: "From 0.35 to 0.7", np.inf: "0.7 or more"}
     assert right(3, case).text == next(text for bound, text in name.items() if wanted < bound)
 
@@ -106,19 +106,19 @@ def test_results_of_another_model_are_not_taken_for_ones_own(monkeypatch: pytest
     monkeypatch.setattr(precomputed, "EMBEDDED", ("embedded/tinybert",))
     assert not real("embedded/bert")
     with pytest.raises(InvalidInput, match="did not come with this app"):
-        LESSON.steps[3].ask(case)
+        LESSON.steps[3](case).ask()
     monkeypatch.setattr(precomputed, "EMBEDDED", ("embedded/bert",))
-    assert "BERT, not on your model" in LESSON.steps[3].text(Case("embedded/tinybert", *LESSON.examples[0]))
+    assert "BERT, not on your model" in LESSON.steps[3](Case("embedded/tinybert", *LESSON.examples[0])).text()
 
 
 def test_two_sentences_without_a_word_in_common_are_refused() -> None:
     with pytest.raises(InvalidInput, match="share no word"):
-        LESSON.steps[0].ask(Case("embedded/bert", "Birds sing.", "Dogs run."))
+        LESSON.steps[0](Case("embedded/bert", "Birds sing.", "Dogs run.")).ask()
     with pytest.raises(InvalidInput, match="compares two sentences"):
-        LESSON.steps[0].ask(Case("embedded/bert", "Birds sing."))
+        LESSON.steps[0](Case("embedded/bert", "Birds sing.")).ask()
 
 
 def test_the_same_sentence_twice_does_not_drift() -> None:
     case = Case("embedded/bert", "The old bank is near.", "The old bank is near.")
-    assert "stay the same all the way" in LESSON.steps[0].why(case)
+    assert "stay the same all the way" in LESSON.steps[0](case).why()
     assert right(2, case).text.startswith("Yes")

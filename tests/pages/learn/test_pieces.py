@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("app")
 
 
 def asked(step: int, case: Case) -> Choice:
-    found = STEPS[step - 1].ask(case)
+    found = STEPS[step - 1](case).ask()
     assert isinstance(found, Choice)
     return found
 
@@ -36,12 +36,12 @@ def right(step: int, case: Case) -> Option:
 def test_tokens_are_counted(model: str, text: str, engine: Engine) -> None:
     encoding = engine.encode(model, text)
     assert right(1, Case(model, text)).text == str(len(encoding))
-    assert STEPS[0].numbers(Case(model, text))["number"].tolist() == list(encoding.ids)
+    assert STEPS[0](Case(model, text)).numbers()["number"].tolist() == list(encoding.ids)
 
 
 def test_words_that_are_whole_are_counted() -> None:
     """That | was | un ##bel ##ie ##va ##bly | good | , | she | whispered | ."""
-    assert STEPS[0].why(Case(BERT, "That was unbelievably good, she whispered.")).startswith("7 of your 8 words")
+    assert STEPS[0](Case(BERT, "That was unbelievably good, she whispered.")).why().startswith("7 of your 8 words")
 
 
 @each
@@ -53,7 +53,7 @@ def test_a_word_is_cut_as_the_tokenizer_does(text: str, engine: Engine) -> None:
     assert choice.options[choice.right].text.replace("\\", "") == " + ".join(
         one.piece.removeprefix("##") for one in found
     )
-    assert STEPS[1].numbers(Case(BERT, text))["beginnings tried"].sum() == sum(one.tried for one in found)
+    assert STEPS[1](Case(BERT, text)).numbers()["beginnings tried"].sum() == sum(one.tried for one in found)
 
 
 def test_what_is_said_of_a_wrong_cut_is_so(engine: Engine) -> None:
@@ -68,7 +68,7 @@ def test_what_is_said_of_a_wrong_cut_is_so(engine: Engine) -> None:
 
 def test_another_rule_is_not_called_wordpiece() -> None:
     case = Case(MODERN, "That was unbelievably good, she whispered.")
-    assert "WordPiece" not in STEPS[1].text(case)
+    assert "WordPiece" not in STEPS[1](case).text()
     assert right(2, case).text.replace("\\", "") == "un + be + lie + v + ably"
 
 
@@ -79,7 +79,7 @@ def test_a_sign_that_no_list_has(model: str, wanted: str, engine: Engine) -> Non
     case = Case(model, SENTENCES[0])
     assert right(3, case).text == wanted
     unknown = engine.vocabulary(model).unknown_id
-    assert (unknown in STEPS[2].numbers(case)["number"].tolist()) == (model == BERT)
+    assert (unknown in STEPS[2](case).numbers()["number"].tolist()) == (model == BERT)
 
 
 @each
@@ -90,14 +90,14 @@ def test_lists_are_compared(text: str, engine: Engine) -> None:
     )
     wanted = "The same" if own == other else "As many" if len(own) == len(other) else "Different"
     assert right(4, Case(BERT, text)).text.startswith(wanted)
-    assert STEPS[3].numbers(Case(BERT, text))["tokens"].tolist() == [len(own), len(other)]
+    assert STEPS[3](Case(BERT, text)).numbers()["tokens"].tolist() == [len(own), len(other)]
 
 
 @each
 @of_models
 def test_what_is_lost_is_what_the_tokenizer_throws_away(model: str, text: str, engine: Engine) -> None:
     case = Case(model, text)
-    numbers = STEPS[4].numbers(case)
+    numbers = STEPS[4](case).numbers()
     for row in numbers.itertuples():
         assert row[4] == (engine.encode(model, row.text).ids == engine.encode(model, text).ids)
     assert numbers["text"][1] == text.upper()
@@ -110,5 +110,5 @@ def test_what_is_lost_is_what_the_tokenizer_throws_away(model: str, text: str, e
 def test_a_text_without_a_vowel_gets_no_accent() -> None:
     with pytest.raises(InvalidInput, match="no vowel"):
         asked(5, Case(BERT, "Hmm, 12!"))
-    assert "[MÁSK]" not in STEPS[4].text(Case(BERT, "[MASK] sat."))
-    assert quoted("sát.") in STEPS[4].text(Case(BERT, "[MASK] sat."))
+    assert "[MÁSK]" not in STEPS[4](Case(BERT, "[MASK] sat.")).text()
+    assert quoted("sát.") in STEPS[4](Case(BERT, "[MASK] sat.")).text()

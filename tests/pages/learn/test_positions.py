@@ -17,7 +17,7 @@ from model_zoo.errors import InvalidInput, NotSupported
 from pages.learn.case import Case
 from pages.learn.lesson import Sketch
 from pages.learn.lessons import LESSONS
-from pages.learn.lessons.positions import _product
+from pages.learn.lessons.positions import Turned
 from tests.pages.learn import sentences
 from tests.pages.learn.sentences import SENTENCES
 
@@ -54,11 +54,11 @@ def test_the_learned_table_is_the_models_own(open_page: Open, engine: Engine) ->
     unit = table / np.linalg.norm(table, axis=1, keepdims=True)
     assert shown == pytest.approx(unit @ unit.T, abs=1e-5)
     near = np.diagonal(unit @ unit.T, 1).mean()
-    assert f"{near:.2f} on average" in LESSON.steps[0].why(Case("embedded/bert", EXAMPLE))
+    assert f"{near:.2f} on average" in LESSON.steps[0](Case("embedded/bert", EXAMPLE)).why()
 
 
 def test_waves_are_cosines_of_distances() -> None:
-    sketch = LESSON.steps[1].ask(Case("embedded/bert", EXAMPLE))
+    sketch = LESSON.steps[1](Case("embedded/bert", EXAMPLE)).ask()
     assert isinstance(sketch, Sketch)
     angles = 10_000.0 ** (-np.arange(32) / 32)
     wanted = [np.cos(apart * angles).mean() for apart in (0, 1, 2, 3, 4, 6, 8, 12, 16)]
@@ -68,7 +68,7 @@ def test_waves_are_cosines_of_distances() -> None:
 @of_models
 @pytest.mark.parametrize("text", [EXAMPLE, *SENTENCES])
 def test_turned_vectors_tell_distances_alone(model: str, text: str) -> None:
-    numbers = LESSON.steps[2].numbers(Case(model, text))
+    numbers = LESSON.steps[2](Case(model, text)).numbers()
     for _, rows in numbers.groupby("places apart"):
         assert rows["product"].to_numpy() == pytest.approx(rows["product"].iloc[0], rel=1e-9, abs=1e-9)
     assert numbers["product"].iloc[0] != pytest.approx(numbers["product"].iloc[3], abs=1e-3)
@@ -82,8 +82,9 @@ def test_it_is_modernberts_own_turning(engine: Engine) -> None:
     assert found.query is not None
     assert found.key is not None
     own = float(found.query[case.followed].astype(np.float64) @ found.key[1].astype(np.float64))
-    assert _product(case, case.followed, 1) == pytest.approx(own, rel=1e-4)
-    assert _product(case, 20, 20 + 1 - case.followed) == pytest.approx(own, rel=1e-4)
+    product = Turned(case).product
+    assert product(case.followed, 1) == pytest.approx(own, rel=1e-4)
+    assert product(20, 20 + 1 - case.followed) == pytest.approx(own, rel=1e-4)
 
 
 @of_models
@@ -101,8 +102,8 @@ def test_every_diagonal_has_one_colour(model: str, open_page: Open) -> None:
 
 def test_surprisal_of_the_shuffled_text(engine: Engine) -> None:
     case = Case("embedded/bert", EXAMPLE)
-    numbers = LESSON.steps[3].numbers(case).set_index("model")
-    mixed = LESSON.steps[3].text(case).split("“")[1].split("”")[0].replace("\\", "")
+    numbers = LESSON.steps[3](case).numbers().set_index("model")
+    mixed = LESSON.steps[3](case).text().split("“")[1].split("”")[0].replace("\\", "")
     assert mixed != EXAMPLE
     assert Counter(mixed.split()) == Counter(EXAMPLE.split())
     for name, text in (("bits in order", EXAMPLE), ("bits shuffled", mixed)):
@@ -115,7 +116,7 @@ def test_surprisal_of_the_shuffled_text(engine: Engine) -> None:
 
 def test_two_words_alike_cannot_be_shuffled() -> None:
     with pytest.raises(InvalidInput, match="too few words to shuffle"):
-        LESSON.steps[3].ask(Case("embedded/bert", "no no no"))
+        LESSON.steps[3](Case("embedded/bert", "no no no")).ask()
 
 
 @of_models
@@ -123,7 +124,7 @@ def test_two_words_alike_cannot_be_shuffled() -> None:
 def test_without_positions_order_is_lost(model: str, text: str) -> None:
     case = Case(model, text)
     assert right(5, case).text.startswith("No")
-    numbers = LESSON.steps[4].numbers(case)
+    numbers = LESSON.steps[4](case).numbers()
     ordered, shuffled = (
         numbers[numbers["model"] == name]["probability"].to_numpy()
         for name in ("no positions", "no positions, shuffled")
@@ -135,9 +136,9 @@ def test_without_positions_order_is_lost(model: str, text: str) -> None:
 
 def test_a_typed_mask_is_one_too_many() -> None:
     with pytest.raises(InvalidInput, match="a mask in this text already"):
-        LESSON.steps[4].ask(Case("embedded/bert", "The dog ran into the [MASK] at night.", token=2))
+        LESSON.steps[4](Case("embedded/bert", "The dog ran into the [MASK] at night.", token=2)).ask()
 
 
 def test_a_model_that_keeps_its_order_says_so() -> None:
     with pytest.raises(NotSupported, match="cannot be kept from seeing"):
-        LESSON.steps[4].ask(Case("embedded/bilstm", EXAMPLE))
+        LESSON.steps[4](Case("embedded/bilstm", EXAMPLE)).ask()

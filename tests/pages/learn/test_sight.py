@@ -33,7 +33,7 @@ def test_a_causal_mask_leaves_those_before_and_itself(text: str) -> None:
     case = Case("embedded/bert", text)
     n = len(case.encoding)
     assert right(1, case).text == str(case.followed + 1)
-    numbers = LESSON.steps[0].numbers(case)
+    numbers = LESSON.steps[0](case).numbers()
     assert numbers["both ways"].sum() == n * n
     assert numbers["causal"].sum() == np.tril(np.ones((n, n))).sum()
 
@@ -44,7 +44,7 @@ def test_attention_to_later_tokens(model: str, text: str, engine: Engine) -> Non
     case, run = Case(model, text), engine.attend(model, text)
     later = np.mean([np.triu(run.layer(layer).mean(axis=0), 1).sum() / run.n_tokens for layer in range(run.n_layers)])
     assert right(2, case).text.startswith("None" if later == 0 else "Some" if later <= 2 / 3 else "More")
-    numbers = LESSON.steps[1].numbers(case)
+    numbers = LESSON.steps[1](case).numbers()
     assert numbers["to later"].mean() == pytest.approx(later, abs=1e-5)
     assert numbers[["to earlier", "to itself", "to later"]].sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-4)
 
@@ -52,9 +52,9 @@ def test_attention_to_later_tokens(model: str, text: str, engine: Engine) -> Non
 def test_a_causal_model_looks_back_only(checkpoint: Callable[[str], Path]) -> None:
     case = Case(str(checkpoint("gpt2")), SENTENCES[0])
     assert right(2, case).text.startswith("None")
-    assert "Above the diagonal everything is 0" in LESSON.steps[1].why(case)
+    assert "Above the diagonal everything is 0" in LESSON.steps[1](case).why()
     with pytest.raises(NotSupported):  # it fills no masks
-        LESSON.steps[2].ask(case)
+        LESSON.steps[2](case).ask()
 
 
 @each
@@ -79,15 +79,16 @@ def test_the_example_falls_apart_and_another_gets_better() -> None:
 @each
 @of_models
 def test_every_word_under_a_causal_mask(model: str, text: str, engine: Engine) -> None:
-    sketch = LESSON.steps[3].ask(Case(model, text))
+    sketch = LESSON.steps[3](Case(model, text)).ask()
     assert isinstance(sketch, Sketch)
     places = [int(label.split(" · ")[0]) - 1 for label in sketch.labels]
     found = [engine.fill_without(model, text, (place,), without="future")[0] for place in places[:3]]
     wanted = [np.exp(one.log_probability or 0) for one in found]
     assert sketch.truth[: len(wanted)] == pytest.approx(wanted, rel=1e-4, abs=1e-7)
-    numbers = LESSON.steps[3].numbers(Case(model, text))
-    assert f"{(numbers['causal'] < numbers['both ways']).sum()} of {len(numbers)} words" in LESSON.steps[3].why(
-        Case(model, text)
+    numbers = LESSON.steps[3](Case(model, text)).numbers()
+    assert (
+        f"{(numbers['causal'] < numbers['both ways']).sum()} of {len(numbers)} words"
+        in LESSON.steps[3](Case(model, text)).why()
     )
     assert "You found the one" in sketch.reply(sketch.truth)
 
@@ -95,8 +96,8 @@ def test_every_word_under_a_causal_mask(model: str, text: str, engine: Engine) -
 def test_a_typed_mask_has_no_right_word() -> None:
     case = Case("embedded/bert", "The cat sat on the [MASK].", token=6)
     with pytest.raises(InvalidInput, match="nothing tells which word is right"):
-        LESSON.steps[2].ask(case)
-    sketch = LESSON.steps[3].ask(case)  # hides the other words, beside the typed mask
+        LESSON.steps[2](case).ask()
+    sketch = LESSON.steps[3](case).ask()  # hides the other words, beside the typed mask
     assert isinstance(sketch, Sketch)
     assert [label.split(" · ")[1] for label in sketch.labels] == ["the", "cat", "sat", "on", "the"]
 

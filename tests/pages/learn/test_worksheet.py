@@ -14,10 +14,11 @@ from streamlit.testing.v1 import AppTest
 from model_zoo.errors import InvalidInput
 from pages.learn import worksheet
 from pages.learn.case import Case
-from pages.learn.lesson import Choice, Lesson, Option, Sketch, Source, Step
+from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS, Plan, Row
-from pages.learn.worksheet import Part, html, part
+from pages.learn.sources import Source
+from pages.learn.worksheet import Section, html, section
 from tests.pages.learn.sentences import SENTENCES, cases
 
 CAT = SENTENCES[0]
@@ -60,35 +61,42 @@ def option(text: str, reply: str, right: bool = False) -> Option:
     return Option(text, reply, right)
 
 
-def lesson_of(*steps: Step) -> Lesson:
+def lesson_of(*steps: type[Step]) -> Lesson:
     return Lesson(name="pieces", title="Made up", question="Why?", steps=steps, examples=((CAT, ""),))
 
 
-def step(ask: Choice | Sketch | Exception, numbers: pd.DataFrame | None = None) -> Step:
-    def asked(_case: Case) -> Choice | Sketch:
-        if isinstance(ask, Exception):
-            raise ask
-        return ask
+def step(asked: Choice | Sketch | Exception, table: pd.DataFrame | None = None) -> type[Step]:
+    class MadeUp(Step):
+        title = "A step"
+        at = "text"
+        sources = (Source("Wu et al.", 2016, "A <title>"),)
 
-    return Step(
-        title="A step",
-        at="text",
-        text=lambda case: f"A [[token]] of **{worksheet.quoted(case.text)}**.",
-        figure=lambda _: None,
-        ask=asked,
-        reveal=lambda _: None,
-        why=lambda _: "SECRET because.",
-        numbers=lambda _: pd.DataFrame({"secret": ["SECRET"]}) if numbers is None else numbers,
-        sources=(Source("Wu et al.", 2016, "A <title>"),),
-    )
+        def text(self) -> str:
+            return f"A [[token]] of **{worksheet.quoted(self.case.text)}**."
+
+        def ask(self) -> Choice | Sketch:
+            if isinstance(asked, Exception):
+                raise asked
+            return asked
+
+        def reveal(self) -> None:
+            pass
+
+        def why(self) -> str:
+            return "SECRET because."
+
+        def numbers(self) -> pd.DataFrame:
+            return pd.DataFrame({"secret": ["SECRET"]}) if table is None else table
+
+    return MadeUp
 
 
 CHOICE = Choice("Which?", (option("one", "SECRET no"), option("two", "SECRET yes", True)))
 
 
-def sheet(*steps: Step, text: str = CAT) -> Read:
+def sheet(*steps: type[Step], text: str = CAT) -> Read:
     return Read(
-        html("A sheet", [Part(lesson_of(*steps), Case("embedded/bert", text), tuple(range(1, len(steps) + 1)))])
+        html("A sheet", [Section(lesson_of(*steps), Case("embedded/bert", text), tuple(range(1, len(steps) + 1)))])
     )
 
 
@@ -176,20 +184,20 @@ def test_a_chart_has_a_place_for_every_label(n: int) -> None:
 def test_a_lesson_takes_the_classs_sentence_or_its_own() -> None:
     alone, paired = LESSONS["pieces"], LESSONS["following"]
     case = Case("embedded/bert", "Mine.", token=2)
-    assert part(alone, case, own=True).case == case
-    assert part(alone, case, own=False).case == Case("embedded/bert", alone.examples[0][0])
+    assert section(alone, case, own=True).case == case
+    assert section(alone, case, own=False).case == Case("embedded/bert", alone.examples[0][0])
     text, pair = paired.examples[0]
-    assert part(paired, case, own=True).case == Case("embedded/bert", text, pair)
+    assert section(paired, case, own=True).case == Case("embedded/bert", text, pair)
     two = Case("embedded/bert", "Mine.", "Yours.")
-    assert part(paired, two, own=True).case == two
-    assert part(alone, two, own=True).case.pair is None
-    assert part(alone, case, own=True, steps=(2,)).steps == (2,)
-    assert part(alone, case, own=True).steps == tuple(range(1, len(alone.steps) + 1))
+    assert section(paired, two, own=True).case == two
+    assert section(alone, two, own=True).case.pair is None
+    assert section(alone, case, own=True, steps=(2,)).steps == (2,)
+    assert section(alone, case, own=True).steps == tuple(range(1, len(alone.steps) + 1))
 
 
 def replies(lesson: Lesson, case: Case) -> Iterator[str]:
     for each in lesson.steps:
-        question = each.ask(case)
+        question = each(case).ask()
         if isinstance(question, Choice):
             yield question.options[question.right].reply
 
@@ -198,13 +206,13 @@ def replies(lesson: Lesson, case: Case) -> Iterator[str]:
 def test_every_lesson_on_paper(name: str) -> None:
     lesson = LESSONS[name]
     for case in cases(lesson):
-        found = Read(html(lesson.title, [part(lesson, case, own=True)]))
+        found = Read(html(lesson.title, [section(lesson, case, own=True)]))
         asked = found.said()
         assert all(each.title in asked for each in lesson.steps)
         assert "[[" not in found.said(but="")
         assert "**" not in found.said(but="")
     own = cases(lesson)[0]
-    found = Read(html(lesson.title, [part(lesson, own, own=True)]))
+    found = Read(html(lesson.title, [section(lesson, own, own=True)]))
     asked, solved = (re.sub(r"\s+", " ", text) for text in (found.said(), found.said("solutions", but="")))
     assert "Why?" not in asked
     for reply in replies(lesson, own):
@@ -218,7 +226,8 @@ def test_a_plan_stands_before_its_worksheet() -> None:
         "x", "A <plan>", "About.", (Row(5, "Say **this**.", "Listens.", (("pieces", 1),)), Row(7, "Go.", "Goes."))
     )
     parts = [
-        part(LESSONS[name], Case("embedded/bert", CAT), own=True, steps=steps) for name, steps in plan.steps().items()
+        section(LESSONS[name], Case("embedded/bert", CAT), own=True, steps=steps)
+        for name, steps in plan.steps().items()
     ]
     found = Read(html(plan.title, parts, plan))
     text = re.sub(r"\s+", " ", found.said())

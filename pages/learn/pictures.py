@@ -1,0 +1,74 @@
+"""The figures that lessons draw most: each is shown under a ``name``, which is also the name of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import streamlit as st
+
+import viz.bars
+import viz.matrices
+import viz.predictions
+import viz.strips
+from model_zoo.types import FloatArray, MaskPrediction
+from ui import figures
+from ui.appearance import is_dark
+from viz.strips import Strip
+
+Series = Sequence[tuple[str, Sequence[float]]]
+
+
+def show(name: str, figure: go.Figure) -> None:
+    """Draw a figure of any kind."""
+    figures.show(figure, f"learn {name}", name)
+
+
+def bars(
+    name: str,
+    labels: Sequence[str],
+    series: Series,
+    *,
+    top: float | None = None,
+    written: str = ".2f",
+    marked: int | None = None,
+) -> None:
+    """Draw ``viz.bars``."""
+    show(name, viz.bars.bars(labels, series, top=top, written=written, marked=marked, dark=is_dark()))
+
+
+def shares(
+    name: str, labels: Sequence[str], series: Series, *, written: str = ".1%", marked: int | None = None
+) -> None:
+    """Draw bars of numbers from 0 to 1, written as percent."""
+    bars(name, labels, series, top=1, written=written, marked=marked)
+
+
+def strips(name: str, rows: Sequence[Strip], *, what: str = "dimension") -> None:
+    """Draw ``viz.strips``."""
+    show(name, viz.strips.strips(rows, what=what, dark=is_dark()))
+
+
+def guesses(answers: Sequence[tuple[str, MaskPrediction]]) -> None:
+    """Draw the best guesses of several answers side by side, on one scale, each under what it is called."""
+    highest = max(answer.best[0].probability for _, answer in answers)
+    for column, (title, answer) in zip(st.columns(len(answers)), answers, strict=True):
+        with column:
+            figure = viz.predictions.predictions(answer, title, dark=is_dark(), highest=highest)
+            show(title.lower().replace(" ", "-").replace(",", ""), figure)
+
+
+def matrices(
+    name: str,
+    named: Sequence[tuple[str, FloatArray]],
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    what: str,
+    signed: bool = False,
+    root: bool = False,
+) -> None:
+    """Draw ``viz.matrices``; rows and columns without labels have their numbers, from 1."""
+    counted = ([str(number) for number in range(1, size + 1)] for size in named[0][1].shape)
+    rows, columns = (given or numbers for given, numbers in zip((rows, columns), counted, strict=True))
+    show(name, viz.matrices.matrices(named, rows, columns, what=what, signed=signed, root=root, dark=is_dark()))
