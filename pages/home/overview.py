@@ -11,7 +11,9 @@ from typing import Any
 
 import streamlit as st
 
+from model_zoo.types.wording import counted
 from pages.home import at_work
+from pages.learn.lessons import LESSONS
 from ui import address, figures
 from ui.lesson_links import LessonLink
 from ui.messages import failures_as_messages
@@ -37,7 +39,8 @@ def _entrances() -> tuple[Entrance, ...]:
             ":material/waving_hand:",
             "learn",
             address.link("learn", lesson="pieces"),
-            "Twelve short lessons: follow your own sentence through the whole of a model. Look, guess, and see.",
+            f"{counted(len(LESSONS), 'short lesson')}: follow your own sentence through the whole of a model. Look, "
+            "guess, and see.",
         ),
         Entrance(
             "I teach",

@@ -1,1 +1,1 @@
-"""The page "Learn": twelve lessons as data, one file a lesson in ``lessons``, drawn by one loop."""
+"""The page "Learn": lessons, one file each in ``lessons``, drawn by one loop."""

@@ -19,14 +19,14 @@ _TAKEN = "what the browser had kept was taken"
 
 
 def begin() -> None:
-    """Once a run, before anything is drawn or the address is written."""
+    """Remember what is open; called once a run, before anything is drawn or the address is written."""
     st.session_state.setdefault(_NAMED, bool({TEXT.name, PAIR.name} & set(st.query_params)))
     if LESSON.value:
         st.session_state[_PLACE] = LESSON.value, min(STEP.value, len(LESSONS[LESSON.value].steps))
 
 
 def keep() -> None:
-    """Once a run, when all is drawn: keep what there is now, and take once what was kept before."""
+    """Keep what there is now, and take once what was kept before; called once a run, when all is drawn."""
     lesson, step = place() or ("", 1)
     browser.keep(
         {"answers": ANSWERS.written, "lesson": lesson, "step": step, "text": TEXT.value, "pair": PAIR.value},
@@ -64,7 +64,7 @@ def _take(kept: object) -> None:
 
 
 def _answers(written: str) -> dict[tuple[str, int], str]:
-    """Those among written answers that are to a step there is, by lesson and step."""
+    """Read written answers, by lesson and step; those to steps that there are not are left out."""
     found = {}
     for entry in written.split(","):
         with suppress(ValueError):

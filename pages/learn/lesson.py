@@ -89,8 +89,8 @@ class Step(ABC):
     at: ClassVar[Place]
     sources: ClassVar[tuple[Source, ...]] = ()
     stage: ClassVar[str | None] = None
-    """Where the figure is the picture of the whole model, what is marked in it (see ``pages.learn.walk``). The page then
-    leaves most of its width to the figure.
+    """What is marked in the picture of the whole model (see ``pages.learn.walk``), where that is the figure. The page
+    then leaves most of its width to it.
     """
 
     case: Case

@@ -1,6 +1,8 @@
-"""The page "Learn": follow one sentence through the whole of a model, in twelve lessons."""
+"""The page "Learn": follow one sentence through the whole of a model, in lessons."""
 
+from model_zoo.types.wording import counted
 from pages.learn import fields, loop
+from pages.learn.lessons import LESSONS
 from ui.page import Page, run
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 
@@ -9,7 +11,7 @@ PAGE: Page = Page(
     title="Learn",
     icon=":material/school:",
     question="How does a model read a sentence?",
-    how="Follow your own sentence through all of it, in twelve short lessons.",
+    how=f"Follow your own sentence through all of it, in {counted(len(LESSONS), 'short lesson')}.",
     about="Look, guess, and see: every number is computed by the model from the sentence you type.",
     fields=(TEXT, PAIR, MODEL, LAYER, HEAD, *fields.FIELDS),
     body=loop.draw,

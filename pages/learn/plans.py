@@ -32,11 +32,11 @@ class Plan:
 
     @property
     def minutes(self) -> int:
-        """All rows together."""
+        """How long all rows take together."""
         return sum(row.minutes for row in self.rows)
 
     def timed(self) -> Iterator[tuple[int, Row]]:
-        """Each row with the minute at which it begins, the first at 0."""
+        """Tell each row with the minute at which it begins, the first at 0."""
         begin = 0
         for row in self.rows:
             yield begin, row

@@ -42,7 +42,7 @@ class _Taught:
 
 @kept()
 def rooms() -> Rooms:
-    """Those of the process."""
+    """The rooms of this process."""
     return Rooms(settings().longest_text)
 
 
@@ -57,8 +57,8 @@ def teaches() -> bool:
 
 
 def begin() -> None:
-    """Once a run, before anything is drawn: who follows a room comes to what it shows, and is let go where it has
-    ended.
+    """Bring who follows a room to what it shows, and let them go where it has ended; called once a run, before anything
+    is drawn.
     """
     if teaches():
         _begin_to_teach()
@@ -103,7 +103,7 @@ def _begin_to_teach() -> None:
 
 @contextmanager
 def _failures_told() -> Iterator[None]:
-    """For callbacks, whose messages the page would draw over: the next run says what went wrong."""
+    """Let the next run say what went wrong: the page would draw over a message of a callback."""
     try:
         yield
     except InvalidInput as error:
@@ -111,7 +111,7 @@ def _failures_told() -> Iterator[None]:
 
 
 def show() -> None:
-    """Once a run, when it is known what is on the screen and before it is drawn: who has a room shows it there."""
+    """Show in this visitor's room, if there is one, what is on the screen; called once a run, before it is drawn."""
     if not teaches() or follows():
         return
     mine: _Taught = st.session_state[_TAUGHT]
@@ -191,7 +191,7 @@ def ask_again(lesson: str, step: int) -> None:
 
 
 def draw() -> None:
-    """What a teacher needs: a room to start, or its code and link, and how many are there."""
+    """Draw what a teacher needs: a room to start, or its code and link, and how many are there."""
     mine: _Taught | None = st.session_state.get(_TAUGHT)
     with popover(f"Room {mine.code}" if mine else "Teach", ":material/cast_for_education:"):
         if mine is None:
@@ -216,7 +216,7 @@ def _start() -> None:
 
 
 def join() -> None:
-    """Where a code is typed that was read from a board."""
+    """Draw where a code is typed that was read from a board."""
     with popover("Follow a room", ":material/login:"):
         st.text_input("The code of the room", key=_TYPED, on_change=_join, width=260)
 
@@ -269,7 +269,7 @@ def _let_go(mine: _Taught) -> None:
 
 
 def following() -> None:
-    """What a student sees above the step: whom one follows, and a way out."""
+    """Draw what a student sees above the step: whom one follows, and a way out."""
     code = ROOM.value
     version, shown = st.session_state[_NOW]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="room"):

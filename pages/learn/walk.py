@@ -1,4 +1,4 @@
-"""The walk: one picture of the whole model that lessons 2 to 5 share, from characters to probabilities."""
+"""The walk: one picture of the whole model, from characters to probabilities, which several lessons share."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from ui.messages import as_text
 from viz.layout import clipped
 
 ROWS: Final = 12
-"""Of a table; more would be a page of numbers nobody reads."""
+"""Rows of a table that are printed; more would be a page of numbers nobody reads."""
 COLUMNS: Final = 8
 _LONGEST_CELL: Final = 40  # characters
 

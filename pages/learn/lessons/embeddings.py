@@ -1,4 +1,4 @@
-"""Lesson 2: the vectors that are added up for a token before the first layer, and the first norm."""
+"""The vectors that are added up for a token before the first layer, and the first norm."""
 
 from __future__ import annotations
 

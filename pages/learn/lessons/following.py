@@ -1,4 +1,4 @@
-"""Lesson 10: does one sentence follow another: what BERT sees of two, its answer, and the shortcut it takes."""
+"""Does one sentence follow another: what BERT sees of two, its answer, and the shortcut it takes."""
 
 from __future__ import annotations
 

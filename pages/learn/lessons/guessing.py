@@ -1,4 +1,4 @@
-"""Lesson 9: how a model learns by guessing hidden words: what is hidden, what a guess costs, one step of training."""
+"""How a model learns by guessing hidden words: what is hidden, what a guess costs, one step of training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson 3: one head by hand, from the vectors that enter to the mixture of values that leaves."""
+"""One head by hand, from the vectors that enter to the mixture of values that leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson 4: many heads side by side, put together and projected; and what the heads do in this sentence."""
+"""Many heads side by side, put together and projected; and what the heads do in this sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson 5: a whole layer, with its shortcuts, norms and feed-forward network, and the model as a whole."""
+"""A whole layer, with its shortcuts, norms and feed-forward network, and the model as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson 6: the same word in two sentences, layer by layer, and what can be read off each layer."""
+"""The same word in two sentences, layer by layer, and what can be read off each layer."""
 
 from __future__ import annotations
 
@@ -398,7 +398,7 @@ class Baselines(LayersStep):
 
     @cached_property
     def against(self) -> list[tuple[str, LayerResult, float]]:
-        """Of each task the question, its best layer, and the accuracy there with random weights."""
+        """For each task the question, its best layer, and the accuracy there with random weights."""
         found = []
         for question, result in self.results.items():
             assert result.best.untrained_accuracy is not None

@@ -1,4 +1,4 @@
-"""Lesson 1: how a text is cut into pieces, which are all that a model ever reads of it."""
+"""How a text is cut into pieces, which are all that a model ever reads of it."""
 
 from __future__ import annotations
 

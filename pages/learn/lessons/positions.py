@@ -1,4 +1,4 @@
-"""Lesson 8: how a model is told where tokens stand, and what it notices when words are shuffled."""
+"""How a model is told where tokens stand, and what it notices when words are shuffled."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ class Shuffled(PositionsStep):
 
     @cached_property
     def surprises(self) -> list[tuple[str, float, float]]:
-        """Of each model that ships with the app: its name, and bits a token in order and shuffled."""
+        """For each model that ships with the app its name, and its bits a token in order and shuffled."""
         return [
             (name_of(spec.id), _bits(spec.id, self.case.text), _bits(spec.id, _shuffled(self.case.text)))
             for spec in registry.MODELS.values()

@@ -1,4 +1,4 @@
-"""Lesson 7: who may look at whom: both ways, back only, across; and what a mask does to predictions."""
+"""Who may look at whom: both ways, back only, across; and what a mask does to predictions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _known(kind: Kind) -> list[str]:
 
 
 def _here(kind: Kind) -> list[str]:
-    """Those of them that are on this machine."""
+    """Which of them are on this machine."""
     return [model for model in _known(kind) if engine().has(model)]
 
 

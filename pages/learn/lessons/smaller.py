@@ -1,4 +1,4 @@
-"""Lesson 11: smaller and newer models: soft targets, shared layers, ModernBERT's changes, and what length costs."""
+"""Smaller and newer models: soft targets, shared layers, ModernBERT's changes, and what length costs."""
 
 from __future__ import annotations
 

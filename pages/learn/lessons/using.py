@@ -1,4 +1,4 @@
-"""Lesson 12: put to use: a model fine-tuned in seconds on a small task, tried, and looked into."""
+"""Put to use: a model fine-tuned in seconds on a small task, tried, and looked into."""
 
 from __future__ import annotations
 
