@@ -7,7 +7,7 @@ import streamlit as st
 from ui.field import SWITCH, Field, one_of
 
 PRESENT: Field[bool] = Field("present", False, SWITCH)
-IMAGE: Field[str] = Field("image", "svg", one_of("the image format", ("svg", "png")))
+IMAGE: Field[str] = Field("image", "svg", one_of("the image format", {"svg": "SVG", "png": "PNG"}))
 
 
 def is_dark() -> bool:
@@ -32,9 +32,7 @@ def images() -> None:
     """The choice of how images are saved."""
     st.segmented_control(
         "Charts are saved as",
-        ["svg", "png"],
         **IMAGE.bound,
-        format_func=str.upper,
         required=True,
         help="By the camera on a chart, in your browser.",
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as attribute
 from typing import Any, Generic, TypeVar, cast
 
 import streamlit as st
@@ -15,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 T = TypeVar("T")
 
-_OFFERED = "what the options of fields were called last"
+_CALLED = "what the options of fields were called last"
 _DRAWN = "pages on which the widgets of fields were drawn last"
 
 
@@ -30,10 +31,16 @@ def _write(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Codec(Generic[T]):
-    """How a value is written in an address. ``read`` raises ValueError with a sentence for what it cannot read."""
+    """How a value is written in an address. ``read`` raises ValueError with a sentence for what it cannot read.
+
+    ``limits`` are what Streamlit's widgets for numbers take: the least and the greatest value, the step between two,
+    and whether there may be none. ``labels`` has every option there is, and what it is called on screen.
+    """
 
     read: Callable[[str], T]
     write: Callable[[T], str] = _write
+    limits: Mapping[str, float | None] = attribute(default_factory=dict)
+    labels: Mapping[Any, str] = attribute(default_factory=dict)
 
 
 PLAIN: Codec[str] = Codec(str)
@@ -61,7 +68,7 @@ class Field(Generic[T]):
 
     @property
     def key(self) -> str:
-        """Of its widget, and of the value in Streamlit's session."""
+        """The key of its widget, under which Streamlit's session has its value."""
         return f"{self.of}_{self.name}" if self.of else self.name
 
     @property
@@ -75,21 +82,30 @@ class Field(Generic[T]):
         if self.key not in st.session_state or self.value != value:
             st.session_state[self.key] = value
 
-    def offered(self, names: object) -> None:
-        """Say what the options of its widget are called, before it is drawn, where the names of the same options
-        change: the browser knows what is chosen by its name, so the value is set again under the new ones.
-        """
-        called = st.session_state.setdefault(_OFFERED, {})
-        if called.get(self.key) != names:
-            called[self.key] = names
-            st.session_state[self.key] = self.value
-
     @property
     def bound(self) -> dict[str, Any]:
-        """What ties the widget that is drawn next to this field: ``st.toggle("Words", **WORDS.bound)``.
+        """What a widget of this field takes, its limits or its options among it: ``st.number_input("Rank",
+        **RANK.bound)``.
 
         Streamlit keeps its value while the widget is not on the screen, wherever the visitor is.
         """
+        if self.codec.labels:
+            return self.offering(self.codec.labels)
+        return self._tied() | dict(self.codec.limits)
+
+    def offering(self, labels: Mapping[Any, str]) -> dict[str, Any]:
+        """The same for a widget whose options its view knows: they are mapped to what they are called.
+
+        The browser knows what is chosen by what that is called, so the value is set again where the names change.
+        """
+        tied, called, names = self._tied(), st.session_state.setdefault(_CALLED, {}), tuple(labels.values())
+        if called.get(self.key) != names:
+            called[self.key] = names
+            st.session_state[self.key] = self.value
+        return tied | {"options": list(labels), "format_func": lambda option: labels.get(option, option)}
+
+    def _tied(self) -> dict[str, Any]:
+        """What ties the widget that is drawn next to this field."""
         value = self.default if self.value is None else self.value  # nothing chosen where something has to be
         if self.clean is not None:
             value = self.clean(value)
@@ -100,6 +116,11 @@ class Field(Generic[T]):
             st.session_state[self.key] = value
         drawn[self.key] = here
         return {"key": self.key, "persist_state": "session"}
+
+    @property
+    def labels(self) -> Mapping[T, str]:
+        """What its options are called on screen, where it has options of its own."""
+        return self.codec.labels
 
     @property
     def written(self) -> str:
@@ -130,18 +151,18 @@ def count(what: str) -> Codec[int]:
             raise ValueError(f"{what} “{text[:40]}” is not a number from 1 on of at most 15 digits.")
         return int(text)
 
-    return Codec(read)
+    return Codec(read, limits={"min_value": 1})
 
 
-def within(what: str, low: int, high: int) -> Codec[int]:
-    """A number with bounds, both of which it may reach."""
+def within(what: str, low: int, high: int, step: int = 1) -> Codec[int]:
+    """A whole number with bounds, both of which it may reach."""
 
     def read(text: str) -> int:
         if not is_number(text) or not low <= int(text) <= high:
             raise ValueError(f"{what} “{text[:40]}” is not a number from {low} to {high}.")
         return int(text)
 
-    return Codec(read)
+    return Codec(read, limits={"min_value": low, "max_value": high, "step": step})
 
 
 def place(what: str, most: int = 10_000) -> Codec[int]:
@@ -162,21 +183,25 @@ def places(what: str) -> Codec[tuple[int, ...]]:
     return Codec(read, lambda value: ",".join(str(each + 1) for each in value))
 
 
-def one_of(what: str, options: Sequence[str]) -> Codec[Any]:
-    """One of a few names."""
+def one_of(what: str, options: Mapping[Any, str] | Sequence[str]) -> Codec[Any]:
+    """One of a few names; a mapping says what they are called on screen."""
+    labels = options if isinstance(options, Mapping) else dict(zip(options, options, strict=True))
 
     def read(text: str) -> str:
-        if text not in options:
-            raise ValueError(f"{what} “{text[:40]}” does not exist; there are {', '.join(options)}.")
+        if text not in labels:
+            raise ValueError(f"{what} “{text[:40]}” does not exist; there are {', '.join(labels)}.")
         return text
 
-    return Codec(read)
+    return Codec(read, labels=labels)
 
 
 def optional(codec: Codec[T]) -> Codec[T | None]:
     """Nothing as None, anything else as ``codec`` has it."""
     return Codec(
-        lambda text: codec.read(text) if text else None, lambda value: "" if value is None else codec.write(value)
+        lambda text: codec.read(text) if text else None,
+        lambda value: "" if value is None else codec.write(value),
+        dict(codec.limits) | {"value": None} if codec.limits else {},
+        codec.labels,
     )
 
 
@@ -197,19 +222,20 @@ def names(matches: str, said: str) -> Codec[tuple[str, ...]]:
     return Codec(lambda text: tuple(dict.fromkeys(map(one.read, text.split(",") if text else []))))
 
 
-def number(what: str, low: float, high: float) -> Codec[float]:
-    """A number with or without a fraction; it is above ``low`` and may reach ``high``."""
+def number(what: str, low: float, high: float, step: float) -> Codec[float]:
+    """A number with or without a fraction, and with bounds, both of which it may reach."""
 
     def read(text: str) -> float:
         try:
             value = float(text)
         except ValueError:
             value = float("nan")
-        if not low < value <= high:
-            raise ValueError(f"{what} “{text[:40]}” is not a number above {low:g} and up to {high:g}.")
+        if not low <= value <= high:
+            raise ValueError(f"{what} “{text[:40]}” is not a number from {low:g} to {high:g}.")
         return value
 
-    return Codec(read, lambda value: f"{value:g}")
+    limits = {"min_value": float(low), "max_value": float(high), "step": float(step)}
+    return Codec(read, lambda value: f"{value:g}", limits)
 
 
 def _switch(text: str) -> bool:
@@ -218,18 +244,8 @@ def _switch(text: str) -> bool:
     return text == "1"
 
 
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise ValueError(f"the threshold “{text[:40]}” is not a number from 0 to 1.")
-    return value
-
-
 SWITCH = Codec(_switch)
-SHARE = Codec(_share)
+SHARE = number("the threshold", 0, 1, step=0.01)
 HEADS = names(r"[1-9][0-9]{0,3}\.[1-9][0-9]{0,3}", "is not a head; heads are written layer.head, as in 3.7.")
 
 

@@ -7,7 +7,7 @@ A page is a folder in ``pages/`` whose ``page.py`` declares a ``Page`` and runs 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import streamlit as st
@@ -92,9 +92,13 @@ class Page(Generic[S]):
     shows: Callable[[ModelSpec], str] | None = None
 
     def __post_init__(self) -> None:
-        if self.view is not None:  # an address can name the views there are
-            self.view.codec = one_of("the view", [view.name for view in self.views])
         address.declare(self.name, self.all_fields)
+
+    @property
+    def view_choice(self) -> Field[str]:
+        """The field that holds which view is shown, with the views there are as its options."""
+        assert self.view is not None
+        return replace(self.view, codec=one_of("the view", {view.name: view.title for view in self.views}))
 
     @property
     def path(self) -> str:
@@ -113,7 +117,7 @@ class Page(Generic[S]):
     def all_fields(self) -> tuple[Field[Any], ...]:
         """What its address holds: its own fields and those of its views, each once."""
         of_views = [field for view in self.views for field in view.fields]
-        view = [self.view] if self.view else []
+        view = [self.view_choice] if self.view else []
         return tuple(dict.fromkeys([*self.fields, *view, *of_views, PRESENT]))
 
     @property
@@ -149,18 +153,8 @@ def run(page: Page[Any]) -> None:
 
 def _switch(page: Page[Any]) -> None:
     """The tabs of the views. The label "View" is for those who do not see that they are tabs."""
-    assert page.view is not None
-    titles = {view.name: view.title for view in page.views}
     with st.container(key="views"):
-        st.segmented_control(
-            "View",
-            list(titles),
-            **page.view.bound,
-            format_func=lambda name: titles[name],
-            required=True,
-            wrap=False,
-            label_visibility="collapsed",
-        )
+        st.segmented_control("View", **page.view_choice.bound, required=True, wrap=False, label_visibility="collapsed")
 
 
 def _show(page: Page[Any], view: View[Any], scene: Any) -> None:

@@ -19,7 +19,7 @@ from ui.field import Field, count
 from ui.messages import enumerated
 from web.settings import settings
 
-Option = TypeVar("Option", bound=str)
+Option = TypeVar("Option")
 
 
 def no_line_breaks_around(text: str) -> str:
@@ -139,18 +139,16 @@ def model_label(model_id: str) -> str:
 
 def choice(
     label: str,
-    options: Mapping[Option, str],
-    field: Field[Any],
+    field: Field[Option],
+    labels: Mapping[Option, str] | None = None,
     *,
     help: str | None = None,
     label_visibility: Literal["visible", "collapsed"] = "visible",
 ) -> Option:
-    """One of a few options, as buttons side by side; ``options`` maps values to their labels."""
+    """One of a few options, as buttons side by side: the field's own, or those of ``labels`` and their names."""
     chosen = st.segmented_control(
         label,
-        list(options),
-        **field.bound,
-        format_func=lambda option: options[option],
+        **(field.bound if labels is None else field.offering(labels)),
         required=True,
         help=help,
         label_visibility=label_visibility,
@@ -158,18 +156,33 @@ def choice(
     return cast(Option, chosen)
 
 
-def layer(run: AttentionRun, label: str = "Layer") -> int:
-    """A stepper for the layer, in a line of controls; returns it counted from 0."""
-    into_range(LAYER, run.n_layers, "layer")
-    return int(st.number_input(label, 1, run.n_layers, **LAYER.bound, width=STEPPER)) - 1
+def stepper(
+    what: Literal["layer", "head"],
+    highest: int,
+    field: Field[Any] | None = None,
+    *,
+    label: str = "",
+    whose: str = "This model",
+    otherwise: int = 0,
+) -> int:
+    """A stepper for a layer or head from 1 to ``highest``, in a line of controls; returns it counted from 0, or
+    ``otherwise``, which counts from 0, too, where the field is empty.
+    """
+    field = field or (LAYER if what == "layer" else HEAD)
+    into_range(field, highest, what, whose)
+    shown: int | None = st.number_input(
+        label or what.title(),
+        **field.bound | {"max_value": highest},
+        placeholder=str(otherwise + 1),
+        width=STEPPER,
+    )
+    return otherwise if shown is None else shown - 1
 
 
 def head(run: AttentionRun) -> tuple[int, int]:
     """Steppers for layer and head, in a line of controls; returns both counted from 0."""
-    layer_ = layer(run)
-    n_heads = run.layers[layer_].n_heads
-    into_range(HEAD, n_heads, "head")
-    return layer_, int(st.number_input("Head", 1, n_heads, **HEAD.bound, width=STEPPER)) - 1
+    layer = stepper("layer", run.n_layers)
+    return layer, stepper("head", run.layers[layer].n_heads)
 
 
 def into_range(field: Field[Any], highest: int, what: str, whose: str = "This model") -> None:

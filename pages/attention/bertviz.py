@@ -14,17 +14,15 @@ from ui.field import Field, one_of
 from ui.page import View
 from viz.bertviz_offline import bertviz_html
 
-BERTVIZ: Field[Literal["head", "model"]] = Field(
-    "bertviz", "head", one_of("BertViz view", ("head", "model")), of="attention"
-)
-
 _KINDS: dict[Literal["head", "model"], str] = {"head": "Head view", "model": "Model view"}
+BERTVIZ: Field[Literal["head", "model"]] = Field("bertviz", "head", one_of("BertViz view", _KINDS), of="attention")
+
 _HEIGHT = 720  # px
 
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        kind = widgets.choice("BertViz view", _KINDS, BERTVIZ, label_visibility="collapsed")
+        kind = widgets.choice("BertViz view", BERTVIZ, label_visibility="collapsed")
         layer, head = widgets.head(scene.run) if kind == "head" else (0, 0)  # the model view draws all of them
         scene = filters.ask(scene)
         with widgets.popover("Save", ":material/download:"):

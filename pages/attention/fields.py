@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from analysis.filters import DIRECTIONS
-from model_zoo.types import STACKS
+from analysis.filters import Direction
+from model_zoo.types import Stack
 from ui.field import HEADS, SHARE, SWITCH, Field, count, names, one_of, optional, pattern
 from ui.page import view_field
 
 _PAGE = "attention"
 
 VIEW = view_field(_PAGE, "grid")
-MODEL_PART: Field[str] = Field("model_part", STACKS[0], one_of("the part of a model", STACKS), of=_PAGE)
+_STACKS: dict[Stack, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
+MODEL_PART: Field[Stack] = Field("model_part", "encoder", one_of("the part of a model", _STACKS), of=_PAGE)
 
 # What is left out of the picture, and how it is weighed.
-DIRECTION: Field[str] = Field("direction", "all", one_of("the direction", DIRECTIONS), of=_PAGE)
+_DIRECTIONS: dict[Direction, str] = {
+    "all": "All",
+    "A->B": "First looks at second",
+    "B->A": "Second looks at first",
+    "A->A": "Within first",
+    "B->B": "Within second",
+}
+DIRECTION: Field[Direction] = Field("direction", "all", one_of("the direction", _DIRECTIONS), of=_PAGE)
 HIDE_SPECIAL: Field[bool] = Field("hide", False, SWITCH, of=_PAGE)
 RENORMALIZE: Field[bool] = Field("renorm", False, SWITCH, of=_PAGE)
 THRESHOLD: Field[float] = Field("threshold", 0.0, SHARE, of=_PAGE)
@@ -22,9 +30,11 @@ WORDS: Field[bool] = Field("words", False, SWITCH, of=_PAGE)
 VALUE_WEIGHTED: Field[bool] = Field("values", False, SWITCH, of=_PAGE)
 FILTERS = (DIRECTION, HIDE_SPECIAL, RENORMALIZE, THRESHOLD, TOP_K, WORDS, VALUE_WEIGHTED)
 
-# Which heads are drawn together: in "Lines"; and in "Several heads", where "" is what SCOPE says, or else a layer.
-SCOPE: Field[str] = Field("scope", "head", one_of("scope", ("head", "layer", "chosen", "all")), of=_PAGE)
-SEVERAL: Field[str] = Field("several", "", one_of("heads", ("", "layer", "chosen", "all")), of=_PAGE)
+# Which heads are drawn together: in "Lines"; and in "Several heads", where None is what SCOPE says, or else a layer.
+_SCOPES = {"head": "One", "layer": "Its layer", "chosen": "Chosen", "all": "All"}
+_SEVERAL = {"layer": "A layer", "chosen": "Chosen", "all": "All"}
+SCOPE: Field[str] = Field("scope", "head", one_of("scope", _SCOPES), of=_PAGE)
+SEVERAL: Field[str | None] = Field("several", None, optional(one_of("heads", _SEVERAL)), of=_PAGE)
 CHOSEN: Field[tuple[str, ...]] = Field("heads", (), HEADS, of=_PAGE)
 
 # The token whose attention is looked at, from 1.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from analysis.filters import Direction, Filter
+from analysis.filters import Filter
 from pages.attention.fields import (
     DIRECTION,
     FILTERS,
@@ -19,14 +19,6 @@ from pages.attention.fields import (
 )
 from pages.attention.scene import Scene
 from ui import widgets
-
-_DIRECTIONS: dict[Direction, str] = {
-    "all": "All",
-    "A->B": "First looks at second",
-    "B->A": "Second looks at first",
-    "A->A": "Within first",
-    "B->B": "Within second",
-}
 
 
 def ask(scene: Scene) -> Scene:
@@ -42,7 +34,7 @@ def ask(scene: Scene) -> Scene:
         )
     n_set = sum(field.value != field.default for field in FILTERS)
     with widgets.popover(f"Filters ({n_set})" if n_set else "Filters", ":material/filter_alt:"):
-        direction = widgets.choice("Direction", _DIRECTIONS, DIRECTION) if has_pair else "all"
+        direction = widgets.choice("Direction", DIRECTION) if has_pair else "all"
         words = st.toggle(
             "Whole words",
             **WORDS.bound,
@@ -56,8 +48,8 @@ def ask(scene: Scene) -> Scene:
             **RENORMALIZE.bound,
             help="What is left of a row after hiding is scaled to sum to 1. When off, the weights stay as they are.",
         )
-        threshold = st.slider("Threshold", 0.0, 1.0, step=0.01, **THRESHOLD.bound)
-        top_k = st.number_input("Strongest keys of each row", min_value=1, **TOP_K.bound, placeholder="all", value=None)
+        threshold = st.slider("Threshold", **THRESHOLD.bound)
+        top_k = st.number_input("Strongest keys of each row", **TOP_K.bound, placeholder="all")
         value_weighted = st.toggle(
             "Weight by values: ‖αf(x)‖",
             **VALUE_WEIGHTED.bound,

@@ -10,9 +10,6 @@ from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
 from pages.attention.scene import Scene
 from ui import widgets
 
-_SEVERAL = {"layer": "A layer", "chosen": "Chosen", "all": "All"}
-_SCOPES = {"head": "One"} | _SEVERAL | {"layer": "Its layer"}
-
 Head = tuple[int, int]  # layer and head, from 0
 
 
@@ -26,17 +23,17 @@ class Chosen:
 
 def several(scene: Scene) -> list[Head]:
     """Controls for the heads to combine, in a line of controls; possibly none."""
-    if not SEVERAL.value:  # older links say it by the scope of “Lines”; one head has nothing to be combined with
-        SEVERAL.value = SCOPE.value if SCOPE.value in _SEVERAL else "layer"
-    scope = widgets.choice("Heads", _SEVERAL, SEVERAL)
+    if SEVERAL.value is None:  # older links say it by the scope of “Lines”; one head has nothing to be combined with
+        SEVERAL.value = SCOPE.value if SCOPE.value in SEVERAL.labels else "layer"
+    scope = widgets.choice("Heads", SEVERAL)
     if scope == "layer":
-        return _of_layer(scene, widgets.layer(scene.run))
+        return _of_layer(scene, widgets.stepper("layer", scene.run.n_layers))
     return _named(scene) if scope == "chosen" else _all(scene)
 
 
 def one_or_several(scene: Scene) -> Chosen:
     """Controls for a head, and for those to draw behind it, in a line of controls; without it for heads by name."""
-    scope = widgets.choice("Heads", _SCOPES, SCOPE)
+    scope = widgets.choice("Heads", SCOPE)
     if scope == "chosen":
         return Chosen(_named(scene), None)
     front = widgets.head(scene.run)

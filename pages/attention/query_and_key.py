@@ -25,9 +25,7 @@ def draw(scene: Scene) -> None:
         layer, head = widgets.head(run)
         position = st.selectbox(
             "Token that looks",
-            range(1, run.n_tokens + 1),
-            **TOKEN.bound,
-            format_func=lambda place: f"{place} · {tokens[place - 1]}",
+            **TOKEN.offering({place: f"{place} · {token}" for place, token in enumerate(tokens, start=1)}),
             width=330,
         )
         with widgets.popover("Save", ":material/download:"):

@@ -17,10 +17,10 @@ FROM_LAYER: Field[int] = Field("from", 1, count("layer"), of="attention")
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        last = widgets.layer(scene.run, "Up to layer")
+        last = widgets.stepper("layer", scene.run.n_layers, label="Up to layer")
         first = FROM_LAYER.value = min(FROM_LAYER.value, last + 1)
         if last:
-            first = int(st.number_input("From layer", 1, last + 1, **FROM_LAYER.bound, width=widgets.STEPPER))
+            first = widgets.stepper("layer", last + 1, FROM_LAYER, label="From layer") + 1
         scene = filters.ask(scene)
         with widgets.popover("Save", ":material/download:"):
             saving = st.container()

@@ -91,7 +91,6 @@ def make(_view: View[Scene]) -> Scene:
     return scene
 
 
-_STACKS: dict[Stack, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
 _ABOUT_STACKS: dict[Stack, str] = {
     "encoder": "The encoder reads the whole text at once, and its tokens look both ways.",
     "decoder": "The decoder writes one token after another, and looks back at what it has written so far. "
@@ -112,7 +111,7 @@ def _stack(info: ModelInfo) -> Stack:
             )
         return "encoder"
     with widgets.controls("part"):
-        return widgets.choice("Part of the model", _STACKS, MODEL_PART, help=" ".join(_ABOUT_STACKS.values()))
+        return widgets.choice("Part of the model", MODEL_PART, help=" ".join(_ABOUT_STACKS.values()))
 
 
 def about_model(scene: Scene) -> None:

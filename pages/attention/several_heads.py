@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from analysis.filters import COMBINATIONS, Combination, combine
+from analysis.filters import Combination, combine
 from pages.attention import filters, heads
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
 from pages.attention.numbers import numbers
@@ -15,15 +15,14 @@ from ui import widgets
 from ui.field import Field, one_of
 from ui.page import View
 
-HOW: Field[Combination] = Field("how", "mean", one_of("how", COMBINATIONS), of="attention")
-
 _HOW: dict[Combination, str] = {"mean": "Mean", "max": "Largest", "sum": "Sum", "norm": "Norm of the sum"}
+HOW: Field[Combination] = Field("how", "mean", one_of("how", _HOW), of="attention")
 
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
         chosen = heads.several(scene)
-        how = widgets.choice("Combine by", _HOW, HOW, label_visibility="collapsed")
+        how = widgets.choice("Combine by", HOW, label_visibility="collapsed")
         scene = filters.ask(scene)
         with widgets.popover("Save", ":material/download:"):
             saving = st.container()

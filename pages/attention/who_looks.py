@@ -73,7 +73,7 @@ def draw(scene: Scene) -> None:
     asked |= {share: f"Which head looks at {what}?" for share, what in at.items()}
     controls = widgets.controls()
     with controls:
-        question = st.selectbox("Question", list(asked), **QUESTION.bound, format_func=asked.__getitem__, width=560)
+        question = st.selectbox("Question", **QUESTION.offering(asked), width=560)
     picture, aside = st.columns([6, 5], gap="large")
     if question == _WORDS:
         query, key = two_words.chosen(scene)

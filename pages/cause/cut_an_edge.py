@@ -27,12 +27,12 @@ from web.engine import engine
 
 Map = npt.NDArray[np.float64]
 
-SHOW: Field[str] = Field("show", "attention", one_of("what is shown", ("attention", "effect")), of="cause")
+_SHOWN = {"attention": "Attention", "effect": "What each cut does"}
+SHOW: Field[str] = Field("show", "attention", one_of("what is shown", _SHOWN), of="cause")
 # Where edges are cut: a layer and a head from 1, 0 for all of them.
 LAYER: Field[int] = Field("edge_layer", 0, within("the layer", 0, 999), of="cause")
 HEAD: Field[int] = Field("edge_head", 0, within("the head", 0, 999), of="cause")
 
-_SHOWN = {"attention": "Attention", "effect": "What each cut does"}
 _MOST = 40  # words that are drawn
 
 
@@ -49,7 +49,7 @@ def draw(scene: Scene) -> None:
         return
     with controls:
         scenes.answers(scene)
-        shown = widgets.choice("Show", _SHOWN, SHOW, label_visibility="collapsed")
+        shown = widgets.choice("Show", SHOW, label_visibility="collapsed")
         layer, head = _scope(scene)
         by: By = scenes.measure() if shown == "effect" else "bits"
     edges = _edges(units)
@@ -77,9 +77,7 @@ def _scope(scene: Scene) -> tuple[int | None, int | None]:
         HEAD.value = 0
     layer = st.selectbox(
         "Layer",
-        range(scene.info.n_layers + 1),
-        **LAYER.bound,
-        format_func=lambda one: f"layer {one}" if one else "all layers",
+        **LAYER.offering(_all_or_one("layer", scene.info.n_layers)),
         label_visibility="collapsed",
         width=140,
     )
@@ -87,13 +85,16 @@ def _scope(scene: Scene) -> tuple[int | None, int | None]:
         return None, None
     head = st.selectbox(
         "Head",
-        range(scene.info.n_heads + 1),
-        **HEAD.bound,
-        format_func=lambda one: f"head {one}" if one else "all heads",
+        **HEAD.offering(_all_or_one("head", scene.info.n_heads)),
         label_visibility="collapsed",
         width=130,
     )
     return layer - 1, head - 1 if head else None
+
+
+def _all_or_one(what: str, n: int) -> dict[int, str]:
+    """What a layer or head from 1 is called; 0 is all of them."""
+    return {0: f"all {what}s"} | {number: f"{what} {number}" for number in range(1, n + 1)}
 
 
 def _edges(units: tuple[Unit, ...]) -> list[tuple[int, int]]:

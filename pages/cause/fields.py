@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.effects import BYS, By
-from model_zoo.types import VALUES, Value
+from analysis.effects import By
+from model_zoo.types import Value
 from ui.field import Field, names, one_of, place, places
 from ui.page import view_field
 
@@ -20,8 +20,15 @@ ANSWER: Field[str] = Field("answer", "", of=_PAGE)
 FOIL: Field[str] = Field("against", "", of=_PAGE)
 
 # By what a run is measured, and what stands in the place of what is off.
-BY: Field[By] = Field("by", "bits", one_of("the measure", BYS), of=_PAGE)
-VALUE: Field[Value] = Field("value", "zero", one_of("what stands for it", VALUES[:2]), of=_PAGE)
+_MEASURES: dict[By, str] = {
+    "bits": "log₂ P",
+    "probability": "P",
+    "difference": "Logit difference",
+    "divergence": "KL divergence",
+}
+_VALUES: dict[Value, str] = {"zero": "Off is nothing", "mean": "Off is its mean"}
+BY: Field[By] = Field("by", "bits", one_of("the measure", _MEASURES), of=_PAGE)
+VALUE: Field[Value] = Field("value", "zero", one_of("what stands for it", _VALUES), of=_PAGE)
 
 # What is switched off: "3.7" is a head, "3.attention" and "3.forward" are whole blocks, all from 1.
 OFF: Field[tuple[str, ...]] = Field(

@@ -52,9 +52,7 @@ def draw(scene: Scene) -> None:
         by = scenes.measure()
         value = st.selectbox(
             "What stands in its place",
-            ("zero", "mean"),
             **VALUE.bound,
-            format_func=lambda one: {"zero": "Off is nothing", "mean": "Off is its mean"}[one],
             label_visibility="collapsed",
             width=170,
             help="“Its mean”: what the head gives on average over the tokens of 100 built-in sentences, which is "
@@ -81,9 +79,7 @@ def _parts(scene: Scene) -> tuple[list[str], int]:
     """All that can be switched off, by name, and how many whole blocks a layer has that can."""
     layers, heads = range(1, scene.info.n_layers + 1), range(1, scene.info.n_heads + 1)
     n_blocks = len(_BLOCKS) if _has_blocks(scene) else 0
-    return [
-        f"{layer}.{part}" for layer in layers for part in (*heads, *_BLOCKS[:n_blocks])
-    ], n_blocks  # fmt: skip
+    return [f"{layer}.{part}" for layer in layers for part in (*heads, *_BLOCKS[:n_blocks])], n_blocks
 
 
 def _has_blocks(scene: Scene) -> bool:

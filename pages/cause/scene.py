@@ -29,12 +29,6 @@ from web.engine import engine
 # Runs times tokens from which an answer takes seconds: it is then a job, with a bar and a button that stops it.
 _LONG = 12_000
 _TOP_K = 40  # so that most answers of a run are known in the other, too
-_BY: dict[By, str] = {
-    "bits": "log₂ P",
-    "probability": "P",
-    "difference": "Logit difference",
-    "divergence": "KL divergence",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,9 +211,8 @@ def measure(options: tuple[By, ...] = BYS) -> By:
     """By what a change is measured."""
     if BY.value not in options:
         BY.value = options[0]
-    found: By = st.selectbox(
-        "Measured by", options, **BY.bound, format_func=lambda by: _BY[by], label_visibility="collapsed", width=170
-    )
+    labels = {by: BY.labels[by] for by in options}
+    found: By = st.selectbox("Measured by", **BY.offering(labels), label_visibility="collapsed", width=170)
     return found
 
 

@@ -17,10 +17,10 @@ from ui.page import View, lacking
 from viz.waterfall import waterfall
 from web.engine import engine
 
-GROUPED: Field[str] = Field("parts", "layers", one_of("the parts", ("layers", "heads")), of="cause")
+_GROUPED = {"layers": "By layer", "heads": "Largest parts"}
+GROUPED: Field[str] = Field("parts", "layers", one_of("the parts", _GROUPED), of="cause")
 DIFFERENCE: Field[bool] = Field("difference", True, SWITCH, of="cause")
 
-_GROUPED = {"layers": "By layer", "heads": "Largest parts"}
 _MOST = 16
 _KINDS = {
     "token": "Word embedding",
@@ -36,7 +36,7 @@ def draw(scene: Scene) -> None:
         return
     with controls:
         scenes.answers(scene)
-        grouped = widgets.choice("Parts", _GROUPED, GROUPED, label_visibility="collapsed")
+        grouped = widgets.choice("Parts", GROUPED, label_visibility="collapsed")
         difference = st.toggle(
             "Against the other answer",
             **DIFFERENCE.bound,

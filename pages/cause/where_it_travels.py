@@ -28,15 +28,14 @@ from viz.layout import layer_names
 from viz.predictions import percent
 
 What = Literal["states", "attention", "forward", "heads"]
-WHAT: Field[What] = Field(
-    "what", "states", one_of("what is put in", ("states", "attention", "forward", "heads")), of="cause"
-)
 _WHAT: dict[What, str] = {
     "states": "Vectors",
     "attention": "Attention’s output",
     "forward": "Feed-forward’s output",
     "heads": "Single heads",
 }
+WHAT: Field[What] = Field("what", "states", one_of("what is put in", _WHAT), of="cause")
+
 # Found by measuring: in each of them the two runs answer differently enough for there to be something to follow.
 PAIRS: tuple[tuple[str, str, str, str, str], ...] = (
     ("Number", "The dogs near the house [MASK] hungry.", "The dog near the house [MASK] hungry.", "are", "is"),
@@ -44,7 +43,7 @@ PAIRS: tuple[tuple[str, str, str, str, str], ...] = (
     ("Gender", "My mother said that [MASK] was tired.", "My father said that [MASK] was tired.", "she", "he"),
     ("Negation", "He always said [MASK] about it.", "He never said [MASK] about it.", "something", "anything"),
     ("A changed object", "He put the key in the [MASK].", "He put the letter in the [MASK].", "lock", "envelope"),
-)  # fmt: skip
+)
 
 
 def draw(scene: Scene) -> None:
@@ -53,7 +52,7 @@ def draw(scene: Scene) -> None:
         return
     with controls:
         scenes.answers(scene)
-        what = widgets.choice("Put in", _WHAT, WHAT, label_visibility="collapsed")
+        what = widgets.choice("Put in", WHAT, label_visibility="collapsed")
         by = scenes.measure(("difference", "bits", "probability"))
     with widgets.asked("other"):
         st.markdown("**Put in from**", width="content")

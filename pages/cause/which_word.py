@@ -28,14 +28,14 @@ from viz.erasure import LEGEND
 from web.background import desk
 from web.engine import engine
 
-MEASURE: Field[Measure] = Field("of", "log P", one_of("the measure", ("log P", "P", "logit difference")), of="cause")
-WAY: Field[Way] = Field("way", "deletion", one_of("the curve", ("deletion", "insertion")), of="cause")
-
 _MEASURES: dict[Measure, str] = {"log P": "log₂ P", "P": "P", "logit difference": "Logit difference"}
 _WAYS: dict[Way, str] = {
     "deletion": "Deletion: hide the highest first",
     "insertion": "Insertion: show the highest first",
 }
+MEASURE: Field[Measure] = Field("of", "log P", one_of("the measure", _MEASURES), of="cause")
+WAY: Field[Way] = Field("way", "deletion", one_of("the curve", _WAYS), of="cause")
+
 _TITLES = {
     "occlusion": "Occlusion: hide the word",
     "gradient x input": "Gradient × input",
@@ -83,7 +83,7 @@ def draw(scene: Scene) -> None:
         return
     with controls:
         scenes.answers(scene)
-        measure = widgets.choice("Of", _MEASURES, MEASURE, label_visibility="collapsed")
+        measure = widgets.choice("Of", MEASURE, label_visibility="collapsed")
         with widgets.popover("The methods", ":material/menu_book:"):
             st.markdown(_METHODS)
     found = _explained(scene, measure)
@@ -145,7 +145,7 @@ def _holds(scene: Scene, found: Explained) -> None:
     names = [name for name in ORDERS if (name, "deletion") in found.curves]
     with left:
         st.markdown("**Which is faithful?** Words go in the order of each method, and P of the answer is watched.")
-        way = widgets.choice("Curve", _WAYS, WAY, label_visibility="collapsed")
+        way = widgets.choice("Curve", WAY, label_visibility="collapsed")
         ranked = sorted(names, key=lambda name: found.area(name, way), reverse=way == "insertion")
         n = len(found.words)
         series = [(f"{_TITLES[name]}: area {found.area(name, way):.2f}", found.curves[name, way]) for name in ranked]
@@ -250,7 +250,7 @@ def _score_table(scene: Scene, found: Explained) -> pd.DataFrame:
             "revision": scene.info.revision,
             "text": scene.text,
             "answer": found.untouched.answer.token,
-            "measure": _MEASURES[MEASURE.value],
+            "measure": MEASURE.labels[MEASURE.value],
             "method": name,
             "word": unit.label,
             "first_token": unit.start + 1,

@@ -117,28 +117,12 @@ class _Heads:
         """
         run = self._runs[model]
         of_layer, of_head = self.fields(model)
-        matched = self._matched(run)
-        widgets.into_range(of_layer, run.n_layers, "layer", self._scene.name(model))
-        chosen: int | None
+        matched, name = self._matched(run), self._scene.name(model)
         with widgets.controls(f"of model {self._scene.chosen.index(model) + 1}"):
-            st.markdown(f"**{as_text(self._scene.name(model))}**", width="content")
-            if of_layer is LAYER:
-                chosen = st.number_input("Layer", 1, run.n_layers, **of_layer.bound, width=widgets.STEPPER)
-            else:
-                chosen = st.number_input(
-                    "Layer",
-                    1,
-                    run.n_layers,
-                    **of_layer.bound,
-                    value=None,
-                    placeholder=str(matched + 1),
-                    width=widgets.STEPPER,
-                )
-            layer = matched if chosen is None else int(chosen) - 1
-            n_heads = run.layers[layer].n_heads
-            widgets.into_range(of_head, n_heads, "head", self._scene.name(model))
-            head = int(st.number_input("Head", 1, n_heads, **of_head.bound, width=widgets.STEPPER)) - 1
-        if chosen is None:
+            st.markdown(f"**{as_text(name)}**", width="content")
+            layer = widgets.stepper("layer", run.n_layers, of_layer, whose=name, otherwise=matched)
+            head = widgets.stepper("head", run.layers[layer].n_heads, of_head, whose=name)
+        if of_layer.value is None:
             self._by_depth.add(model)
         self.chosen[model] = layer, head
         return layer, head

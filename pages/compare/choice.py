@@ -75,13 +75,8 @@ def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
         return BESIDE.value
     st.session_state[_REFERENCE] = chosen[0]
     st.selectbox("A", chosen, key=_REFERENCE, format_func=lambda model: name(model, chosen), on_change=_reorder)
-    BESIDE.offered(chosen)  # B is a place, at which another model may stand now
-    return st.selectbox(
-        "B",
-        range(1, len(chosen) + 1),
-        **BESIDE.bound,
-        format_func=lambda place: "A itself" if place == 1 else name(chosen[place - 1], chosen),
-    )
+    others = {place: name(model, chosen) for place, model in enumerate(chosen[1:], start=2)}
+    return st.selectbox("B", **BESIDE.offering({1: "A itself"} | others))
 
 
 _EMBEDDED = ", embedded"

@@ -30,7 +30,7 @@ _MEASURES: Mapping[Measure, str] = {
     "words": "Words per second",
 }
 
-MEASURE: Field[Measure] = Field("measure", "latency", one_of("the measure", tuple(_MEASURES)), of="compare")
+MEASURE: Field[Measure] = Field("measure", "latency", one_of("the measure", _MEASURES), of="compare")
 LENGTH: Field[int] = Field("length", 128, within("the length", 1, 99_999), of="compare")
 
 _NOT_IN_LINK = "Not in it: the measured times, which hold for one machine at one moment only."
@@ -66,7 +66,9 @@ def draw(scene: Scene) -> None:
         if found is None or not found.running:
             _start(scene)
         timed = [] if found is None else _shown(found)
-        measure = widgets.choice("Show", _MEASURES, MEASURE) if timed else None
+        measure = None
+        if timed:
+            measure = widgets.choice("Show", MEASURE)
         with widgets.popover("How it is measured", ":material/straighten:"):
             st.markdown(_METHOD)
     if found is not None:
@@ -169,7 +171,8 @@ def _length(lengths: Sequence[int]) -> int | None:
     wanted = LENGTH.value
     if wanted not in lengths:
         LENGTH.value = min(lengths, key=lambda length: abs(length - wanted))
-    return int(st.select_slider("Tokens in the text, for the table", lengths, **LENGTH.bound))
+    options = {length: str(length) for length in lengths}
+    return int(st.select_slider("Tokens in the text, for the table", **LENGTH.offering(options)))
 
 
 # What a row of the table is called, how its numbers are written, and what stands behind them in brackets.

@@ -86,7 +86,7 @@ def _masks(scene: Scene) -> None:
     if answers:
         _agreement(scene, answers, names)
         with widgets.controls("guesses"):
-            st.slider("Guesses per model", 1, _MOST_GUESSES, **GUESSES.bound, width=320)
+            st.slider("Guesses per model", **GUESSES.bound, width=320)
             save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
 
 

@@ -8,20 +8,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from analysis.probing import TASKS, Settings
-from analysis.probing.classifier import ProbeKind
-from analysis.probing.features import Pieces, Pooling
 from jobs.study import Key, Probed
 from pages.layers import fields, own_data
 from ui import notes, widgets
 from ui.messages import as_text
-
-POOLING: Mapping[Pooling, str] = {
-    "mean": "Mean of its tokens",
-    "cls": "The [CLS] token",
-    "max": "Maximum of its tokens",
-}
-PIECES: Mapping[Pieces, str] = {"mean": "Mean of its pieces", "first": "First piece"}
-KINDS: Mapping[ProbeKind, str] = {"linear": "Linear", "mlp": "With a hidden layer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,41 +42,54 @@ def draw() -> Choice:
 
 def _settings() -> Settings:
     sentences = st.number_input(
-        "Sentences per task", 20, 100_000, step=100, **fields.SENTENCES.bound,
+        "Sentences per task",
+        **fields.SENTENCES.bound,
         help="In all: 60% train the probe, 10% choose its regularization and the best layer, 30% are held out for the "
         "test. A file with a split of its own keeps it. The more sentences, the narrower the intervals.",
-    )  # fmt: skip
+    )
     left, right = st.columns(2)
     seed = left.number_input(
-        "Seed", 0, 999_999, **fields.SEED.bound,
+        "Seed",
+        **fields.SEED.bound,
         help="Decides which sentences, which split and which bootstrap samples are drawn. A task's numbers depend on "
         "its own sentences, the model, the settings and the seed, not on the other tasks.",
-    )  # fmt: skip
+    )
     seeds = right.number_input(
-        "Seeds", 1, 20, **fields.SEEDS.bound,
+        "Seeds",
+        **fields.SEEDS.bound,
         help="Repeats everything with the next seeds and shows the band that the results span: on other sentences of a "
         "built-in task, on another split of your own data. A split that came with a file stays.",
-    )  # fmt: skip
-    pooling = widgets.choice("The vector of a sentence", POOLING, fields.POOLING)
-    pieces = widgets.choice("The vector of a word", PIECES, fields.PIECES)
-    kind = widgets.choice("The probe", KINDS, fields.PROBE)
+    )
+    pooling = widgets.choice("The vector of a sentence", fields.POOLING)
+    pieces = widgets.choice("The vector of a word", fields.PIECES)
+    kind = widgets.choice("The probe", fields.PROBE)
     control = st.toggle(
-        "Control task and selectivity", **fields.CONTROL_TASK.bound,
+        "Control task and selectivity",
+        **fields.CONTROL_TASK.bound,
         help="The same probe on labels that words are given at random (Hewitt & Liang 2019).",
-    )  # fmt: skip
+    )
     untrained = st.toggle(
-        "Random weights", **fields.UNTRAINED.bound,
+        "Random weights",
+        **fields.UNTRAINED.bound,
         help="The same probes on a model of the same shape that was never trained. Takes twice as long.",
-    )  # fmt: skip
+    )
     mdl = st.toggle(
-        "Description length (MDL)", **fields.MDL.bound,
+        "Description length (MDL)",
+        **fields.MDL.bound,
         help="How many bits it takes to code the labels while the probe learns them (Voita & Titov 2020). Takes "
         "longer.",
-    )  # fmt: skip
+    )
     return Settings(
-        sentences=int(sentences), pooling=pooling, pieces=pieces, kind=kind, control=control, mdl=mdl,
-        untrained=untrained, seed=int(seed), seeds=int(seeds),
-    )  # fmt: skip
+        sentences=int(sentences),
+        pooling=pooling,
+        pieces=pieces,
+        kind=kind,
+        control=control,
+        mdl=mdl,
+        untrained=untrained,
+        seed=int(seed),
+        seeds=int(seeds),
+    )
 
 
 def _tasks() -> list[str]:
@@ -99,9 +102,12 @@ def _tasks() -> list[str]:
     fields.TASKS.value = known
     with widgets.popover(f"Tasks ({len(known)})", ":material/quiz:"):
         picked = st.pills(
-            "Tasks", list(TASKS), selection_mode="multi", **fields.TASKS.bound,
+            "Tasks",
+            list(TASKS),
+            selection_mode="multi",
+            **fields.TASKS.bound,
             format_func=lambda name: TASKS[name].title,
-        )  # fmt: skip
+        )
         _explain_tasks()
     return [name for name in TASKS if name in picked]
 

@@ -20,22 +20,34 @@ TASKS: Field[tuple[str, ...]] = Field(
     names("[a-z][a-z_]{0,39}", "is not the name of a task; names are written as in tense,negation."),
     of=_PAGE,
 )
-SENTENCES: Field[int] = Field("sentences", 400, within("the number of sentences", 20, 100_000), of=_PAGE)
+SENTENCES: Field[int] = Field("sentences", 400, within("the number of sentences", 20, 100_000, step=100), of=_PAGE)
 SEED: Field[int] = Field("seed", 0, within("the seed", 0, 999_999), of=_PAGE)
 SEEDS: Field[int] = Field("seeds", 1, within("the number of seeds", 1, 20), of=_PAGE)
-POOLING: Field[Pooling] = Field("pooling", "mean", one_of("the vector of a sentence", ("mean", "cls", "max")), of=_PAGE)
-PIECES: Field[Pieces] = Field("pieces", "mean", one_of("the vector of a word", ("mean", "first")), of=_PAGE)
-PROBE: Field[ProbeKind] = Field("probe", "linear", one_of("the probe", ("linear", "mlp")), of=_PAGE)
+_POOLINGS: dict[Pooling, str] = {
+    "mean": "Mean of its tokens",
+    "cls": "The [CLS] token",
+    "max": "Maximum of its tokens",
+}
+_PIECES: dict[Pieces, str] = {"mean": "Mean of its pieces", "first": "First piece"}
+_PROBES: dict[ProbeKind, str] = {"linear": "Linear", "mlp": "With a hidden layer"}
+POOLING: Field[Pooling] = Field("pooling", "mean", one_of("the vector of a sentence", _POOLINGS), of=_PAGE)
+PIECES: Field[Pieces] = Field("pieces", "mean", one_of("the vector of a word", _PIECES), of=_PAGE)
+PROBE: Field[ProbeKind] = Field("probe", "linear", one_of("the probe", _PROBES), of=_PAGE)
 CONTROL_TASK: Field[bool] = Field("control_task", True, SWITCH, of=_PAGE)
 UNTRAINED: Field[bool] = Field("untrained", True, SWITCH, of=_PAGE)
 MDL: Field[bool] = Field("mdl", False, SWITCH, of=_PAGE)
 ASKED = (TASKS, SENTENCES, SEED, SEEDS, POOLING, PIECES, PROBE, CONTROL_TASK, UNTRAINED, MDL)
 
 # The visitor's own data; the rank is that of the structural probe.
-FORMAT: Field[str] = Field("format", "table", one_of("the format", ("table", "senteval", "conllu")), of=_PAGE)
-TARGET: Field[str] = Field(
-    "target", "upos", one_of("the target", ("upos", "deprel", "head_distance", "trees")), of=_PAGE
-)
+_FORMATS = {"table": "Table", "senteval": "SentEval", "conllu": "CoNLL-U"}
+_TARGETS = {
+    "upos": "Part of speech",
+    "deprel": "Dependency relation",
+    "head_distance": "Distance to the head",
+    "trees": "Syntax trees",
+}
+FORMAT: Field[str] = Field("format", "table", one_of("the format", _FORMATS), of=_PAGE)
+TARGET: Field[str] = Field("target", "upos", one_of("the target", _TARGETS), of=_PAGE)
 RANK: Field[int] = Field("rank", DEFAULT_RANK, within("the rank", 1, 99_999), of=_PAGE)
 DATA: Field[str] = Field("data", "", of=_PAGE)
 OWN_DATA = (FORMAT, TARGET, RANK, DATA)
@@ -43,7 +55,8 @@ OWN_DATA = (FORMAT, TARGET, RANK, DATA)
 # Which results are looked at. Layer 0 is the embeddings; with no layer of a tree, the best one is shown.
 TASK: Field[str] = Field("task", "", of=_PAGE)
 LAYER: Field[int] = Field("layer", 0, within("the layer", 0, 999), of=_PAGE)
-TREE_PROBE: Field[Kind] = Field("tree_probe", "distance", one_of("the probe of trees", ("distance", "depth")), of=_PAGE)
+_TREE_PROBES: dict[Kind, str] = {"distance": "Distances between words", "depth": "Depths of words"}
+TREE_PROBE: Field[Kind] = Field("tree_probe", "distance", one_of("the probe of trees", _TREE_PROBES), of=_PAGE)
 TREE_LAYER: Field[int | None] = Field("tree_layer", None, optional(within("the layer", 0, 999)), of=_PAGE)
 TREE_SENTENCE: Field[int] = Field("tree_sentence", 1, count("sentence"), of=_PAGE)
 LOOKED_AT = (TASK, LAYER, TREE_PROBE, TREE_LAYER, TREE_SENTENCE)

@@ -19,7 +19,8 @@ from ui.widgets import TEXT
 from viz.layer_vectors import token_movement
 from web.engine import engine
 
-MEASURE: Field[Measure] = Field("measure", "cosine", one_of("the measure", ("cosine", "relative")), of="layers")
+_MEASURES: Mapping[Measure, str] = {"cosine": "Direction (1 − cosine)", "relative": "Relative length of the step"}
+MEASURE: Field[Measure] = Field("measure", "cosine", one_of("the measure", _MEASURES), of="layers")
 
 EXAMPLES = Examples(
     (TEXT, MEASURE),
@@ -30,7 +31,6 @@ EXAMPLES = Examples(
     ),
 )
 
-_MEASURES: Mapping[Measure, str] = {"cosine": "Direction (1 − cosine)", "relative": "Relative length of the step"}
 _ABOUT: Mapping[Measure, str] = {
     "cosine": "1 − cosine, 0 for the same direction, 1 for a right angle.",
     "relative": "the length of the step divided by the length of the vector before it.",
@@ -43,7 +43,7 @@ def draw(scene: Scene) -> None:
     with widgets.asked("moving"):
         text, _ = widgets.texts(second=False)
         widgets.try_example(EXAMPLES)
-        measure = widgets.choice("Measure", _MEASURES, MEASURE, label_visibility="collapsed")
+        measure = widgets.choice("Measure", MEASURE, label_visibility="collapsed")
     with st.spinner("Running the model …", show_time=True):
         hidden = engine().encoded_states(model, text)
     tokens = hidden.encoding.tokens

@@ -44,12 +44,8 @@ def draw(scene: Scene) -> None:
 
 def _ask_layer(n_layers: int) -> int:
     """A slider over the layers; 0 is the embeddings."""
-    names = layer_names(n_layers)
     LAYER.value = min(LAYER.value, n_layers - 1)
-    layer = st.select_slider(
-        "Layer", list(range(n_layers)), **LAYER.bound, format_func=lambda layer: names[layer], width=360
-    )
-    return int(layer)
+    return int(st.select_slider("Layer", **LAYER.offering(dict(enumerate(layer_names(n_layers)))), width=360))
 
 
 VIEW = View(

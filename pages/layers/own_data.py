@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -23,7 +22,6 @@ from web.uploads import File
 # A class of thirty brings a few files, not one each; whatever is beyond is read again at every action.
 _MOST_READ = 8
 
-_FORMATS = {"table": "Table", "senteval": "SentEval", "conllu": "CoNLL-U"}
 _ABOUT = {
     "table": "CSV or TSV. The first line names the columns `text` and `label`; the seed splits the sentences at "
     "random. Columns are separated by a comma, a semicolon, a tab or a vertical bar.",
@@ -31,12 +29,6 @@ _ABOUT = {
     "(chooses its regularization and the best layer) or te (tests it).",
     "conllu": "Treebank files with ten columns. Words are classified, by the vector chosen under “How”: the "
     "mean of a word's pieces or its first piece. The split is by sentence.",
-}
-_TARGETS: Mapping[str, str] = {
-    "upos": "Part of speech",
-    "deprel": "Dependency relation",
-    "head_distance": "Distance to the head",
-    "trees": "Syntax trees",
 }
 _ABOUT_TREES = (
     "The **structural probe** (Hewitt & Manning 2019) looks for a linear map of the vectors under which words are as "
@@ -61,11 +53,11 @@ class OwnData:
 
 def draw(seed: int) -> OwnData | None:
     """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
-    format_ = widgets.choice("Format", _FORMATS, fields.FORMAT)
+    format_ = widgets.choice("Format", fields.FORMAT)
     st.caption(_ABOUT[format_])
     target, rank = "", 0
     if format_ == "conllu":
-        target = widgets.choice("What to predict", _TARGETS, fields.TARGET)
+        target = widgets.choice("What to predict", fields.TARGET)
     if target == "trees":
         rank = _about_trees()
     found: OwnData | None = None
@@ -83,10 +75,11 @@ def _about_trees() -> int:
     st.caption(_ABOUT_TREES)
     rank, download, use = st.columns([1, 1, 1], vertical_alignment="bottom")
     asked = rank.number_input(
-        "Rank of the probe", 1, 99_999, **fields.RANK.bound,
+        "Rank of the probe",
+        **fields.RANK.bound,
         help="The number of rows of the linear map, at most the width of the model. More rows take longer; on "
         "sentences made from templates, all 384 of the embedded BERT found no more than 64 did.",
-    )  # fmt: skip
+    )
     with download:
         save.file(
             "Example file",

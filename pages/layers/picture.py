@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.probing import Settings, frame
 from jobs.study import Finished
 from pages.layers import running
-from pages.layers.choice import PIECES, POOLING
+from pages.layers.fields import PIECES, POOLING
 from pages.layers.method import meaning
 from pages.layers.scene import Scene
 from ui import figures, notes, save
@@ -46,9 +46,9 @@ def _picture(found: Sequence[Finished]) -> None:
     st.markdown(meaning(settings.kind))
     vectors = []
     if any(result.level == "sentence" for result in results):
-        vectors.append(f"Vector of a sentence: {_within_sentence(POOLING[settings.pooling])}.")
+        vectors.append(f"Vector of a sentence: {_within_sentence(POOLING.labels[settings.pooling])}.")
     if any(result.level == "token" for result in results):
-        vectors.append(f"Vector of a word: {_within_sentence(PIECES[settings.pieces])}.")
+        vectors.append(f"Vector of a word: {_within_sentence(PIECES.labels[settings.pieces])}.")
     st.caption(
         as_text(
             f"{model.id}, revision {model.revision[:14]}, {model.n_layers} layers of width {model.width}. "

@@ -35,10 +35,8 @@ class Scene:
         by_name = {one.result.task: one for one in self.found}
         if TASK.value not in by_name:
             TASK.value = next(iter(by_name))
-        name = st.selectbox(
-            "Task", list(by_name), **TASK.bound, format_func=lambda name: by_name[name].title, width=340
-        )
-        return by_name[name]
+        titles = {name: one.title for name, one in by_name.items()}
+        return by_name[st.selectbox("Task", **TASK.offering(titles), width=340)]
 
 
 def make(_view: View[Scene]) -> Scene:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.probing.structural import Kind
 from analysis.probing.structural_results import Estimate, ParsedSentence, StructuralResult
 from jobs.study import FoundTrees
 from pages.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
@@ -22,7 +21,6 @@ from ui.page import View
 from viz import structural
 from viz.layout import layer_names
 
-_KINDS: Final[Mapping[Kind, str]] = {"distance": "Distances between words", "depth": "Depths of words"}
 _MEANING: Final = {
     "distance": "**UUAS** is the share of the tree's edges that are found: the spanning tree of the probe's distances "
     "is compared with the tree in the file, without punctuation. **Spearman** compares the order of the distances. The "
@@ -57,7 +55,7 @@ def draw(scene: Scene) -> None:
 def _scores(one: FoundTrees) -> None:
     result = one.result
     notes.beyond_training({one.model.id: result.longest})
-    kind = widgets.choice("Which probe", _KINDS, TREE_PROBE)
+    kind = widgets.choice("Which probe", TREE_PROBE)
     figures.show(structural.by_layer(result, kind, dark=is_dark()), "structural", f"structural-{kind}")
     st.caption(f"{_MEANING[kind]} Bars are 95% intervals over the test sentences.")
     st.markdown(_headline(result))
@@ -141,15 +139,12 @@ def _trees(result: StructuralResult) -> None:
     if not 1 <= TREE_SENTENCE.value <= len(sentences):
         TREE_SENTENCE.value = 1
     chosen = st.selectbox(
-        "Test sentence", range(1, len(sentences) + 1), **TREE_SENTENCE.bound,
-        format_func=lambda number: sentences[number - 1].text,
-    )  # fmt: skip
+        "Test sentence",
+        **TREE_SENTENCE.offering({number: sentence.text for number, sentence in enumerate(sentences, start=1)}),
+    )
     if TREE_LAYER.value is None or TREE_LAYER.value >= n_layers:
         TREE_LAYER.value = result.best.layer
-    names = layer_names(n_layers)
-    layer = int(
-        st.select_slider("Layer", list(range(n_layers)), **TREE_LAYER.bound, format_func=lambda layer: names[layer])
-    )
+    layer = int(st.select_slider("Layer", **TREE_LAYER.offering(dict(enumerate(layer_names(n_layers))))))
     sentence = sentences[chosen - 1]
     narrow, _ = st.columns([2, 1])  # on a wide screen words and arcs would lie far apart
     with narrow:

@@ -80,11 +80,9 @@ def _asked(lesson: Lesson) -> Case:
         if "token" in lesson.controls:
             token = _token(case)
         if "layer" in lesson.controls:
-            widgets.into_range(LAYER, case.info.n_layers, "layer")
-            layer = int(st.number_input("Layer", 1, case.info.n_layers, **LAYER.bound, width=widgets.STEPPER)) - 1
+            layer = widgets.stepper("layer", case.info.n_layers)
         if "head" in lesson.controls and case.info.n_heads:
-            widgets.into_range(HEAD, case.info.n_heads, "head")
-            head = int(st.number_input("Head", 1, case.info.n_heads, **HEAD.bound, width=widgets.STEPPER)) - 1
+            head = widgets.stepper("head", case.info.n_heads)
         if PRESENT.value:  # where the line of what is asked is hidden
             st.caption(as_text(" – ".join(filter(None, (text, pair)))))
     return replace(case, token=token, layer=layer, head=head)
@@ -142,16 +140,8 @@ def _token(case: Case) -> int:
     tokens = case.encoding.tokens
     if FOLLOWED.value is None or FOLLOWED.value >= len(tokens):
         FOLLOWED.value = case.followed
-    FOLLOWED.offered(tokens)
-    return int(
-        st.selectbox(
-            "Follow",
-            range(len(tokens)),
-            **FOLLOWED.bound,
-            format_func=lambda place: f"{place + 1} · {tokens[place]}",
-            width=260,
-        )
-    )
+    labels = {place: f"{place + 1} · {token}" for place, token in enumerate(tokens)}
+    return int(st.selectbox("Follow", **FOLLOWED.offering(labels), width=260))
 
 
 def _draw(lesson: Lesson, step: Step) -> None:

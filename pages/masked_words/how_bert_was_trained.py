@@ -53,10 +53,10 @@ def _ask() -> corruption.Recipe:
     with widgets.controls():
         st.button("Draw again", on_click=again, icon=":material/casino:")
         with widgets.popover("Shares", ":material/tune:"):
-            rate = st.number_input("Chosen (%)", 1, 100, **RATE.bound)
-            masked = st.number_input("of these, masked (%)", 0, 100, **RATE_MASKED.bound)
-            random = st.number_input("random (%)", 0, 100, **RATE_RANDOM.bound)
-            seed = st.number_input("Seed", 0, 999_999, **SEED.bound)
+            rate = st.number_input("Chosen (%)", **RATE.bound)
+            masked = st.number_input("of these, masked (%)", **RATE_MASKED.bound)
+            random = st.number_input("random (%)", **RATE_RANDOM.bound)
+            seed = st.number_input("Seed", **SEED.bound)
         st.caption(f"{rate}% chosen; of these {masked}% masked, {random}% random.")
     return corruption.Recipe(rate=rate / 100, masked=masked / 100, random=random / 100, seed=int(seed))
 

@@ -23,11 +23,11 @@ from viz.surprisal import surprisal
 from viz.token_line import Line
 from web.engine import engine
 
+_SCHEMES: Mapping[Scheme, str] = {"word l2r": "Piece by piece", "original": "Each given the others"}
 PIECES_SCORED: Field[Scheme] = Field(
-    "pieces_scored", "word l2r", one_of("how pieces are scored", ("word l2r", "original")), of="masked_words"
+    "pieces_scored", "word l2r", one_of("how pieces are scored", _SCHEMES), of="masked_words"
 )
 
-_SCHEMES: Mapping[Scheme, str] = {"word l2r": "Piece by piece", "original": "Each given the others"}
 _SAID: Mapping[Scheme, str] = {
     "causal": "For a word in pieces it is the sum over its pieces, each guessed from all that comes before it. The "
     "first token has nothing before it, and no score.",
@@ -92,7 +92,7 @@ def _scheme(scene: Scene, encodings: Sequence[Encoding]) -> Scheme:
     if scene.causal:
         return "causal"
     if any(unit.stop - unit.start > 1 for encoding in encodings for unit in word_units(encoding)):
-        return widgets.choice("Words in pieces", _SCHEMES, PIECES_SCORED)
+        return widgets.choice("Words in pieces", PIECES_SCORED)
     return PIECES_SCORED.value
 
 

@@ -133,10 +133,8 @@ def _show(batch: Batch[MinimalPair, Judgement]) -> None:
     st.dataframe(
         _table(rows),
         hide_index=True,
-        column_config={
-            name: st.column_config.NumberColumn(format="percent") for name in ("right", "from", "to")
-        },
-    )  # fmt: skip
+        column_config={name: st.column_config.NumberColumn(format="percent") for name in ("right", "from", "to")},
+    )
     how = _SCHEMES[judged[0][1].scheme]
     st.caption(
         f"Compared are the {how} of the two sentences, in nats; a difference of less than {EQUAL_NATS} is a tie. "

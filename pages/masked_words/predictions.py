@@ -73,7 +73,7 @@ def _controls(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
             icon=":material/done_all:",
             help="One after the other, the most confident first; after each, the model guesses again.",
         )
-        st.number_input("Guesses", 1, 50, **TOP_K.bound, width=210)
+        st.number_input("Guesses", **TOP_K.bound, width=210)
         save.table("All masks", lambda: _table(scene, answers), "predictions")
 
 
@@ -109,7 +109,7 @@ def _what_comes_next(scene: Scene) -> None:
             as_text(f"After the text the model puts “{readable(best.token)}” first with {percent(best.probability)}.")
         )
         with widgets.controls("answers"):
-            st.number_input("Guesses", 1, 50, **TOP_K.bound, width=210)
+            st.number_input("Guesses", **TOP_K.bound, width=210)
             save.table("Predictions", lambda: _table(scene, [answer]), "predictions")
 
 

@@ -27,8 +27,8 @@ from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent
 from web.engine import engine
 
-FOLLOWED: Field[str] = Field("followed", "guess", one_of("what is followed", ("guess", "original")), of="masked_words")
 _FOLLOWED = {"guess": "The guess", "original": "What stood there"}
+FOLLOWED: Field[str] = Field("followed", "guess", one_of("what is followed", _FOLLOWED), of="masked_words")
 _MOST_BARS = 10
 
 
@@ -57,7 +57,7 @@ def draw(scene: Scene) -> None:
         token_line.draw([line], key="why")
         st.markdown(as_text(_said(largest, followed, best)))
         if two:
-            widgets.choice("Follow", _FOLLOWED, FOLLOWED)
+            widgets.choice("Follow", FOLLOWED)
         st.caption(
             f"Under each word: P({as_text(name)}) when that word is hidden as well. {LEGEND}. Hiding a word also "
             "breaks the sentence, and of two words that say the same either can go without an effect: this is a "

@@ -163,7 +163,7 @@ def _by_type(found: Tuned) -> None:
     st.caption(
         "Of the entities the model called, **precision** is the share that is right; of those there are, **recall** is "
         "the share it found. **F1** is their harmonic mean. The last column counts the true entities."
-    )  # fmt: skip
+    )
     save.table("Types", lambda: rows, "types")
 
 

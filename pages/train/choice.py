@@ -22,7 +22,6 @@ KINDS: Mapping[Kind, str] = {
     "answering": "answers in a passage",
     "similarity": "how alike two texts are",
 }
-LEARNS: Mapping[Learns, str] = {"all": "All weights", "top": "The top layers", "lora": "LoRA", "head": "The head alone"}
 _ABOUT_LEARNS: Mapping[Learns, str] = {
     "all": "Every weight may change. Usually the best scores, and the slowest.",
     "top": "The layers near the output and the head change; what lies below stays as it was.",
@@ -92,56 +91,66 @@ def _recommended(model: str, learns: Learns) -> str:
 
 def _settings(model: str) -> tuple[Settings, int]:
     """The settings, and how many seeds."""
-    learns = widgets.choice("Which weights learn", LEARNS, fields.LEARN)
+    learns = widgets.choice("Which weights learn", fields.LEARN)
     st.caption(_ABOUT_LEARNS[learns])
     left, right = st.columns(2)
     if learns == "top":
-        left.number_input("Layers that learn", 1, 99, **fields.LAYERS.bound, help="Counted from the output.")
+        left.number_input("Layers that learn", **fields.LAYERS.bound, help="Counted from the output.")
     if learns == "lora":
-        left.number_input("Rank", 1, 64, **fields.RANK.bound, help="Columns of the small matrices: more learn more.")
+        left.number_input("Rank", **fields.RANK.bound, help="Columns of the small matrices: more learn more.")
     if learns != "head":
         fields.HEAD_FIRST.value = min(fields.HEAD_FIRST.value, fields.EPOCHS.value)
         (left if learns == "all" else right).number_input(
-            "Epochs of the head alone first", 0, fields.EPOCHS.value, **fields.HEAD_FIRST.bound,
+            "Epochs of the head alone first",
+            **fields.HEAD_FIRST.bound | {"max_value": fields.EPOCHS.value},
             help="Gradual unfreezing: the new head learns first, so that its early mistakes do not disturb the model.",
-        )  # fmt: skip
+        )
     left, right = st.columns(2)
     rate = left.number_input(
-        "Learning rate", 0.0000001, 1.0, step=0.00001, format="%.7g", **fields.RATE.bound,
+        "Learning rate",
+        **fields.RATE.bound,
+        format="%.7g",
         placeholder=_recommended(model, learns),
         help="How far a step goes. For all weights of BERT base 0.00002 to 0.00005 are recommended; ten times as much "
         "destroys what it knows. Narrower models take larger steps, and so do LoRA and the head, which begin at "
         "nothing. Empty is the recommended one.",
-    )  # fmt: skip
+    )
     epochs = right.number_input(
-        "Epochs", 1, 50, **fields.EPOCHS.bound, help="How often every example is seen. 3 to 5 are recommended."
+        "Epochs", **fields.EPOCHS.bound, help="How often every example is seen. 3 to 5 are recommended."
     )
     batch = left.number_input(
-        "Batch", 1, 128, **fields.BATCH.bound, help="Examples that make one step. 16 or 32 are recommended."
+        "Batch", **fields.BATCH.bound, help="Examples that make one step. 16 or 32 are recommended."
     )
     examples = right.number_input(
-        "Examples", 2, 100_000, **fields.EXAMPLES.bound, placeholder="all",
+        "Examples",
+        **fields.EXAMPLES.bound,
+        placeholder="all",
         help="How many of the training part are used. Fewer show what little data can do.",
-    )  # fmt: skip
+    )
     warmup = left.number_input(
-        "Warm-up", 0.0, 1.0, step=0.02, **fields.WARMUP.bound,
+        "Warm-up",
+        **fields.WARMUP.bound,
         help="The share of the steps in which the rate rises to its highest, before it falls. 0.06 to 0.1 are usual.",
-    )  # fmt: skip
+    )
     decay = right.number_input(
-        "Weight decay", 0.0, 1.0, step=0.01, format="%.3f", **fields.DECAY.bound,
+        "Weight decay",
+        **fields.DECAY.bound,
+        format="%.3f",
         help="Draws the weights a little towards 0 at each step. 0.01 is usual.",
-    )  # fmt: skip
+    )
     seed = left.number_input(
-        "Seed", 0, 999_999, **fields.SEED.bound,
+        "Seed",
+        **fields.SEED.bound,
         help="Decides how the head begins and the order of the examples. On a CPU the same seed gives the same model.",
-    )  # fmt: skip
+    )
     seeds = right.number_input(
-        "Seeds", 1, 5, **fields.SEEDS.bound,
+        "Seeds",
+        **fields.SEEDS.bound,
         help="Trains again with the next seeds. With few examples the seed alone moves the score by several points: "
         "the band shows by how much.",
-    )  # fmt: skip
+    )
     tokens = left.number_input(
-        "Longest text, tokens", 8, 512, **fields.TOKENS.bound, help="Longer texts are cut while the model trains."
+        "Longest text, tokens", **fields.TOKENS.bound, help="Longer texts are cut while the model trains."
     )
     settings = Settings(
         learns=learns,
@@ -151,8 +160,8 @@ def _settings(model: str) -> tuple[Settings, int]:
         rate=rate,
         batch=int(batch),
         epochs=int(epochs),
-        warmup=max(0.0, warmup),
-        weight_decay=max(0.0, decay),
+        warmup=warmup,
+        weight_decay=decay,
         seed=int(seed),
         max_tokens=int(tokens),
         examples=None if examples is None else int(examples),

@@ -25,8 +25,8 @@ _LOSS = (
 )
 
 STUDENT: Field[str] = Field("student", _STUDENT, of="train")
-ALPHA: Field[float] = Field("alpha", 0.3, number("the weight of the labels", -0.001, 1), of="train")
-TEMPERATURE: Field[float] = Field("temperature", 2.0, number("the temperature", 0, 20), of="train")
+ALPHA: Field[float] = Field("alpha", 0.3, number("the weight of the labels", 0, 1, step=0.1), of="train")
+TEMPERATURE: Field[float] = Field("temperature", 2.0, number("the temperature", 0.1, 20, step=0.5), of="train")
 
 
 class Distilling(Tuning):
@@ -38,13 +38,12 @@ def draw(scene: Scene) -> None:
         student = _ask_student()
         with widgets.popover("Loss", ":material/functions:"):
             st.latex(_LOSS)
+            st.number_input("α", **ALPHA.bound, help="The weight of the labels; the teacher has what is left.")
             st.number_input(
-                "α", 0.0, 1.0, step=0.1, **ALPHA.bound, help="The weight of the labels; the teacher has what is left."
-            )
-            st.number_input(
-                "Temperature T", 0.1, 20.0, step=0.5, **TEMPERATURE.bound,
+                "Temperature T",
+                **TEMPERATURE.bound,
                 help="Divides all scores before the softmax: the higher, the more alike the probabilities.",
-            )  # fmt: skip
+            )
         candidates = _candidates(scene, student)
         side_by_side.button(Distilling, "Train teacher and students", candidates, key="distil")
     if scene.data is not None and scene.data.kind != "classification":
@@ -101,7 +100,7 @@ def _candidates(scene: Scene, student: str) -> list[Candidate]:
         return []
     teacher = _teacher(scene)
     first = f"{_TEACHER_NAME}: {name(teacher)}"
-    taught = replace(scene.settings, alpha=max(0.0, ALPHA.value), temperature=TEMPERATURE.value)
+    taught = replace(scene.settings, alpha=ALPHA.value, temperature=TEMPERATURE.value)
     return [
         Candidate(first, teacher, scene.data, scene.settings),
         Candidate(f"{name(student)}, labels alone", student, scene.data, scene.settings, keep=False),

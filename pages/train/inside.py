@@ -117,11 +117,10 @@ def _choose(run: AttentionRun, ranked: Sequence[tuple[int, int]]) -> tuple[int, 
     if not 1 <= asked_layer <= run.n_layers or not 1 <= asked_head <= run.layers[asked_layer - 1].n_heads:
         _show(*ranked[0])
     with widgets.controls("head"):
-        layer = int(st.number_input("Layer", 1, run.n_layers, **LAYER.bound, width=widgets.STEPPER)) - 1
+        layer = widgets.stepper("layer", run.n_layers, LAYER)
         n_heads = run.layers[layer].n_heads
         HEAD.value = min(HEAD.value or 1, n_heads)
-        head = int(st.number_input("Head", 1, n_heads, **HEAD.bound, width=widgets.STEPPER)) - 1
-    return layer, head
+        return layer, widgets.stepper("head", n_heads, HEAD)
 
 
 def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, head: int) -> None:
@@ -135,16 +134,32 @@ def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, h
             st.markdown(f"**{name}**")
             file = f"{name.lower()}-layer-{layer + 1}-head-{head + 1}"
             picture = heatmap(
-                values, tokens, tokens, file=file, query_segments=segments, key_segments=segments,
-                special_queries=special, special_keys=special, height=_HEIGHT, group=_GROUP,
-            )  # fmt: skip
+                values,
+                tokens,
+                tokens,
+                file=file,
+                query_segments=segments,
+                key_segments=segments,
+                special_queries=special,
+                special_keys=special,
+                height=_HEIGHT,
+                group=_GROUP,
+            )
             figures.show_heatmap(picture, f"inside {name}")
     with columns[2]:
         st.markdown("**After − before**")
         picture = compare.difference(
-            weights[1], weights[0], tokens, tokens, names=("after", "before"), file="after-minus-before",
-            query_segments=segments, key_segments=segments, height=_HEIGHT, group=_GROUP,
-        )  # fmt: skip
+            weights[1],
+            weights[0],
+            tokens,
+            tokens,
+            names=("after", "before"),
+            file="after-minus-before",
+            query_segments=segments,
+            key_segments=segments,
+            height=_HEIGHT,
+            group=_GROUP,
+        )
         figures.show_heatmap(picture, "inside difference")
     name = f"before-after-layer-{layer + 1}-head-{head + 1}"
     with st.container(horizontal=True, vertical_alignment="center"):

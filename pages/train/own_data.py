@@ -11,7 +11,7 @@ import streamlit as st
 
 from model_zoo.types import counted
 from training.finetuning import readers
-from training.finetuning.data import KINDS, SPLITS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
+from training.finetuning.data import SPLITS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
 from ui import widgets
 from ui.field import Field, one_of
 from ui.messages import as_text, failures_as_messages
@@ -19,16 +19,16 @@ from ui.own_file import OwnFile
 from web.process import kept
 from web.uploads import File
 
-KIND: Field[Kind] = Field("own_kind", "classification", one_of("the task of your own data", KINDS), of="train")
-TEXT: Field[str] = Field("own_text", "", of="train")
-FIELDS = (KIND, TEXT)
-
 _KINDS: Mapping[Kind, str] = {
     "classification": "Classification",
     "tagging": "Entities",
     "answering": "Question answering",
     "similarity": "Similarity",
 }
+KIND: Field[Kind] = Field("own_kind", "classification", one_of("the task of your own data", _KINDS), of="train")
+TEXT: Field[str] = Field("own_text", "", of="train")
+FIELDS = (KIND, TEXT)
+
 _ABOUT: Mapping[Kind, str] = {
     "classification": "A table (CSV, TSV) or JSON lines with a `text` and its `label`; for pairs, a second text in "
     "`text_pair`.",
@@ -57,7 +57,7 @@ _OWN = OwnFile(upload="training upload", in_use="training file", pasted=TEXT)
 
 def draw(seed: int) -> Data | None:
     """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
-    kind = widgets.choice("What it is for", _KINDS, KIND)
+    kind = widgets.choice("What it is for", KIND)
     st.caption(_ABOUT[kind])
     st.code(_EXAMPLE[kind], language=None)
     st.caption(_ABOUT_PARTS)

@@ -30,7 +30,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 RACERS: Field[tuple[str, ...]] = Field("racers", EMBEDDED, Codec(_names), of="train")
-BUDGET: Field[str] = Field("budget", "epochs", one_of("the budget", tuple(_BUDGETS)), of="train")
+BUDGET: Field[str] = Field("budget", "epochs", one_of("the budget", _BUDGETS), of="train")
 BY_SECONDS: Field[bool] = Field("by_seconds", False, SWITCH, of="train")
 SECONDS: Field[int] = Field("seconds", 20, within("the seconds", 1, 600), of="train")
 
@@ -43,10 +43,10 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         models = _ask()
         budget = widgets.choice(
-            "Budget", _BUDGETS, BUDGET, help="As many epochs for each model, or as many seconds of its own work."
+            "Budget", BUDGET, help="As many epochs for each model, or as many seconds of its own work."
         )
         if budget == "seconds":
-            st.number_input("Seconds each", 1, 600, **SECONDS.bound, width=220)
+            st.number_input("Seconds each", **SECONDS.bound, width=220)
         candidates = _candidates(scene, models)
         side_by_side.button(Race, "Race", candidates, key="race")
     if scene.data is None:

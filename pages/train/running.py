@@ -10,7 +10,8 @@ from jobs.tuning import Candidate, Training, Tuning
 from model_zoo import registry
 from model_zoo.errors import NotDownloaded
 from pages.train import fields
-from pages.train.choice import LEARNS, Choice
+from pages.train.choice import Choice
+from pages.train.fields import LEARN
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
 from training.finetuning.seeds import scores_of_seeds
@@ -36,7 +37,7 @@ def candidates(choice: Choice) -> list[Candidate]:
     spec = registry.find(choice.model)
     name = f"{spec.name.removesuffix(', embedded') if spec else choice.model} tuned: {choice.data.title}"
     if choice.settings.learns != "all":
-        name += f", {LEARNS[choice.settings.learns].lower()}"
+        name += f", {LEARN.labels[choice.settings.learns].lower()}"
     found = []
     for seed in range(choice.settings.seed, choice.settings.seed + choice.seeds):
         settings: Settings = replace(choice.settings, seed=seed)

@@ -67,7 +67,7 @@ LINES: Field[str] = Field("lines", "\n".join(_EXAMPLE), of="train")
 POOLING: Field[Pooling] = Field("pooling", "mean", one_of("the vector of a sentence", POOLINGS), of="train")
 LAYER: Field[int | None] = Field("vector_layer", None, optional(within("the layer", 0, 999)), of="train")
 REMOVED: Field[bool] = Field("removed", False, SWITCH, of="train")
-SHOWN: Field[str] = Field("shown", "matrix", one_of("what is shown", tuple(_SHOWN)), of="train")
+SHOWN: Field[str] = Field("shown", "matrix", one_of("what is shown", _SHOWN), of="train")
 SENTENCE: Field[int] = Field("sentence", 1, within("the sentence", 1, MOST), of="train")
 QUERY: Field[str] = Field("query", "Why was the journey so slow?", of="train")
 TUNED: Field[bool] = Field("tuned_vectors", False, SWITCH, of="train")
@@ -79,7 +79,7 @@ Numbers = tuple[str, Callable[[], pd.DataFrame], str]
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        shown = widgets.choice("Show", _SHOWN, SHOWN, label_visibility="collapsed")
+        shown = widgets.choice("Show", SHOWN, label_visibility="collapsed")
         model = _model(scene)
         if shown != "scores":
             with widgets.popover("Sentences", ":material/format_list_numbered:"):
@@ -88,10 +88,11 @@ def draw(scene: Scene) -> None:
                 pooling = _pooling(model)
                 layer = _layer(model)
                 removed = st.toggle(
-                    "Remove what all share", **REMOVED.bound,
+                    "Remove what all share",
+                    **REMOVED.bound,
                     help="Takes the mean vector and the strongest direction of the built-in sentences away from each "
                     "vector (all-but-the-top, Mu & Viswanath 2018).",
-                )  # fmt: skip
+                )
     if shown == "scores":
         _against_scores(model, dark=scene.dark)
         return
@@ -141,8 +142,7 @@ def _model(scene: Scene) -> str:
 
 def _pooling(model: str) -> Pooling:
     token = _summary_token(model)
-    POOLING.offered(token)
-    return widgets.choice("Vector", {each: as_text(name) for each, name in _pooling_names(token).items()}, POOLING)
+    return widgets.choice("Vector", POOLING, {each: as_text(name) for each, name in _pooling_names(token).items()})
 
 
 def _summary_token(model: str) -> str | None:
@@ -158,7 +158,7 @@ def _layer(model: str) -> int:
     n_layers = engine().info(model).n_layers
     if LAYER.value:
         widgets.into_range(LAYER, n_layers, "layer")
-    found = st.number_input("Layer", 0, n_layers, **LAYER.bound, placeholder="last", width=widgets.STEPPER)
+    found = st.number_input("Layer", **LAYER.bound | {"max_value": n_layers}, placeholder="last", width=widgets.STEPPER)
     return n_layers if found is None else int(found)
 
 
@@ -248,13 +248,8 @@ def _matrix(vectors: FloatArray, lines: Sequence[str], *, dark: bool) -> Numbers
 
 def _nearest(vectors: FloatArray, lines: Sequence[str], beside: FloatArray | None) -> Numbers:
     SENTENCE.value = min(SENTENCE.value, len(lines))
-    SENTENCE.offered(lines)
-    number = st.selectbox(
-        "Sentence",
-        range(1, len(lines) + 1),
-        **SENTENCE.bound,
-        format_func=lambda number: f"{number}: {clipped(lines[number - 1], _LONGEST)}",
-    )
+    labels = {number: f"{number}: {clipped(line, _LONGEST)}" for number, line in enumerate(lines, start=1)}
+    number = st.selectbox("Sentence", **SENTENCE.offering(labels))
     similarity = cosines(vectors)
     others = None if beside is None else cosines(beside)[number - 1]
     return _ranked(lines, nearest(similarity, number - 1), similarity[number - 1], others, "nearest")
@@ -330,9 +325,15 @@ def _save_vectors(
     def arrays() -> bytes:
         buffer = BytesIO()
         np.savez(
-            buffer, vectors=vectors, cosines=cosines(vectors), sentences=np.array(lines), model=np.array(model),
-            pooling=np.array(pooling), layer=np.array(layer), removed=np.array(removed),
-        )  # fmt: skip
+            buffer,
+            vectors=vectors,
+            cosines=cosines(vectors),
+            sentences=np.array(lines),
+            model=np.array(model),
+            pooling=np.array(pooling),
+            layer=np.array(layer),
+            removed=np.array(removed),
+        )
         return buffer.getvalue()
 
     save.file("Vectors (NPZ)", arrays, "sentence-vectors", "npz", "For NumPy: vectors, cosines and sentences.")

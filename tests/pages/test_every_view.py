@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from on_screen import drawn
+from on_screen import controls, drawn
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import NumberInput, Slider
 
 from pages import PAGES
 from ui.page import Page, View
@@ -32,6 +33,48 @@ def test_a_view_opens_and_its_link_restores_it(
     assert again.session_state[page.view.key] == view.name
     assert drawn(again) == drawn(app)
     assert again.query_params == app.query_params
+    has_the_limits_of_its_fields(app, page)
+
+
+def has_the_limits_of_its_fields(app: AppTest, page: Page[Any]) -> set[str]:
+    """Every control of a number reaches as far as its field, unless its view knows a nearer end. Returns the names of
+    those fields.
+    """
+    fields, numbers = {field.name: field for field in page.all_fields}, set()
+    for name, control in controls(app).items():
+        if name not in fields:
+            continue
+        codec = fields[name].codec
+        if isinstance(control, NumberInput | Slider):
+            numbers.add(name)
+            assert control.min == codec.limits["min_value"]
+            assert control.step == codec.limits.get("step", 1)
+            highest = codec.limits.get("max_value")
+            nearer = name in ("head_first", "vector_layer") or highest is None
+            assert nearer or control.max == highest
+            assert highest is None or control.max <= highest
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "drawn_too"),
+    [
+        ("train", {"learns": "top"}, {"layers", "head_first", "rate", "warmup", "decay", "examples"}),
+        ("train", {"learns": "lora", "rank": "64"}, {"rank"}),
+        ("train", {"view": "race", "budget": "seconds", "warmup": "0", "decay": "0"}, {"seconds", "warmup", "decay"}),
+        ("train", {"view": "distillation", "alpha": "0", "temperature": "0.1"}, {"alpha", "temperature"}),
+        ("layers", {"format": "conllu", "target": "trees"}, {"rank", "sentences", "seeds"}),
+    ],
+)
+def test_a_control_has_the_limits_of_its_field(
+    name: str, query: dict[str, str], drawn_too: set[str], open_page: Callable[..., AppTest]
+) -> None:
+    """Those that are drawn for some settings only, and some at the ends of what an address can say."""
+    (page,) = [page for page in PAGES if page.name == name]
+    app = open_page(page.path, **query)
+    assert not app.exception
+    assert not app.warning
+    assert drawn_too <= has_the_limits_of_its_fields(app, page)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -38,7 +38,7 @@ BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "direction": st.sampled_from(DIRECTIONS),
     "how": st.sampled_from(COMBINATIONS),
     "scope": st.sampled_from(["head", "layer", "chosen", "all"]),
-    "several": st.sampled_from(["", "layer", "chosen", "all"]),
+    "several": st.sampled_from([None, "layer", "chosen", "all"]),
     "view": st.sampled_from([view.name for view in ATTENTION.views]),
     "bertviz": st.sampled_from(["head", "model"]),
     "ask": st.sampled_from(["words", "previous", "other_sentence"]),

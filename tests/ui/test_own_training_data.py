@@ -9,6 +9,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from pages.train import own_data
+from training.finetuning.data import KINDS
 from ui import address
 
 REVIEWS = "text,label\n" + "".join(f"film {i},{'good' if i % 4 else 'bad'}\n" for i in range(40))
@@ -52,14 +53,14 @@ def texts(app: AppTest) -> list[str]:
 def test_nothing_yet_and_how_the_data_must_look() -> None:
     app = script()
     assert texts(app) == ["nothing", "link whole", "uploaded: False"]
-    for kind in own_data.KINDS:
+    for kind in KINDS:
         app.button_group(key="train_own_kind").set_value(kind).run()
         assert app.code[0].value == own_data._EXAMPLE[kind]
         assert not app.warning
         assert not app.exception
 
 
-@pytest.mark.parametrize("kind", own_data.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_example_beside_the_controls_is_in_the_right_form(kind: str) -> None:
     """Too little to train on, and nothing else is wrong with it."""
     app = script(own_kind=kind, own_text=own_data._EXAMPLE[kind])

@@ -41,7 +41,7 @@ def script(**query: str) -> AppTest:
             raise KeyError("secret")
 
         def sized(scene: Scene) -> None:
-            st.number_input("Size", 1, 9, **size.bound)
+            st.number_input("Size", **size.bound)
             st.caption(f"drawn {scene.typed}")
 
         run(
