@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from ui import address
 from ui.page import Page
 
 _NAMES = (
@@ -21,3 +22,6 @@ _NAMES = (
 )
 
 PAGES: tuple[Page[Any], ...] = tuple(import_module(f"pages.{name}.page").PAGE for name in _NAMES)
+
+for _page in PAGES:
+    address.declare(_page.name, _page.all_fields)

@@ -21,6 +21,7 @@ FOUND_BY = {
     "tests/pages/test_every_page.py::test_page_runs[Letters]",
     "tests/pages/test_every_view.py::test_a_view_opens_and_its_link_restores_it[letters-table]",
     "tests/pages/test_every_view.py::test_a_view_opens_and_its_link_restores_it[attention-longest]",
+    "tests/pages/test_every_view.py::test_tabs_stand_in_the_order_that_their_views_say",
     "tests/pages/learn/test_every_lesson.py::test_a_step_opens_and_reveals[letters-1]",
     "tests/ui/test_address.py::test_a_default_survives_the_address[letters_shortest]",
     "tests/ui/test_address.py::test_a_default_survives_the_address[attention_loud]",

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import streamlit as st
@@ -43,9 +45,10 @@ class View(Generic[S]):
     """``name`` stands in the address, ``title`` on the tab; ``about`` says in one short sentence what to do or how to
     read it, ``more`` what there is to say beyond that, behind "?", and ``caution``, under it, what it does not show.
 
-    ``draw`` computes nothing that a room below can compute. ``fields`` are those that not all views of the page have.
-    ``left_out`` says what is on the screen and not in the page's address, in a sentence; "" where there is no such
-    thing.
+    ``tab`` orders the tabs, in steps of ten, so that there is room for another one between two. ``draw`` computes
+    nothing that a room below can compute. ``fields`` are those that not all views of the page have. ``left_out`` says
+    what is on the screen and not in the page's address, in a sentence; "" where there is no such thing. A view that
+    ``starts`` what it shows has a button for that, so that the page's own is not the first one to press.
     """
 
     name: str
@@ -57,6 +60,17 @@ class View(Generic[S]):
     fields: tuple[Field[Any], ...] = ()
     needs: tuple[Need, ...] = ()
     left_out: Callable[[S], str] = lambda _scene: ""
+    starts: bool = False
+    tab: int = 1000
+
+
+def views_of(page: str) -> tuple[View[Any], ...]:
+    """The views of a page, by the order of their tabs: what the files of its folder have as ``VIEW``."""
+    folder = import_module(f"pages.{page}")
+    files = [one.name for one in iter_modules(folder.__path__) if one.name not in ("page", "__main__")]
+    modules = [import_module(f"{folder.__name__}.{file}") for file in files]
+    views: list[View[Any]] = [module.VIEW for module in modules if hasattr(module, "VIEW")]
+    return tuple(sorted(views, key=lambda view: view.tab))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +104,6 @@ class Page(Generic[S]):
     body: Callable[[], None] | None = None
     lesson_links: LessonLinks | None = None
     shows: Callable[[ModelSpec], str] | None = None
-
-    def __post_init__(self) -> None:
-        address.declare(self.name, self.all_fields)
 
     @property
     def view_choice(self) -> Field[str]:

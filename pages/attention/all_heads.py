@@ -101,4 +101,5 @@ VIEW = View(
     "and columns are looked at; there is a small one for every head of every layer, and the chosen one is large.",
     fields=(STRETCH,),
     needs=("attention",),
+    tab=10,
 )

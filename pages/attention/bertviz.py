@@ -65,4 +65,5 @@ VIEW = View(
     "BertViz's own views, for those who know them. They can only show short texts.",
     fields=(BERTVIZ,),
     needs=("attention",),
+    tab=80,
 )

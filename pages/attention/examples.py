@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from model_zoo.types import AttentionRun
-from pages.attention.fields import CHOSEN, FILTERS, LOCKED, MODEL_PART, OFF, SCOPE, TOKEN, VIEW
+from pages.attention.fields import CHOSEN, FILTERS, LOCKED, MODEL_PART, OFF, SCOPE, SHOWN_VIEW, TOKEN
 from ui.address import put
 from ui.examples import Example, Examples
 from ui.field import Field
@@ -18,7 +18,7 @@ from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 def _head(layer: int, head: int, token: int | None = None) -> dict[Field[Any], Any]:
     """One head in the view "Lines", and the token whose lines alone are drawn."""
     values: dict[Field[Any], Any] = {
-        VIEW: "lines",
+        SHOWN_VIEW: "lines",
         LAYER: layer,
         HEAD: head,
     }
@@ -26,7 +26,7 @@ def _head(layer: int, head: int, token: int | None = None) -> dict[Field[Any], A
 
 
 EXAMPLES = Examples(
-    (TEXT, PAIR, MODEL, MODEL_PART, LAYER, HEAD, VIEW, *FILTERS, SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
+    (TEXT, PAIR, MODEL, MODEL_PART, LAYER, HEAD, SHOWN_VIEW, *FILTERS, SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
     (
         Example(
             "Where does “it” look?",

@@ -9,7 +9,7 @@ from ui.page import view_field
 
 _PAGE = "attention"
 
-VIEW = view_field(_PAGE, "grid")
+SHOWN_VIEW = view_field(_PAGE, "grid")
 _STACKS: dict[Stack, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross-attention"}
 MODEL_PART: Field[Stack] = Field("model_part", "encoder", one_of("the part of a model", _STACKS), of=_PAGE)
 

@@ -1,7 +1,7 @@
 """The page, prepared for a lesson: each link with a question."""
 
 from pages.attention.examples import EXAMPLES
-from pages.attention.fields import CHOSEN, SCOPE, VIEW
+from pages.attention.fields import CHOSEN, SCOPE, SHOWN_VIEW
 from ui.lesson_links import LessonLink, LessonLinks
 from ui.widgets import HEAD, LAYER, TEXT
 
@@ -19,7 +19,7 @@ LINKS = LessonLinks(
             "A head that looks one token back",
             {
                 TEXT: "The dog ran into the garden and barked at the cat.",
-                VIEW: "lines",
+                SHOWN_VIEW: "lines",
                 SCOPE: "chosen",
                 CHOSEN: ("1.3",),
                 LAYER: 1,

@@ -127,4 +127,5 @@ VIEW = View(
     "that is chosen stands in front of the others, and buttons above the picture switch each on or off.",
     fields=(SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
     needs=("attention",),
+    tab=30,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.attention.fields import VIEW
+from pages.attention.fields import SHOWN_VIEW
 from ui.widgets import HEAD, LAYER
 
 _OPENED = "a head was opened from another view"
@@ -13,7 +13,7 @@ _OPENED = "a head was opened from another view"
 def open_head(layer: int, head: int) -> None:
     """For the callback of a widget; layer and head from 0."""
     LAYER.value, HEAD.value = layer + 1, head + 1
-    VIEW.value = "grid"
+    SHOWN_VIEW.value = "grid"
     st.session_state[_OPENED] = True
 
 

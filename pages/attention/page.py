@@ -1,20 +1,9 @@
 """The page "Attention": what every head of every layer attends to, in the text of the visitor."""
 
 from model_zoo.types import ModelSpec
-from pages.attention import (
-    all_heads,
-    bertviz,
-    lesson_links,
-    lines,
-    query_and_key,
-    rollout,
-    scene,
-    several_heads,
-    which_head,
-    who_looks,
-)
-from pages.attention.fields import FILTERS, MODEL_PART, VIEW
-from ui.page import Page, run
+from pages.attention import lesson_links, scene
+from pages.attention.fields import FILTERS, MODEL_PART, SHOWN_VIEW
+from ui.page import Page, run, views_of
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 
 
@@ -35,17 +24,8 @@ PAGE = Page(
     about="In every layer, each **head** lets every token look at the tokens that it may see, in BERT at all of them: "
     "it divides 100% of its attention among them. Open a head and read it row by row.",
     fields=(TEXT, PAIR, MODEL, MODEL_PART, LAYER, HEAD, *FILTERS),
-    view=VIEW,
-    views=(
-        all_heads.VIEW,
-        who_looks.VIEW,
-        lines.VIEW,
-        several_heads.VIEW,
-        query_and_key.VIEW,
-        rollout.VIEW,
-        which_head.VIEW,
-        bertviz.VIEW,
-    ),
+    view=SHOWN_VIEW,
+    views=views_of("attention"),
     scene=scene.make,
     apart=True,
     footer=scene.about_model,

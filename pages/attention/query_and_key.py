@@ -53,4 +53,5 @@ VIEW = View(
     "sum, which is the score; and the weight that softmax over all scores gives it.",
     fields=(TOKEN,),
     needs=("attention",),
+    tab=50,
 )

@@ -59,4 +59,5 @@ VIEW = View(
     "of every layer were the residual path (Abnar & Zuidema 2020). A model of the flow, not a measurement of it.",
     fields=(FROM_LAYER,),
     needs=("attention",),
+    tab=60,
 )

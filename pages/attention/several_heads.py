@@ -59,4 +59,5 @@ VIEW = View(
     "The norm of the sum is how much one token gives another through all heads of a layer together.",
     fields=(SCOPE, SEVERAL, CHOSEN, HOW),
     needs=("attention",),
+    tab=40,
 )

@@ -195,4 +195,5 @@ VIEW = View(
     fields=(TEXTS,),
     needs=("attention",),
     left_out=_left_out,
+    tab=70,
 )

@@ -184,4 +184,5 @@ VIEW = View(
     "head would give that divides its attention evenly among all tokens that may be seen in its layer.",
     fields=(QUESTION, two_words.FROM, two_words.TO),
     needs=("attention",),
+    tab=20,
 )

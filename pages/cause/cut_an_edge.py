@@ -257,4 +257,5 @@ VIEW = View(
     caution="A cut shows what the answer loses when this one way is shut. What a word knows may still reach it by "
     "another way, over a third word; so a cut that changes nothing does not show that nothing went there.",
     fields=(EDGES, SHOW, LAYER, HEAD),
+    tab=20,
 )

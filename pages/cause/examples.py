@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from pages.cause.fields import ANSWER, BY, EDGES, FOIL, MASK, MASKS, OFF, OTHER, VALUE, VIEW
+from pages.cause.fields import ANSWER, BY, EDGES, FOIL, MASK, MASKS, OFF, OTHER, SHOWN_VIEW, VALUE
 from ui.examples import Example, Examples
 from ui.widgets import MODEL, PAIR, TEXT
 
 _DOGS = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", FOIL: "is"}
 
 EXAMPLES = Examples(
-    (TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, FOIL, BY, VALUE, OFF, EDGES, OTHER, VIEW),
+    (TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, FOIL, BY, VALUE, OFF, EDGES, OTHER, SHOWN_VIEW),
     (
-        Example("Which heads know that dogs are many?", {**_DOGS, VIEW: "heads"}),
+        Example("Which heads know that dogs are many?", {**_DOGS, SHOWN_VIEW: "heads"}),
         Example(
             "Two heads are off",
-            {TEXT: "The cat sat on the [MASK] because it was tired.", OFF: ("6.8", "6.9"), VIEW: "heads"},
+            {TEXT: "The cat sat on the [MASK] because it was tired.", OFF: ("6.8", "6.9"), SHOWN_VIEW: "heads"},
         ),
-        Example("The mask may not look at “dogs”", {**_DOGS, EDGES: ("6.2",), VIEW: "edges"}),
+        Example("The mask may not look at “dogs”", {**_DOGS, EDGES: ("6.2",), SHOWN_VIEW: "edges"}),
         Example(
             "Which word did it?",
-            {TEXT: "She sat at the table and drank a cup of [MASK].", VIEW: "words"},
+            {TEXT: "She sat at the table and drank a cup of [MASK].", SHOWN_VIEW: "words"},
         ),
         Example(
             "One dog, or several",
-            {**_DOGS, OTHER: "The dog near the house [MASK] hungry.", BY: "difference", VIEW: "patching"},
+            {**_DOGS, OTHER: "The dog near the house [MASK] hungry.", BY: "difference", SHOWN_VIEW: "patching"},
         ),
-        Example("What each part writes", {**_DOGS, VIEW: "sum"}),
+        Example("What each part writes", {**_DOGS, SHOWN_VIEW: "sum"}),
         Example(
             "Does it follow?",
-            {TEXT: "She opened the window.", PAIR: "Cold air came into the room.", VIEW: "heads"},
+            {TEXT: "She opened the window.", PAIR: "Cold air came into the room.", SHOWN_VIEW: "heads"},
         ),
     ),
 )

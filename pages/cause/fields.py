@@ -9,7 +9,7 @@ from ui.page import view_field
 
 _PAGE = "cause"
 
-VIEW = view_field(_PAGE, "heads")
+SHOWN_VIEW = view_field(_PAGE, "heads")
 
 # The tokens that were clicked, from 0, and which of all masks is followed, from 0 among them.
 MASKS: Field[tuple[int, ...]] = Field("masks", (), places("masks"), of=_PAGE)

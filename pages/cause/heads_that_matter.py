@@ -320,4 +320,5 @@ VIEW = View(
     caution="A head whose loss changes nothing may still be at work: others can do the same, or take over. And a "
     "model without a head is another model, which may fail in ways of its own.",
     fields=(OFF, VALUE, BY),
+    tab=10,
 )

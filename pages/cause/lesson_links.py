@@ -1,7 +1,7 @@
 """The page, prepared for a lesson: each link with a question."""
 
 from pages.cause.examples import EXAMPLES
-from pages.cause.fields import ANSWER, BY, FOIL, OTHER, VIEW
+from pages.cause.fields import ANSWER, BY, FOIL, OTHER, SHOWN_VIEW
 from ui.lesson_links import LessonLink, LessonLinks
 from ui.widgets import TEXT
 
@@ -21,7 +21,7 @@ LINKS = LessonLinks(
             "From the noun to the mask",
             {
                 **_HUNGRY,
-                VIEW: "patching",
+                SHOWN_VIEW: "patching",
                 OTHER: "The dog near the house [MASK] hungry.",
                 BY: "difference",
             },
@@ -30,7 +30,7 @@ LINKS = LessonLinks(
         ),
         LessonLink(
             "Do explanations agree?",
-            {TEXT: "She sat at the table and drank a cup of [MASK].", VIEW: "words"},
+            {TEXT: "She sat at the table and drank a cup of [MASK].", SHOWN_VIEW: "words"},
             "Which two words do occlusion and integrated gradients put first? Does the mean of attention name the "
             "same ones, and which does rollout put first? Further down, whose curve falls at once, and whose does "
             "not?",

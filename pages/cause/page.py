@@ -1,8 +1,8 @@
 """The page "Cause": switch a part of the model off, and see."""
 
-from pages.cause import cut_an_edge, heads_that_matter, lesson_links, scene, sum_of_parts, where_it_travels, which_word
-from pages.cause.fields import ANSWER, FOIL, MASK, MASKS, VIEW
-from ui.page import Page, run
+from pages.cause import lesson_links, scene
+from pages.cause.fields import ANSWER, FOIL, MASK, MASKS, SHOWN_VIEW
+from ui.page import Page, run, views_of
 from ui.widgets import MODEL, PAIR, TEXT
 
 PAGE = Page(
@@ -14,14 +14,8 @@ PAGE = Page(
     about="Attention shows where a head looks, not what that does. Here parts of the model are changed, and its "
     "answer is asked for again: an **intervention**.",
     fields=(TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, FOIL),
-    view=VIEW,
-    views=(
-        heads_that_matter.VIEW,
-        cut_an_edge.VIEW,
-        which_word.VIEW,
-        where_it_travels.VIEW,
-        sum_of_parts.VIEW,
-    ),
+    view=SHOWN_VIEW,
+    views=views_of("cause"),
     scene=scene.make,
     apart=True,
     footer=scene.footer,

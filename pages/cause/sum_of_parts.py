@@ -162,4 +162,5 @@ VIEW = View(
     caution="A share is what a part writes for the answer itself. What it changes in later parts counts as theirs, so "
     "a small share does not show that the answer could do without that part.",
     fields=(GROUPED, DIFFERENCE),
+    tab=50,
 )

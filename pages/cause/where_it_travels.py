@@ -184,4 +184,5 @@ VIEW = View(
     caution="Where the answer turns, what tells these two sentences apart passes through. What they have in common "
     "is not seen, and other sentences may go another way.",
     fields=(OTHER, WHAT),
+    tab=40,
 )

@@ -295,4 +295,5 @@ VIEW = View(
     caution="Hiding words makes texts that nobody wrote. So a curve shows how well an order fits this test, with this "
     "sentence; it does not show how the model comes to its answer.",
     fields=(MEASURE, WAY),
+    tab=30,
 )

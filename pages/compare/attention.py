@@ -304,4 +304,5 @@ VIEW = View(
     "A model without a layer of its own shows the one at the same relative depth as that of the first model; "
     "empty the box to go back to that.\n\n" + notes.CAUTION,
     fields=(LAYER, HEAD, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
+    tab=20,
 )

@@ -298,4 +298,5 @@ VIEW = View(
     more="All models are given the same running text. Beside the costs stands how good each of them is.",
     fields=(MEASURE, LENGTH),
     left_out=lambda _scene: "" if desk().current(Measurement) is None else _NOT_IN_LINK,
+    tab=50,
 )

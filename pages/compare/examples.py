@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from pages.compare.fields import BESIDE, COMPARED, HEADS_BESIDE, LAYERS_BESIDE, MASK, MASKS, VIEW
+from pages.compare.fields import BESIDE, COMPARED, HEADS_BESIDE, LAYERS_BESIDE, MASK, MASKS, SHOWN_VIEW
 from ui.examples import Example, Examples
 from ui.widgets import HEAD, LAYER, PAIR, TEXT
 
 EXAMPLES = Examples(
-    (TEXT, PAIR, LAYER, HEAD, VIEW, COMPARED, BESIDE, *LAYERS_BESIDE, *HEADS_BESIDE, MASKS, MASK),
+    (TEXT, PAIR, LAYER, HEAD, SHOWN_VIEW, COMPARED, BESIDE, *LAYERS_BESIDE, *HEADS_BESIDE, MASKS, MASK),
     (
         Example(
             "Words in pieces",
-            {TEXT: "Unbelievably, the electroencephalogram looked unremarkable.", VIEW: "tokens"},
+            {TEXT: "Unbelievably, the electroencephalogram looked unremarkable.", SHOWN_VIEW: "tokens"},
         ),
         Example(
             "One word back",
             {
                 TEXT: "The cat sat on the mat because it was tired.",
-                VIEW: "attention",
+                SHOWN_VIEW: "attention",
                 COMPARED: ("embedded/bert", "embedded/modernbert"),
                 LAYER: 1,
                 HEAD: 3,
@@ -25,10 +25,10 @@ EXAMPLES = Examples(
                 HEADS_BESIDE[0]: 2,
             },
         ),
-        Example("A cup of what?", {TEXT: "He drank a cup of coffee.", VIEW: "predictions", MASKS: (5,)}),
+        Example("A cup of what?", {TEXT: "He drank a cup of coffee.", SHOWN_VIEW: "predictions", MASKS: (5,)}),
         Example(
             "He, she or it?",
-            {TEXT: "Anna opened the letter because she was curious.", VIEW: "predictions", MASKS: (5,)},
+            {TEXT: "Anna opened the letter because she was curious.", SHOWN_VIEW: "predictions", MASKS: (5,)},
         ),
     ),
 )

@@ -19,7 +19,7 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-VIEW = view_field(_PAGE, "tokens")
+SHOWN_VIEW = view_field(_PAGE, "tokens")
 
 # The first is A, the reference; B is a place among them, from 1, and A itself at 1.
 COMPARED: Field[tuple[str, ...]] = Field("models", EMBEDDED[:MOST], Codec(_names), of=_PAGE, always=True)

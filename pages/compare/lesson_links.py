@@ -1,7 +1,7 @@
 """The page, prepared for a lesson: each link with a question."""
 
 from pages.compare.examples import EXAMPLES
-from pages.compare.fields import COMPARED, MASKS, VIEW
+from pages.compare.fields import COMPARED, MASKS, SHOWN_VIEW
 from ui.lesson_links import LessonLink, LessonLinks
 from ui.widgets import TEXT
 
@@ -13,7 +13,7 @@ LINKS = LessonLinks(
             "A larger and a smaller BERT",
             {
                 TEXT: "She looked at him and shook her head.",
-                VIEW: "predictions",
+                SHOWN_VIEW: "predictions",
                 COMPARED: ("embedded/bert", "embedded/tinybert"),
                 MASKS: (6,),
             },
@@ -24,7 +24,7 @@ LINKS = LessonLinks(
             "With attention and without",
             {
                 TEXT: "The dog near the houses was hungry.",
-                VIEW: "predictions",
+                SHOWN_VIEW: "predictions",
                 COMPARED: ("embedded/bert", "embedded/bilstm"),
                 MASKS: (5,),
             },

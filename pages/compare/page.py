@@ -1,9 +1,9 @@
 """The page "Compare": two to four models on the same text."""
 
 from model_zoo.types import ModelSpec
-from pages.compare import attention, cost, lesson_links, predictions, representations, scene, tokens
-from pages.compare.fields import COMPARED, VIEW
-from ui.page import Page, run
+from pages.compare import lesson_links, scene
+from pages.compare.fields import COMPARED, SHOWN_VIEW
+from ui.page import Page, run, views_of
 from ui.widgets import PAIR, TEXT
 
 
@@ -24,8 +24,8 @@ PAGE = Page(
     "reference, and B is compared with it; B may be A itself, which is a check: all differences are then 0. "
     "Choose models from the list or, where the app allows any, type a Hugging Face id or a folder into it.",
     fields=(TEXT, PAIR, COMPARED),
-    view=VIEW,
-    views=(tokens.VIEW, attention.VIEW, predictions.VIEW, representations.VIEW, cost.VIEW),
+    view=SHOWN_VIEW,
+    views=views_of("compare"),
     scene=scene.make,
     apart=True,
     footer=scene.about_models,

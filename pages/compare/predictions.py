@@ -270,4 +270,5 @@ VIEW = View(
     about="What each model puts in the place of a mask (masked language modelling, **MLM**), and how surprising it "
     "finds every word.",
     fields=(MASKS, MASK, GUESSES, BESIDE, LONG),
+    tab=30,
 )

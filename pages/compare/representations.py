@@ -120,4 +120,5 @@ VIEW = View(
     draw,
     about="How similar the layers of A and B are, measured on the words of many sentences; the text above is not used.",
     fields=(BESIDE, SENTENCES),
+    tab=40,
 )

@@ -75,4 +75,5 @@ VIEW = View(
     "Tokens",
     draw,
     about="How each model splits the words of the text into tokens: dots part the pieces of a word.",
+    tab=10,
 )

@@ -58,4 +58,5 @@ VIEW = View(
     draw,
     "A row for each task: its best layer, how sure that is, and what it is measured against.",
     needs=("results",),
+    tab=30,
 )

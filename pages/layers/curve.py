@@ -48,4 +48,5 @@ VIEW = View(
     draw,
     "One task over the layers, beside words alone, random weights and a control task.",
     needs=("results",),
+    tab=20,
 )

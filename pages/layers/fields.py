@@ -11,7 +11,7 @@ from ui.page import view_field
 
 _PAGE = "layers"
 
-VIEW = view_field(_PAGE, "layers")
+SHOWN_VIEW = view_field(_PAGE, "layers")
 
 # What is probed, and how.
 TASKS: Field[tuple[str, ...]] = Field(

@@ -80,4 +80,5 @@ VIEW = View(
     draw,
     "How far the vector of each token of a text moves from one layer to the next.",
     fields=(TEXT, MEASURE),
+    tab=80,
 )

@@ -52,4 +52,5 @@ VIEW = View(
     draw,
     "Held-out items on the first two principal components of a layer (PCA); the slider goes through the layers.",
     needs=("results",),
+    tab=50,
 )

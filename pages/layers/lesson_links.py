@@ -1,12 +1,12 @@
 """The page, prepared for a lesson: each link with a question."""
 
-from pages.layers.fields import ASKED, LOOKED_AT, TASK, VIEW
+from pages.layers.fields import ASKED, LOOKED_AT, SHOWN_VIEW, TASK
 from ui.lesson_links import LessonLink, LessonLinks
 from ui.widgets import MODEL
 
 LINKS = LessonLinks(
     "Layers and models",
-    (MODEL, *ASKED, *LOOKED_AT, VIEW),
+    (MODEL, *ASKED, *LOOKED_AT, SHOWN_VIEW),
     (
         LessonLink(
             "Which layer knows the order of words?",

@@ -54,4 +54,5 @@ VIEW = View(
     draw,
     "The held-out items that the probe on a layer gets wrong and is most confident of.",
     needs=("results",),
+    tab=40,
 )

@@ -1,19 +1,7 @@
 """The page "Layers": what can be read off each layer, by probes."""
 
-from pages.layers import (
-    all_numbers,
-    curve,
-    fields,
-    how_tokens_move,
-    in_the_plane,
-    lesson_links,
-    misclassified,
-    picture,
-    scene,
-    similarity_of_layers,
-    structural,
-)
-from ui.page import Page, run
+from pages.layers import fields, lesson_links, scene
+from ui.page import Page, run, views_of
 from ui.widgets import MODEL
 
 PAGE = Page(
@@ -25,17 +13,8 @@ PAGE = Page(
     about="A **probe** is a small classifier that reads a label off a layer's vectors. Train one on every layer, and "
     "see where length, words, grammar or meaning can be read.",
     fields=(MODEL, *fields.ASKED, *fields.OWN_DATA, *fields.LOOKED_AT),
-    view=fields.VIEW,
-    views=(
-        picture.VIEW,
-        curve.VIEW,
-        all_numbers.VIEW,
-        misclassified.VIEW,
-        in_the_plane.VIEW,
-        similarity_of_layers.VIEW,
-        structural.VIEW,
-        how_tokens_move.VIEW,
-    ),
+    view=fields.SHOWN_VIEW,
+    views=views_of("layers"),
     scene=scene.make,
     footer=scene.how,
     left_out=scene.left_out,

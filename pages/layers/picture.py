@@ -95,4 +95,5 @@ VIEW = View(
     draw,
     "How many of a hundred held-out items a probe on each layer gets right; the stronger the colour, the more.",
     "A **probe** is a small classifier that reads a label off a layer's vectors.",
+    tab=10,
 )

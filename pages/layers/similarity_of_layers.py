@@ -37,4 +37,5 @@ VIEW = View(
     draw,
     "How alike the vectors of two layers are: 1 is the same up to rotation, shift and scale.",
     needs=("results",),
+    tab=60,
 )

@@ -173,4 +173,5 @@ VIEW = View(
     "Syntax trees",
     draw,
     "Whether a sentence's tree can be read off a layer by a linear map: the tree in the file beside the tree found.",
+    tab=70,
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pages.masked_words.fields import AGAINST, HEAD, MASK, MASKS, REPLACE, REPLACEMENT, VIEW, WORDS
+from pages.masked_words.fields import AGAINST, HEAD, MASK, MASKS, REPLACE, REPLACEMENT, SHOWN_VIEW, WORDS
 from ui.examples import Example, Examples
 from ui.widgets import MODEL, TEXT
 
 EXAMPLES = Examples(
-    (TEXT, MODEL, MASKS, WORDS, VIEW, AGAINST, MASK, HEAD, REPLACE, REPLACEMENT),
+    (TEXT, MODEL, MASKS, WORDS, SHOWN_VIEW, AGAINST, MASK, HEAD, REPLACE, REPLACEMENT),
     (
         Example("Her or his?", {TEXT: "She looked at him and shook her head.", MASKS: (7,)}),
         Example("One word fits", {TEXT: "The doctor said that she was tired.", MASKS: (6,)}),

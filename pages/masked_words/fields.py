@@ -8,7 +8,7 @@ from ui.page import view_field
 _PAGE = "masked_words"
 _number = within("the head", 1, 999)
 
-VIEW = view_field(_PAGE, "predictions")
+SHOWN_VIEW = view_field(_PAGE, "predictions")
 
 # The tokens that were clicked, from 0, and whether a click means a whole word.
 MASKS: Field[tuple[int, ...]] = Field("masks", (4,), places("masks"), of=_PAGE)

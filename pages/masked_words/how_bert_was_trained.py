@@ -111,4 +111,5 @@ VIEW = View(
     "random token and 10% stay, and for all of them the model has to say what stood there. The loss is −ln P of the "
     "right token, averaged over the chosen ones.",
     fields=(RATE, RATE_MASKED, RATE_RANDOM, SEED, WORKED_TOKEN),
+    tab=50,
 )

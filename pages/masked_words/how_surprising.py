@@ -176,4 +176,5 @@ VIEW = View(
     draw,
     "Under each word: how surprising the model finds it here, in bits. 0 is certain; each bit halves the probability.",
     fields=(AGAINST, PIECES_SCORED),
+    tab=40,
 )

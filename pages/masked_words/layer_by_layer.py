@@ -47,4 +47,5 @@ VIEW = View(
     draw,
     "How the guess forms: what the model would answer after each layer, and how far down its final answer stood.",
     fields=(MASK,),
+    tab=30,
 )

@@ -1,7 +1,7 @@
 """The page, prepared for a lesson: each link with a question."""
 
 from pages.masked_words.examples import EXAMPLES
-from pages.masked_words.fields import MASKS, REPLACE, REPLACEMENT, VIEW
+from pages.masked_words.fields import MASKS, REPLACE, REPLACEMENT, SHOWN_VIEW
 from ui.lesson_links import LessonLink, LessonLinks
 from ui.widgets import TEXT
 
@@ -20,7 +20,7 @@ LINKS = LessonLinks(
             {
                 TEXT: "The dogs near the house are hungry.",
                 MASKS: (6,),
-                VIEW: "what if",
+                SHOWN_VIEW: "what if",
                 REPLACE: 1,
                 REPLACEMENT: "dog",
             },
@@ -29,7 +29,7 @@ LINKS = LessonLinks(
         ),
         LessonLink(
             "A guess, layer by layer",
-            {TEXT: "He drank a cup of coffee.", MASKS: (6,), VIEW: "layers"},
+            {TEXT: "He drank a cup of coffee.", MASKS: (6,), SHOWN_VIEW: "layers"},
             "After which layer is “coffee” the best guess for the first time? What kind of words are the best "
             "ones before?",
         ),
@@ -38,7 +38,7 @@ LINKS = LessonLinks(
             {
                 TEXT: "The engineer said that she was tired.",
                 MASKS: (5,),
-                VIEW: "what if",
+                SHOWN_VIEW: "what if",
                 REPLACE: 1,
                 REPLACEMENT: "nurse",
             },

@@ -188,4 +188,5 @@ VIEW = View(
     "Two sentences differ in one point, and one is right: how often does the model find the right one more probable?",
     fields=(MINIMAL_PAIRS,),
     left_out=_left_out,
+    tab=80,
 )

@@ -245,4 +245,5 @@ VIEW = View(
     draw,
     "Click words to hide them, and read what the model would put there. A click on a bar puts it into the sentence.",
     fields=(TOP_K, SHOWN_MASKS),
+    tab=10,
 )

@@ -87,4 +87,5 @@ VIEW = View(
     "Replace one word by another: which guesses become more likely, and which less?",
     fields=(REPLACE, REPLACEMENT),
     needs=("mlm",),
+    tab=70,
 )

@@ -75,4 +75,5 @@ VIEW = View(
     "Where the mask looks in every layer: the stronger a cell's colour, the more of its attention goes to that token.",
     fields=(MASK, HEAD),
     needs=("mlm",),
+    tab=60,
 )

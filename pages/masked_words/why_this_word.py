@@ -131,4 +131,5 @@ VIEW = View(
     "doubles. The first row of **Which word did it?** on the page Cause says the same.",
     fields=(FOLLOWED,),
     needs=("mlm",),
+    tab=20,
 )

@@ -59,4 +59,5 @@ VIEW = View(
     "The rest stays within the sentence or goes to special tokens. It shows where heads look, not why the model says "
     "what it says.",
     needs=("pair",),
+    tab=20,
 )

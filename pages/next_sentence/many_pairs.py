@@ -136,4 +136,5 @@ VIEW = View(
     f"at most {pairs.MAX_PAIRS:,} pairs.",
     fields=(PAIRS,),
     left_out=_left_out,
+    tab=40,
 )

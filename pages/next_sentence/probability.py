@@ -103,4 +103,5 @@ VIEW = View(
     "Does sentence B follow sentence A in a text? The model's answer, and what it says of random sentences.",
     fields=(CONTROL_SEED,),
     needs=("pair", "nsp"),
+    tab=10,
 )

@@ -12,12 +12,12 @@ from ui.page import Need, View, view_field
 from ui.widgets import MODEL, PAIR, TEXT
 from web.engine import engine
 
-VIEW = view_field("next_sentence", "probability")
+SHOWN_VIEW = view_field("next_sentence", "probability")
 
 _WINDOW, _AIR = "She opened the window.", "Cold air came into the room."
 
 EXAMPLES = Examples(
-    (TEXT, PAIR, MODEL, VIEW),
+    (TEXT, PAIR, MODEL, SHOWN_VIEW),
     (
         Example("A next sentence", {TEXT: _WINDOW, PAIR: _AIR}),
         Example("An unrelated one", {TEXT: _WINDOW, PAIR: "Penguins are birds."}),

@@ -27,4 +27,5 @@ VIEW = View(
     "Other models may have fewer: RoBERTa, DistilBERT and ModernBERT are not told which sentence it is; XLNet, T5 and "
     "ModernBERT have no position vectors.",
     needs=("pair",),
+    tab=30,
 )

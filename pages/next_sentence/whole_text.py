@@ -79,4 +79,5 @@ VIEW = View(
     "A text, sentence by sentence: how sure the model is that each follows the one before, and the weakest link.",
     fields=(PASSAGE,),
     needs=("nsp",),
+    tab=50,
 )

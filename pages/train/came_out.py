@@ -322,4 +322,5 @@ VIEW: View[Scene] = View(
     draw,
     about="The score on texts it has never seen, how sure that is, and where the model goes wrong.",
     needs=("results",),
+    tab=20,
 )

@@ -116,4 +116,6 @@ VIEW: View[Scene] = View(
     "2015).",
     fields=(STUDENT, ALPHA, TEMPERATURE),
     left_out=lambda _scene: "" if desk().current(Distilling) is None else side_by_side.NOT_IN_LINK,
+    starts=True,
+    tab=80,
 )

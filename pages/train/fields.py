@@ -11,7 +11,7 @@ _PAGE = "train"
 OWN = "own"
 """In the place of a set's name: the visitor's own data."""
 
-VIEW = view_field(_PAGE, "train")
+SHOWN_VIEW = view_field(_PAGE, "train")
 
 SET: Field[str] = Field(
     "set", "sentiment", pattern("[a-z][a-z_]{0,39}", "is not the name of a set of data."), of=_PAGE, always=True

@@ -278,4 +278,5 @@ VIEW: View[Scene] = View(
     about="The model before and after, on any text: which heads look elsewhere, and which layers hold something else.",
     fields=(TEXT, LAYER, HEAD),
     needs=("results",),
+    tab=40,
 )

@@ -79,4 +79,5 @@ VIEW: View[Scene] = View(
     about="Move the slider: texts that lie mixed before come apart as the model learns to tell them apart, or they do "
     "not.",
     needs=("results",),
+    tab=50,
 )

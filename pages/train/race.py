@@ -110,4 +110,6 @@ VIEW: View[Scene] = View(
     "relative of the published one whose name it has, so this is no ranking of those.",
     fields=(RACERS, BUDGET, SECONDS, BY_SECONDS),
     left_out=lambda _scene: "" if desk().current(Race) is None else side_by_side.NOT_IN_LINK,
+    starts=True,
+    tab=60,
 )

@@ -17,7 +17,6 @@ from ui.page import Need, View
 from web.engine import engine
 
 _TRIES = 4
-_WITH_A_BUTTON = ("race", "scratch", "distillation")  # views that train on their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def make(view: View[Scene]) -> Scene:
     """Ask what to train and how, train it or show how far it is, and gather what came out."""
     with widgets.asked():
         chosen = choice.draw()
-        running.button(chosen, main=view.name not in _WITH_A_BUTTON)
+        running.button(chosen, main=not view.starts)
     running.draw(chosen)
     training = running.last()
     found = () if training is None else training.tuned

@@ -115,4 +115,6 @@ VIEW: View[Scene] = View(
     "of the test part are others than those of training, as in most built-in sets (see “About the data”), random "
     "weights can end at the score of answering always alike, however many examples there are.",
     left_out=lambda _scene: "" if desk().current(Scratch) is None else side_by_side.NOT_IN_LINK,
+    starts=True,
+    tab=70,
 )

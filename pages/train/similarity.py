@@ -426,4 +426,5 @@ VIEW: View[Scene] = View(
     "pairs. The data above is not used.",
     more=_MORE,
     fields=(LINES, POOLING, LAYER, REMOVED, SHOWN, SENTENCE, QUERY, TUNED),
+    tab=90,
 )

@@ -126,4 +126,5 @@ VIEW: View[Scene] = View(
     draw,
     about="Choose data and a model, press **Train**, and watch the loss fall and the score rise.",
     more=_ABOUT_CURVES,
+    tab=10,
 )

@@ -187,4 +187,5 @@ VIEW: View[Scene] = View(
     about="Type a text of your own: the tuned model answers at once.",
     more="The probabilities are the model’s own. On texts unlike those it was trained on it can be sure and wrong.",
     fields=(TEXT, PAIR),
+    tab=30,
 )

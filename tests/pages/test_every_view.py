@@ -77,6 +77,17 @@ def test_a_control_has_the_limits_of_its_field(
     assert drawn_too <= has_the_limits_of_its_fields(app, page)
 
 
+def test_tabs_stand_in_the_order_that_their_views_say(open_page: Callable[..., AppTest]) -> None:
+    """No two at one place, and the page opens with the first."""
+    for page in (page for page in PAGES if page.view is not None):
+        assert page.view is not None
+        tabs = {view.tab: view.title for view in page.views}
+        assert len(tabs) == len(page.views)
+        assert page.view.default == page.views[0].name
+        (shown,) = [one for one in open_page(page.path).segmented_control if one.key == page.view.key]
+        assert shown.options == [tabs[tab] for tab in sorted(tabs)]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_views_have_names_and_titles_of_their_own(page: Page[Any]) -> None:
     assert len({view.name for view in page.views}) == len({view.title for view in page.views}) == len(page.views)

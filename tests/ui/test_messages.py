@@ -13,7 +13,7 @@ from walks.visitor import Visitor
 from walks.walk import trouble
 
 from pages.attention import lines
-from pages.attention.fields import VIEW
+from pages.attention.fields import SHOWN_VIEW
 from pages.attention.scene import Scene
 from pages.compare import predictions
 from ui import messages, widgets
@@ -62,7 +62,7 @@ def test_a_failure_is_counted_logged_and_has_a_way_on(
     here.use(here.widget("start anew"), None)
     assert trouble(here) is None
     assert here.value("text", None) == SECRET
-    assert (here.value(VIEW.key, None), here.value("layer", None)) == (VIEW.default, LAYER.default)
+    assert (here.value(SHOWN_VIEW.key, None), here.value("layer", None)) == (SHOWN_VIEW.default, LAYER.default)
 
 
 def test_one_button_serves_several_failures(visitor: Callable[..., Visitor], monkeypatch: pytest.MonkeyPatch) -> None:

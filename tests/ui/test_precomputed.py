@@ -16,12 +16,12 @@ import pytest
 from analysis.probing import TASKS, Settings, TaskMap, TaskResult, run
 from jobs.study import Key
 from model_zoo import Engine, heldout, sources
+from pages.layers import __main__ as command
 from pages.layers import fields
-from pages.layers import measure as command
 from ui import precomputed
 from web import process
 
-ANEW = "what comes with the app is out of date: run python -m pages.layers.measure"
+ANEW = "what comes with the app is out of date: run python -m pages.layers"
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def test_weights_sentences_and_settings_are_those_of_now(model: str, engine: Eng
 
 @pytest.mark.parametrize("model", ["embedded/tinybert", "embedded/bilstm"])
 def test_numbers_are_those_of_a_fresh_run(model: str) -> None:
-    """The two quickest models; ``python -m pages.layers.measure --check`` does all, with the same tolerances."""
+    """The two quickest models; ``python -m pages.layers --check`` does all, with the same tolerances."""
     engine = Engine("cpu")
     measured = json.loads(command.measured(engine, model))
     engine.close()

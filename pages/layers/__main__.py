@@ -1,4 +1,4 @@
-"""``python -m pages.layers.measure [--check]``: measure anew what comes with the app, or tell what has changed since.
+"""``python -m pages.layers [--check]``: measure anew what comes with the app, or tell what has changed since.
 
 Everything runs on the CPU in float32. ``--check`` writes nothing, and its exit status is 1 where a number differs by
 more than processors do: see the tolerances below.
@@ -124,7 +124,7 @@ def _probabilities(examples: Sequence[Mapping[str, Any]]) -> dict[tuple[Any, ...
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status: 1 where ``--check`` found a difference, else 0."""
-    parser = argparse.ArgumentParser(prog="python -m pages.layers.measure", description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(prog="python -m pages.layers", description=__doc__.split("\n", 1)[0])
     parser.add_argument("--check", action="store_true", help="write nothing; tell what a fresh run has otherwise")
     check: bool = parser.parse_args(arguments).check
     engine, status = Engine("cpu"), 0
