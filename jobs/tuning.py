@@ -11,6 +11,7 @@ from jobs.job import Job
 from model_zoo import tuned
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import ModelZooError, NoRoomNow, OutOfMemory
+from model_zoo.types import duration
 from training.finetuning.data import Data
 from training.finetuning.finetune import Finetune
 from training.finetuning.predict import SoftScores
@@ -146,7 +147,7 @@ class Tuning(Job):
             return "Waiting for memory: other trainings have to end first"
         passed, share = time.monotonic() - self._began, self.share
         since = share - self._before
-        left = f", about {_in_words(passed * (1 - share) / since)} left" if since > 0.03 else ""
+        left = f", about {duration(passed * (1 - share) / since)} left" if since > 0.03 else ""
         return f"{share:.0%} done{left}"
 
     @property
@@ -251,7 +252,3 @@ class Training(Tuning):
 
 class LessonTraining(Tuning):
     """The one of the lesson on fine-tuning: small enough to be over in seconds."""
-
-
-def _in_words(seconds: float) -> str:
-    return f"{max(1, round(seconds))} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"

@@ -52,6 +52,11 @@ def declared() -> tuple[Field[Any], ...]:
     return tuple(dict.fromkeys(itertools.chain.from_iterable(_PAGES.values())))
 
 
+def path(page: str) -> str:
+    """Where the file of a page lies, from the project's root."""
+    return f"pages/{page}/page.py"
+
+
 def link(page: str, **values: Any) -> dict[str, str]:
     """The parameters of a link to another page that sets some of its fields, by their names.
 

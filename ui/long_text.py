@@ -10,6 +10,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model_zoo.types import duration
 from ui.field import Field
 from ui.messages import as_text
 
@@ -18,7 +19,6 @@ Piece = TypeVar("Piece")
 LONG = 128  # tokens; beyond, running every word takes seconds and waits to be asked for
 _AT_ONCE = 16  # words or tokens of a long text that are run between two looks at the bar
 _A_RUN = 0.1  # seconds at least between the parts of one run and those of the next
-_MINUTE = 90  # seconds; beyond, time left is said in minutes
 
 
 def portions(n_tokens: int, n: int) -> list[range]:
@@ -81,8 +81,3 @@ def collected(asked: Field[bool], n_tokens: int, parts: Generator[Piece, None, N
 
 def _say(bar: DeltaGenerator, share: float, words: str) -> None:
     bar.progress(share, words)
-
-
-def duration(seconds: float) -> str:
-    """A time as one says it: "40 s", "3 min"."""
-    return f"{seconds / 60:.0f} min" if seconds > _MINUTE else f"{max(1, round(seconds))} s"

@@ -1,68 +1,54 @@
 """Addresses as pages wrote them before their fields had the names they have now, so that old links still open.
 
-Nothing else knows these names. A page's entry maps a parameter to the one that took its place, and to how its text is
-written today.
+Nothing else knows these names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ui.field import is_number
 
-Rewrite = Callable[[str], str]
-
-
-def _same(text: str) -> str:
-    return text
-
-
-def _from_one(text: str) -> str:
-    """Places counted from 0, with commas between them, as places counted from 1; anything else as it is."""
-    return ",".join(str(int(part) + 1) if is_number(part) else part for part in text.split(","))
-
-
-def _renamed(**names: str) -> Rewrite:
-    return lambda text: names.get(text, text)
-
-
-OLD: Mapping[str, Mapping[str, tuple[str, Rewrite]]] = {
-    "attention": {
-        "attention": ("model_part", _same),
-        "part": ("direction", _same),
-    },
+OLD: Mapping[str, Mapping[str, str]] = {
+    "attention": {"attention": "model_part", "part": "direction"},
     "masked_words": {
-        "masked": ("masks", _from_one),
-        "mask_words": ("words", _same),
-        "masked_view": ("view", _same),
-        "which": ("mask", _from_one),
-        "mask_head": ("head", _renamed(**{"0": "mean"})),
-        "replaced": ("replace", _from_one),
-        "shown": ("shown_masks", _from_one),
-        "worked": ("worked_token", _from_one),
+        "masked": "masks",
+        "mask_words": "words",
+        "masked_view": "view",
+        "which": "mask",
+        "mask_head": "head",
+        "replaced": "replace",
+        "shown": "shown_masks",
+        "worked": "worked_token",
     },
-    "next_sentence": {
-        "next_view": ("view", _same),
-    },
+    "next_sentence": {"next_view": "view"},
     "layers": {
-        "layers_view": ("view", _renamed(wrong="misclassified", likeness="similarity")),
-        "probe_seed": ("seed", _same),
-        "probe_seeds": ("seeds", _same),
-        "probed_task": ("task", _same),
-        "probed_layer": ("layer", _same),
-        "own_format": ("format", _same),
-        "own_target": ("target", _same),
-        "own_data": ("data", _same),
+        "layers_view": "view",
+        "probe_seed": "seed",
+        "probe_seeds": "seeds",
+        "probed_task": "task",
+        "probed_layer": "layer",
+        "own_format": "format",
+        "own_target": "target",
+        "own_data": "data",
     },
     "compare": {
-        "compare_view": ("view", _same),
-        "masked_words": ("masks", _from_one),
-        "which": ("mask", _from_one),
-        "compare_top": ("guesses", _same),
-        "own_sentences": ("sentences", _same),
-        "cost_measure": ("measure", _same),
-        "cost_length": ("length", _same),
+        "compare_view": "view",
+        "masked_words": "masks",
+        "which": "mask",
+        "compare_top": "guesses",
+        "own_sentences": "sentences",
+        "cost_measure": "measure",
+        "cost_length": "length",
     },
+}
+"""For a page the parameters that have another name today."""
+
+_FROM_ZERO = ("masked", "which", "replaced", "shown", "worked", "masked_words")
+_VALUES = {
+    ("mask_head", "0"): "mean",
+    ("layers_view", "wrong"): "misclassified",
+    ("layers_view", "likeness"): "similarity",
 }
 
 
@@ -70,7 +56,13 @@ def translated(page: str, address: Mapping[str, str]) -> dict[str, str]:
     """The parameters of an address of a page by today's names. Where both are there, today's is meant."""
     old = OLD.get(page, {})
     found = {name: text for name, text in address.items() if name not in old}
-    for name, (new, rewrite) in old.items():
+    for name, new in old.items():
         if name in address:
-            found.setdefault(new, rewrite(address[name]))
+            text = _VALUES.get((name, address[name]), address[name])
+            found.setdefault(new, _from_one(text) if name in _FROM_ZERO else text)
     return found
+
+
+def _from_one(text: str) -> str:
+    """Places that counted from 0, with commas between them, as places from 1; anything else as it is."""
+    return ",".join(str(int(part) + 1) if is_number(part) else part for part in text.split(","))

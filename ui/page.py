@@ -113,16 +113,13 @@ class Page(Generic[S]):
 
     @property
     def path(self) -> str:
-        """From the project's root."""
-        return f"pages/{self.name}/page.py"
+        """Where its file lies, from the project's root."""
+        return address.path(self.name)
 
-    def query_of(self, link: LessonLink) -> dict[str, str]:
-        """What the address of a link for a lesson has behind the page. Raises KeyError for a field that the page does
-        not have.
-        """
+    def values_of(self, link: LessonLink) -> dict[str, Any]:
+        """What a link for a lesson sets, by the names of the fields."""
         assert self.lesson_links is not None
-        values = self.lesson_links.state(link)
-        return address.link(self.name, **{field.name: value for field, value in values.items()})
+        return {field.name: value for field, value in self.lesson_links.state(link).items()}
 
     @property
     def all_fields(self) -> tuple[Field[Any], ...]:

@@ -12,8 +12,7 @@ from model_zoo import DEFAULT_MODEL, registry
 from model_zoo.text import refuse_too_long
 from model_zoo.tuned import is_id
 from model_zoo.types import AttentionRun
-from ui import notes, tuned
-from ui.address import put
+from ui import address, notes, tuned
 from ui.examples import Example, Examples
 from ui.field import Field, count
 from ui.messages import enumerated
@@ -87,11 +86,16 @@ def try_example(examples: Examples) -> None:
     """The titles of a page's examples behind a button; a click puts the page into that example's state."""
 
     def use(example: Example) -> None:
-        put(examples.state(example))
+        address.put(examples.state(example))
 
     with popover("Examples", ":material/lightbulb:"):
         for example in examples.each:
             st.button(example.title, key=f"example {example.title}", on_click=use, args=(example,), width="stretch")
+
+
+def page_link(page: str, label: str, icon: str | None = None, /, **values: Any) -> None:
+    """A link to another page by its name; it sets some of that page's fields, by their names."""
+    st.page_link(address.path(page), label=label, icon=icon, query_params=address.link(page, **values))
 
 
 def model() -> str:

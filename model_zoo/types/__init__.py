@@ -48,7 +48,7 @@ from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, Toke
 from model_zoo.types.sentences import SentenceScore
 from model_zoo.types.state import EngineState
 from model_zoo.types.states import HiddenStates
-from model_zoo.types.wording import MB, counted, megabytes
+from model_zoo.types.wording import MB, counted, duration, megabytes
 
 __all__ = [
     "COST_LENGTHS",
@@ -114,6 +114,7 @@ __all__ = [
     "Vocabulary",
     "Without",
     "counted",
+    "duration",
     "megabytes",
     "read_only",
     "rolled_out",

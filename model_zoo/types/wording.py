@@ -15,6 +15,14 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def duration(seconds: float) -> str:
+    """A time as a rough one: "1 second", "40 seconds", "3 minutes", "2 hours"."""
+    for unit, length in (("hour", 3600), ("minute", 60)):
+        if seconds >= 1.5 * length:
+            return counted(round(seconds / length), unit)
+    return counted(max(1, round(seconds)), "second")
+
+
 def quoted(text: str) -> str:
     """A text between quotation marks, cut where it is long."""
     return repr(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")

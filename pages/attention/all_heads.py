@@ -85,9 +85,8 @@ def _all_heads(scene: Scene, layer: int, head: int) -> None:
 def _thumbnails(scene: Scene) -> Thumbnails:
     """Computed once per text, model and filter, not again for another head."""
     run = scene.run
-    text = (run.model.id, run.model.revision, run.stack, *scene.texts.values(), run.n_tokens, run.n_keys)
     return engine().derived(
-        ("thumbnails", text, scene.filter, scene.value_weighted),
+        ("thumbnails", *scene.run_key, scene.filter, scene.value_weighted),
         lambda: thumbnails(scene.of_layer(layer).weights for layer in range(run.n_layers)),
     )
 

@@ -9,10 +9,4 @@ from web.engine import engine
 
 def all_heads(scene: Scene) -> HeadTable:
     """Raises InvalidInput where the text has no words to measure them on."""
-    return engine().derived(("all heads measured", *of_run(scene)), lambda: head_table([scene.run]))
-
-
-def of_run(scene: Scene) -> tuple[object, ...]:
-    """What tells the run of a scene from others, for what is remembered of it."""
-    run = scene.run
-    return run.model.id, run.model.revision, run.stack, *scene.texts.values(), run.n_tokens, run.n_keys
+    return engine().derived(("all heads measured", *scene.run_key), lambda: head_table([scene.run]))

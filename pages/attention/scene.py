@@ -11,7 +11,7 @@ from analysis.filters import Filter, Filtered, apply_filter, head_weights, layer
 from model_zoo.types import AttentionRun, FloatArray, ModelInfo, Stack
 from pages.attention import examples
 from pages.attention.fields import MODEL_PART
-from ui import address, appearance, figures, notes, widgets
+from ui import appearance, figures, notes, widgets
 from ui.messages import as_text
 from ui.page import Need, View
 from ui.widgets import HEAD, LAYER
@@ -37,6 +37,12 @@ class Scene:
     def run(self) -> AttentionRun:
         """The engine remembers its runs, so asking again costs nothing and no session holds one in memory."""
         return engine().attend(self.model, self.text, self.pair, max_tokens=LONGEST, stack=self.stack)
+
+    @property
+    def run_key(self) -> tuple[object, ...]:
+        """What tells its run from others, for what is remembered of it."""
+        run = self.run
+        return run.model.id, run.model.revision, run.stack, *self.texts.values(), run.n_tokens, run.n_keys
 
     @property
     def dark(self) -> bool:
@@ -129,19 +135,15 @@ def _without_this_head(scene: Scene) -> None:
         return
     if info.mlm and info.nsp is None:  # there two texts are asked whether one follows, so ask about a mask in the first
         pair = ""
-    st.page_link(
-        "pages/cause/page.py",
-        label=f"What if layer {LAYER.value}, head {HEAD.value} is switched off? On Cause",
-        icon=":material/electrical_services:",
-        query_params=address.link(
-            "cause",
-            text=scene.text,
-            pair=pair,
-            model=scene.model,
-            off=(f"{LAYER.value}.{HEAD.value}",),
-            view="heads",
-        ),
-        width="content",
+    widgets.page_link(
+        "cause",
+        f"What if layer {LAYER.value}, head {HEAD.value} is switched off? On Cause",
+        ":material/electrical_services:",
+        text=scene.text,
+        pair=pair,
+        model=scene.model,
+        off=(f"{LAYER.value}.{HEAD.value}",),
+        view="heads",
     )
 
 

@@ -9,7 +9,6 @@ import streamlit as st
 from analysis.findings import pair_worth_seeing
 from analysis.words import Unit, word_units
 from model_zoo.types import Encoding
-from pages.attention import measured
 from pages.attention.scene import Scene
 from ui.field import Field, places
 from ui.mask_strip import Span, carried
@@ -88,7 +87,7 @@ def _opening(scene: Scene, queries: Sequence[Unit], keys: Sequence[Unit]) -> tup
         sides = [[unit.label for unit in units] for units in (queries, keys)]
         if all(word in labels for word, labels in zip(words, sides, strict=True)):
             return sides[0].index(words[0]), sides[1].index(words[1])
-    return engine().derived(("a pair worth seeing", *measured.of_run(scene)), lambda: pair_worth_seeing(scene.run))
+    return engine().derived(("a pair worth seeing", *scene.run_key), lambda: pair_worth_seeing(scene.run))
 
 
 def _strip(label: str, units: Sequence[Unit], place: int, chosen: Callable[[int], None]) -> None:

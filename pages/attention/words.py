@@ -97,9 +97,8 @@ def _filtered(scene: Scene, layer: int, head: int) -> Filtered:
 def _mean_of_all(scene: Scene) -> FloatArray:
     """Computed once per text and model, whatever the filter."""
     run = scene.run
-    text = (run.model.id, run.model.revision, run.stack, *scene.texts.values(), run.n_tokens, run.n_keys)
     return engine().derived(
-        ("mean of all heads", text, scene.value_weighted),
+        ("mean of all heads", *scene.run_key, scene.value_weighted),
         lambda: combine(run, _heads(run), "mean", value_weighted=scene.value_weighted),
     )
 

@@ -9,10 +9,11 @@ import streamlit as st
 from model_zoo import DEFAULT_MODEL
 from pages.attention import words
 from pages.attention.scene import Scene
-from ui import address, figures
+from ui import figures
 from ui.appearance import is_dark
 from ui.field import Field, place
 from ui.messages import as_text
+from ui.widgets import page_link
 from viz.predictions import predictions
 from web.engine import engine
 
@@ -53,9 +54,11 @@ def _guessing() -> None:
     hidden = engine().masked_text(DEFAULT_MODEL, _GUESSED, (_HIDDEN,))
     st.markdown(f"**What was hidden?** {as_text(hidden)}")
     figures.show(predictions(answer, dark=is_dark()), "guesses", "guesses")
-    st.page_link(
-        "pages/masked_words/page.py",
-        label="Hide words of your own",
-        icon=":material/password:",
-        query_params=address.link("masked_words", text=_GUESSED, model=DEFAULT_MODEL, masks=(_HIDDEN,)),
+    page_link(
+        "masked_words",
+        "Hide words of your own",
+        ":material/password:",
+        text=_GUESSED,
+        model=DEFAULT_MODEL,
+        masks=(_HIDDEN,),
     )

@@ -14,31 +14,31 @@ import streamlit as st
 from model_zoo.types.wording import counted
 from pages.home import at_work
 from pages.learn.lessons import LESSONS
-from ui import address, figures
+from ui import figures
 from ui.lesson_links import LessonLink
 from ui.messages import failures_as_messages
 from ui.page import Page
+from ui.widgets import page_link
 
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """A way into the app: the page it leads to, and what its address sets there."""
+    """A way into the app: the page it leads to, and the fields that it sets there, by their names."""
 
     title: str
     icon: str
     page: str
-    query: Mapping[str, str]
+    values: Mapping[str, Any]
     about: str
 
 
 def _entrances() -> tuple[Entrance, ...]:
-    example = at_work.LOOKING
     return (
         Entrance(
             "I am new",
             ":material/waving_hand:",
             "learn",
-            address.link("learn", lesson="pieces"),
+            {"lesson": "pieces"},
             f"{counted(len(LESSONS), 'short lesson')}: follow your own sentence through the whole of a model. Look, "
             "guess, and see.",
         ),
@@ -54,7 +54,7 @@ def _entrances() -> tuple[Entrance, ...]:
             "I do research",
             ":material/biotech:",
             "attention",
-            address.link("attention", **(example | {"view": "heads"})),
+            at_work.LOOKING | {"view": "heads"},
             "Every head measured and named by stated rules, every number to save with its model and revision.",
         ),
     )
@@ -65,12 +65,7 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
     alive = st.container(key="alive")
     for column, entrance in zip(st.columns(3), _entrances(), strict=True):
         with column.container(border=True, height="stretch", key=f"card {entrance.title}"):
-            st.page_link(
-                pages[entrance.page].path,
-                label=f"**{entrance.title}**",
-                icon=entrance.icon,
-                query_params=dict(entrance.query),
-            )
+            page_link(entrance.page, f"**{entrance.title}**", entrance.icon, **entrance.values)
             st.markdown(entrance.about)
     lesson, answers = st.columns(2, gap="large")
     with lesson:
@@ -85,7 +80,7 @@ def _what_pages_answer(pages: Mapping[str, Page[Any]]) -> None:
     st.header("What each page answers", anchor=False)
     for page in pages.values():
         with st.container(gap=None):
-            st.page_link(page.path, label=f"**{page.title}**", icon=page.icon)
+            page_link(page.name, f"**{page.title}**", page.icon)
             st.markdown(f"{page.question} {page.how}")
 
 
@@ -105,5 +100,5 @@ def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
         with st.expander(heading):
             for page, link in links:
                 with st.container(gap=None):
-                    st.page_link(page.path, label=f"**{link.title}**", icon=page.icon, query_params=page.query_of(link))
+                    page_link(page.name, f"**{link.title}**", page.icon, **page.values_of(link))
                     st.markdown(link.question)

@@ -11,6 +11,7 @@ from analysis.probing import LayerResult, StructuralTask
 from jobs.study import Finished, FoundTrees, Key, Results, Study
 from model_zoo import registry
 from model_zoo.errors import NotDownloaded
+from model_zoo.types import duration
 from pages.layers import own_data
 from pages.layers.choice import Choice
 from ui import precomputed
@@ -160,7 +161,8 @@ def _must_be_run(choice: Choice, missing: Sequence[Key]) -> str:
             entries = min(asked.rank or spec.width, spec.width) * spec.width
             a_layer = _SECONDS_A_TREE + _SECONDS_A_TREE_AND_ENTRY * entries
             seconds += sentences / len(missing) * (spec.layers + 1) * a_layer
-        takes = f"running {task} takes {_in_words(seconds)} on two processor cores"
+        roughly = "a few seconds" if seconds < 10 else f"about {duration(round(seconds, -1))}"
+        takes = f"running {task} takes {roughly} on two processor cores"
         if not engine().has(choice.model):
             takes += ", once the model is downloaded"
     return f"There are no results yet for {_titles(choice, missing)} with this model and these settings; {takes}."
@@ -169,17 +171,6 @@ def _must_be_run(choice: Choice, missing: Sequence[Key]) -> str:
 def _titles(choice: Choice, keys: Sequence[Key]) -> str:
     """What the screen calls these tasks: "A, B and C"."""
     return enumerated(choice.titles[choice.tasks[key].name] for key in keys)
-
-
-def _in_words(seconds: float) -> str:
-    """A time as a rough one."""
-    if seconds < 10:
-        return "a few seconds"
-    if seconds < 90:
-        return f"about {round(seconds, -1):.0f} seconds"
-    if seconds < 90 * 60:
-        return f"about {seconds / 60:.0f} minutes"
-    return f"about {seconds / 3600:.0f} hours"
 
 
 def _standings(study: Study) -> None:

@@ -10,11 +10,11 @@ from pages.masked_words import words
 from pages.masked_words.fields import HEAD, MASK
 from pages.masked_words.scene import Scene, send_away
 from ui import figures
-from ui.address import link
 from ui.appearance import is_dark
 from ui.mask_strip import one_mask
 from ui.messages import as_text
 from ui.page import View, lacking
+from ui.widgets import page_link
 from viz.layer_attention import layer_attention
 from web.engine import engine
 
@@ -49,16 +49,16 @@ def draw(scene: Scene) -> None:
     send_away(scene, written)
     with st.container(horizontal=True, gap="small"):
         for look in focus.strongest(weights, run, position):
-            st.page_link(
-                "pages/attention/page.py",
-                label=as_text(
-                    f"layer {look.layer + 1}, head {look.head + 1}: {run.encoding.tokens[look.key]} {look.weight:.0%}"
-                ),
-                icon=":material/visibility:",
-                query_params=link(
-                    "attention", text=written, pair="", model=scene.model, layer=look.layer + 1, head=look.head + 1
-                ),
-                width="content",
+            layer, head = look.layer + 1, look.head + 1
+            page_link(
+                "attention",
+                as_text(f"layer {layer}, head {head}: {run.encoding.tokens[look.key]} {look.weight:.0%}"),
+                ":material/visibility:",
+                text=written,
+                pair="",
+                model=scene.model,
+                layer=layer,
+                head=head,
             )
     said = "What a mask looks at does not by itself explain what it is filled with."
     if run.model.cross_attention:

@@ -9,9 +9,9 @@ from analysis import focus
 from model_zoo.types import AttentionRun
 from pages.next_sentence.scene import Scene
 from ui import figures, notes
-from ui.address import link
 from ui.appearance import is_dark
 from ui.page import View
+from ui.widgets import page_link
 from viz.head_map import head_map
 from web.engine import engine
 
@@ -35,19 +35,16 @@ def draw(scene: Scene) -> None:
 def _links(run: AttentionRun, share: np.ndarray, direction: str) -> None:
     for place in np.argsort(-share, axis=None, kind="stable")[:_STRONGEST]:
         layer, head = (int(index) for index in np.unravel_index(place, share.shape))
-        st.page_link(
-            "pages/attention/page.py",
-            label=f"layer {layer + 1}, head {head + 1}: {share[layer, head]:.1%}",
-            icon=":material/visibility:",
-            query_params=link(
-                "attention",
-                text=run.encoding.text,
-                pair=run.encoding.text_pair or "",
-                model=run.model.id,
-                layer=layer + 1,
-                head=head + 1,
-                direction=direction,
-            ),
+        page_link(
+            "attention",
+            f"layer {layer + 1}, head {head + 1}: {share[layer, head]:.1%}",
+            ":material/visibility:",
+            text=run.encoding.text,
+            pair=run.encoding.text_pair or "",
+            model=run.model.id,
+            layer=layer + 1,
+            head=head + 1,
+            direction=direction,
         )
 
 

@@ -21,6 +21,7 @@ from ui import address, figures, notes, save, widgets
 from ui.field import Field, count, optional
 from ui.messages import as_text, failures_as_messages
 from ui.page import View
+from ui.widgets import page_link
 from viz import compare
 from viz.head_map import head_map
 from viz.heatmap import heatmap
@@ -185,10 +186,9 @@ def _links(found: Tuned, run: AttentionRun, layer: int, head: int) -> None:
     state = {"text": run.encoding.text, "pair": run.encoding.text_pair or "", "layer": layer + 1, "head": head + 1}
     if max(len(str(value)) for value in state.values()) > address.LONGEST_VALUE:
         return
-    after = address.link("attention", model=found.id, **state)
-    st.page_link("pages/attention/page.py", label="After, on Attention", query_params=after)
-    both = address.link("compare", models=(found.base, found.id), view="attention", head_2=head + 1, **state)
-    st.page_link("pages/compare/page.py", label="Both, on Compare", query_params=both)
+    page_link("attention", "After, on Attention", model=found.id, **state)
+    both = (found.base, found.id)
+    page_link("compare", "Both, on Compare", models=both, view="attention", head_2=head + 1, **state)
 
 
 def heads_of_layer(before: AttentionRun, after: AttentionRun, layer: int) -> bytes:

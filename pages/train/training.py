@@ -15,9 +15,10 @@ from pages.train import curves, examples, running
 from pages.train.scene import Scene
 from training.finetuning.folder import copy, learnt
 from training.finetuning.scores import MEASURES
-from ui import address, figures, save
+from ui import figures, save
 from ui.messages import as_text
 from ui.page import View
+from ui.widgets import page_link
 from web.engine import engine
 from web.settings import settings
 
@@ -82,11 +83,8 @@ def _to_take_away(run: Run) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             for page, title in (("attention", "Attention"), ("layers", "Layers")):
-                st.page_link(
-                    f"pages/{page}/page.py", label=f"Open on {title}", query_params=address.link(page, model=run.id)
-                )
-            both = address.link("compare", models=(found.base, run.id))
-            st.page_link("pages/compare/page.py", label="Compare with before", query_params=both)
+                page_link(page, f"Open on {title}", model=run.id)
+            page_link("compare", "Compare with before", models=(found.base, run.id))
             name = re.sub(r"[^\w.-]+", "-", f"{found.data.title.lower()}-{os.path.basename(found.base)}").lstrip(".-")
             save.model(
                 "Save the model",

@@ -13,6 +13,7 @@ from analysis.effects import changes, recovered
 from model_zoo import Engine
 from model_zoo.types import METHODS, Change, TargetAnswer
 from pages import PAGES
+from ui import address
 from ui.lesson_links import LessonLink
 from ui.page import Page
 
@@ -21,9 +22,14 @@ LINKS = [(page, link) for page in PAGES if page.lesson_links for link in page.le
 TIRED = "The cat sat on the mat because it was tired."
 
 
+def query_of(page: Page, link: LessonLink) -> dict[str, str]:
+    """What the address of a link has behind the page."""
+    return address.link(page.name, **page.values_of(link))
+
+
 @pytest.mark.parametrize(("page", "link"), LINKS, ids=[link.title for _, link in LINKS])
 def test_a_link_opens_what_it_names(page: Page, link: LessonLink, open_page: Callable[..., AppTest]) -> None:
-    app = open_page(page.path, **page.query_of(link))
+    app = open_page(page.path, **query_of(page, link))
     assert not app.exception
     assert not app.error
     assert not app.warning
@@ -48,7 +54,7 @@ def test_one_link_after_the_other(visitor: Callable[..., Visitor]) -> None:
         assert not said, (link.title, said)
         shown = {field: here.value(field.key, field.default) for field in page.lesson_links.state(link)}
         written = {f.name: f.codec.write(tuple(v) if isinstance(v, list) else v) for f, v in shown.items()}
-        assert written == page.query_of(link), link.title
+        assert written == query_of(page, link), link.title
         here.go("pages/home/page.py")
 
 
@@ -64,13 +70,13 @@ def test_the_mask_is_where_the_question_leads(
 ) -> None:
     """The text is changed as the question says; where that changes the hidden word, it is clicked again."""
     ((page, link),) = [(page, link) for page, link in LINKS if link.title == title]
-    here = visitor(page.path, **page.query_of(link))
+    here = visitor(page.path, **query_of(page, link))
     here.use(here.widget("text"), typed)
     if clicked is not None:
         assert f"click “{clicked}”" in link.question
         strip = here.widget("mask_strip")
         here.use(strip, (next(word for word in strip.options if clicked in word),))  # type: ignore[attr-defined]
-    assert dict(here.address.query)["masks"] == page.query_of(link)["masks"]
+    assert dict(here.address.query)["masks"] == query_of(page, link)["masks"]
 
 
 def test_home_offers_every_one(open_page: Callable[..., AppTest]) -> None:

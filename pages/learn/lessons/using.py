@@ -26,9 +26,9 @@ from training.finetuning.predict import Predict
 from training.finetuning.results import Classified, Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui import address
 from ui.appearance import is_dark
 from ui.messages import as_text
+from ui.widgets import page_link
 from ui.work import watch
 from viz.predictions import percent
 from viz.training_curves import Curve, scores
@@ -396,8 +396,7 @@ class Inside(UsingStep):
             return
         pictures.bars("moved", list(moved), [("1 − cosine before and after", list(moved.values()))], written=".3f")
         if self.tuned is not None:
-            both = address.link("compare", models=(self.tuned.base, self.tuned.id))
-            st.page_link("pages/compare/page.py", label="Before and after, on Compare", query_params=both)
+            page_link("compare", "Before and after, on Compare", models=(self.tuned.base, self.tuned.id))
 
     def why(self) -> str:
         moved, apart = self.moved, self.turned

@@ -1,0 +1,23 @@
+"""Numbers as one says them."""
+
+from __future__ import annotations
+
+import pytest
+
+from model_zoo.types import duration
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.0, "1 second"),
+        (39.6, "40 seconds"),
+        (89.0, "89 seconds"),
+        (119.0, "2 minutes"),
+        (600.0, "10 minutes"),
+        (5_399.0, "90 minutes"),
+        (40_000.0, "11 hours"),
+    ],
+)
+def test_a_time_is_said_in_whole_numbers(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
