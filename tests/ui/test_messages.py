@@ -16,7 +16,7 @@ from pages.attention import lines
 from pages.attention.fields import SHOWN_VIEW
 from pages.attention.scene import Scene
 from pages.compare import predictions
-from ui import messages, widgets
+from ui import address, messages
 from ui.widgets import LAYER
 from web.failures import unforeseen
 from web.settings import Settings
@@ -90,7 +90,7 @@ def test_a_callback_that_fails_is_told_as_a_page_is(
     here = visitor("pages/attention/page.py", text=SECRET)
     before = unforeseen().n
     with monkeypatch.context() as broken, caplog.at_level(logging.ERROR, logger="ui.messages"):
-        broken.setattr(widgets, "put", fails)
+        broken.setattr(address, "put", fails)
         here.use(here.widget("example A verb and its subject"), None)
     assert [element.type for element in here.tree.main.children.values()] == ["error", "button"]
     assert "(ValueError, tests/ui/test_messages.py, line " in unescaped(here)
