@@ -12,8 +12,7 @@ import pytest
 from analysis.probing.grammar import listed
 from training.finetuning.data import SPLITS, BuiltIn, Labelled, check
 from training.finetuning.sets import acceptability, inference, sentiment
-from training.finetuning.sets.inference.frames import FRAMES, POOLS
-from training.finetuning.sets.inference.of_one import FRAMES_OF_ONE
+from training.finetuning.sets.inference.frames import FRAMES, FRAMES_OF_ONE, POOLS
 from training.finetuning.writing import Deck, written
 
 SETS = {module.SET.name: module.SET for module in (sentiment, acceptability, inference)}

@@ -1,14 +1,32 @@
-"""How the built-in sets are written: templates with slots, and decks of words to fill them from."""
+"""How the built-in sets are written: texts in files, templates with slots, and decks of words to fill them from."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
 
+from training.finetuning.data import SPLITS, Split
+
 T = TypeVar("T")
+
+_SEED = 15
+
+
+def generator(split: Split) -> np.random.Generator:
+    """The random numbers that a set draws the items of a split by: always the same."""
+    return np.random.default_rng((_SEED, SPLITS.index(split)))
+
+
+def blocks(module: str, name: str) -> list[list[str]]:
+    """The blocks of lines, with an empty line between two, of ``name.txt`` beside a module, which is given by its
+    ``__file__``.
+    """
+    text = Path(module).with_name(f"{name}.txt").read_text(encoding="utf-8")
+    return [block.splitlines() for block in text.strip().split("\n\n")]
 
 
 class Deck(Generic[T]):

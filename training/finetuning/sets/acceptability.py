@@ -8,16 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
-import numpy as np
-
 from analysis.probing.grammar import ADJECTIVES, ADVERBS, PEOPLE, PLACES, THINGS, TRANSITIVE, listed
-from training.finetuning.data import SPLITS, BuiltIn, Labelled, Split
-from training.finetuning.writing import Deck, shuffled, written
+from training.finetuning.data import BuiltIn, Labelled, Split
+from training.finetuning.writing import Deck, generator, shuffled, written
 
 T = TypeVar("T")
 
 LABELS: Final = ("unacceptable", "acceptable")
-_SEED = 15
 _PAIRS: Final[Mapping[Split, int]] = {"train": 280, "dev": 40, "test": 80}
 
 # Without an article these can be names (King, Uncle), titles or masses (some rope), which would be acceptable.
@@ -237,7 +234,7 @@ def _words(words: Sequence[T], split: Split) -> list[T]:
 
 
 def _items(split: Split) -> tuple[Labelled, ...]:
-    rng = np.random.default_rng([_SEED, SPLITS.index(split)])
+    rng = generator(split)
     people, things = (
         Deck(rng, _words([noun for noun in nouns if noun.singular not in _NOT_COMMON], split))
         for nouns in (PEOPLE, THINGS)

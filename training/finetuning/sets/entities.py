@@ -8,14 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import OUTSIDE, SPLITS, BuiltIn, Split, Tagged
-from training.finetuning.writing import Deck, shuffled
+from training.finetuning.data import OUTSIDE, BuiltIn, Split, Tagged
+from training.finetuning.writing import Deck, generator, shuffled
 
 TYPES: Final = ("ORGANIZATION", "PERSON", "PLACE")
 LABELS: Final = (OUTSIDE, *(f"{mark}-{type_}" for type_ in TYPES for mark in "BI"))
 _COUNTS: Final[Mapping[Split, int]] = {"train": 280, "dev": 40, "test": 80}
 _WITHOUT = 0.1  # of the sentences hold no entity
-_SEED = 15
 _SLOT = re.compile(r"\{([plo])\}")
 _TYPES = {"p": "PERSON", "l": "PLACE", "o": "ORGANIZATION"}
 
@@ -189,7 +188,7 @@ def _filled(template: str, decks: Mapping[str, Deck[str]], rng: np.random.Genera
 
 
 def _items(split: Split) -> tuple[Tagged, ...]:
-    rng = np.random.default_rng((_SEED, SPLITS.index(split)))
+    rng = generator(split)
     decks = {
         "first": Deck(rng, FIRST[split]),
         "last": Deck(rng, LAST[split]),

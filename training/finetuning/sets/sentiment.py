@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from training.finetuning.data import SPLITS, BuiltIn, Labelled, Split
-from training.finetuning.writing import Deck, shuffled, written
+from training.finetuning.data import BuiltIn, Labelled, Split
+from training.finetuning.writing import Deck, generator, shuffled, written
 
 LABELS: Final = ("negative", "positive")
-_SEED = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +282,7 @@ _WRITINGS: Final = {"train": _TRAIN, "dev": _DEV, "test": _TEST}
 
 def _items(split: Split) -> tuple[Labelled, ...]:
     writing = _WRITINGS[split]
-    rng = np.random.default_rng([_SEED, SPLITS.index(split)])
+    rng = generator(split)
 
     def deck(words: str) -> Deck[str]:
         return Deck(rng, words.split())
@@ -364,7 +361,6 @@ embedded/bert: they tell how models and settings compare here, not how well any 
 """,
     items=_items,
     labels=LABELS,
-    measure="accuracy",
     tries=(
         ("The museum was a pleasure from the first room to the last.", None),
         ("I wanted to like this album, but I fell asleep twice.", None),

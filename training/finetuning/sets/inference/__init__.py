@@ -8,13 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from training.finetuning.data import SPLITS, BuiltIn, Labelled, Split
-from training.finetuning.sets.inference.frames import FRAMES, POOLS, Frame
-from training.finetuning.sets.inference.of_one import FRAMES_OF_ONE
-from training.finetuning.writing import Deck, shuffled, written
+from training.finetuning.data import BuiltIn, Labelled, Split
+from training.finetuning.sets.inference.frames import FRAMES, FRAMES_OF_ONE, POOLS, Frame
+from training.finetuning.writing import Deck, generator, shuffled, written
 
 LABELS: Final = ("contradiction", "entailment", "neutral")
-_SEED = 15
 _EACH: Final[Mapping[Split, tuple[int, int]]] = {"train": (1, 4), "dev": (1, 4), "test": (1, 2)}
 """Groups that a frame makes: one of three, and one of one."""
 _DENIES: Final = 4
@@ -45,7 +43,7 @@ def _group(frame: Frame, premise: str, words: dict[str, str], denied: bool, clus
     three = [words[slot] for slot in "xyz"]
     turns = [words | dict(zip("xyz", three[turn:] + three[:turn], strict=True)) for turn in range(3)]
     premises = [written(premise, turn) for turn in turns]
-    hypotheses = [written(frame.not_so if denied else frame.so, turn) for turn in turns]
+    hypotheses = [written(frame.negative if denied else frame.affirmative, turn) for turn in turns]
     return [
         Labelled(premises[one], hypotheses[other], _SAID[denied][(other - one) % 3], cluster)
         for one, other in product(range(3), repeat=2)
@@ -53,7 +51,7 @@ def _group(frame: Frame, premise: str, words: dict[str, str], denied: bool, clus
 
 
 def _items(split: Split) -> tuple[Labelled, ...]:
-    rng = np.random.default_rng([_SEED, SPLITS.index(split)])
+    rng = generator(split)
     decks = {name: Deck(rng, pool.split(", ")) for name, pool in POOLS[split].items()}
     items: dict[tuple[str, str | None], Labelled] = {}
     of_three, of_one = _EACH[split]
@@ -107,7 +105,6 @@ whether it is mentioned) was balanced.
 """,
     items=_items,
     labels=LABELS,
-    measure="accuracy",
     tries=(
         ("Nobody in the valley has a telephone.", "Everybody in the valley has a telephone."),
         ("Alfred forgave Rosa, Hugo did not, and nobody has heard from Irene.", "Alfred forgave Rosa."),

@@ -10,7 +10,7 @@ import numpy as np
 
 from training.finetuning.data import SPLITS, BuiltIn, PassageQuestion, Split
 from training.finetuning.sets.questions.topics import TIME, Deed, Fact, Slot, Topic, listed, read
-from training.finetuning.writing import Deck, shuffled
+from training.finetuning.writing import Deck, generator, shuffled
 
 _PASSAGES: Final[Mapping[Split, int]] = {"train": 228, "dev": 20, "test": 60}
 _TOLD = 4  # deeds of a passage; one fact of the topic or two are told of two people each, and some are left out
@@ -22,7 +22,6 @@ _AT_A_TIME = 0.4  # share of the facts of which is told when, in place of their 
 _IN_FRONT = 0.4  # share of the times that stand first
 _STANDS_THERE = 0.5  # share of the questions on facts left out that ask of somebody whom the passage names
 _UNTOLD = 0.5  # share of the unanswered questions that are on a fact that is told, where there is one of their sort
-_SEED = 15
 
 NAMES: Final[Mapping[Split, tuple[str, ...]]] = {
     "train": listed(
@@ -145,7 +144,7 @@ class _Writer:
 
 
 def _items(split: Split) -> tuple[PassageQuestion, ...]:
-    rng = np.random.default_rng((_SEED, SPLITS.index(split)))
+    rng = generator(split)
     names = Deck(rng, NAMES[split])
     writers = [_Writer(topic, names, rng) for topic in TOPICS[split]]
     items = [item for number in range(_PASSAGES[split]) for item in writers[number % len(writers)].items()]

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final, Literal
 
 from training.finetuning.data import Split
+from training.finetuning.writing import blocks
 
 Slot = Literal["who", "what", "way"]
 
@@ -126,8 +126,7 @@ class Deed:
 
 def read(split: Split) -> tuple[Topic, ...]:
     """The topics of a split, in the order of its file."""
-    text = Path(__file__).with_name(f"{split}.txt").read_text(encoding="utf-8")
-    return tuple(_topic(block.splitlines()) for block in text.strip().split("\n\n"))
+    return tuple(map(_topic, blocks(__file__, split)))
 
 
 def _topic(lines: list[str]) -> Topic:
