@@ -17,7 +17,9 @@ from model_zoo.types import STACKS
 if TYPE_CHECKING:
     from typing import Self
 
-    from model_zoo.loading import LoadedModel
+    from model_zoo.loading import LoadedModel as LoadedModel
+else:
+    LoadedModel = Any  # questions are made and sent where no torch is; only their annotations name it
 
 Result = TypeVar("Result")
 Piece = TypeVar("Piece")

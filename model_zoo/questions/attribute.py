@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Question, normalize
+from model_zoo.question import LoadedModel, Question, normalize
 from model_zoo.questions.intervene import check_aim
 from model_zoo.types import MEASURES, METHODS, Attribution, Measure, Method, TargetAnswer
-
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
 
 MOST_STEPS = 1024
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, check_top_k, normalize
+from model_zoo.question import LoadedModel, Question, check_top_k, normalize
 from model_zoo.types import Shift
-
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from model_zoo.question import Question, check_lengths, normalize
+from model_zoo.question import LoadedModel, Question, check_lengths, normalize
 from model_zoo.types import COST_LENGTHS, CostSubject
-
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from model_zoo.question import Question
+from model_zoo.question import LoadedModel, Question
 from model_zoo.types import ModelInfo
-
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question
+from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Anatomy
-
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)

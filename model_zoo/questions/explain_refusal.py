@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.question import Question
-
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
+from model_zoo.question import LoadedModel, Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, check_top_k, normalize
+from model_zoo.question import LoadedModel, Question, check_top_k, normalize
 from model_zoo.types import MaskPrediction
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from model_zoo.loading import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Streamed, check_top_k, normalize
+from model_zoo.question import LoadedModel, Streamed, check_top_k, normalize
 from model_zoo.types import READS, VALUES, Change, Effects, TargetAnswer, Value
-
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
 
 MOST_CHANGES = 20_000
 

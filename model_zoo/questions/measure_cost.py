@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from model_zoo.errors import ModelZooError
-from model_zoo.question import Comparison, check_lengths, normalize
+from model_zoo.question import Comparison, Lease, check_lengths, normalize
 from model_zoo.types import COST_LENGTHS, CostEvent, CostFailure
-
-if TYPE_CHECKING:
-    from model_zoo.question import Lease
 
 COST_REPEATS = 15
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from model_zoo.question import Question, check_top_k
+from model_zoo.question import LoadedModel, Question, check_top_k
 from model_zoo.types import Neighbour
-
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)

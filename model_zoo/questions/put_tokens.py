@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
-from model_zoo.question import Question, normalize
-
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
+from model_zoo.question import LoadedModel, Question, normalize
 
 
 @dataclass(frozen=True, slots=True)

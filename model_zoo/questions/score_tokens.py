@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Question, normalize
+from model_zoo.question import LoadedModel, Question, normalize
 from model_zoo.types import SCHEMES, Scheme, TokenScores
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from model_zoo.loading import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import Question, check_top_k
+from model_zoo.question import LoadedModel, Question, check_top_k
 from model_zoo.types import TrainingStep
-
-if TYPE_CHECKING:
-    from model_zoo.loading import LoadedModel
 
 
 @dataclass(frozen=True, slots=True)
