@@ -19,6 +19,7 @@ import pytest
 import torch
 from loopback_hub import Hub, point_to, running_hub
 from published import LAYOUTS, Publication, write
+from quickness import held_quick, mark_quick
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from transformers import AutoTokenizer
@@ -53,6 +54,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(
             "subject", [*tiny, through_a_hub, *(pytest.param(m, id=m.id) for m in models)], indirect=True
         )
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_quick(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with held_quick(item):
+        return (yield)
 
 
 class OneOfEach(LoadScopeScheduling):

@@ -54,6 +54,7 @@ def copy(tmp_path: Path) -> Path:
     return target
 
 
+@pytest.mark.slow
 def test_everything_the_document_adds_is_found(copy: Path) -> None:
     assert len(FILES) >= 7
     for name, content in FILES.items():

@@ -135,6 +135,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_image_answers_and_writes_nothing_but_temporary_files(image: Path, tmp_path: Path) -> None:
     temporary, home = tmp_path / "tmp", tmp_path / "home"
     temporary.mkdir()
@@ -160,6 +161,7 @@ def test_the_image_answers_and_writes_nothing_but_temporary_files(image: Path, t
     assert not [path for path in image.rglob("*") if path.name == "__pycache__"]
 
 
+@pytest.mark.slow
 def test_the_app_starts_without_what_only_questions_need() -> None:
     code = (
         "import sys, pages, web.app; heavy = {'torch', 'transformers', 'sklearn', 'bertviz'} & set(sys.modules); "

@@ -19,6 +19,7 @@ def test_there_are_twelve_recipes_and_each_is_one_block_with_its_output() -> Non
     assert all(len(_CODE.findall(recipe)) == recipe.count("```python") == 1 for recipe in RECIPES.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_prints_what_stands_under_it(name: str) -> None:
     ((code, expected),) = _CODE.findall(RECIPES[name])

@@ -196,6 +196,7 @@ def slow_words(text: str, encodings: Sequence[Encoding]) -> list[str]:
     return [text[start:stop].strip() for start, stop in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(cuttings())
 def test_any_cutting_gives_the_finest_words_all_agree_on(drawn: tuple[str, list[Encoding]]) -> None:
@@ -210,6 +211,7 @@ def test_any_cutting_gives_the_finest_words_all_agree_on(drawn: tuple[str, list[
     assert again.units[0] == again.units[1]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(cuttings(), st.data())
 def test_dropped_characters_and_cut_texts_leave_every_token_in_one_word_or_none(

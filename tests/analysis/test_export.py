@@ -55,6 +55,7 @@ AWKWARD = [
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # a busy machine is no failure
 @given(st.lists(st.sampled_from(AWKWARD) | ANY_TEXT, min_size=2, max_size=6), FILTERS, st.integers(0, 2**32 - 1))
 def test_csv_and_npz_hold_the_numbers_of_the_view(words: list[str], chosen: Filter, seed: int) -> None:
@@ -250,6 +251,7 @@ def test_a_column_of_nothing_but_numbers_keeps_its_texts(tokens: list[str], show
     assert texts_of(read(data)["token"]) == tokens
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.sampled_from(TOKENS) | ANY_TEXT | st.text("0123456789.eE+-' \tnaifTRUEtrufls", max_size=5), min_size=1)

@@ -98,6 +98,7 @@ def test_rows_have_the_numbers_of_their_lines() -> None:
     assert rows('\na;b\n\n"x\ny";z\n;\n1;2') == [(2, ["a", "b"]), (4, ["x\ny", "z"]), (7, ["1", "2"])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -116,6 +117,7 @@ def test_tables_beyond_a_limit_are_refused_with_the_line(text: str, message: str
         rows(text)
 
 
+@pytest.mark.slow
 def test_as_many_rows_as_allowed_are_read() -> None:
     assert len(rows("a\n" + "x\n" * files.MAX_ROWS)) == files.MAX_ROWS + 1
 

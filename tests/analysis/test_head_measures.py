@@ -127,6 +127,7 @@ def test_a_model_without_a_token_in_front_has_no_first() -> None:
     np.testing.assert_array_equal(table.measures.separator, table.measures.delimiter)
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # a busy machine is no failure
 @given(
     st.lists(st.sampled_from("aabcdefg"), min_size=2, max_size=6),

@@ -105,6 +105,7 @@ def test_of_vectors_that_are_all_the_same_nothing_is_left() -> None:
     assert vectors.mean_of_pairs(vectors.shared_by(same).removed(same)) == 0
 
 
+@pytest.mark.slow
 def test_agreement_is_scipys_spearman_with_an_interval_like_that_of_its_bootstrap() -> None:
     rng = np.random.default_rng(0)
     gold = rng.integers(6, size=80).astype(float)

@@ -31,6 +31,7 @@ def _through_a_browser(query: dict[str, str]) -> dict[str, str]:
     return dict(parse_qsl(text, keep_blank_values=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_any_link_is_read_or_refused_in_one_sentence_a_field(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [field.name for field in page.all_fields] + list(old_links.OLD.get(page.name, ()))

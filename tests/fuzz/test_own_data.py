@@ -130,6 +130,7 @@ def _bytes(kind: Kind) -> st.SearchStrategy[bytes]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_bytes_are_read_or_refused_with_a_sentence(kind: Kind) -> None:
     n_read = 0

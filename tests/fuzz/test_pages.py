@@ -19,6 +19,7 @@ from pages import PAGES
 _TYPED = (TEXTS | TYPED).map(lambda text: text.encode("utf-8", "replace").decode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_anything_can_be_typed_into_every_page(
     page: Any, visitor: Callable[..., Visitor], checkpoint: Callable[[str], Path]

@@ -92,6 +92,7 @@ def test_every_field_of_a_question_is_made(kind: type[Any]) -> None:
     assert {field.name for field in dataclasses.fields(kind)} - {"model", "models"} <= set(FIELDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
 def test_any_question_is_answered_or_refused_with_a_sentence(
     kind: type[Any], engine: Engine, checkpoint: Callable[[str], Path], bilstm: str

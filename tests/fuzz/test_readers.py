@@ -102,6 +102,7 @@ DATA: st.SearchStrategy[bytes] = st.one_of(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_any_file_is_read_or_refused_with_a_sentence(reader: str) -> None:
     def check(data: bytes) -> None:

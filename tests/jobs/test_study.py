@@ -88,6 +88,7 @@ def test_an_unforeseen_failure_ends_the_run_with_a_sentence(caplog: pytest.LogCa
     assert "unexpected failure" in caplog.text
 
 
+@pytest.mark.slow
 def test_two_runs_take_turns() -> None:
     """A short run is not kept waiting until a long one that began before it is over."""
     gate = Gate()

@@ -39,6 +39,7 @@ def run(job: Tuning) -> None:
         job.advance()
 
 
+@pytest.mark.slow
 def test_the_last_models_of_a_visit_are_kept(engine: Engine, bert: str) -> None:
     made: list[Training] = []
     for _ in range(MOST_KEPT + 2):

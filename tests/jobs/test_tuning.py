@@ -101,6 +101,7 @@ class Reserving:
         monkeypatch.setattr(engine, "stream", stream)
 
 
+@pytest.mark.slow
 def test_what_finds_no_room_beside_others_waits_for_one_of_them(bert: str, monkeypatch: pytest.MonkeyPatch) -> None:
     small = Engine("cpu", model_bytes=60_000_000)  # a training of the tiny model takes 20 MB and a little
     reserving = Reserving(small, monkeypatch)
@@ -111,6 +112,7 @@ def test_what_finds_no_room_beside_others_waits_for_one_of_them(bert: str, monke
     small.close()
 
 
+@pytest.mark.slow
 def test_trainings_of_others_wait_for_each_other_and_leave_room_for_pages(bert: str) -> None:
     small = Engine("cpu", model_bytes=60_000_000)  # of which trainings take three quarters: two of the tiny model
     worker, jobs = Worker(), [Tuning(small, [candidate(str(seed), bert, seed=seed)]) for seed in range(4)]
@@ -149,6 +151,7 @@ def test_a_failure_is_a_sentence_and_the_others_go_on(
     assert job.share == 1
 
 
+@pytest.mark.slow
 def test_a_student_begins_when_its_teacher_has_ended_and_learns_what_it_says(engine: Engine, bert: str) -> None:
     student = "embedded/tinybert"  # which has no dropout
     candidates = [
@@ -214,6 +217,7 @@ def test_without_its_teacher_a_student_fails_too(engine: Engine, bert: str, chec
     assert job.runs[2].tuned is not None
 
 
+@pytest.mark.slow
 def test_what_was_stopped_goes_on_and_ends_alike(engine: Engine, bert: str) -> None:
     candidates = [candidate("a", bert), candidate("b", bert, seed=1)]
     straight = advance(Tuning(engine, candidates))

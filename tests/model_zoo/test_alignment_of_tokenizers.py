@@ -87,6 +87,7 @@ def test_every_family_shares_the_words_of_bert(name: str, tokenizer_of: Callable
         assert sum(unit.stop - unit.start for unit in units) == encoding.special.count(False)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     names=st.permutations(["bert", "roberta", "xlm-roberta", "albert", "t5", "gpt2"]),

@@ -36,6 +36,7 @@ def sentences(n: int) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_integrated_gradients_add_up_to_the_difference(model: str, engine: Engine) -> None:
     """Within 2% at the default steps; what the difference is by two runs of the engine's own."""

@@ -111,6 +111,7 @@ def test_sizes_of_a_config_within_a_config(checkpoint: Callable[[str], Path]) ->
             config_checks.refuse_config(whole, source)
 
 
+@pytest.mark.slow
 def test_a_config_that_fails_only_when_the_network_runs(tiny: Callable[..., str]) -> None:
     """It is refused when the model is loaded, and not with an error of torch on somebody's question."""
     engine = Engine("cpu")
@@ -161,6 +162,7 @@ NAMES = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(
     max_examples=300,
     deadline=10_000,

@@ -174,6 +174,7 @@ def with_rules(folder: Path, changes: dict[str, Any]) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -302,6 +303,7 @@ def test_a_folder_that_changes_between_find_and_load(copied: Path, checkpoint: C
     assert loading.load(sources.find(str(copied)), CPU).info.nsp is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "failure", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to ...")]
 )

@@ -53,6 +53,7 @@ def test_a_sound_checkpoint_has_no_failure(name: str, checkpoint: Callable[[str]
     assert line["seconds"] > 0
 
 
+@pytest.mark.slow
 def test_many_are_told_one_after_the_other_and_one_that_fails_stops_none(copied: Path, command: Command) -> None:
     (copied / "model.safetensors").write_bytes(b"broken")
     status, lines = command(
@@ -82,6 +83,7 @@ def test_a_model_on_the_hub_is_downloaded(
     assert (line["revision"], line["failed"]) == (COMMIT, None)
 
 
+@pytest.mark.slow
 def test_pickles_are_compared_as_they_were_converted(
     copied: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +104,7 @@ def test_a_config_that_does_not_say_its_network_is_read_as_the_engine_does(copie
     assert (status, line["failed"]) == (0, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("of", "changed", "told"),
     [
@@ -140,6 +143,7 @@ def test_whatever_transformers_stumbles_over_is_told_in_a_line(
     assert line["next_sentence"] is None
 
 
+@pytest.mark.slow
 def test_listed_is_every_model_of_the_registry_held_against_it(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,7 @@ def test_it_is_taken_instead_of_the_pickle(
     assert Engine("cpu").info(ID).parameters == info.parameters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

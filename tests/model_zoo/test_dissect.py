@@ -62,6 +62,7 @@ def check(engine: Engine, model: str, text: str, pair: str | None) -> None:
         close(found.scores[seen], scores[seen])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", SHIPPED)
 @pytest.mark.parametrize(("text", "pair"), TEXTS)
 def test_steps_by_hand_are_the_models_own_vectors(model: str, text: str, pair: str | None, engine: Engine) -> None:

@@ -83,6 +83,7 @@ def blocks(family: str, folder: Path, run: AttentionRun) -> Iterator[Block]:
             yield made_from.block(model, number, run.n_tokens, given, made)
 
 
+@pytest.mark.slow
 def test_all_that_enters_attention_is_what_the_familys_own_modules_make(case: tuple[str, Path], engine: Engine) -> None:
     family, folder = case
     for text, pair in TEXTS:
@@ -116,6 +117,7 @@ def test_all_that_enters_attention_is_what_the_familys_own_modules_make(case: tu
         assert number == N_LAYERS - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["deberta", "xlnet", "longformer"])
 def test_threads_catch_their_own_texts(name: str, checkpoint: Callable[[str], Path]) -> None:
     folder = str(checkpoint(name))

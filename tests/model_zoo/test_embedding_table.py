@@ -14,6 +14,7 @@ from model_zoo.errors import InvalidInput
 CAT = 4937
 
 
+@pytest.mark.slow
 def test_neighbours_are_those_of_the_table(engine: Engine) -> None:
     found = engine.nearest_tokens("embedded/bert", CAT, 5)
     with engine._memory.lease("embedded/bert") as loaded:

@@ -247,6 +247,7 @@ def test_100_000_characters(tokenizer_of: Callable[[str], Any]) -> None:
     assert (len(encoding), encoding.n_dropped) == (512, 25_002 - 512)
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(
     name=st.sampled_from(["bert", "roberta", "xlm-roberta", "albert", "xlnet", "t5", "gpt2", "deberta-v2"]),

@@ -27,6 +27,7 @@ def bytes_of(text: str) -> int:
     return 3 * N_LAYERS * WIDTH * 4 * (len(text.split()) + 2)
 
 
+@pytest.mark.slow
 def test_importing_the_engine_is_light() -> None:
     """The home page does not wait for torch: not for listing models, not for asking what is held."""
     code = """

@@ -29,6 +29,7 @@ from training.finetuning.results import Tuned
 LONGEST = 1024
 
 
+@pytest.mark.slow
 def test_every_model_does_what_is_said_of_it(subject: ModelSpec) -> None:
     engine = Engine("cpu")
     info = engine.info(subject.id)
@@ -223,6 +224,7 @@ def test_a_tiny_checkpoint_stands_for_every_model_on_the_hub(model: ModelSpec) -
     )
 
 
+@pytest.mark.slow
 def test_published_checkpoints_are_tested_when_asked_for_only(request: pytest.FixtureRequest) -> None:
     """With the option, by the same test as the tiny ones; without it they are not even collected."""
     published = {model.id for model in registry.MODELS.values() if model.hub_id}

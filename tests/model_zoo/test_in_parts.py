@@ -18,6 +18,7 @@ TEXT = "The cat sat on the mat because it was tired."
 Checkpoint = Callable[[str], Path]
 
 
+@pytest.mark.slow
 def test_one_text_with_other_words_hidden_is_filled_in_one_batch(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,6 +103,7 @@ def test_a_head_that_is_off_is_one_whose_output_weights_are_zero(
         assert torch.allclose(off[head], expected[0], atol=1e-6 * max(scale, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_nothing_changed_changes_nothing(name: str, loaded: Callable[[str], LoadedModel]) -> None:
     """From the first layer on and from the last, one row and three."""
@@ -226,6 +227,7 @@ def test_blocks_of_another_run_add_up_to_its_states(engine: Engine) -> None:
     assert effects.readings[0].log_probability == pytest.approx(effects.other.log_probability, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_patch_gives_every_layer_and_position(engine: Engine) -> None:
     other = "The dog slept in the [MASK] because it was tired."
     n, layers = len(engine.encode(MODEL, SENTENCE)), engine.info(MODEL).n_layers

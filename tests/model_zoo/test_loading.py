@@ -149,6 +149,7 @@ def test_a_lost_weight_of_the_encoder_is_refused(name: str, copied: Callable[[st
     assert str(caught.value).endswith("which would have to be random. Choose a complete checkpoint.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "part", "mlm", "nsp"),
     [
@@ -315,6 +316,7 @@ def test_random_weights_have_the_model_s_shape_and_nothing_it_learned(
         engine.fill_mask(f"untrained:{model}", "The [MASK] sat.")
 
 
+@pytest.mark.slow
 def test_random_weights_of_every_embedded_model() -> None:
     engine = Engine("cpu")
     for model in ("embedded/bert", "embedded/modernbert", "embedded/bilstm"):

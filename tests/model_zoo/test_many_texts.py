@@ -25,6 +25,7 @@ def alone(engine: Engine, model: str, text: str | tuple[str, str]) -> AttentionR
     return engine.attend(model, text) if isinstance(text, str) else engine.attend(model, *text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_ATTENTION)
 def test_attention_of_many_texts_is_that_of_each_alone(name: str, checkpoint: Callable[[str], Path]) -> None:
     model = str(checkpoint(name))

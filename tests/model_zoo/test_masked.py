@@ -60,6 +60,7 @@ def test_log_total_gives_the_logits_back(engine: Engine, checkpoint: Checkpoint)
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_HEAD)
 def test_token_scores_equal_one_mask_at_a_time(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     folder = checkpoint(name)
@@ -76,6 +77,7 @@ def test_token_scores_equal_one_mask_at_a_time(name: str, engine: Engine, checkp
         assert guess.probability == pytest.approx(float(np.exp(logs.max())), abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bert", "roberta", "modernbert"])
 def test_a_word_in_pieces_is_scored_piece_after_piece(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     """PLL-word-l2r by its definition: what follows a piece in its word is masked as well."""
@@ -272,6 +274,7 @@ def test_a_pair_is_encoded_with_the_models_own_mask(name: str, engine: Engine, c
         engine.encode(str(folder), "The cat sat.", " ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_HEAD)
 def test_many_texts_are_filled_and_scored_as_each_alone(name: str, engine: Engine, checkpoint: Checkpoint) -> None:
     model = str(checkpoint(name))

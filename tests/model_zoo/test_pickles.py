@@ -30,6 +30,8 @@ from safetensors.torch import load_file
 from model_zoo import Engine, confined, pickles, sources, tokenizer_sandbox
 from model_zoo.errors import BadCheckpoint, DiskFull, ModelZooError
 
+pytestmark = pytest.mark.slow
+
 TEXT = "The cat sat on the mat."
 
 

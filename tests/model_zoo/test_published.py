@@ -39,6 +39,7 @@ def test_every_listed_model_is_published(hub_id: str) -> None:
     assert LISTED[hub_id].family == FAMILIES[LAYOUTS[hub_id].checkpoint].model_type
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_installed", "converted_once")
 @pytest.mark.parametrize(("hub_id", "offer"), CASES)
 def test_a_published_model_is_downloaded_and_computes_what_its_weights_say(

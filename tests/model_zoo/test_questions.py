@@ -135,6 +135,7 @@ def test_an_answer_is_remembered_shared_and_read_only(kind: type[Any], engine: E
             assert isinstance(part, plain | tuple | frozenset)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
 def test_size_is_at_least_what_pickle_takes(kind: type[Any], engine: Engine, causal: str) -> None:
     """Arrays take as much in memory as in a pickle, and Python's strings, numbers and tuples more; the weights of the
@@ -179,6 +180,7 @@ with open(sys.argv[2], "wb") as file:
 """
 
 
+@pytest.mark.slow
 def test_questions_and_answers_go_through_a_process_without_torch(engine: Engine, causal: str, tmp_path: Path) -> None:
     pairs = [(question, asked(engine, question)) for question in (example(kind, causal) for kind in QUESTIONS)]
     sent, back = tmp_path / "sent", tmp_path / "back"
@@ -322,6 +324,7 @@ def test_a_long_list_of_states_pushes_nothing_out_of_memory(checkpoint: Callable
     assert all(one is other for one, other in zip(engine.encoded_states(model, ["cat", TEXT]), kept, strict=True))
 
 
+@pytest.mark.slow
 def test_what_the_cost_of_a_model_is_told_by_is_remembered(engine: Engine) -> None:
     subject = engine.cost_subject(DEFAULT_MODEL)
     assert engine.cost_subject(DEFAULT_MODEL) is subject

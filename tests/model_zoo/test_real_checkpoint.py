@@ -19,6 +19,8 @@ from analysis.sentence_vectors import cosines, sentence_vectors
 from model_zoo import Engine, check, sources
 from model_zoo.errors import HubUnreachable
 
+pytestmark = pytest.mark.slow
+
 # https://sbert.net, "Quickstart", and what it prints.
 WEATHER = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
 PRINTED = [[1.0000, 0.6660, 0.1046], [0.6660, 1.0000, 0.1411], [0.1046, 0.1411, 1.0000]]

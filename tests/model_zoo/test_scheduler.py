@@ -178,6 +178,7 @@ FULL: list[Full] = []
 SHORTAGES = [MemoryError, torch.OutOfMemoryError, RuntimeError("[enforce fail] not enough memory: you tried")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", SHORTAGES, ids=["python", "gpu", "cpu"])
 def test_memory_that_runs_out_is_given_back_and_the_question_asked_again(
     one_at_a_time: tuple[Engine, str], error: type[Exception] | Exception
@@ -191,6 +192,7 @@ def test_memory_that_runs_out_is_given_back_and_the_question_asked_again(
     assert engine.state().moved == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", SHORTAGES, ids=["python", "gpu", "cpu"])
 def test_where_memory_stays_short_there_is_a_sentence(
     one_at_a_time: tuple[Engine, str], error: type[Exception] | Exception

@@ -11,6 +11,8 @@ import torch
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput, OutOfMemory
 
+pytestmark = pytest.mark.slow
+
 TEXTS = (("The cat sat on the mat.", 2), ("She looked at him and shook her head.", 7), ("Birds sing.", 1))
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 

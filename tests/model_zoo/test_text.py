@@ -104,6 +104,7 @@ characters = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.text(characters, max_size=40))
 def test_spans_are_in_order_and_cover_what_is_visible(text: str) -> None:

@@ -80,6 +80,7 @@ BAD_TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD_TEXTS)
 def test_text_that_cannot_be_read_gets_a_sentence(case: str, open_page: Callable[..., AppTest]) -> None:
     text, message = BAD_TEXTS[case]
@@ -120,6 +121,7 @@ def test_a_typed_separator_is_said_to_be_one(open_page: Callable[..., AppTest]) 
     assert any("own special token" in info.value for info in app.info)
 
 
+@pytest.mark.slow
 def test_a_long_text_is_cut_and_said_so(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE)
     app.text_area(key="text").set_value("word " * 20_000).run()
@@ -196,6 +198,7 @@ def ways_to_cause(app: AppTest) -> list[dict[str, str]]:
     return [{name: text for name, (text,) in parse_qs(each.query_string, True).items()} for each in links]
 
 
+@pytest.mark.slow
 def test_the_head_can_be_switched_off_on_cause(open_page: Callable[..., AppTest]) -> None:
     text, pair = "She opened the window.", "Cold air came into the room."
     for view in ("grid", "rollout"):
@@ -221,6 +224,7 @@ def test_what_goes_to_cause_is_what_its_model_can_be_asked(
         assert not ways_to_cause(open_page(PAGE, text=text, pair=pair, model=str(checkpoint(name))))
 
 
+@pytest.mark.slow
 def test_a_text_too_long_for_an_address_goes_along_without(open_page: Callable[..., AppTest]) -> None:
     text = "The cat sat on the mat. " * 200
     app = open_page(PAGE)

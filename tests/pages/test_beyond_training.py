@@ -42,6 +42,7 @@ def complaints(app: AppTest) -> list[str]:
     return [w.value.replace("\\", "") for w in app.warning if "training never reached" in w.value]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_text_longer_than_in_training_is_said_to_be_once(case: str, open_page: Open) -> None:
     page, query = CASES[case]
@@ -78,6 +79,7 @@ def test_the_length_in_training_stands_beside_the_limit(open_page: Open) -> None
     assert about.endswith(" tokens.")
 
 
+@pytest.mark.slow
 def test_of_two_sentences_set_against_each_other_either_or_both_may_be_long(open_page: Open) -> None:
     def score() -> None:
         next(button for button in app.button if button.label.startswith("Score")).click().run()
@@ -114,6 +116,7 @@ def test_a_list_of_pairs_is_said_to_hold_a_long_one(open_page: Open) -> None:
         assert len(complaints(app)) == n
 
 
+@pytest.mark.slow
 def test_own_data_to_probe_is_said_to_hold_a_long_text(open_page: Open) -> None:
     for text, n in ((FITS, 0), (TOO_LONG, 1)):
         app = open_page("pages/layers/page.py", tasks="", format="table", view="layers")

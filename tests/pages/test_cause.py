@@ -45,6 +45,7 @@ def cells(app: AppTest, which: int = 0) -> np.ndarray:
     return found
 
 
+@pytest.mark.slow
 def test_it_opens_with_something_to_see(open_page: Open) -> None:
     app = open_page(PAGE)
     assert not app.exception
@@ -52,6 +53,7 @@ def test_it_opens_with_something_to_see(open_page: Open) -> None:
     assert len(cell_maps(app)) == len(figures(app)) == 1
 
 
+@pytest.mark.slow
 def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS)
     aim = TargetAnswer(answer="are")
@@ -66,6 +68,7 @@ def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine)
     )
 
 
+@pytest.mark.slow
 def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, answer="are", off="1.12,2.forward", value="mean")
     (after,) = engine.ablate(MODEL, DOGS, [(0, 11)], feed_forward=[1], value="mean", targets=["are"])  # type: ignore[misc]
@@ -80,6 +83,7 @@ def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) 
     assert not cell_maps(app)[0]["picked"]
 
 
+@pytest.mark.slow
 def test_a_measure_and_a_missing_part_are_said(open_page: Open) -> None:
     app = open_page(PAGE, text=DOGS, by="divergence", off="9.9")
     assert "This model has no 9.9" in said(app)
@@ -87,6 +91,7 @@ def test_a_measure_and_a_missing_part_are_said(open_page: Open) -> None:
     assert (cells(app) >= 0).all()
 
 
+@pytest.mark.slow
 def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="edges", edges="7.3", answer="are")
     (after,) = engine.ablate(MODEL, DOGS, edges=[Edge(6, 2)], targets=["are"])  # type: ignore[misc]
@@ -101,6 +106,7 @@ def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
     assert cells(one)[6] == pytest.approx(changes(effects, "bits"), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="words", answer="are")
     found = cells(app)
@@ -127,6 +133,7 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     assert "Integrated gradients should add up to" in said(app)
 
 
+@pytest.mark.slow
 def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", by="difference")
     effects = engine.patch(MODEL, DOGS, DOG, aim=TargetAnswer(answer="are", foil="is"))
@@ -162,6 +169,7 @@ def test_a_ready_pair_is_one_click(open_page: Open) -> None:
     assert len(cell_maps(app)) == 1
 
 
+@pytest.mark.slow
 def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="sum", answer="are", against="is")
     found = engine.decompose(MODEL, DOGS, aim=TargetAnswer(answer="are", foil="is"))
@@ -176,6 +184,7 @@ def test_parts_add_up_on_the_screen(open_page: Open, engine: Engine) -> None:
     assert figures(app)[0]["data"][0]["x"][-1] == pytest.approx(found.logit, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_every_view_says_what_it_does_not_show(open_page: Open) -> None:
     for view in page.PAGE.views:
         assert view.caution
@@ -241,6 +250,7 @@ def test_a_classifier_is_asked_for_its_class(
     assert "There is no answer 'd' here. Choose one of a, b, c." in said(unknown)
 
 
+@pytest.mark.slow
 def test_long_texts_are_a_job_that_can_be_stopped(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is lowered, and the job advanced by hand: the worker's thread is not waited for."""
     monkeypatch.setattr(scenes, "_LONG", 10)
@@ -293,6 +303,7 @@ def test_the_search_says_what_it_found(open_page: Open, engine: Engine, monkeypa
     assert f"{len(least.heads) - least.changed} of {len(job.heads)}" in said(app)
 
 
+@pytest.mark.slow
 def test_the_built_in_sentences(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three for a hundred."""
     from pages.cause import which_word
@@ -325,6 +336,7 @@ def test_the_built_in_sentences(open_page: Open, monkeypatch: pytest.MonkeyPatch
     assert table.set_index("method").loc["Nearness alone", "insertion, against nearness"] == "–"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES.each, ids=lambda example: example.title)
 def test_every_example_shows_something(example: Any, open_page: Open) -> None:
     values = {field.name: unquote(field.codec.write(value)) for field, value in EXAMPLES.state(example).items()}

@@ -59,6 +59,7 @@ def test_words_a_vocabulary_does_not_know_are_named(two: tuple[str, str], open_p
     clean(app)
 
 
+@pytest.mark.slow
 def test_filters_views_and_heads_never_run_a_model_again(
     two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +90,7 @@ def test_filters_views_and_heads_never_run_a_model_again(
     assert sorted(ran) == sorted(["attend", "hidden_states", "fill_mask", "token_scores"] * 2)
 
 
+@pytest.mark.slow
 def test_a_model_compared_with_itself(two: tuple[str, str], open_page: Open) -> None:
     """By a link that names it twice, and by choosing A itself."""
     twice = open_page(PAGE, models=f"{two[0]},{two[0]}", text=TEXT, view="attention", head="2")
@@ -109,6 +111,7 @@ def test_a_model_compared_with_itself(two: tuple[str, str], open_page: Open) -> 
     assert list(twice.dataframe[0].value.columns) == ["word", Path(two[0]).name]
 
 
+@pytest.mark.slow
 def test_texts_that_one_model_must_cut(open_page: Open, two: tuple[str, str], engine: Engine) -> None:
     models, text = ("embedded/bert", two[0]), "The cat sat on the mat. " * 20
     for view in ("tokens", "attention", "predictions"):
@@ -274,6 +277,7 @@ def test_a_long_text_waits_to_be_asked(open_page: Open) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_link_says_that_a_long_text_was_asked_for(open_page: Open) -> None:
     text = "The cat sat on the mat. " * 30
     app = open_page(PAGE, models="embedded/bert", text=text, view="attention", long="1")

@@ -26,6 +26,7 @@ from ui import precomputed
 pytestmark = pytest.mark.usefixtures("quick_timing")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_quality")
 def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], engine: Engine) -> None:
     app = open_page(PAGE, view="cost")
@@ -108,6 +109,7 @@ def test_a_model_that_could_not_be_timed_is_left_out(
     assert list(table(app)) == [called("bert")]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_quality")
 def test_curves_and_table_show_what_was_measured(
     open_cost: Callable[..., AppTest], called: Called, engine: Engine
@@ -155,6 +157,7 @@ def test_curves_and_table_show_what_was_measured(
     assert any(b.label == "Everything measured (CSV)" for b in app.get("download_button"))
 
 
+@pytest.mark.slow
 def test_the_address_restores_measure_and_length(open_cost: Callable[..., AppTest], called: Called) -> None:
     app = measured(open_cost("bert", "t5", measure="words", length="32"))
     assert not app.warning
@@ -168,11 +171,13 @@ def test_the_address_restores_measure_and_length(open_cost: Callable[..., AppTes
     assert table(app)[called("bert")]["time, ms"].startswith(f"{1000 * bert.curve[2].median:,.2f} (")
 
 
+@pytest.mark.slow
 def test_a_length_that_was_not_measured_becomes_the_nearest(open_cost: Callable[..., AppTest]) -> None:
     app = measured(open_cost("bert", "roberta", length="500"))
     assert app.select_slider(key="compare_length").value == 64
 
 
+@pytest.mark.slow
 def test_looking_otherwise_measures_nothing_again(open_cost: Callable[..., AppTest]) -> None:
     app = measured(open_cost("bert", "t5"))
     first = measurement(app)
@@ -188,6 +193,7 @@ def test_looking_otherwise_measures_nothing_again(open_cost: Callable[..., AppTe
     assert app.get("plotly_chart")
 
 
+@pytest.mark.slow
 def test_other_models_above_are_said(
     open_cost: Callable[..., AppTest], called: Called, checkpoint: Callable[[str], Path]
 ) -> None:

@@ -15,6 +15,7 @@ from model_zoo.errors import HubUnreachable
 from pages.compare import scene
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_leaves_the_others(two: tuple[str, str], open_page: Open, tmp_path: Path) -> None:
     models = (two[0], str(tmp_path), "no such model!", two[1])
     for view in VIEWS:

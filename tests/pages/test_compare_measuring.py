@@ -18,6 +18,8 @@ from model_zoo import Engine, timing
 from model_zoo.types import Quality
 from training import quality as quality_module
 
+pytestmark = pytest.mark.slow
+
 pytestmark = pytest.mark.usefixtures("quick_timing")
 
 

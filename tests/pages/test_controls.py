@@ -14,6 +14,8 @@ from pages.attention import page as attention
 from pages.compare import page as compare
 from pages.masked_words import page as masked_words
 
+pytestmark = pytest.mark.slow
+
 PAGE = "pages/attention/page.py"
 Open = Callable[..., AppTest]
 

@@ -14,6 +14,8 @@ from model_zoo import Engine, sources
 from model_zoo.downloading import Download
 from model_zoo.errors import DiskFull
 
+pytestmark = pytest.mark.slow
+
 ID = "someone/tiny"
 TEXT = "The cat sat on the mat."
 PAGES = {

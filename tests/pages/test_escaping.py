@@ -42,6 +42,7 @@ def nothing_raw(app: AppTest) -> None:
     assert not raw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "view"), VIEWS)
 def test_what_is_typed_or_linked_is_shown_as_text(
     page: Page[Any], view: View[Any] | None, open_page: Callable[..., AppTest]

@@ -17,6 +17,7 @@ TEXTS = {"text": "She opened the window.", "pair": "Cold air came into the room.
 VIEWS = [pytest.param(page, view, id=f"{page.name}-{view.name}") for page in PAGES for view in page.views]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "view"), VIEWS)
 def test_a_view_opens_and_its_link_restores_it(
     page: Page[Any], view: View[Any], open_page: Callable[..., AppTest]

@@ -78,6 +78,7 @@ KEPT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "title"), EVERY)
 def test_an_example_is_a_whole_state_from_wherever_it_is_chosen(page: str, title: str, open_page: Open) -> None:
     of_page, query = PAGES[page]
@@ -97,6 +98,7 @@ def test_an_example_is_a_whole_state_from_wherever_it_is_chosen(page: str, title
     assert drawn(app) == drawn(fresh)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["pages/masked_words/page.py", "pages/compare/page.py"])
 def test_one_example_after_the_other(page: str, open_page: Open) -> None:
     """Masks are where the example has them; they do not move along as when a text is edited."""

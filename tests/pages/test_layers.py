@@ -19,6 +19,8 @@ from jobs import Desk
 from model_zoo import Engine, running
 from pages.layers.picture import table_of
 
+pytestmark = pytest.mark.slow
+
 SMALL = "embedded/tinybert"
 QUICK = {"model": SMALL, "sentences": "60"}
 

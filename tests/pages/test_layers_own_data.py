@@ -57,6 +57,7 @@ GOOD_DATA = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", GOOD_DATA)
 def test_own_data_is_read_said_and_probed(case: str, open_page: Callable[..., AppTest]) -> None:
     format_, typed, message = GOOD_DATA[case]
@@ -71,6 +72,7 @@ def test_own_data_is_read_said_and_probed(case: str, open_page: Callable[..., Ap
     assert len(written(app)) == 7 + 2
 
 
+@pytest.mark.slow
 def test_an_uploaded_file_is_kept_over_pages_until_it_is_removed(
     open_page: Callable[..., AppTest],
     shelf: MemoryUploadedFileManager,  # noqa: ARG001

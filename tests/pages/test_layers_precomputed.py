@@ -16,6 +16,8 @@ from analysis.probing import TASKS
 from model_zoo import registry, sources
 from ui import precomputed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def other_weights(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from pages.layers.structural import edges
 TREES = {"tasks": "", "format": "conllu", "target": "trees", "model": "embedded/tinybert", "rank": "8", "view": "trees"}
 
 
+@pytest.mark.slow
 def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppTest], engine: Engine) -> None:
     app = open_page(PAGE, **TREES, sentences="120")
     assert app.number_input(key="layers_rank").value == 8
@@ -71,6 +72,7 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     assert len(both) == sum(sentence.right(1) for sentence in expected.sentences)
 
 
+@pytest.mark.slow
 def test_trees_and_tasks_are_run_beside_each_other(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE, **{**TREES, "tasks": "tense"}, sentences="60", data=conllu(40), untrained="0")
     run(app)

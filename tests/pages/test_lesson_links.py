@@ -27,6 +27,7 @@ def query_of(page: Page, link: LessonLink) -> dict[str, str]:
     return address.link(page.name, **page.values_of(link))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "link"), LINKS, ids=[link.title for _, link in LINKS])
 def test_a_link_opens_what_it_names(page: Page, link: LessonLink, open_page: Callable[..., AppTest]) -> None:
     app = open_page(page.path, **query_of(page, link))
@@ -43,6 +44,7 @@ def test_a_link_opens_what_it_names(page: Page, link: LessonLink, open_page: Cal
         assert held in (value, list(value) if isinstance(value, tuple) else value), field.name
 
 
+@pytest.mark.slow
 def test_one_link_after_the_other(visitor: Callable[..., Visitor]) -> None:
     """Followed on the home page by one visitor: none keeps the text or the settings of the one before."""
     here = visitor("pages/home/page.py")
@@ -179,6 +181,7 @@ def test_the_number_goes_from_the_noun_to_the_mask(engine: Engine) -> None:
     assert (shares[4:, mask] > 0.5).all()
 
 
+@pytest.mark.slow
 def test_rollout_names_another_word(engine: Engine) -> None:
     text = "She sat at the table and drank a cup of [MASK]."
     first: dict[str, list[str]] = {}

@@ -26,6 +26,7 @@ def test_equal_labels_are_told_apart_by_few_signs() -> None:
     assert all(label.strip("\u200b\u2060") in ("mask", "word") for label in labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "view", "key", "what"),
     [
@@ -54,6 +55,7 @@ def test_many_masks_are_not_filled_at_once(open_page: Open, page: str, view: str
     assert "There are 101 masks here, and at most 100 are filled at a time. Take some away." in said(app)
 
 
+@pytest.mark.slow
 def test_a_click_fills_twenty_masks(open_page: Open) -> None:
     app = open_page("pages/masked_words/page.py", text="[MASK] " * 22)
     (button,) = [button for button in app.button if button.label.startswith("Fill 2")]

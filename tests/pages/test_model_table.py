@@ -64,6 +64,7 @@ def test_the_readme_holds_the_table() -> None:
     assert table.written_into(readme) == readme
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_table() -> None:
     done = subprocess.run([sys.executable, "-m", "pages"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == table.markdown() + "\n"

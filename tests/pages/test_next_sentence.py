@@ -95,6 +95,7 @@ def test_a_view_of_two_sentences_asks_for_the_second(view: str, open_page: Open)
     assert not app.info
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "pair", "message"), [
     ("", B, "Sentence A is empty"),
     (A, " ", "Type a sentence B"),

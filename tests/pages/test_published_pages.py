@@ -35,6 +35,7 @@ def promised(spec: ModelSpec) -> list[str]:
     return [path for path, claim in zip(shown, claims(spec), strict=True) if not claim.startswith("no ")]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("converted_once")
 @pytest.mark.parametrize("hub_id", LISTED)
 def test_every_promised_page_opens_after_the_download(

@@ -14,6 +14,8 @@ from train_page import charts, numbers, sound
 from analysis.sentence_vectors import cosines, sentence_vectors
 from model_zoo import Engine
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[..., AppTest]
 
 LINES = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]

@@ -15,6 +15,8 @@ from train_page import PAGE, TINY, begin, job, sound
 from model_zoo import Engine
 from pages.train.race import Race
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[..., AppTest]
 
 TINYBERT, LSTM, HUB = "embedded/tinybert", "embedded/bilstm", "someone/tiny"

@@ -15,6 +15,7 @@ from train_page import PAGE, TINY, begin, job, sound
 from jobs.tuning import Training
 
 
+@pytest.mark.slow
 def test_stopping_says_that_nothing_is_kept_and_offers_nothing_to_go_on_with(
     open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,8 @@ from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Rated, TaggedWords
 from training.finetuning.sets import SETS
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[..., AppTest]
 
 TINYBERT = "embedded/tinybert"

@@ -62,6 +62,7 @@ def test_what_is_wrong_with_own_data_is_said_in_a_sentence(data: str, kind: str,
     assert app.text_area(key="train_own_text").value == data
 
 
+@pytest.mark.slow
 def test_a_rate_that_is_too_high_ends_in_a_sentence(open_page: Open) -> None:
     app = train(open_page(PAGE, model="embedded/tinybert", rate="1", epochs="20", batch="4", examples="100"))
     (run,) = job(app, Training).runs
@@ -119,6 +120,7 @@ class Gate:
         monkeypatch.setattr(Run, "note", note)
 
 
+@pytest.mark.slow
 def test_a_training_that_was_stopped_goes_on_to_the_same_end(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     query = TINY | {"epochs": "2"}
     straight = tuned(train(open_page(PAGE, **query)))
@@ -143,6 +145,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_end(open_page: Open, mo
     assert found.scores == straight.scores
 
 
+@pytest.mark.slow
 def test_other_views_stay_in_use_while_it_trains(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = Gate(1, monkeypatch)
     app = begin(open_page(PAGE, **TINY))
@@ -153,6 +156,7 @@ def test_other_views_stay_in_use_while_it_trains(open_page: Open, monkeypatch: p
     assert job(app, Training).wait(PATIENCE)
 
 
+@pytest.mark.slow
 def test_two_visitors_train_at_once(open_page: Open) -> None:
     first, second = (begin(open_page(PAGE, **TINY, seed=seed)) for seed in "01")
     for app in (first, second):

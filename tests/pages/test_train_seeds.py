@@ -14,6 +14,7 @@ from jobs.tuning import Training
 from pages.train import running
 
 
+@pytest.mark.slow
 def test_every_seed_has_a_model_of_its_own_to_save(open_page: Callable[..., AppTest], tmp_path: Path) -> None:
     app = page.train(open_page(page.PAGE, seeds="2", learns="head", **page.TINY))
     first, second = page.job(app, Training).runs
@@ -27,6 +28,7 @@ def test_every_seed_has_a_model_of_its_own_to_save(open_page: Callable[..., AppT
     assert app.text_input(key=f"folder {second.id}").value == str(tmp_path / "mine")
 
 
+@pytest.mark.slow
 def test_one_seed_offers_two_more_and_is_not_trained_again(open_page: Callable[..., AppTest]) -> None:
     app = page.train(open_page(page.PAGE, seed="3", learns="head", **page.TINY))
     (first,) = page.job(app, Training).runs
@@ -68,6 +70,7 @@ def test_the_strongest_baseline_stands_beside_the_score(open_page: Callable[...,
     assert "with 95% intervals over the 20 groups they fall into" in said(app)
 
 
+@pytest.mark.slow
 def test_scores_and_answers_are_those_of_the_seeds(open_page: Callable[..., AppTest]) -> None:
     app = page.train(open_page(page.PAGE, seeds="2", seed="3", learns="head", **page.TINY))
     page.look(app, "scores")

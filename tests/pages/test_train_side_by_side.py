@@ -14,6 +14,8 @@ from pages.train.distillation import Distilling
 from pages.train.race import Race
 from pages.train.scratch import Scratch
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[..., AppTest]
 
 TINYBERT, LSTM = "embedded/tinybert", "embedded/bilstm"

@@ -59,6 +59,7 @@ def test_it_opens_on_other_pages_by_its_name(link: str, page: str, key: str, tra
     assert tuned(app).id in widget.value
 
 
+@pytest.mark.slow
 def test_several_trainings_are_kept_each_with_its_files(trained: AppTest, tmp_path: Path) -> None:
     app, first = trained, tuned(trained)
     for seed in range(1, MOST_KEPT + 2):
@@ -75,6 +76,7 @@ def test_several_trainings_are_kept_each_with_its_files(trained: AppTest, tmp_pa
         assert (tmp_path / str(place) / "model.safetensors").is_file()
 
 
+@pytest.mark.slow
 def test_it_is_saved_and_loaded_back_and_answers_the_same(
     trained: AppTest, open_page: Open, tmp_path: Path, engine: Engine
 ) -> None:

@@ -106,6 +106,7 @@ CONTROLS = {
 OWN = {"training upload": {"set": "own"}}  # where a control stands behind a choice
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", CONTROLS)
 def test_files_of_every_kind_end_in_the_apps_own_words_after_another_view(
     key: str, open_page: Callable[..., AppTest]
@@ -125,6 +126,7 @@ def test_files_of_every_kind_end_in_the_apps_own_words_after_another_view(
             assert "not a text file" in app.warning[0].value, name
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_longer_held_is_said_to_be_gone(
     open_page: Callable[..., AppTest], shelf: uploads.Bounded
 ) -> None:

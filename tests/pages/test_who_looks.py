@@ -88,6 +88,7 @@ def test_a_choice_stays_with_its_words_while_the_text_is_edited(open_page: Open)
     assert "looks" not in app.query_params
 
 
+@pytest.mark.slow
 def test_the_words_of_a_long_text_are_a_list_to_search(open_page: Open) -> None:
     app = open_page(PAGE, view="who", text="The old cat sat. " * 40)
     app.selectbox(key=FROM).set_value(170).run()

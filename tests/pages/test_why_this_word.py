@@ -61,6 +61,7 @@ def test_why_this_word_follows_what_stood_there_too(open_page: Open, engine: Eng
     assert f": {100 * answer.original.probability:.2g}% →" in figure(app)["layout"]["yaxis"]["ticktext"][0]
 
 
+@pytest.mark.slow
 def test_both_views_that_hide_words_say_the_same(open_page: Open) -> None:
     """The bars here and the row "Occlusion" on the page "Cause": one number, one sign, one colour, one legend."""
     asked = {"text": "The dogs near the house are hungry.", "masks": "7"}

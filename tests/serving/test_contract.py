@@ -58,6 +58,7 @@ def asked(request: pytest.FixtureRequest) -> EngineInterface:
     return request.getfixturevalue(request.param)  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [None, PAIR])
 def test_attention(asked: EngineInterface, local: Engine, pair: str | None) -> None:
     run, expected = asked.attend(DEFAULT_MODEL, TEXT, pair), local.attend(DEFAULT_MODEL, TEXT, pair)
@@ -81,6 +82,7 @@ def test_norms_and_what_is_computed_of_a_run(asked: EngineInterface, local: Engi
     assert same(rollout(run, value_weighted=True), rollout(expected, value_weighted=True))
 
 
+@pytest.mark.slow
 def test_runs_that_are_interfered_with(asked: EngineInterface, local: Engine) -> None:
     """Heads off, words hidden, vectors of another run; gradients, attention's own answers, sums of parts."""
     changes = (Change(heads=((1, 3), (2, 0))), Change(hidden=(4,)), Change(edges=(Edge(2, 0),)))
@@ -150,6 +152,7 @@ def test_several_texts(asked: EngineInterface, local: Engine) -> None:
         assert [one.token for one in mask.best] == [one.token for one in expected_mask.best]
 
 
+@pytest.mark.slow
 def test_predictions_and_scores(asked: EngineInterface, local: Engine) -> None:
     for ask in (
         lambda engine: engine.fill_mask(DEFAULT_MODEL, MASKED, targets=("cat", "##ing")),
@@ -169,6 +172,7 @@ def test_predictions_and_scores(asked: EngineInterface, local: Engine) -> None:
         assert same(ask(asked), ask(local))
 
 
+@pytest.mark.slow
 def test_probing(asked: EngineInterface, local: Engine) -> None:
     """A whole task: sentences encoded as a stream, probes fitted on what came."""
     settings = Settings(sentences=60, seeds=1)

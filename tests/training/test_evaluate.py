@@ -241,6 +241,7 @@ def test_speed_counts_real_tokens_by_the_clock(tokenizer, monkeypatch):
     assert rate == (10 * 3 + 30 * 7) / 2
 
 
+@pytest.mark.slow
 def test_the_command_prints_one_object_a_model(folder: Path, capsys):
     assert main([str(folder), str(folder)]) == 0
     first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())

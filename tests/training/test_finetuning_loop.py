@@ -55,6 +55,7 @@ class InOrder(Trainer):
         return loss
 
 
+@pytest.mark.slow
 def test_the_first_losses_are_those_of_transformers_trainer(engine: Engine, tmp_path: Path) -> None:
     asked = tuning.question("embedded/tinybert", tuning.data(train=48), epochs=2, batch=8, rate=5e-4, weight_decay=0.1)
     ours = losses(tuning.outcome(engine, asked))
@@ -123,6 +124,7 @@ def test_passes_of_a_batch_make_the_step_of_the_whole_batch(engine: Engine, kind
     np.testing.assert_allclose(losses(whole), losses(in_passes), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_head_on_remembered_states_is_the_head_on_the_frozen_model(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +141,7 @@ def test_the_head_on_remembered_states_is_the_head_on_the_frozen_model(
     assert changed == {"bert.pooler.dense.weight", "bert.pooler.dense.bias", "classifier.weight", "classifier.bias"}
 
 
+@pytest.mark.slow
 def test_a_small_vocabulary_trains_like_the_whole_one(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     small = tuning.outcome(engine, tuning.question("embedded/tinybert", weight_decay=0.5))
     everything = range(30522)
@@ -204,6 +207,7 @@ def test_what_a_checkpoint_lacks_is_drawn_by_the_seed(checkpoint: Callable[[str]
     assert found[0][known].equal(found[2][known])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stopped_after", [1, 4])
 @pytest.mark.parametrize("settings", [{}, {"head_first": 1}, {"learns": "lora"}, {"learns": "head"}])
 def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
@@ -276,6 +280,7 @@ FAMILIES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_families_learn(engine: Engine, checkpoint: Callable[[str], Path], family: str) -> None:
     few = tuning.items("classification", 4)
@@ -302,6 +307,7 @@ def test_a_head_that_reads_the_last_token_is_given_no_padding(
     assert engine.info(found.id).tuned_for == "classification"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_can_be_learnt_by_heart(engine: Engine, kind: Kind) -> None:
     of = tuning.data(kind)
@@ -310,6 +316,7 @@ def test_every_kind_can_be_learnt_by_heart(engine: Engine, kind: Kind) -> None:
     assert len(found.predictions) == len(of.test)
 
 
+@pytest.mark.slow
 def test_an_untrained_model_begins_at_random_weights_of_the_seed(engine: Engine) -> None:
     found = [
         tuning.outcome(engine, tuning.question(f"{UNTRAINED}embedded/tinybert", seed=seed, learns="head", epochs=1))

@@ -169,6 +169,7 @@ def test_a_single_example_is_trained_on_and_numbers_are_ordered_by_size() -> Non
     assert [item.label for item in data.train if item.text == "alone"] == ["2,5"]
 
 
+@pytest.mark.slow
 def test_of_a_large_file_a_sample_is_drawn_with_labels_in_proportion() -> None:
     rows = [(f"text {i}", "rare" if i in (7, 70_000) else "yes" if i % 5 else "no") for i in range(100_000)]
     data = read(table(rows), "own", "classification", 0)

@@ -127,6 +127,7 @@ def drawn(kind: Kind, rng: np.random.Generator, n: int, each: int) -> tuple[list
     return items, told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n", "each"), [(60, 1), (20, 6)])
 def test_intervals_hold_what_is_true(kind: Kind, n: int, each: int) -> None:

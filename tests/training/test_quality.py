@@ -38,6 +38,7 @@ def test_the_lstm_is_judged(engine, bilstm: str):
     assert "cannot say whether one sentence follows another" in found.no_nsp
 
 
+@pytest.mark.slow
 def test_quality_is_what_the_evaluator_prints(engine, checkpoint, capsys):
     folder = str(checkpoint("bert"))
     found = list(engine.stream(MeasureQuality(folder)))

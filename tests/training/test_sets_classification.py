@@ -267,6 +267,7 @@ def test_every_sentence_has_each_label_equally_often(side):
             assert counts == dict.fromkeys(data.labels, counts["neutral"]), sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "read",
     [lambda item: item.text, lambda item: item.pair, lambda item: f"{item.text} {item.pair}"],

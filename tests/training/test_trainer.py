@@ -164,6 +164,7 @@ made.run(trainer.Budget(minutes=1000))
 """
 
 
+@pytest.mark.slow
 def test_a_kill_leaves_a_checkpoint_to_go_on_from(corpus: Path, tmp_path: Path):
     recipe = SMALL["bert"]
     script = SCRIPT.format(root=str(ROOT), recipe=recipe, corpus=str(corpus), folder=str(tmp_path / "run"))

@@ -76,6 +76,7 @@ def test_a_default_survives_the_address(field: Field[Any]) -> None:
     assert field.codec.read(field.codec.write(field.default)) == field.default
 
 
+@pytest.mark.slow
 @given(st.fixed_dictionaries(VALUES))  # type: ignore[arg-type]
 def test_a_link_read_back_gives_the_same_state(values: dict[Field[Any], Any]) -> None:
     """Every combination of texts, heads, views and filters."""

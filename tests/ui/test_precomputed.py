@@ -48,6 +48,7 @@ def test_weights_sentences_and_settings_are_those_of_now(model: str, engine: Eng
     assert found.n_done == found.n_total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["embedded/tinybert", "embedded/bilstm"])
 def test_numbers_are_those_of_a_fresh_run(model: str) -> None:
     """The two quickest models; ``python -m pages.layers --check`` does all, with the same tolerances."""

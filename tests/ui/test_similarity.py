@@ -128,6 +128,7 @@ def test_the_plane_is_that_of_the_principal_components(engine: Engine) -> None:
     assert r"4. \<b\>Not\<\/b\>".replace(r"\/", "/") in listed
 
 
+@pytest.mark.slow
 def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
     app = opened(shown="scores")
     table = app.dataframe[0].value
@@ -152,6 +153,7 @@ def test_cls_before_the_first_layer_tells_no_sentences_apart() -> None:
     assert "All these vectors are the same" not in said(opened(pooling="cls"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "name", "caution"),
     [
@@ -173,6 +175,7 @@ def test_what_stands_for_cls_has_its_own_name(
     assert set(table["pooling"]) == {name, "Mean", "Maximum"}
 
 
+@pytest.mark.slow
 def test_after_training_is_the_model_that_training_made(engine: Engine) -> None:
     found = tuning.outcome(engine, tuning.question(MODEL, tuning.data(), epochs=2))
     before, after = (numbers(chart(opened(found, tuned_vectors=on))["data"][0]["z"]) for on in "01")
@@ -183,6 +186,7 @@ def test_after_training_is_the_model_that_training_made(engine: Engine) -> None:
     assert [toggle.label for toggle in other.toggle] == ["Remove what all share"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "message"),
     [

@@ -78,6 +78,7 @@ def test_before_a_training_it_says_what_to_do() -> None:
     assert "Press Train" in said(opened())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_typed_asks_for_it_and_offers_own_items(kind: Kind, trained: Callable[[Kind], Tuned]) -> None:
@@ -94,6 +95,7 @@ def test_nothing_typed_asks_for_it_and_offers_own_items(kind: Kind, trained: Cal
     assert "The model that answers" in said(app)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("kind", ["answering", "similarity"])
 def test_a_second_text_is_asked_for_where_the_task_has_two(kind: Kind, trained: Callable[[Kind], Tuned]) -> None:
@@ -115,6 +117,7 @@ def test_labels_have_the_probabilities_of_predict(engine: Engine, trained: Calla
     assert downloads(app) == ["Probabilities (CSV)"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("app")
 def test_a_model_of_pairs_asks_for_two_texts(trained: Callable[[Kind], Tuned]) -> None:
     found = trained("classification")

@@ -51,6 +51,7 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(each)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_text_from_outside_is_markup_in_a_figure(name: str) -> None:
     positional, named = EXAMPLES[name]

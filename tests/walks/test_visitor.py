@@ -14,6 +14,8 @@ import web.uploads
 from pages.attention.page import PAGE as ATTENTION
 from ui.address import LONGEST_VALUE
 
+pytestmark = pytest.mark.slow
+
 VIEWS = {view.name: view for view in ATTENTION.views}
 ROOT = Path(__file__).parents[2]
 

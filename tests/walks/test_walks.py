@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from walks.visitor import Address
 from walks.walk import Failure, Step, Walk, shortest, take, walk
 
 import pages.attention.fields
+from jobs.study import Study
 from pages.attention.fields import FILTERS, THRESHOLD, WORDS
 from ui.field import Field
 from ui.widgets import HEAD, LAYER
 
 
-@pytest.mark.usefixtures("app")
+@pytest.fixture
+def small_studies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Probes are trained on a few sentences: a walk asks what pages do meanwhile, not what comes of it."""
+    begin = Study.__init__
+
+    def begin_small(self: Study, *asked: object, **named: object) -> None:
+        begin(self, *asked, **named)  # type: ignore[arg-type]
+        self._settings = replace(self._settings, sentences=min(self._settings.sentences, 40))
+
+    monkeypatch.setattr(Study, "__init__", begin_small)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("app", "small_studies")
 @pytest.mark.parametrize("seed", range(7))
 def test_nothing_goes_wrong_on_the_way(seed: int) -> None:
     try:
@@ -33,6 +49,7 @@ def test_a_walk_finds_a_field_that_is_forgotten(monkeypatch: pytest.MonkeyPatch)
         walked.take(Step("use", "attention_threshold", 0.25))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("app")
 def test_the_shortest_way_leaves_out_what_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     """A failure by two of seven steps is told by these two."""

@@ -54,6 +54,7 @@ def test_a_long_collection_is_the_last_of_its_length(monkeypatch: pytest.MonkeyP
     assert garbage._wanted.empty()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("watched")
 def test_garbage_that_was_frozen_is_bounded_over_a_thousand_visits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every visit ends while it is frozen, and is a circle: the worst there can be."""
@@ -119,6 +120,7 @@ for _ in range(3):
 """
 
 
+@pytest.mark.slow
 def test_the_memory_of_a_frozen_model_comes_back() -> None:
     child = subprocess.run([sys.executable, "-c", CHILD], cwd=ROOT, capture_output=True, text=True, check=True)
     lines = re.findall(r"MEMORY (\S+) (\S+) (\S+)", child.stdout)

@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import in_a_loop
+import pytest
 
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, visiting
@@ -54,6 +55,7 @@ def in_two_parts(address: str) -> bytes:
     return b"".join(parts)
 
 
+@pytest.mark.slow
 def test_a_model_is_saved_below_a_path_and_nothing_stays_behind(tmp_path: Path) -> None:
     environment = {"TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "STREAMLIT_SERVER_BASE_URL_PATH": "bert"}
     roots = "look-inside-bert-*"

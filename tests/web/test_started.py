@@ -185,6 +185,7 @@ def test_however_many_sockets_come_and_go_nobody_loses_a_session(started: Starte
         assert session_of(run(stream, "status")) == mine
 
 
+@pytest.mark.slow
 def test_it_ends_soon_with_visitors_connected(started: Started) -> None:
     """The last test: nothing answers afterwards."""
     with started.socket() as stream:

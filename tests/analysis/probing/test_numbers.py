@@ -72,6 +72,7 @@ def test_file_and_memory_give_the_same_vectors(monkeypatch: pytest.MonkeyPatch) 
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_bootstrap_interval_covers_at_its_rate() -> None:
     rng = np.random.default_rng(0)
     covered = 0

@@ -54,6 +54,7 @@ def test_left_out_lines_are_counted() -> None:
     assert len(data.texts) == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -299,6 +300,7 @@ def test_a_text_taken_for_a_label_is_refused_with_its_line() -> None:
         readers.read_table(table([("text", "x" * 201)]), "own")
 
 
+@pytest.mark.slow
 def test_as_many_labels_as_texts_are_refused_before_they_are_split() -> None:
     with pytest.raises(InvalidInput, match="150,000 different labels; at most 1,000 can be told apart"):
         readers.read_table(table([(f"s {i}", f"c{i}") for i in range(150_000)]), "own")

@@ -64,6 +64,7 @@ def test_the_mean_is_over_lengths_from_5_to_50() -> None:
     assert mean_over_lengths_interval([np.ones(2)] * 9, np.full(9, 6), draws=5, seed=0) == (1, 1)
 
 
+@pytest.mark.slow
 def test_the_interval_over_lengths_is_that_of_a_plain_bootstrap() -> None:
     rng = np.random.default_rng(1)
     values = [rng.normal(0.5, 0.2, size=3) for _ in range(80)]

@@ -20,6 +20,8 @@ from analysis.probing.template_trees import template_conllu
 from model_zoo.errors import InvalidInput
 from model_zoo.types import HiddenStates
 
+pytestmark = pytest.mark.slow
+
 
 def test_no_punctuation_is_taken_for_the_root() -> None:
     depths = np.array([2.0, 1.5, 0.4, 2.0, 1.0, 3.0, 2.0, 0.1])

@@ -37,6 +37,8 @@ from model_zoo import Engine
 from model_zoo.errors import InvalidInput, OutOfMemory
 from model_zoo.types import HiddenStates
 
+pytestmark = pytest.mark.slow
+
 WIDTH = 16
 
 

@@ -114,6 +114,7 @@ def test_gold_labels_by_hand() -> None:
 OPEN_TO_NGRAMS = {"sentence_length", "word_content", "bigram_shift", "part_of_speech"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(TASKS) - OPEN_TO_NGRAMS))
 def test_neither_words_nor_pairs_nor_places_tell_the_label(name: str) -> None:
     data = TASKS[name].build(2000, 0)
@@ -125,6 +126,7 @@ def test_neither_words_nor_pairs_nor_places_tell_the_label(name: str) -> None:
     assert all(abs(judge.accuracy - majority.accuracy) < margin for judge in others), others
 
 
+@pytest.mark.slow
 def test_the_place_of_a_word_does_not_tell_its_kind() -> None:
     data = TASKS["part_of_speech"].build(2000, 0)
     labels = np.unique(data.labels, return_inverse=True)[1]

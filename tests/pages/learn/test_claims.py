@@ -142,6 +142,7 @@ def test_following(text: str, engine: Engine) -> None:
     assert right("following", 3, case).startswith(wanted)
 
 
+@pytest.mark.slow
 def test_subjects_are_the_shortcut(engine: Engine) -> None:
     """What the lesson says of BERT is so: of pairs on one subject more are taken for next than of others."""
     truth = drawn("following", 4, Case("embedded/bert", SENTENCES[0], "Then they slept.")).truth
@@ -170,6 +171,7 @@ def test_each_fate_of_the_followed_token(model: str, text: str, engine: Engine) 
     assert vocabulary.tokens.index(str(numbers.loc["random", "given"])) not in vocabulary.special_ids
 
 
+@pytest.mark.slow
 def test_what_following_counts_is_what_the_model_says(engine: Engine) -> None:
     case = Case("embedded/bert", "She opened the window.", "Cold air came into the room.")
     numbers = LESSONS["following"].steps[3](case).numbers()

@@ -17,6 +17,8 @@ from pages.learn.lesson import Choice, Lesson, Step
 from pages.learn.lessons import LESSONS
 from tests.pages.learn.sentences import cases
 
+pytestmark = pytest.mark.slow
+
 STEPS = [(lesson, place) for lesson in LESSONS.values() for place in range(len(lesson.steps))]
 each_step = pytest.mark.parametrize(("lesson", "place"), STEPS, ids=[f"{one.name}-{at + 1}" for one, at in STEPS])
 Open = Callable[..., AppTest]

@@ -76,6 +76,7 @@ def test_the_example_falls_apart_and_another_gets_better() -> None:
     assert right(3, last).text.startswith("As much or more")
 
 
+@pytest.mark.slow
 @each
 @of_models
 def test_every_word_under_a_causal_mask(model: str, text: str, engine: Engine) -> None:

@@ -76,6 +76,7 @@ def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine
     assert f"here it is {'the embeddings' if most == 0 else f'layer {most} of {len(turned) - 1}'}" in said(inside)
 
 
+@pytest.mark.slow
 def test_training_asks_anew_what_it_answers(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before training other questions stand there: their answers would be taken for answers to these."""
     monkeypatch.setattr(using, "_SETTINGS", replace(using._SETTINGS, examples=32, epochs=1))

@@ -202,6 +202,7 @@ def replies(lesson: Lesson, case: Case) -> Iterator[str]:
             yield question.options[question.right].reply
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_lesson_on_paper(name: str) -> None:
     lesson = LESSONS[name]
@@ -248,6 +249,7 @@ def test_a_plan_fills_its_time_with_steps_there_are(plan: Plan) -> None:
     assert plan.minutes / n_steps >= 2  # a step takes two minutes and more
 
 
+@pytest.mark.slow
 def test_paper_and_plans_are_on_the_page(open_page: Callable[..., AppTest]) -> None:
     app = open_page("pages/learn/page.py", lesson="pieces")
     assert "Worksheet (HTML)" in [button.label for button in app.get("download_button")]
