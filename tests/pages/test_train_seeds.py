@@ -50,12 +50,12 @@ def test_how_far_seeds_lie_apart_is_said_where_it_was_measured(
 ) -> None:
     monkeypatch.setattr(running, "scores_of_seeds", lambda *_of: [0.84, 0.91, 0.875])
     app = page.train(open_page(page.PAGE, learns="head", **page.TINY))
-    said = (
+    expected = (
         "Another seed may differ: 3 seeds of this model, trained like this on this data, ended between 84.0% and 91.0% "
         "(Accuracy)."
     )
-    assert said in said(app)
-    assert said in said(page.look(app, "scores"))
+    assert expected in said(app)
+    assert expected in said(page.look(app, "scores"))
 
 
 def test_the_strongest_baseline_stands_beside_the_score(open_page: Callable[..., AppTest]) -> None:
