@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -15,8 +15,10 @@ from model_zoo.interventions.editing import Editor, editing
 from model_zoo.interventions.layerwise import LayerwiseRun, layerwise_run
 from model_zoo.interventions.reading import Reader, reader, without
 from model_zoo.loading import LoadedModel
-from model_zoo.questions.attribute import Attribute
 from model_zoo.types import Attribution, FloatArray, Measure, Method, rolled_out
+
+if TYPE_CHECKING:  # each of them computes with what is here
+    from model_zoo.questions.attribute import Attribute
 
 # Tokens in one batch of texts with a word hidden.
 _BATCH_HIDDEN = 2048

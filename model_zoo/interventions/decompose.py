@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,10 @@ from model_zoo.families.rule import Parts
 from model_zoo.interventions.reading import Reader, reader
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import HEAD_NUMBERS, head_of, scores_of
-from model_zoo.questions.decompose import Decompose
 from model_zoo.types import AttentionRun, Contribution, Decomposition, Stage
+
+if TYPE_CHECKING:  # each of them computes with what is here
+    from model_zoo.questions.decompose import Decompose
 
 Array = npt.NDArray[np.float64]
 _Kind = Literal["token", "position", "segment", "head", "feed-forward"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -18,10 +18,12 @@ from model_zoo.interventions.layerwise import Block, Blocks, LayerwiseRun, block
 from model_zoo.interventions.reading import Reader, reader, without
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import predictions_of, slot_at
-from model_zoo.questions.ablate import Ablate
-from model_zoo.questions.intervene import Intervene
-from model_zoo.types import Change, Effects, Encoding, MaskPrediction, Reads, SentenceScore, TargetAnswer
+from model_zoo.types import Change, Effects, Encoding, MaskPrediction, SentenceScore
 from model_zoo.types.wording import counted
+
+if TYPE_CHECKING:  # each of them computes with what is here
+    from model_zoo.questions.ablate import Ablate
+    from model_zoo.questions.intervene import Intervene
 
 # Tokens in one batch of changed runs.
 _BATCH_TOKENS = 2048
@@ -61,11 +63,8 @@ def intervene(loaded: LoadedModel, question: Intervene) -> Iterator[Effects]:
 
 def ablate(loaded: LoadedModel, question: Ablate) -> tuple[MaskPrediction, ...] | SentenceScore:
     """The answers of the one changed run."""
-    text, pair, change = question.text, question.text_pair, question.change
-    kind: Reads = "next sentence" if pair is not None else "next token" if loaded.info.lm else "mask"
-    changed = Intervene(
-        question.model, text, pair, question.masked, TargetAnswer(kind), (change,), question.value, question.other
-    )
+    changed, change = question.intervention(loaded), question.change
+    kind = changed.aim.reads
     read, run = _untouched(loaded, changed)
     with torch.inference_mode():
         values, _ = _values(loaded, read, changed)
@@ -77,7 +76,7 @@ def ablate(loaded: LoadedModel, question: Ablate) -> tuple[MaskPrediction, ...] 
             return SentenceScore(
                 float(logits.softmax(dim=0)[0]), (yes, no), loaded.info.nsp, read.encoding, loaded.info
             )
-    original = loaded.encode(text)
+    original = loaded.encode(question.text)
     if kind == "next token":
         slots = [slot_at(loaded, original, len(original), len(original) - 1, question.targets)]
     else:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from model_zoo import text as texts
 from model_zoo.question import LoadedModel, Question, check_top_k, normalize
-from model_zoo.questions.intervene import check_value
-from model_zoo.types import Change, MaskPrediction, SentenceScore, Value
+from model_zoo.questions.intervene import Intervene, check_value
+from model_zoo.types import Change, MaskPrediction, Reads, SentenceScore, TargetAnswer, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,14 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
         check_top_k(self.top_k)
         check_value(self.value, self.other)
         normalize(self, masked=frozenset(self.masked), targets=tuple(self.targets))
+
+    def intervention(self, loaded: LoadedModel) -> Intervene:
+        """The same run as a question for what one change does to an answer."""
+        kind: Reads = "next sentence" if self.text_pair is not None else "next token" if loaded.info.lm else "mask"
+        change = (self.change,)
+        return Intervene(
+            self.model, self.text, self.text_pair, self.masked, TargetAnswer(kind), change, self.value, self.other
+        )
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...] | SentenceScore:
         from model_zoo.interventions.intervene import ablate

@@ -7,7 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from benchmarks.messages import most_typed
+
+pytestmark = pytest.mark.browser
 
 
 def test_a_text_that_cannot_be_sent_is_not_taken_and_said_so(visit: Callable[..., Any], app_url: str) -> None:

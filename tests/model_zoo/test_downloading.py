@@ -180,7 +180,7 @@ def test_what_is_here_already_is_not_downloaded(hub: Hub, checkpoint: Callable[[
 def test_a_model_beyond_the_memory_is_refused_before_the_download(hub: Hub) -> None:
     engine = Engine("cpu", model_bytes=100_000, ask_before_download=True)
     for ask in (engine.info, lambda model: engine.download(model).wait()):
-        with pytest.raises(OutOfMemory, match=r"more than the 0 MB this app may use for models"):
+        with pytest.raises(OutOfMemory, match=r"more than the 0.1 MB this app may use for models"):
             ask(ID)
     assert n_fetched(hub) == 0
 

@@ -19,6 +19,7 @@ from pages.compare import choice
 from pages.compare.fields import COMPARED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("pair", ["", PAIR])
 def test_every_view_draws_and_its_link_restores_it(view: str, pair: str, two: tuple[str, str], open_page: Open) -> None:

@@ -78,6 +78,7 @@ def test_a_control_has_the_limits_of_its_field(
     assert drawn_too <= has_the_limits_of_its_fields(app, page)
 
 
+@pytest.mark.slow
 def test_tabs_stand_in_the_order_that_their_views_say(open_page: Callable[..., AppTest]) -> None:
     """No two at one place, and the page opens with the first."""
     for page in (page for page in PAGES if page.view is not None):

@@ -280,6 +280,7 @@ def test_a_stream_that_is_closed_ends(asked: EngineInterface) -> None:
     assert asked.state().running == 0
 
 
+@pytest.mark.slow
 def test_a_training_can_be_stopped_goes_on_and_gives_a_model(asked: EngineInterface) -> None:
     example = Finetune.example(DEFAULT_MODEL)
     question = Finetune(DEFAULT_MODEL, example.data, example.settings, example.id, keep=True)

@@ -65,12 +65,14 @@ def serve_takes(config: Any) -> str:
     return checked.stdout.strip() or checked.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_serve_takes_the_config() -> None:
     config = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
     assert serve_takes(config) == "taken"
     assert config["http_options"]["host"] == "127.0.0.1"
 
 
+@pytest.mark.slow
 def test_serve_takes_the_manifests_config_and_no_other() -> None:
     config = yaml.safe_load(RAY_SERVICE["spec"]["serveConfigV2"])
     assert serve_takes(config) == "taken"
@@ -142,6 +144,7 @@ print("kept true")
 """
 
 
+@pytest.mark.slow
 def test_serve_forgets_the_models_that_left_the_memory() -> None:
     """Its list of a replica's models has no public way out; the private one is still as it was."""
     checked = subprocess.run([sys.executable, "-c", _LET_GO], cwd=ROOT, capture_output=True, text=True)

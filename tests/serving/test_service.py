@@ -284,6 +284,7 @@ def test_a_crowded_replica_is_not_asked_by_name(plain: RemoteEngine, monkeypatch
     assert not plain._crowded("embedded/modernbert-that-nobody-has")
 
 
+@pytest.mark.slow
 def test_thirty_threads(plain: RemoteEngine, engine: Engine) -> None:
     texts = [f"Number {n} sat on the mat." for n in range(30)]
     found: dict[str, Any] = {}
@@ -318,6 +319,7 @@ print("light")
 """
 
 
+@pytest.mark.slow
 def test_a_web_process_without_models_imports_no_torch(plain_server: PlainServer) -> None:
     """Every page drawn once, in a process that asks a cluster."""
     from os import environ

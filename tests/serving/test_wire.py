@@ -84,6 +84,7 @@ def test_arrays_arrive_bit_for_bit_and_read_only() -> None:
     assert unpack(pack(np.float32(0.5))) == np.float32(0.5)
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats() | st.text() | st.binary(),
@@ -176,6 +177,7 @@ def test_another_shape_is_another_version(monkeypatch: pytest.MonkeyPatch) -> No
     assert wire.version.__wrapped__() != before
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=300) | st.integers(0, 9), max_size=8), st.integers(1, 50), st.integers(0, 20))
 def test_a_stream_arrives_in_pieces_of_any_size(values: list[Any], size: int, missing: int) -> None:
     whole = b"".join(wire.framed(value) for value in values)

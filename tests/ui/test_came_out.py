@@ -201,6 +201,7 @@ def test_scores_of_every_seed_can_be_saved() -> None:
     assert (table["value"] <= table["high"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("app")
 def test_the_learning_curve_trains_on_splits_of_the_data(engine: Engine) -> None:
     data = tuning.data(train=20)

@@ -227,6 +227,7 @@ def test_numbers_can_be_taken_away(engine: Engine, monkeypatch: pytest.MonkeyPat
     assert arrays["sentences"].tolist() == table["sentence"].tolist() == LINES
 
 
+@pytest.mark.slow
 def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine) -> None:
     name, lines = registry.MODELS[ID].name, LINES[:3]
     matrix = cosine_similarity(expected(engine, lines, ID))
@@ -244,6 +245,7 @@ def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine)
     assert found.rho > 0.75
 
 
+@pytest.mark.slow
 def test_it_stands_beside_no_model_but_another() -> None:
     assert "made for such vectors" not in said(opened(model=ID))
     assert list(opened(model=ID, shown="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]

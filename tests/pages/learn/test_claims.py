@@ -38,6 +38,7 @@ def right(lesson: str, step: int, case: Case) -> str:
     return choice.options[choice.right].text
 
 
+@pytest.mark.slow
 @each
 @of_models
 def test_embeddings(model: str, text: str, engine: Engine) -> None:
