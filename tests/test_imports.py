@@ -55,6 +55,7 @@ def circle(sources: dict[str, str]) -> list[str]:
     return []
 
 
+@pytest.mark.slow
 def test_no_modules_import_each_other() -> None:
     files = [file.relative_to(ROOT) for room in ROOMS for file in (ROOT / room).rglob("*.py")]
     sources = {module_name(file): (ROOT / file).read_text(encoding="utf-8") for file in files}
