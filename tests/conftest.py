@@ -63,6 +63,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    if "quick" not in item.config.option.markexpr:  # beside browsers and clusters everything takes longer
+        return (yield)
     with held_quick(item):
         return (yield)
 

@@ -127,6 +127,7 @@ def test_families_with_masks_and_biases(asked: EngineInterface, local: Engine, c
     assert same(run.query_key(1, 1), expected.query_key(1, 1))
 
 
+@pytest.mark.slow
 def test_what_a_decoder_looks_at(asked: EngineInterface, local: Engine, checkpoint: Any) -> None:
     model = str(checkpoint("bart"))
     for part in ("decoder", "cross"):
