@@ -108,6 +108,7 @@ def test_runs_that_are_interfered_with(asked: EngineInterface, local: Engine) ->
         asked.intervene(DEFAULT_MODEL, TEXT, [Change(heads=((9, 0),))], masked=(3,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["embedded/modernbert", "embedded/tinybert"])
 def test_other_models(asked: EngineInterface, local: Engine, model: str) -> None:
     assert model in {status.spec.id for status in asked.models() if status.usable}
