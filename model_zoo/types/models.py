@@ -41,12 +41,16 @@ class ModelSpec:
     trained_tokens: int | None = None
     mlm: bool
     nsp: Literal["NSP", "SOP"] | None
-    attention: bool = True
     cross_attention: bool = False
     causal: bool = False
     package: str | None = None
     licence: str
     note: str
+
+    @property
+    def attention(self) -> bool:
+        """Whether it has attention to look at."""
+        return self.heads > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,6 @@ def spec(name: str, model: str) -> ModelSpec:
         nsp=family.nsp,
         cross_attention=family.cross_attention,
         causal=family.causal,
-        attention=family.attention,
         licence="",
         note="",
     )

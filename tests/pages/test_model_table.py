@@ -40,7 +40,7 @@ BERT = spec("bert", "x")
             ("encoder, decoder, cross", "yes", "no NSP head", "yes, the encoder's", "yes", "yes", "no, only encoders"),
         ),
         (
-            replace(BERT, attention=False, heads=0, nsp=None),
+            replace(BERT, heads=0, nsp=None),
             ("no attention", "yes", "no NSP head", "yes", "all but heads", "all but attention", "yes"),
         ),
     ],
