@@ -6,10 +6,10 @@ import streamlit as st
 
 from analysis.filters import Filtered
 from analysis.thumbnails import Thumbnails, thumbnails
-from pages.attention import filters, grid, words
+from pages.attention import filters, grid
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, names, summary
-from ui import save, widgets
+from ui import lit_words, save, widgets
 from ui.field import SWITCH, Field
 from ui.page import View
 from web.engine import engine
@@ -33,12 +33,12 @@ def draw(scene: Scene) -> None:
         with widgets.popover("Save", ":material/download:"):
             saving = st.container()
     if _is_long(scene):
-        words.draw(scene, layer, head)
+        lit_words.draw(scene, layer, head)
         overview, detail = st.columns([5, 6], gap="medium")
     else:
         overview, detail = st.columns([6, 5], gap="medium")
         with overview:
-            words.draw(scene, layer, head)
+            lit_words.draw(scene, layer, head)
     with detail:
         shown = _one_head(scene, layer, head, stretch)
     with overview:
@@ -46,7 +46,7 @@ def draw(scene: Scene) -> None:
     with saving:
         if shown is not None:
             numbers(scene, shown, [(layer, head)], name=_file(layer, head))
-            save.html("The words", lambda: words.file(scene, layer, head), f"{_file(layer, head)}-words")
+            save.html("The words", lambda: lit_words.file(scene, layer, head), f"{_file(layer, head)}-words")
 
 
 def _file(layer: int, head: int) -> str:

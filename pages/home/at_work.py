@@ -7,10 +7,9 @@ from typing import Final
 import streamlit as st
 
 from model_zoo import DEFAULT_MODEL
-from pages.attention import words
-from pages.attention.scene import Scene
-from ui import figures
+from ui import figures, lit_words
 from ui.appearance import is_dark
+from ui.attended_text import AttendedText
 from ui.field import Field, place
 from ui.messages import as_text
 from ui.widgets import page_link
@@ -40,13 +39,13 @@ def draw() -> None:
 
 def _looking() -> None:
     st.markdown("**Where does it look?** Point at a word: the others light up by how much this head looks at them.")
-    scene = Scene(model=DEFAULT_MODEL, text=SENTENCE, pair=None, stack="encoder")
-    layer, head = divmod(min(AT_WORK.value, scene.run.n_layers * scene.run.n_heads - 1), scene.run.n_heads)
+    attended = AttendedText(model=DEFAULT_MODEL, text=SENTENCE, pair=None, stack="encoder")
+    layer, head = divmod(min(AT_WORK.value, attended.run.n_layers * attended.run.n_heads - 1), attended.run.n_heads)
 
     def choose(layer: int, head: int) -> None:
-        AT_WORK.value = layer * scene.run.n_heads + head
+        AT_WORK.value = layer * attended.run.n_heads + head
 
-    words.draw(scene, layer, head, choose)
+    lit_words.draw(attended, layer, head, choose)
 
 
 def _guessing() -> None:

@@ -11,9 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from model_zoo.types.wording import counted
 from pages.home import at_work
-from pages.learn.lessons import LESSONS
 from ui import figures
 from ui.lesson_links import LessonLink
 from ui.messages import failures_as_messages
@@ -32,15 +30,14 @@ class Entrance:
     about: str
 
 
-def _entrances() -> tuple[Entrance, ...]:
+def _entrances(pages: Mapping[str, Page[Any]]) -> tuple[Entrance, ...]:
     return (
         Entrance(
             "I am new",
             ":material/waving_hand:",
             "learn",
             {"lesson": "pieces"},
-            f"{counted(len(LESSONS), 'short lesson')}: follow your own sentence through the whole of a model. Look, "
-            "guess, and see.",
+            f"{pages['learn'].how} Look, guess, and see.",
         ),
         Entrance(
             "I teach",
@@ -63,7 +60,7 @@ def _entrances() -> tuple[Entrance, ...]:
 def draw(pages: Mapping[str, Page[Any]]) -> None:
     """``pages`` are the others, by their names."""
     alive = st.container(key="alive")
-    for column, entrance in zip(st.columns(3), _entrances(), strict=True):
+    for column, entrance in zip(st.columns(3), _entrances(pages), strict=True):
         with column.container(border=True, height="stretch", key=f"card {entrance.title}"):
             page_link(entrance.page, f"**{entrance.title}**", entrance.icon, **entrance.values)
             st.markdown(entrance.about)

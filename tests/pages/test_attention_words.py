@@ -23,11 +23,11 @@ LAYER, HEAD = 2, 4  # from 0
 
 
 def _script(scene: object, layer: int, head: int) -> None:
-    from pages.attention import words
     from pages.attention.scene import Scene
+    from ui import lit_words
 
     assert isinstance(scene, Scene)
-    words.draw(scene, layer, head)
+    lit_words.draw(scene, layer, head)
 
 
 def drawn(scene: Scene, head: tuple[int, int] = (LAYER, HEAD)) -> tuple[dict[str, Any], FloatArray]:
@@ -101,12 +101,12 @@ def test_where_no_token_is_left_nothing_is_drawn() -> None:
 def _stepping(model: str, place: int) -> None:
     import streamlit as st
 
-    from pages.attention import words
+    from ui import lit_words
     from ui.widgets import HEAD, LAYER
     from web.engine import engine
 
     st.session_state["lit_words"] = {"head": place}
-    words._step(engine().attend(model, "A cat."), words.choose)
+    lit_words._step(engine().attend(model, "A cat."), lit_words.choose)
     st.text(f"{LAYER.value}.{HEAD.value}")
 
 
@@ -119,10 +119,10 @@ def test_a_step_opens_the_head_at_its_place(place: int, opened: str) -> None:
 
 
 def test_the_file_says_what_it_shows() -> None:
-    from pages.attention import words
+    from ui import lit_words
 
     scene = Scene(model="embedded/bert", text=TEXT, pair=None, stack="encoder")
-    page = words.file(scene, LAYER, HEAD)
+    page = lit_words.file(scene, LAYER, HEAD)
     assert "layer 3 head 5" in page
     assert '"n_heads": 1,' in page  # a file has no other head to step to
     assert TEXT in page

@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.filters import Filtered, combine, head_weights
 from model_zoo.types import AttentionRun, FloatArray
-from pages.attention.scene import Scene
+from ui.attended_text import AttendedText
 from ui.component import component
 from ui.widgets import HEAD, LAYER
 from viz import lit_words
@@ -26,19 +26,20 @@ def choose(layer: int, head: int) -> None:
     LAYER.value, HEAD.value = layer + 1, head + 1
 
 
-def draw(scene: Scene, layer: int, head: int, choose: Callable[[int, int], None] = choose) -> None:
-    """The words of a scene, lit by a head (both from 0), the mean of its layer, and the mean of all heads.
+def draw(attended: AttendedText, layer: int, head: int, choose: Callable[[int, int], None] = choose) -> None:
+    """The words of a text, lit by a head (both from 0), the mean of its layer, and the mean of all heads.
 
     Nothing where the filter leaves no tokens: whoever draws the head says why. The reader's steps lead to another head
     by ``choose``.
     """
-    shown = _filtered(scene, layer, head)
+    shown = _filtered(attended, layer, head)
     if 0 in shown.weights.shape:
         return
-    heads = _heads(scene.run)
-    payload = _payload(scene, shown, layer, head)
+    heads = _heads(attended.run)
+    payload = _payload(attended, shown, layer, head)
     payload["head"], payload["n_heads"], payload["group"] = heads.index((layer, head)), len(heads), GROUP
-    component("words", lit_words.SOURCE)(key=_KEY, data=pack(payload), on_head_change=lambda: _step(scene.run, choose))
+    mount = component("words", lit_words.SOURCE)
+    mount(key=_KEY, data=pack(payload), on_head_change=lambda: _step(attended.run, choose))
 
 
 def _step(run: AttentionRun, choose: Callable[[int, int], None]) -> None:
@@ -48,29 +49,29 @@ def _step(run: AttentionRun, choose: Callable[[int, int], None]) -> None:
         choose(*heads[place])
 
 
-def file(scene: Scene, layer: int, head: int) -> str:
+def file(attended: AttendedText, layer: int, head: int) -> str:
     """The same as an HTML file that works by itself, for one head (both from 0) and the means.
 
     Raises InvalidInput when the filter leaves no tokens.
     """
-    shown = _filtered(scene, layer, head)
+    shown = _filtered(attended, layer, head)
     return standalone_html(
         lit_words.SOURCE,
-        _payload(scene, shown, layer, head),
+        _payload(attended, shown, layer, head),
         title="Attention, word by word",
         caption=shown.summary(),
         meta={
-            "Model": scene.run.model.id,
-            "Revision": scene.run.model.revision,
+            "Model": attended.run.model.id,
+            "Revision": attended.run.model.revision,
             "Head": f"layer {layer + 1} head {head + 1}",
-            **scene.texts,
-            "Numbers": scene.what,
+            **attended.texts,
+            "Numbers": attended.what,
         },
     )
 
 
-def _payload(scene: Scene, shown: Filtered, layer: int, head: int) -> lit_words.Payload:
-    run = scene.run
+def _payload(attended: AttendedText, shown: Filtered, layer: int, head: int) -> lit_words.Payload:
+    run = attended.run
     queries, keys = lit_words.words(run.encoding, shown.queries), lit_words.words(run.key_encoding, shown.keys)
     alike = run.stack != "cross" and shown.queries == shown.keys
     return lit_words.payload(
@@ -82,24 +83,24 @@ def _payload(scene: Scene, shown: Filtered, layer: int, head: int) -> lit_words.
             f"Mean of layer {layer + 1}",
             f"Mean of all {len(_heads(run))} heads",
         ],
-        shares=not scene.value_weighted,
+        shares=not attended.value_weighted,
     )
 
 
-def _filtered(scene: Scene, layer: int, head: int) -> Filtered:
+def _filtered(attended: AttendedText, layer: int, head: int) -> Filtered:
     """The filter applied to the three matrices (3, n, m), as it is to a head and to a mean of heads elsewhere."""
-    run, weighted = scene.run, scene.value_weighted
+    run, weighted = attended.run, attended.value_weighted
     of_its_layer = [each for each in _heads(run) if each[0] == layer]
     of_layer = combine(run, of_its_layer, "mean", value_weighted=weighted)
-    return scene.filtered(np.stack([head_weights(run, layer, head, weighted), of_layer, _mean_of_all(scene)]))
+    return attended.filtered(np.stack([head_weights(run, layer, head, weighted), of_layer, _mean_of_all(attended)]))
 
 
-def _mean_of_all(scene: Scene) -> FloatArray:
+def _mean_of_all(attended: AttendedText) -> FloatArray:
     """Computed once per text and model, whatever the filter."""
-    run = scene.run
+    run = attended.run
     return engine().derived(
-        ("mean of all heads", *scene.run_key, scene.value_weighted),
-        lambda: combine(run, _heads(run), "mean", value_weighted=scene.value_weighted),
+        ("mean of all heads", *attended.run_key, attended.value_weighted),
+        lambda: combine(run, _heads(run), "mean", value_weighted=attended.value_weighted),
     )
 
 
