@@ -33,10 +33,12 @@ def measured(reading: Reading, by: By) -> float:
             return reading.divergence / math.log(2)
 
 
-def changes(effects: Effects, by: By) -> Array:
-    """What each changed run has more than the untouched one, (changes,); of a divergence, all of it."""
-    before = measured(effects.untouched, by)
-    return np.array([measured(reading, by) - before for reading in effects.readings])
+def lost(effects: Effects, by: By) -> Array:
+    """What the answer loses in each changed run, before less after, (changes,): above 0 where what was changed supports
+    it, below where it opposes it; of a divergence, which has no sign, all of it.
+    """
+    after = np.array([measured(reading, by) for reading in effects.readings])
+    return after if by == "divergence" else measured(effects.untouched, by) - after
 
 
 def recovered(effects: Effects, by: By) -> Array:
@@ -46,11 +48,9 @@ def recovered(effects: Effects, by: By) -> Array:
     if effects.other is None:
         raise ValueError("no other run's values were put in")
     before, goal = measured(effects.untouched, by), measured(effects.other, by)
-    moved = changes(effects, by)
     if abs(goal - before) < _SAME:
-        return np.full(len(moved), np.nan)
-    found: Array = moved / (goal - before)
-    return found
+        return np.full(len(effects.readings), np.nan)
+    return lost(effects, by) / (before - goal)
 
 
 _SAME: Final = 1e-3  # of bits or logits: two runs that differ by less say the same

@@ -12,7 +12,6 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from analysis.effects import Array, changes
 from analysis.words import Unit
 from model_zoo.types import Change, Effects, Prediction
 
@@ -51,11 +50,6 @@ def erasable(units: Iterable[Unit], masks: Collection[int]) -> tuple[Unit, ...]:
 def each_hidden(words: Iterable[Unit]) -> tuple[Change, ...]:
     """What the engine is asked about: a change a word, in which all its tokens are hidden."""
     return tuple(Change(hidden=tuple(range(word.start, word.stop))) for word in words)
-
-
-def bits_lost(effects: Effects) -> Array:
-    """What log2 P of the answer loses when each word is hidden by itself, (words,): before less after."""
-    return -changes(effects, "bits")
 
 
 def erasures(words: Sequence[Unit], effects: Sequence[Effects], followed: Prediction) -> tuple[Erasure, ...]:

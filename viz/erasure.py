@@ -8,14 +8,15 @@ import plotly.graph_objects as go
 
 from analysis.erasure import Erasure
 from analysis.words import Unit
+from model_zoo.types.wording import signed
 from viz.layout import axis, headline, token_text
 from viz.marks import bars_layout, horizontal_bars
 from viz.palette import diverging, opposed
 from viz.predictions import percent
 from viz.token_line import Cell, Item, Line, filled
 
-LEGEND = "Blue words support the prediction, orange ones oppose it"
-"""What the colours say, wherever words are coloured by what is lost without them."""
+LEGEND = "Blue supports the prediction, orange opposes it"
+"""What the colours say, wherever a word or a part of a model is coloured by what is lost without it."""
 SCALE_END = 3.0
 """Bits at which the colour is full: the probability is an eighth of what it was, or eight times that."""
 _BAR = 25  # px
@@ -70,7 +71,7 @@ def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = Fa
                 bits,
                 [supports if lost > 0 else opposes for lost in bits],
                 [
-                    f"{name}, {effect.bits:+.2f} bits; the prediction: {token_text(effect.guess.token)}"
+                    f"{name}, {signed(effect.bits, plus=True)} bits; the prediction: {token_text(effect.guess.token)}"
                     for name, effect in zip(names, effects, strict=True)
                 ],
                 dark=dark,

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from analysis.neuron import QueryNumbers
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray
+from model_zoo.types.wording import signed
 from viz.layout import axis, base_layout, note, rows, token_text
 from viz.marks import bar_below, cells, end_of_scale, horizontal_bars
 from viz.palette import diverging, opposed, theme
@@ -270,7 +271,7 @@ def _short(value: float, name: str) -> str:
     if np.isneginf(value):
         return "masked"
     if name != "weight":
-        return f"{value:.2f}".replace("-", "−")
+        return signed(value)
     if 0 < value < 0.0005:
         return "&lt;0.001"
     return f"{value:.3f}" if value else "0"

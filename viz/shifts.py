@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from model_zoo.types import Shift
+from model_zoo.types.wording import signed
 from viz.layout import axis, headline, token_text
 from viz.marks import bars_layout, horizontal_bars
 from viz.palette import opposed
@@ -29,7 +30,7 @@ def shifts(moved: Sequence[Shift], title: str = "", *, dark: bool = False) -> go
                     for shift in moved
                 ],
                 dark=dark,
-                texts=[f"{shift.difference:+.2f}" for shift in moved],
+                texts=[signed(shift.difference, plus=True) for shift in moved],
             )
         ],
         layout=bars_layout(

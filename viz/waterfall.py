@@ -7,6 +7,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
+from model_zoo.types.wording import signed
 from viz.layout import axis, token_text
 from viz.marks import bars_layout, horizontal_bars
 from viz.palette import categorical, opposed
@@ -41,12 +42,13 @@ def waterfall(
                 values,
                 [*(up if value > 0 else down for value in values[:-1]), whole],
                 [
-                    f"{token_text(name)}: <b>{_signed(value)}</b>" + (f"<br>{token_text(said)}" if said else "")
+                    f"{token_text(name)}: <b>{signed(value, plus=True)}</b>"
+                    + (f"<br>{token_text(said)}" if said else "")
                     for name, value, said in parts
                 ]
-                + [f"{token_text(total)}: <b>{at:.4f}</b>".replace("-", "−")],
+                + [f"{token_text(total)}: <b>{signed(at, 4)}</b>"],
                 dark=dark,
-                texts=[_signed(value) for value in values[:-1]] + [f"{at:.2f}".replace("-", "−")],
+                texts=[signed(value, plus=True) for value in values[:-1]] + [signed(at)],
                 base=[*starts, 0.0],
                 customdata=list(range(len(names))),
             )
@@ -59,7 +61,3 @@ def waterfall(
             xaxis=axis(dark, token_text(what), zero=True, range=[low - room, high + room]),
         ),
     )
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")

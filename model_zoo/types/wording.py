@@ -33,6 +33,6 @@ def megabytes(n_bytes: int) -> str:
     return f"{n_bytes / MB:,.0f} MB" if n_bytes >= 10 * MB else f"{n_bytes / MB:.1f} MB"
 
 
-def signed(value: float, decimals: int = 2) -> str:
-    """A number with a true minus: "−0.25"."""
-    return f"{value:.{decimals}f}".replace("-", "−")
+def signed(value: float, decimals: int = 2, *, plus: bool = False) -> str:
+    """A number with a true minus: "−0.25"; with ``plus`` "+0.25", too."""
+    return f"{value:{'+' if plus else ''}.{decimals}f}".replace("-", "−")

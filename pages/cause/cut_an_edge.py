@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from analysis.effects import By, changes
+from analysis.effects import By, lost
 from analysis.words import Unit, merge
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Edge, Effects, counted
@@ -160,11 +160,11 @@ def _effects(
     effects = scenes.answered(replace(scene.resolved, changes=each, top_k=1), len(scene.encoding))
     if effects is None:
         return
-    values = changes(effects, by).reshape(len(units), len(units))
+    values = lost(effects, by).reshape(len(units), len(units))
     _map(values, units, UNITS[by], edges, "cause_edges", signed=by != "divergence")
     st.caption(
-        "Each cell: what happens to the answer when that one edge is cut. Rows look, columns are looked at. Click one "
-        "to cut it."
+        "Each cell: what the answer loses when that one edge is cut. Rows look, columns are looked at. Click one to "
+        f"cut it. {scenes.in_numbers(by)}"
     )
     save.table("Every edge", lambda: _table(scene, units, pairs, effects, layer, head), "edges")
 
@@ -239,9 +239,9 @@ def _table(
             "to": [units[b].label for _, b in pairs],
             "from_place": [a + 1 for a, _ in pairs],
             "to_place": [b + 1 for _, b in pairs],
-            "change_log2_p": changes(effects, "bits"),
-            "change_p": changes(effects, "probability"),
-            "kl_bits": changes(effects, "divergence"),
+            "bits_lost": lost(effects, "bits"),
+            "p_lost": lost(effects, "probability"),
+            "kl_bits": lost(effects, "divergence"),
         }
     )
 

@@ -11,14 +11,15 @@ import pandas as pd
 import streamlit as st
 
 from analysis.agreement import readable
-from analysis.effects import By, changes
-from analysis.erasure import bits_lost, each_hidden
+from analysis.effects import BYS, By, lost
+from analysis.erasure import each_hidden
 from analysis.words import Unit
 from jobs.explaining import explainable
 from jobs.greedy import Greedy
 from model_zoo.errors import NotSupported
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Effects, counted
+from model_zoo.types.wording import signed
 from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import BY, OFF, VALUE
@@ -113,7 +114,7 @@ def _off(parts: Sequence[str]) -> tuple[str, ...]:
 
 def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[str]) -> None:
     layers, heads = scene.info.n_layers, scene.info.n_heads
-    values = changes(effects, by).reshape(layers, heads + n_blocks)
+    values = lost(effects, by).reshape(layers, heads + n_blocks)
     names = [*map(str, range(1, heads + 1)), *_BLOCK_NAMES[:n_blocks]]
     parts, _ = _parts(scene)
     at = {part: divmod(place, heads + n_blocks) for place, part in enumerate(parts)}
@@ -142,18 +143,20 @@ def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[st
 
 def _most(effects: Effects, by: By, parts: Sequence[str]) -> str:
     """The heads whose loss moves the answer most, and how many hardly move it, as plain text."""
-    values = changes(effects, by)
+    values = lost(effects, by)
     heads = [place for place, part in enumerate(parts) if part.partition(".")[2] not in _BLOCKS]
     largest = max(abs(values[place]) for place in heads)
     small = sum(abs(values[place]) < 0.1 * largest for place in heads)
-    low, high = (pick(heads, key=lambda place: values[place]) for pick in (min, max))
-    found = [place for place in (low, high) if abs(values[place]) >= 0.1 * largest and values[place]]
-    named = " and ".join(f"{_name(parts[place]).lower()} ({values[place]:+.2f})" for place in dict.fromkeys(found))
+    most, least = (pick(heads, key=lambda place: values[place]) for pick in (max, min))
+    found = [place for place in (most, least) if abs(values[place]) >= 0.1 * largest and values[place]]
+    named = " and ".join(
+        f"{_name(parts[place]).lower()} ({signed(values[place], plus=True)})" for place in dict.fromkeys(found)
+    )
     said = f"Moved most by {named}; " if named else ""
     return (
-        f"{said}{counted(small, 'head')} of {len(heads)} move it by less than a tenth of that. Numbers: {UNITS[by]}. "
-        "Colours end at the largest head; whole blocks may lie beyond."
-    ).replace("(-", "(−")
+        f"{said}{counted(small, 'head')} of {len(heads)} move it by less than a tenth of that. "
+        f"{scenes.in_numbers(by)} Colours end at the largest head; whole blocks may lie beyond."
+    )
 
 
 def _name(part: str) -> str:
@@ -196,7 +199,7 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
     after = engine().ask(replace(question, changes=both, top_k=1))
     after = replace(after, untouched=after.readings[0], readings=after.readings[1:])
     lines = [
-        _lit(units, bits_lost(effects), label, dark=scene.dark)
+        _lit(units, lost(effects, "bits"), label, dark=scene.dark)
         for effects, label in ((before, "As it is"), (after, "Off"))
     ]
     st.markdown("**Words that the answer rests on**, before and after")
@@ -206,16 +209,16 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
     )
 
 
-def _lit(units: Sequence[Unit], lost: Map, label: str, *, dark: bool) -> Line:
+def _lit(units: Sequence[Unit], effects: Map, label: str, *, dark: bool) -> Line:
     items = []
-    for unit, bits in zip(units, lost.tolist(), strict=True):
-        number = "0" if abs(bits) < 0.05 else f"{bits:+.1f}".replace("-", "−")
+    for unit, bits in zip(units, effects.tolist(), strict=True):
+        number = "0" if abs(bits) < 0.05 else signed(bits, 1, plus=True)
         items.append(without_word(unit.label, bits, number, f"without “{unit.label}”: {number} bits lost", dark=dark))
     return Line(tuple(items), label=label)
 
 
 def _table(scene: Scene, effects: Effects, parts: Sequence[str]) -> pd.DataFrame:
-    columns = {name: changes(effects, name) for name in ("bits", "probability", "difference", "divergence")}
+    bits, probability, difference, divergence = (lost(effects, by) for by in BYS)
     return pd.DataFrame(
         {
             "model": scene.model,
@@ -225,10 +228,10 @@ def _table(scene: Scene, effects: Effects, parts: Sequence[str]) -> pd.DataFrame
             "against": None if effects.foil is None else effects.foil.token,
             "off": parts,
             "value": VALUE.value,
-            "change_log2_p": columns["bits"],
-            "change_p": columns["probability"],
-            "change_logit_difference": columns["difference"],
-            "kl_bits": columns["divergence"],
+            "bits_lost": bits,
+            "p_lost": probability,
+            "logit_difference_lost": difference,
+            "kl_bits": divergence,
             "first_answer": [reading.best[0].token for reading in effects.readings],
         }
     )

@@ -14,7 +14,7 @@ LINKS = LessonLinks(
         LessonLink(
             "A head that matters, and heads that do not",
             _HUNGRY,
-            "Click the head with the lowest number. Which word comes first without it, and is it a word for one "
+            "Click the head with the highest number. Which word comes first without it, and is it a word for one "
             "dog or for several? Click it again, and then three heads whose number is 0: what has become of “are”?",
         ),
         LessonLink(

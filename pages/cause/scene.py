@@ -22,6 +22,7 @@ from ui.messages import as_text
 from ui.page import Need, View
 from ui.widgets import MODEL, PAIR, TEXT
 from ui.work import watch
+from viz.erasure import LEGEND
 from viz.predictions import percent
 from web.background import desk
 from web.engine import engine
@@ -217,11 +218,16 @@ def measure(options: tuple[By, ...] = BYS) -> By:
 
 
 UNITS: dict[By, str] = {
-    "bits": "change of log₂ P, in bits: −1 is half the probability",
-    "probability": "change of P",
-    "difference": "change of the logit difference",
+    "bits": "log₂ P lost, in bits: 1 is half the probability",
+    "probability": "P lost",
+    "difference": "logit difference lost",
     "divergence": "KL divergence from the untouched answers, in bits",
 }
+
+
+def in_numbers(by: By) -> str:
+    """What the numbers of a map are, and what its colours say, in sentences; a divergence has no sign."""
+    return f"Numbers: {UNITS[by]}." + ("" if by == "divergence" else f" {LEGEND}.")
 
 
 def answered(question: Intervene, n_tokens: int) -> Effects | None:

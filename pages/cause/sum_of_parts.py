@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.agreement import readable
 from model_zoo.types import Contribution, Decomposition, counted
+from model_zoo.types.wording import signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
 from ui import figures, save, widgets
@@ -88,7 +89,7 @@ def _by_layer(parts: Sequence[Contribution], difference: bool) -> list[tuple[str
     for layer in layers:
         heads = [part for part in parts if part.layer == layer and part.kind == "head"]
         most = max(heads, key=lambda part: abs(_value(part, difference)))
-        said = f"the largest is {_name(most)}: {_value(most, difference):+.2f}".replace("-", "−")
+        said = f"the largest is {_name(most)}: {signed(_value(most, difference), plus=True)}"
         rows.append(
             (f"Layer {layer + 1}, {counted(len(heads), 'head')}", sum(_value(part, difference) for part in heads), said)
         )
@@ -124,7 +125,7 @@ def _raises(parts: Sequence[Contribution], difference: bool) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "part": [_name(part) for part in ranked],
-            "adds": [f"{_value(part, difference):+.2f}".replace("-", "−") for part in ranked],
+            "adds": [signed(_value(part, difference), plus=True) for part in ranked],
             "raises": [" · ".join(readable(token) for token, _ in part.raises) for part in ranked],
         }
     )

@@ -10,9 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from analysis.agreement import readable
-from analysis.effects import By, changes, measured, recovered
+from analysis.effects import By, lost, measured, recovered
 from analysis.words import Unit
 from model_zoo.types import Change, Effects
+from model_zoo.types.wording import signed
 from pages.cause import scene as scenes
 from pages.cause.fields import ANSWER, BY, FOIL, MASKS, OTHER
 from pages.cause.scene import Scene
@@ -136,9 +137,9 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
     show(payload, "cause_patching")
     st.caption(
         as_text(
-            f"0 is this run ({_written(by)} {before:.2f}), 1 the other ({goal:.2f}); below 0 it goes the other way, "
-            "and above 1 beyond. That a place carries the answer on does not say that it is needed there: another way "
-            "may do as well.".replace("-", "−")
+            f"0 is this run ({_written(by)} {signed(before)}), 1 the other ({signed(goal)}); below 0 it goes the other "
+            "way, and above 1 beyond. That a place carries the answer on does not say that it is needed there: another "
+            "way may do as well."
         )
     )
     save.table("Every place", lambda: _table(scene, effects, rows, columns, what, by, other), "where-it-travels")
@@ -165,7 +166,7 @@ def _table(
             "head" if what == "heads" else "word": [column for _, column, _ in cells],
             "place": [place for _, _, place in cells],
             "measure": by,
-            "change": changes(effects, by),
+            "lost": lost(effects, by),
             "share_of_the_way": recovered(effects, by),
         }
     )

@@ -14,6 +14,7 @@ from analysis import explanations
 from analysis.explanations import Area, Way
 from jobs.explaining import N_SENTENCES, NEARNESS, ORDERS, RANDOM, WAYS, Explained, Explaining, built_in, explain
 from model_zoo.types import METHODS, Measure
+from model_zoo.types.wording import signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
 from ui import figures, save, widgets
@@ -132,7 +133,7 @@ def _scores(scene: Scene, found: Explained) -> None:
     )
     if found.error is not None and found.difference is not None:
         whole, missed = (_scale("integrated gradients") * one for one in (found.difference, abs(found.error)))
-        said += f" Integrated gradients should add up to {whole:.3f} and miss it by {missed:.4f}.".replace("-", "−")
+        said += f" Integrated gradients should add up to {signed(whole, 3)} and miss it by {missed:.4f}."
     st.caption(as_text(said))
     for why in dict.fromkeys(found.failures.values()):
         st.caption(as_text(why))

@@ -9,7 +9,7 @@ import builders
 import numpy as np
 import pytest
 
-from analysis.effects import changes, measured, recovered, same_answer
+from analysis.effects import lost, measured, recovered, same_answer
 from model_zoo.types import Effects, Prediction, Reading
 
 CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
@@ -31,8 +31,9 @@ def test_every_measure() -> None:
     assert measured(first, "probability") == pytest.approx(0.25)
     assert measured(first, "difference") == pytest.approx(0.5)
     assert measured(first, "divergence") == pytest.approx(1)
-    assert changes(EFFECTS, "bits") == pytest.approx([-1, 0])
-    assert changes(EFFECTS, "difference") == pytest.approx([-1.5, 0])
+    assert lost(EFFECTS, "bits") == pytest.approx([1, 0])
+    assert lost(EFFECTS, "difference") == pytest.approx([1.5, 0])
+    assert lost(EFFECTS, "divergence") == pytest.approx([1, 0])
 
 
 def test_recovered_is_the_share_of_the_way() -> None:

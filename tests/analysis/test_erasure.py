@@ -7,7 +7,8 @@ import math
 import builders
 import pytest
 
-from analysis.erasure import Erasure, bits_lost, each_hidden, erasable, erasures, ranked
+from analysis.effects import lost
+from analysis.erasure import Erasure, each_hidden, erasable, erasures, ranked
 from analysis.words import Unit
 from model_zoo.types import Change, Effects, Prediction, Reading
 
@@ -41,7 +42,7 @@ def test_the_effect_is_what_one_token_loses() -> None:
     found = erasures(WORDS[1:], effects, GUESS)
     assert [(one.before, one.after) for one in found] == [(0.5, pytest.approx(0.125)), (0.5, 1.0)]
     assert [one.bits for one in found] == pytest.approx([2, -1])
-    assert bits_lost(hidden((0.125, 0.5), (1.0, 0.125))) == pytest.approx([2, -1])
+    assert lost(hidden((0.125, 0.5), (1.0, 0.125)), "bits") == pytest.approx([2, -1])
     assert found[0].guess.token == "ran"
     assert [one.bits for one in erasures(WORDS[1:], effects, OTHER)] == pytest.approx([-1, 1])
     with pytest.raises(ValueError, match="zip"):

@@ -15,7 +15,7 @@ from on_screen import cell_maps, said
 from streamlit.testing.v1 import AppTest
 from tuning import classifier
 
-from analysis.effects import changes, recovered
+from analysis.effects import lost, recovered
 from jobs.explaining import Explaining
 from jobs.greedy import Greedy
 from jobs.intervention_job import InterventionJob
@@ -60,11 +60,9 @@ def test_every_head_is_what_the_engine_measures(open_page: Open, engine: Engine)
     heads = [Change(heads=((layer, head),)) for layer in range(6) for head in range(12)]
     blocks = [change for layer in range(6) for change in (Change(attention=(layer,)), Change(feed_forward=(layer,)))]
     shown = cells(app)
-    assert shown[:, :12].ravel() == pytest.approx(
-        changes(engine.intervene(MODEL, DOGS, heads, aim=aim), "bits"), abs=1e-3
-    )
+    assert shown[:, :12].ravel() == pytest.approx(lost(engine.intervene(MODEL, DOGS, heads, aim=aim), "bits"), abs=1e-3)
     assert shown[:, 12:].ravel() == pytest.approx(
-        changes(engine.intervene(MODEL, DOGS, blocks, aim=aim), "bits"), abs=1e-3
+        lost(engine.intervene(MODEL, DOGS, blocks, aim=aim), "bits"), abs=1e-3
     )
 
 
@@ -103,7 +101,7 @@ def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
     effects = engine.intervene(
         MODEL, DOGS, [Change(edges=(Edge(6, key, 1, 2),)) for key in range(10)], aim=TargetAnswer(answer="are")
     )
-    assert cells(one)[6] == pytest.approx(changes(effects, "bits"), abs=1e-3)
+    assert cells(one)[6] == pytest.approx(lost(effects, "bits"), abs=1e-3)
 
 
 @pytest.mark.slow
@@ -114,7 +112,7 @@ def test_words_by_every_method(open_page: Open, engine: Engine) -> None:
     hidden = engine.intervene(
         MODEL, DOGS, [Change(hidden=(at,)) for at in (1, 2, 3, 4, 5, 7, 8)], aim=TargetAnswer(answer="are")
     )
-    assert found[0] == pytest.approx(-changes(hidden, "bits"), abs=1e-3)
+    assert found[0] == pytest.approx(lost(hidden, "bits"), abs=1e-3)
     own = engine.attribute(MODEL, DOGS, aim=TargetAnswer(answer="are")).scores[[1, 2, 3, 4, 5, 7, 8]]
     assert found[2] == pytest.approx(own / math.log(2), abs=1e-3)
     curves = {trace["name"].partition(":")[0]: trace["y"] for trace in figures(app)[0]["data"]}

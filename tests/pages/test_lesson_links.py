@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from walks.visitor import Visitor
 
-from analysis.effects import changes, recovered
+from analysis.effects import lost, recovered
 from model_zoo import Engine
 from model_zoo.types import METHODS, Change, TargetAnswer
 from pages import PAGES
@@ -158,10 +158,10 @@ def test_one_head_matters_and_many_do_not(engine: Engine) -> None:
     text, aim = "The dogs near the house [MASK] hungry.", TargetAnswer(answer="are", foil="is")
     heads = [(layer, head) for layer in range(6) for head in range(12)]
     effects = engine.intervene(BERT, text, [Change(heads=(head,)) for head in heads], aim=aim)
-    bits = changes(effects, "bits")
-    lowest = effects.readings[int(bits.argmin())]
+    bits = lost(effects, "bits")
+    highest = effects.readings[int(bits.argmax())]
     assert effects.untouched.best[0].token == "are"
-    assert lowest.best[0].token == "were"
+    assert highest.best[0].token == "were"
     zero = [place for place in range(72) if abs(bits[place]) < 0.005]  # written as 0
     assert len(zero) >= 3
     for three in (zero[:3], zero[-3:]):
