@@ -10,16 +10,15 @@ the next, which is 16.7 ms at 60 frames a second and holds Chromium's own drawin
 
 from __future__ import annotations
 
-import argparse
-import json
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from benchmarks.browser import chromium
+from benchmarks.measure import arguments, emit
 from model_zoo import Engine
 from model_zoo.questions.dissect import Dissect
 from viz.anatomy import SOURCE, payload
@@ -69,12 +68,11 @@ def flights(page: Page, n: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--flights", type=int, default=2)
-    arguments = parser.parse_args()
+    n_flights = parser.parse_args().flights
     engine = Engine()
-    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
-        browser = chromium(playwright)
+    with tempfile.TemporaryDirectory() as temporary, chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         file = Path(temporary) / "anatomy.html"
         for spec in (status.spec for status in engine.models()):
@@ -85,15 +83,8 @@ def main() -> None:
             html = standalone_html(SOURCE, sent, title="The walk", caption=TEXT, meta={})
             file.write_text(html.replace("max-width: 60rem", "max-width: none"), encoding="utf-8")
             page.goto(file.as_uri())
-            line = {
-                "benchmark": "anatomy",
-                "model": spec.id,
-                "tokens": len(anatomy.encoding),
-                "payload_kb": round(len(pack(sent)) / 1000, 1),
-                **flights(page, arguments.flights),
-            }
-            print(json.dumps(line), flush=True)
-        browser.close()
+            size = {"tokens": len(anatomy.encoding), "payload_kb": len(pack(sent)) / 1000}
+            emit(benchmark="anatomy", model=spec.id, **size, **flights(page, n_flights))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ BertViz gets eager attentions, as it needs them; ``forward_ms`` is the plain fus
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
+from itertools import cycle, islice
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from bertviz import head_view, model_view
 from transformers import AutoModel
 
 from analysis.thumbnails import thumbnails
-from benchmarks.measure import emit, medians
+from benchmarks.measure import arguments, emit, medians
 from model_zoo import DEFAULT_MODEL, loading, running, sources
 from model_zoo.types import AttentionRun
 from viz.component import pack
@@ -25,28 +25,7 @@ from viz.grid import grid
 from viz.heatmap import heatmap
 
 TOKENS = (16, 32, 64, 128, 256, 512)
-WORDS = [
-    "the",
-    "old",
-    "man",
-    "in",
-    "the",
-    "boat",
-    "looked",
-    "at",
-    "the",
-    "water",
-    "and",
-    "thought",
-    "of",
-    "the",
-    "fish",
-    "that",
-    "he",
-    "had",
-    "lost",
-    "again",
-]
+_WORDS = "the old man in the boat looked at the water and thought of the fish that he had lost again"
 REPEATS = 15
 # One run of BertViz takes tens of seconds at 512 tokens.
 BERTVIZ_REPEATS = {16: 7, 32: 7, 64: 5, 128: 3, 256: 1, 512: 1}
@@ -54,7 +33,7 @@ BERTVIZ_REPEATS = {16: 7, 32: 7, 64: 5, 128: 3, 256: 1, 512: 1}
 
 def text_of(n_tokens: int) -> str:
     """A text of one-piece words that becomes n_tokens tokens with [CLS] and [SEP]."""
-    return " ".join(WORDS[i % len(WORDS)] for i in range(n_tokens - 2))
+    return " ".join(islice(cycle(_WORDS.split()), n_tokens - 2))
 
 
 def grid_of(run: AttentionRun) -> bytes:
@@ -121,7 +100,7 @@ def measure(loaded: loading.LoadedModel, eager: Any, fused: Any, n_tokens: int) 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__)
     parser.add_argument("--max-tokens", type=int, default=TOKENS[-1], help="leave out longer texts")
     longest = parser.parse_args().max_tokens
     loaded = loading.load(sources.find(DEFAULT_MODEL), torch.device("cpu"))

@@ -8,17 +8,14 @@ of one text after another, by an engine that remembers nothing.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from benchmarks.measure import emit, medians
+from benchmarks.measure import arguments, emit, medians
 from model_zoo import DEFAULT_MODEL, Engine, sources
 from model_zoo.heldout import written_pairs
-
-REPEATS = 7
 
 
 def sentences(n: int) -> list[str]:
@@ -28,12 +25,10 @@ def sentences(n: int) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__, 7, DEFAULT_MODEL)
     parser.add_argument("--texts", type=int, default=100)
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    parser.add_argument("--model", default=DEFAULT_MODEL)
-    arguments = parser.parse_args()
-    model, texts = arguments.model, sentences(arguments.texts)
+    chosen = parser.parse_args()
+    model, texts = chosen.model, sentences(chosen.texts)
     engine = Engine("cpu", result_bytes=0)
     n_tokens = [len(engine.encode(model, text)) for text in texts]
     folder = sources.find(model).folder
@@ -60,7 +55,7 @@ def main() -> None:
             "attend_one_by_one_ms": lambda: [engine.attend(model, text) for text in texts],
             "peer_ms": peer,
         },
-        arguments.repeats,
+        chosen.repeats,
     )
     states = times["hidden_states_ms"]
     emit(
@@ -79,29 +74,27 @@ def main() -> None:
     masked = [text.replace(text.split()[1], "[MASK]", 1) for text in texts]
     pairs = list(zip(texts[0::2], texts[1::2], strict=False))
     some = texts[: max(2, len(texts) // 10)]
-    questions: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
-        "fill_mask": (
-            lambda: engine.fill_mask(model, masked),
-            lambda: [engine.fill_mask(model, text) for text in masked],
-        ),
-        "next_sentence": (
-            lambda: engine.next_sentence(model, pairs),
-            lambda: [engine.next_sentence(model, *pair) for pair in pairs],
-        ),
-        "token_scores": (
-            lambda: engine.token_scores(model, some),
-            lambda: [engine.token_scores(model, text) for text in some],
-        ),
+    questions: dict[str, tuple[Callable[..., object], Sequence[str | tuple[str, str]]]] = {
+        "fill_mask": (engine.fill_mask, masked),
+        "next_sentence": (engine.next_sentence, pairs),
+        "token_scores": (engine.token_scores, some),
     }
-    for name, (together, one_by_one) in questions.items():
-        times = medians({"list_ms": together, "one_by_one_ms": one_by_one}, arguments.repeats, warm_up=1)
-        emit(
-            benchmark=name,
-            model=model,
-            texts=len(some) if name == "token_scores" else len(pairs) if name == "next_sentence" else len(masked),
-            **times,
-            one_by_one_over_list=times["one_by_one_ms"] / times["list_ms"],
-        )
+    for name, (ask, asked) in questions.items():
+        compare(name, model, ask, asked, chosen.repeats)
+
+
+def compare(
+    name: str, model: str, ask: Callable[..., object], asked: Sequence[str | tuple[str, str]], repeats: int
+) -> None:
+    """One question of all texts or pairs beside one of each."""
+
+    def one_by_one() -> None:
+        for each in asked:
+            ask(model, *((each,) if isinstance(each, str) else each))
+
+    times = medians({"list_ms": lambda: ask(model, asked), "one_by_one_ms": one_by_one}, repeats, warm_up=1)
+    over_list = times["one_by_one_ms"] / times["list_ms"]
+    emit(benchmark=name, model=model, texts=len(asked), **times, one_by_one_over_list=over_list)
 
 
 if __name__ == "__main__":

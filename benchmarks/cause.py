@@ -14,24 +14,18 @@ Three kinds of lines, one JSON object each:
 
 from __future__ import annotations
 
-import argparse
-import statistics
-import tempfile
 import urllib.parse
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
-from pathlib import Path
 
 import torch
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from analysis.explanations import Area
 from benchmarks.attention import text_of
-from benchmarks.browser import chromium
-from benchmarks.latency import BARE_PAGE, click_number, open_page, wait_until_idle
-from benchmarks.measure import emit, medians
-from benchmarks.server import app
+from benchmarks.latency import beside_a_bare_page, click_number, open_page, wait_until_idle
+from benchmarks.measure import arguments, emit, interleaved, medians
 from jobs.explaining import Explaining, built_in
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.interventions.attribute import attribute
@@ -72,17 +66,10 @@ def of_heads(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
         for _ in intervene(loaded, question):
             pass
 
-    found = medians({"plain": plain, "every": every}, repeats)
-    emit(
-        benchmark="heads",
-        model=info.id,
-        tokens=len(read.encoding),
-        heads=len(changes),
-        run_ms=found["plain"],
-        all_heads_ms=found["every"],
-        share_of_a_run=found["every"] / (found["plain"] * len(changes)),
-        target=TARGETS[n_tokens],
-    )
+    took = medians({"run_ms": plain, "all_heads_ms": every}, repeats)
+    share = took["all_heads_ms"] / (took["run_ms"] * len(changes))
+    what = {"model": info.id, "tokens": len(read.encoding), "heads": len(changes)}
+    emit(benchmark="heads", **what, **took, share_of_a_run=share, target=TARGETS[n_tokens])
 
 
 def of_gradients(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
@@ -101,17 +88,10 @@ def of_gradients(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
     def integrated() -> None:
         attribute(loaded, Attribute(loaded.info.id, text, masked=masked, steps=STEPS))
 
-    found = medians({"backward": backward, "integrated": integrated}, max(3, repeats // 3))
-    emit(
-        benchmark="gradients",
-        model=loaded.info.id,
-        tokens=len(read.encoding),
-        steps=STEPS,
-        backward_ms=found["backward"],
-        integrated_ms=found["integrated"],
-        share=found["integrated"] / found["backward"],
-        target=GRADIENTS,
-    )
+    took = medians({"backward_ms": backward, "integrated_ms": integrated}, max(3, repeats // 3))
+    share = took["integrated_ms"] / took["backward_ms"]
+    what = {"model": loaded.info.id, "tokens": len(read.encoding), "steps": STEPS}
+    emit(benchmark="gradients", **what, **took, share=share, target=GRADIENTS)
 
 
 # Resolves when the answer without one more head is said and its bars are drawn again; the map has its outline by then.
@@ -146,26 +126,19 @@ def click_cell(page: Page, row: int, column: int) -> float:
 
 
 def of_clicks(repeats: int) -> None:
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        script = Path(folder) / "bare.py"
-        script.write_text(BARE_PAGE)
-        with app("app.py") as (url, _), app(script) as (bare_url, _):
-            browser = chromium(playwright)
-            page, bare_page = browser.new_page(), browser.new_page()
-            open_page(bare_page, bare_url)
-            text = urllib.parse.urlencode({"text": "The cat sat on the [MASK] because it was tired.", "off": "1.1"})
-            open_page(page, f"{url}/cause?{text}")
-            page.wait_for_selector(".st-key-cause_map .cells[data-picture]")
-            wait_until_idle(page)
-            ours: list[float] = []
-            bare: list[float] = []
-            for repeat in range(repeats + 3):
-                # Each click switches one more head off: the second of the first layer, of the second, and so on.
-                ours.append(click_cell(page, repeat % 6, 1 + repeat // 6))
-                bare.append(click_number(bare_page, repeat + 1))
-            app_ms, bare_ms = statistics.median(ours[3:]), statistics.median(bare[3:])
-            emit(benchmark="click", app_ms=app_ms, bare_ms=bare_ms, ratio=app_ms / bare_ms, target=CLICK)
-            browser.close()
+    with beside_a_bare_page() as (browser, url, bare_page):
+        page = browser.new_page()
+        text = urllib.parse.urlencode({"text": "The cat sat on the [MASK] because it was tired.", "off": "1.1"})
+        open_page(page, f"{url}/cause?{text}")
+        page.wait_for_selector(".st-key-cause_map .cells[data-picture]")
+        wait_until_idle(page)
+        sides = {
+            # Each click switches one more head off: the second of the first layer, of the second, and so on.
+            "app_ms": lambda number: click_cell(page, number % 6, 1 + number // 6),
+            "bare_ms": lambda number: click_number(bare_page, number + 1),
+        }
+        took = interleaved(sides, repeats, warm_up=3)
+        emit(benchmark="click", **took, ratio=took["app_ms"] / took["bare_ms"], target=CLICK)
 
 
 def of_areas(engine: Engine, model: str, n: int, *, markdown: bool) -> None:
@@ -198,23 +171,21 @@ def as_markdown(table: Sequence[Area]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=15)
+    parser = arguments(__doc__, 15, DEFAULT_MODEL)
     parser.add_argument("--sentences", type=int, default=100)
-    parser.add_argument("--model", default=DEFAULT_MODEL)
     parser.add_argument("--only", choices=("engine", "page", "areas"))
     parser.add_argument("--markdown", action="store_true")
-    arguments = parser.parse_args()
+    chosen = parser.parse_args()
     engine = Engine("cpu")
-    if arguments.only in (None, "engine"):
-        with engine._memory.lease(arguments.model) as loaded:
+    if chosen.only in (None, "engine"):
+        with engine._memory.lease(chosen.model) as loaded:
             for n_tokens in TARGETS:
-                of_heads(loaded, n_tokens, arguments.repeats)
-                of_gradients(loaded, n_tokens, arguments.repeats)
-    if arguments.only in (None, "page"):
-        of_clicks(arguments.repeats)
-    if arguments.only in (None, "areas"):
-        of_areas(engine, arguments.model, arguments.sentences, markdown=arguments.markdown)
+                of_heads(loaded, n_tokens, chosen.repeats)
+                of_gradients(loaded, n_tokens, chosen.repeats)
+    if chosen.only in (None, "page"):
+        of_clicks(chosen.repeats)
+    if chosen.only in (None, "areas"):
+        of_areas(engine, chosen.model, chosen.sentences, markdown=chosen.markdown)
 
 
 if __name__ == "__main__":

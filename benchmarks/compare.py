@@ -10,15 +10,13 @@ The second model is one with a vocabulary of its own, so that words are not alig
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 import torch
 
 from analysis.alignment import REST, Alignment, align, on_common_words
 from analysis.divergence import head_matrix, jensen_shannon
 from benchmarks.attention import text_of
-from benchmarks.measure import emit, medians
+from benchmarks.measure import arguments, emit, medians
 from model_zoo import DEFAULT_MODEL, loading, running, sources
 from model_zoo.types import AttentionRun, Encoding, FloatArray, ModelInfo, QueryKeyLayer
 from viz.compare import difference
@@ -75,15 +73,8 @@ def measure(first: loading.LoadedModel, second: loading.LoadedModel, n_tokens: i
         },
         repeats,
     )
-    emit(
-        benchmark="compare",
-        models=list(names),
-        tokens=[run.n_tokens for run in runs],
-        words=len(alignment),
-        **times,
-        **parts,
-        ratio=times["compare_ms"] / times["alone_ms"],
-    )
+    what = {"models": list(names), "tokens": [run.n_tokens for run in runs], "words": len(alignment)}
+    emit(benchmark="compare", **what, **times, **parts, ratio=times["compare_ms"] / times["alone_ms"])
 
 
 def made_up_run(seed: int, pieces: int) -> AttentionRun:
@@ -146,19 +137,12 @@ def measure_heads(repeats: int) -> None:
         },
         repeats,
     )
-    emit(
-        benchmark="head matrix",
-        heads=[N_LAYERS * N_HEADS] * 2,
-        tokens=[a.n_tokens, b.n_tokens],
-        words=N_WORDS,
-        **times,
-    )
+    what = {"heads": [N_LAYERS * N_HEADS] * 2, "tokens": [a.n_tokens, b.n_tokens], "words": N_WORDS}
+    emit(benchmark="head matrix", **what, **times)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    repeats = parser.parse_args().repeats
+    repeats = arguments(__doc__, REPEATS).parse_args().repeats
     cpu = torch.device("cpu")
     first, second = (loading.load(sources.find(model), cpu) for model in (DEFAULT_MODEL, SECOND_MODEL))
     for n_tokens in TOKENS:

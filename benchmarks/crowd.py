@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from benchmarks.measure import emit
+from benchmarks.measure import MB, emit, percentile95
 from benchmarks.streamlit_client import Answer, Visitor, visiting
 
 KINDS: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -64,6 +64,13 @@ class Owner:
         }
 
 
+def owners(n: int) -> list[Owner]:
+    """So many visitors, each with two words of his own. Raises SystemExit where there are not words enough."""
+    if not 2 <= n <= len(WORDS) // 2:
+        raise SystemExit(f"--visitors must be 2 to {len(WORDS) // 2}: each has two words of his own")
+    return [Owner(words) for words in zip(WORDS[::2], WORDS[1::2], strict=True)][:n]
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """One page opened by the visitor at ``place``: when it was asked for, how long it took, and the answer; None where
@@ -79,7 +86,7 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Checked:
     """An action, what was wrong about its answer, and whether that was another visitor's."""
 
     place: int
@@ -99,7 +106,7 @@ class Side:
 
     @property
     def memory_mb(self) -> float:
-        return float(self.inside.memory_info().rss) / 2**20
+        return float(self.inside.memory_info().rss) / MB
 
     @property
     def threads(self) -> int:
@@ -116,7 +123,7 @@ class Side:
             return Action(place, kind, begun, time.perf_counter() - begun, None, type(error).__name__)
         return Action(place, kind, begun, answer.seconds, answer)
 
-    def judged(self, action: Action) -> Judged:
+    def checked(self, action: Action) -> Checked:
         """Looks into the answer. That takes milliseconds: not for while others wait for theirs."""
         faults, mixed_up = [action.failure], False
         if action.answer is not None:
@@ -125,7 +132,7 @@ class Side:
             if not action.answer.holds(*mine.words):
                 faults.append("the answer is about another text")
             mixed_up = any(action.answer.holds(*other.words) for other in self.owners if other is not mine)
-        return Judged(action.place, action.kind, action.begun, action.seconds, tuple(faults), mixed_up)
+        return Checked(action.place, action.kind, action.begun, action.seconds, tuple(faults), mixed_up)
 
     async def keep_acting(
         self, visitor: Visitor, place: int, seconds: float, pause: float, fewest: int
@@ -148,7 +155,7 @@ class Side:
 class Crowd:
     """What visitors who came at the same time did, in one or several rounds."""
 
-    actions: list[Judged] = field(default_factory=list)
+    actions: list[Checked] = field(default_factory=list)
     seconds: float = 0.0
     peak_mb: float = 0.0
     client_cpu: float = 0.0
@@ -169,9 +176,8 @@ class Crowd:
     def median(self) -> float:
         return statistics.median(action.seconds for action in self.actions)
 
-    def p95(self) -> float:
-        ordered = sorted(action.seconds for action in self.actions)
-        return ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+    def p95(self) -> float | None:
+        return percentile95(action.seconds for action in self.actions)
 
     def worst(self) -> float:
         """The longest action, as a multiple of the median of its kind."""
@@ -185,23 +191,13 @@ class Crowd:
         return sum(action.mixed_up for action in self.actions)
 
     def emit(self, scenario: str, side: Side, **more: object) -> None:
-        emit(
-            scenario=scenario,
-            server=side.name,
-            actions=len(self.actions),
-            per_second=self.throughput,
-            median_s=self.median(),
-            p95_s=self.p95(),
-            worst_over_median=self.worst(),
-            errors=len(self.faults()),
-            first_errors=sorted(set(self.faults()))[:3],
-            mix_ups=self.mix_ups(),
-            peak_mb=self.peak_mb,
-            cpu_s_of_action=self.server_cpu / len(self.actions),
-            client_cpu=self.client_cpu / self.seconds,
-            server_cpu=self.server_cpu / self.seconds,
-            **more,
-        )
+        faults, n = self.faults(), len(self.actions)
+        took = {"per_second": self.throughput, "median_s": self.median(), "p95_s": self.p95()}
+        wrong = {"errors": len(faults), "first_errors": sorted(set(faults))[:3], "mix_ups": self.mix_ups()}
+        cost = {"peak_mb": self.peak_mb, "cpu_s_of_action": self.server_cpu / n}
+        cores = {"client_cpu": self.client_cpu / self.seconds, "server_cpu": self.server_cpu / self.seconds}
+        what = {"scenario": scenario, "server": side.name, "actions": n}
+        emit(**what, **took, worst_over_median=self.worst(), **wrong, **cost, **cores, **more)
 
 
 @asynccontextmanager
@@ -239,4 +235,4 @@ async def crowd(side: Side, n_visitors: int, seconds: float, into: Crowd, pause:
             found = await asyncio.gather(
                 *(side.keep_acting(visitor, place, seconds, pause, fewest) for place, visitor in enumerate(visitors))
             )
-        into.actions += map(side.judged, itertools.chain.from_iterable(found))
+        into.actions += map(side.checked, itertools.chain.from_iterable(found))

@@ -35,7 +35,7 @@ import psutil
 import torch
 from transformers import DataCollatorWithPadding, PrinterCallback, Trainer, TrainingArguments
 
-from benchmarks.measure import emit
+from benchmarks.measure import MB, arguments, emit, interleaved
 from model_zoo import DEFAULT_MODEL, Engine, tuned
 from model_zoo.registry import UNTRAINED
 from model_zoo.sources import packaged
@@ -56,12 +56,11 @@ from training.finetuning.results import (
 from training.finetuning.scores import MEASURES, evaluate
 from training.finetuning.seeds import fingerprint, write
 from training.finetuning.sets import SETS
-from training.finetuning.settings import Learns, Settings
+from training.finetuning.settings import LEARNS, Learns, Settings
 from ui.precomputed import EMBEDDED
 
 FEW = 200
 _PUBLISHED = "sentence-transformers/all-MiniLM-L6-v2"
-_LEARNS: tuple[Learns, ...] = ("all", "top", "lora", "head")
 
 
 def ours(engine: Engine, model: str, data: Data, learns: Learns = "all") -> float:
@@ -91,12 +90,11 @@ def trainers(engine: Engine, model: str, data: Data) -> float:
         rate = settings.rate_for(loaded.info.width, loaded.info.n_heads > 0)
         collate = DataCollatorWithPadding(loaded.tokenizer)
     with tempfile.TemporaryDirectory() as folder:
-        arguments = TrainingArguments(
-            output_dir=folder, num_train_epochs=1, per_device_train_batch_size=settings.batch, learning_rate=rate,
-            weight_decay=settings.weight_decay, warmup_steps=settings.warmup, lr_scheduler_type="linear", report_to=[],
-            save_strategy="no", logging_strategy="no", disable_tqdm=True, use_cpu=True, dataloader_pin_memory=False,
-        )  # fmt: skip
-        trainer = Trainer(made, arguments, train_dataset=rows, data_collator=collate)
+        how = {"weight_decay": settings.weight_decay, "warmup_steps": settings.warmup, "lr_scheduler_type": "linear"}
+        quiet = {"save_strategy": "no", "logging_strategy": "no", "report_to": [], "disable_tqdm": True}
+        size = {"num_train_epochs": 1, "per_device_train_batch_size": settings.batch, "learning_rate": rate}
+        of_trainer = TrainingArguments(folder, **size, **how, **quiet, use_cpu=True, dataloader_pin_memory=False)
+        trainer = Trainer(made, of_trainer, train_dataset=rows, data_collator=collate)
         trainer.remove_callback(PrinterCallback)  # standard output is for our JSON lines
         began = time.perf_counter()
         trainer.train()
@@ -130,19 +128,22 @@ def _peak_of_its_own(which: str, model: str, name: str) -> float:
 def compare(engine: Engine, model: str, name: str, repeats: int) -> None:
     """Both sides in turns."""
     data = SETS[name].build()
-    times: dict[str, list[float]] = {"trainer": [], **{learns: [] for learns in _LEARNS}}
-    for _ in range(1 + repeats):
-        times["trainer"].append(trainers(engine, model, data))
-        for learns in _LEARNS:
-            times[learns].append(ours(engine, model, data, learns))
-    medians = {side: sorted(found[1:])[len(found[1:]) // 2] for side, found in times.items()}
-    peaks = {which: _peak_of_its_own(which, model, name) / 1e6 for which in ("trainer", "ours")}
-    emit(
-        benchmark="finetune", model=model, set=name, items=len(data.train), threads=torch.get_num_threads(),
-        trainer_s=medians["trainer"], ours_s=medians["all"], ratio=medians["all"] / medians["trainer"],
-        top_s=medians["top"], lora_s=medians["lora"], head_s=medians["head"], trainer_peak_mb=peaks["trainer"],
-        ours_peak_mb=peaks["ours"], peak_ratio=peaks["ours"] / peaks["trainer"],
-    )  # fmt: skip
+    sides = {"trainer_s": lambda _: trainers(engine, model, data)} | {
+        "ours_s" if learns == "all" else f"{learns}_s": partial(_ours_in_turn, engine, model, data, learns)
+        for learns in LEARNS
+    }
+    took = interleaved(sides, repeats, warm_up=1)
+    peaks = {f"{which}_peak_mb": _peak_of_its_own(which, model, name) / MB for which in ("trainer", "ours")}
+    ratios = {
+        "ratio": took["ours_s"] / took["trainer_s"],
+        "peak_ratio": peaks["ours_peak_mb"] / peaks["trainer_peak_mb"],
+    }
+    what = {"model": model, "set": name, "items": len(data.train), "threads": torch.get_num_threads()}
+    emit(benchmark="finetune", **what, **took, **peaks, **ratios)
+
+
+def _ours_in_turn(engine: Engine, model: str, data: Data, learns: Learns, _number: int) -> float:
+    return ours(engine, model, data, learns)
 
 
 Run = dict[str, Any]
@@ -161,9 +162,8 @@ def candidates(data: Data, models: Sequence[str], seeds: int, *, few: bool) -> I
         counts += [(model, FEW) for model in (DEFAULT_MODEL, f"{UNTRAINED}{DEFAULT_MODEL}", "embedded/bilstm")]
     for seed in range(seeds):
         for model, examples in counts:
-            yield {
-                "set": data.name, "items": fingerprint(data), "model": model, "examples": examples, "seed": seed,
-            }  # fmt: skip
+            of_set = {"set": data.name, "items": fingerprint(data)}
+            yield of_set | {"model": model, "examples": examples, "seed": seed}
 
 
 def trained(engine: Engine, data: Data, candidate: Run) -> Run:
@@ -172,11 +172,11 @@ def trained(engine: Engine, data: Data, candidate: Run) -> Run:
     *_, found = engine.stream(Finetune(candidate["model"], data, settings, tuned.new_id(), keep=False))
     assert isinstance(found, Tuned)
     score = found.score()
-    return candidate | {
-        "score": score.measure, "value": score.value, "always_alike": score.baseline, "trivial": score.trivial,
-        "trivial_is": found.trivial, "ms_a_text": 1000 * found.latency, "weights_mb": found.n_bytes / 1e6,
-        "rate": found.rate, "seconds": found.seconds, "said": [_said(each) for each in found.predictions],
-    }  # fmt: skip
+    scored = {"score": score.measure, "value": score.value, "always_alike": score.baseline}
+    beside = {"trivial": score.trivial, "trivial_is": found.trivial}
+    costs = {"ms_a_text": 1000 * found.latency, "weights_mb": found.n_bytes / MB, "seconds": found.seconds}
+    said = [_said(each) for each in found.predictions]
+    return candidate | scored | beside | costs | {"rate": found.rate, "said": said}
 
 
 def _said(prediction: Prediction) -> Any:
@@ -266,8 +266,7 @@ def _by_model(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default=DEFAULT_MODEL)
+    parser = arguments(__doc__, model=DEFAULT_MODEL)
     parser.add_argument("--set", dest="name", choices=list(SETS), help="sentiment alone, in the race all")
     parser.add_argument("--epochs", type=int, default=3, help="epochs that are timed on each side")
     parser.add_argument("--race", action="store_true")
@@ -278,28 +277,28 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true", help="print the race as tables")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--peak", choices=("trainer", "ours"), help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    chosen = parser.parse_args()
     engine = Engine("cpu")
-    if arguments.race:
-        for name in [arguments.name] if arguments.name else SETS:
+    if chosen.race:
+        for name in [chosen.name] if chosen.name else SETS:
             data = SETS[name].build()
-            wanted = candidates(data, arguments.racers or racers(), arguments.seeds, few=arguments.few)
-            runs = race(data, wanted, partial(trained, engine), arguments.log, quiet=arguments.markdown)
-            if arguments.markdown:
+            wanted = candidates(data, chosen.racers or racers(), chosen.seeds, few=chosen.few)
+            runs = race(data, wanted, partial(trained, engine), chosen.log, quiet=chosen.markdown)
+            if chosen.markdown:
                 print(markdown(data, runs), end="\n\n", flush=True)
-            if arguments.write:
+            if chosen.write:
                 groups = _by_model(run for run in runs if run["examples"] == len(data.train))
                 write(data, {model: [run["value"] for run in group] for (model, _), group in groups.items()})
         return
-    name = arguments.name or "sentiment"
+    name = chosen.name or "sentiment"
     if SETS[name].kind != "classification":
         parser.error("beside the Trainer, only sets with one label a text are trained; --race takes any")
-    engine.info(arguments.model)
-    if arguments.peak:
-        data, side = SETS[name].build(), trainers if arguments.peak == "trainer" else ours
-        print(json.dumps({"bytes": peak(lambda: side(engine, arguments.model, data))}))
+    engine.info(chosen.model)
+    if chosen.peak:
+        data, side = SETS[name].build(), trainers if chosen.peak == "trainer" else ours
+        print(json.dumps({"bytes": peak(lambda: side(engine, chosen.model, data))}))
     else:
-        compare(engine, arguments.model, name, arguments.epochs)
+        compare(engine, chosen.model, name, chosen.epochs)
 
 
 if __name__ == "__main__":

@@ -7,17 +7,19 @@ number. One JSON line per action, medians after a warm-up.
 
 from __future__ import annotations
 
-import argparse
-import statistics
+import itertools
 import tempfile
 import urllib.parse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from benchmarks.attention import text_of
 from benchmarks.browser import chromium
-from benchmarks.measure import emit
+from benchmarks.measure import arguments, emit, interleaved
 from benchmarks.server import app
 
 BARE_PAGE = """import streamlit as st
@@ -100,42 +102,39 @@ def open_page(page: Page, url: str) -> None:
     page.wait_for_selector('[data-test-script-state="notRunning"]', timeout=120_000)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=15)
-    repeats = parser.parse_args().repeats
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+@contextmanager
+def beside_a_bare_page() -> Iterator[tuple[Browser, str, Page]]:
+    """A browser, where the app is served, and a bare page that is open."""
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         script = Path(folder) / "bare.py"
         script.write_text(BARE_PAGE)
         with app("app.py") as (url, _), app(script) as (bare_url, _):
-            browser = chromium(playwright)
             bare_page = browser.new_page()
             open_page(bare_page, bare_url)
-            clicks = 0
-            for n_tokens in (32, 128):
-                page = browser.new_page()
-                open_page(page, f"{url}/attention?" + urllib.parse.urlencode({"text": text_of(n_tokens)}))
-                page.wait_for_selector(".st-key-heatmap .heatmap[data-picture]", timeout=60_000)
-                page.wait_for_selector(".st-key-grid .heads[data-picture]")
-                ours: list[float] = []
-                bare: list[float] = []
-                for repeat in range(repeats + 3):
-                    took = click_head(page, 2 + repeat % 5, 2 + repeat % 11)
-                    clicks += 1
-                    bare_took = click_number(bare_page, clicks)
-                    if repeat >= 3:  # the first ones warm up
-                        ours.append(took)
-                        bare.append(bare_took)
-                page.close()
-                emit(
-                    action="another head",
-                    tokens=n_tokens,
-                    click_ms=statistics.median(ours),
-                    bare_page_ms=statistics.median(bare),
-                    ratio=statistics.median(ours) / statistics.median(bare),
-                    to_reach=TARGET,
-                )
-            browser.close()
+            yield browser, url, bare_page
+
+
+def _click_in_turn(page: Page, number: int) -> float:
+    return click_head(page, 2 + number % 5, 2 + number % 11)
+
+
+def main() -> None:
+    repeats = arguments(__doc__, 15).parse_args().repeats
+    with beside_a_bare_page() as (browser, url, bare_page):
+        clicks = itertools.count(1)
+        for n_tokens in (32, 128):
+            page = browser.new_page()
+            open_page(page, f"{url}/attention?" + urllib.parse.urlencode({"text": text_of(n_tokens)}))
+            page.wait_for_selector(".st-key-heatmap .heatmap[data-picture]", timeout=60_000)
+            page.wait_for_selector(".st-key-grid .heads[data-picture]")
+            sides: dict[str, Callable[[int], float]] = {
+                "click_ms": partial(_click_in_turn, page),
+                "bare_page_ms": lambda _: click_number(bare_page, next(clicks)),
+            }
+            took = interleaved(sides, repeats, warm_up=3)
+            page.close()
+            ratio = took["click_ms"] / took["bare_page_ms"]
+            emit(action="another head", tokens=n_tokens, **took, ratio=ratio, to_reach=TARGET)
 
 
 if __name__ == "__main__":

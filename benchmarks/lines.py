@@ -17,12 +17,8 @@ d3.min.js, jquery.min.js); without one, ``npm pack`` fetches them into a tempora
 
 from __future__ import annotations
 
-import argparse
 import functools
-import json
-import os
 import shutil
-import statistics
 import subprocess
 import tarfile
 import tempfile
@@ -35,8 +31,10 @@ from pathlib import Path
 import bertviz
 import numpy as np
 import torch
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
+from benchmarks.browser import chromium
+from benchmarks.measure import MB, arguments, emit, interleaved
 from model_zoo.types import FloatArray, softmax
 from viz import lines
 from viz.palette import categorical
@@ -99,7 +97,7 @@ def write_pages(folder: Path, maps: FloatArray, tokens: Sequence[str]) -> dict[s
     }
 
 
-def first_paint(browser: Browser, url: str, drawn: str) -> float:
+def first_paint(browser: Browser, url: str, drawn: str, _number: int) -> float:
     """Seconds from navigation start until a picture of the page shows its lines."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
@@ -114,45 +112,31 @@ def first_paint(browser: Browser, url: str, drawn: str) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__, 3)
     parser.add_argument("--max-tokens", type=int, default=LENGTHS[-1])
-    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--scripts", type=Path)
-    arguments = parser.parse_args()
-    chromium = os.environ.get("BROWSER_PATH") or shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        parser.error("no Chromium found; install one, or set BROWSER_PATH")
-    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary, chromium() as browser:
         folder = Path(temporary)
-        if arguments.scripts is None:
+        if chosen.scripts is None:
             fetch_scripts(folder)
         else:
             for script in SCRIPTS:
-                shutil.copy(arguments.scripts / script, folder / script)
+                shutil.copy(chosen.scripts / script, folder / script)
         server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_QuietHandler, directory=str(folder)))
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         rng = np.random.default_rng(0)
-        for n in (n for n in LENGTHS if n <= arguments.max_tokens):
+        for n in (n for n in LENGTHS if n <= chosen.max_tokens):
             scores = 2 * rng.standard_normal((HEADS, n, n), dtype=np.float32)
             pages = write_pages(folder, softmax(scores), [f"token{i}" for i in range(n)])
-            seconds: dict[str, list[float]] = {name: [] for name in pages}
-            for _ in range(1 + arguments.repeats):
-                for name, (page, drawn) in pages.items():
-                    url = f"http://127.0.0.1:{server.server_port}/{page}"
-                    seconds[name].append(first_paint(browser, url, drawn))
-            median = {name: round(statistics.median(times[1:]), 3) for name, times in seconds.items()}
-            line = {
-                "benchmark": "lines, first paint",
-                "tokens": n,
-                "heads": HEADS,
-                **median,
-                "times_faster": round(median["bertviz_s"] / median["ours_s"], 1),
-                "ours_mb": round((folder / "ours.html").stat().st_size / 1e6, 2),
-                "bertviz_mb": round((folder / "bertviz.html").stat().st_size / 1e6, 2),
+            sides = {
+                name: functools.partial(first_paint, browser, f"http://127.0.0.1:{server.server_port}/{page}", drawn)
+                for name, (page, drawn) in pages.items()
             }
-            print(json.dumps(line), flush=True)
-        browser.close()
+            took = interleaved(sides, chosen.repeats, warm_up=1)
+            sizes = {f"{side}_mb": (folder / f"{side}.html").stat().st_size / MB for side in ("ours", "bertviz")}
+            faster = took["bertviz_s"] / took["ours_s"]
+            emit(benchmark="lines, first paint", tokens=n, heads=HEADS, **took, times_faster=faster, **sizes)
         server.shutdown()
 
 

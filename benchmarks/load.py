@@ -13,17 +13,14 @@ seconds.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import itertools
-import os
 import signal
 import statistics
 import time
-from collections.abc import Callable
 
-from benchmarks.crowd import KINDS, PATIENCE, WORDS, Crowd, Owner, Side, crowd, measured
-from benchmarks.measure import emit
+from benchmarks.crowd import KINDS, PATIENCE, Crowd, Side, crowd, measured, owners
+from benchmarks.measure import arguments, at_least, at_most, emit, emit_machine
 from benchmarks.server import app
 from benchmarks.streamlit_client import visiting
 
@@ -37,24 +34,11 @@ STOPPED_SECONDS = 20.0
 PAUSE = 8.0
 
 
-def figure(name: str, value: float | None, target: float, reached: Callable[[float, float], bool]) -> None:
-    """One of the figures to reach; one that could not be measured was not reached."""
-    emit(figure=name, value=value, target=target, reached=value is not None and reached(value, target))
-
-
-def at_most(value: float, target: float) -> bool:
-    return value <= target
-
-
-def at_least(value: float, target: float) -> bool:
-    return value >= target
-
-
 async def warm_up(side: Side) -> None:
     """Every kind twice: torch, the models and the figures are loaded before anything is measured."""
     async with visiting(side.url) as visitor:
         for kind in (*KINDS, *KINDS):
-            faults = side.judged(await side.act(visitor, 0, kind)).faults
+            faults = side.checked(await side.act(visitor, 0, kind)).faults
             if faults:
                 raise RuntimeError(f"{side.name}, {kind}: {'; '.join(faults)}")
 
@@ -70,18 +54,15 @@ async def one_and_many(ours: Side, baseline: Side, n_visitors: int, seconds: flo
         alone[side].emit("one visitor", side, median_s_by_kind={k: round(s, 3) for k, s in alone[side].kinds().items()})
         together[side].emit(f"{n_visitors} visitors", side)
     app_alone, app_together = alone[ours], together[ours]
-    figure("one visitor, median s of an action", app_alone.median(), 0.1, at_most)
-    figure("many over one visitor, actions a second", app_together.throughput / app_alone.throughput, 0.9, at_least)
-    figure(
-        "many over the baseline's many, actions a second",
-        app_together.throughput / together[baseline].throughput,
-        3,
-        at_least,
+    at_most("one visitor, median s of an action", app_alone.median(), 0.1)
+    at_least("many over one visitor, actions a second", app_together.throughput / app_alone.throughput, 0.9)
+    at_least(
+        "many over the baseline's many, actions a second", app_together.throughput / together[baseline].throughput, 3
     )
-    figure("many, worst action over the median of its kind", app_together.worst(), 15, at_most)
-    figure("many, errors", len(app_together.faults()), 0, at_most)
-    figure("many, mix-ups", app_together.mix_ups(), 0, at_most)
-    figure("many, MB at the most", app_together.peak_mb, 900, at_most)
+    at_most("many, worst action over the median of its kind", app_together.worst(), 15)
+    at_most("many, errors", len(app_together.faults()), 0)
+    at_most("many, mix-ups", app_together.mix_ups(), 0)
+    at_most("many, MB at the most", app_together.peak_mb, 900)
 
 
 async def with_pauses(side: Side, n_visitors: int, seconds: float) -> None:
@@ -89,7 +70,7 @@ async def with_pauses(side: Side, n_visitors: int, seconds: float) -> None:
     found = Crowd()
     await crowd(side, n_visitors, max(seconds, 3 * PAUSE), found, PAUSE)
     found.emit(f"{n_visitors} visitors, {PAUSE:.0f} s apart", side)
-    figure("many with pauses, p95 s", found.p95(), 1, at_most)
+    at_most("many with pauses, p95 s", found.p95(), 1)
 
 
 async def many_texts(side: Side, n_texts: int) -> None:
@@ -103,14 +84,14 @@ async def many_texts(side: Side, n_texts: int) -> None:
     async with visiting(side.url) as visitor, measured(side, found):
         begun = time.perf_counter()
         while len(found.actions) < n_texts and time.perf_counter() - begun < LONGEST:
-            found.actions.append(side.judged(await side.act(visitor, 0, next(kinds))))
+            found.actions.append(side.checked(await side.act(visitor, 0, next(kinds))))
             if len(found.actions) % step == 0:
                 memory.append(side.memory_mb)
     later = memory[1:]
     slope = statistics.linear_regression(range(len(later)), later).slope if len(later) > 1 else None
     found.emit(f"{n_texts} texts", side, memory_mb=[round(mb) for mb in memory], mb_more_a_tenth=slope)
     growth = later[-1] / later[0] if len(found.actions) == n_texts else None  # None: too slow to tell
-    figure("many texts, memory at the end over that after a fifth of them", growth, 1.03, at_most)
+    at_most("many texts, memory at the end over that after a fifth of them", growth, 1.03)
 
 
 async def calm(side: Side, threads: int, seconds: float) -> int:
@@ -139,7 +120,7 @@ async def leaving(side: Side) -> None:
     seconds = time.perf_counter() - begun
     await asyncio.sleep(FORGOTTEN_AFTER)
     async with visiting(side.url) as visitor:  # an app that is asked forgets those who left
-        after = side.judged(await side.act(visitor, 0, next(iter(KINDS))))
+        after = side.checked(await side.act(visitor, 0, next(iter(KINDS))))
     await calm(side, threads, 2)
     emit(
         scenario=f"{LEAVERS} visitors leave in the middle of a run",
@@ -152,8 +133,8 @@ async def leaving(side: Side) -> None:
         memory_after_mb=side.memory_mb,
         errors=len(after.faults),
     )
-    figure("leavers, threads more than before", side.threads - threads, 0, at_most)
-    figure("leavers, memory over what it was", side.memory_mb / memory, 1.03, at_most)
+    at_most("leavers, threads more than before", side.threads - threads, 0)
+    at_most("leavers, memory over what it was", side.memory_mb / memory, 1.03)
 
 
 async def stopped(side: Side, seconds: float = STOPPED_SECONDS) -> None:
@@ -170,8 +151,8 @@ async def stopped(side: Side, seconds: float = STOPPED_SECONDS) -> None:
     await visits
     served = {action.place for action in found.actions if action.begun > going_on and not action.faults}
     found.emit(f"stopped for {seconds:.0f} s under 5 visitors", side, served_afterwards=len(served))
-    figure("stopped process, visitors served afterwards", len(served), 5, at_least)
-    figure("stopped process, errors", len(found.faults()), 0, at_most)
+    at_least("stopped process, visitors served afterwards", len(served), 5)
+    at_most("stopped process, errors", len(found.faults()), 0)
 
 
 async def measure(ours: Side, baseline: Side, n_visitors: int, seconds: float, n_texts: int) -> None:
@@ -186,24 +167,23 @@ async def measure(ours: Side, baseline: Side, n_visitors: int, seconds: float, n
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--visitors", type=int, default=30, help="who come at the same time")
     parser.add_argument("--seconds", type=float, default=20, help="of each scenario, on each server")
     parser.add_argument("--texts", type=int, default=1000, help="of the visitor who asks about many")
     chosen = parser.parse_args()
     if chosen.texts < 20:
         parser.error("--texts must be 20 or more: memory is looked at after each tenth of them")
-    if not 5 <= chosen.visitors <= len(WORDS) // 2:
-        parser.error(f"--visitors must be 5 to {len(WORDS) // 2}: each has two words of his own")
-    owners = [Owner(words) for words in zip(WORDS[::2], WORDS[1::2], strict=True)][: chosen.visitors]
+    if chosen.visitors < 5:
+        parser.error("--visitors must be 5 or more: so many are there when the process is stopped")
+    class_ = owners(chosen.visitors)
     forgetful = {"STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": str(FORGOTTEN_AFTER)}
-    emit(scenario="machine", cores=os.cpu_count(), load_before=os.getloadavg()[0])
+    emit_machine(scenario="machine")
     with (
         app("app.py", environment=forgetful) as (url, process),
         app("app.py", "benchmarks.unbounded", forgetful) as (plain_url, plain),
     ):
-        ours = Side("app", url, process, owners)
-        baseline = Side("baseline", plain_url, plain, owners)
+        ours, baseline = Side("app", url, process, class_), Side("baseline", plain_url, plain, class_)
         asyncio.run(measure(ours, baseline, chosen.visitors, chosen.seconds, chosen.texts))
 
 

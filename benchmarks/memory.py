@@ -9,33 +9,19 @@ the garbage collector looks at. Medians over the repeats, each of which takes ev
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.measure import emit
+from benchmarks.measure import MB, arguments, columns, emit
 from benchmarks.server import ROOT
 
-ALONE = (
-    "streamlit",
-    "numpy",
-    "pandas",
-    "plotly.graph_objects",
-    "scipy.special",
-    "huggingface_hub",
-    "tokenizers",
-    "torch",
-    "torch._dynamo",
-    "torch.distributed.tensor",
-    "transformers",
-    "transformers.modeling_utils",
-    "sklearn.linear_model",
-    "bertviz",
-    "model_zoo.registry",
+_ALONE = (
+    "streamlit numpy pandas plotly.graph_objects scipy.special huggingface_hub tokenizers torch torch._dynamo "
+    "torch.distributed.tensor transformers transformers.modeling_utils sklearn.linear_model bertviz model_zoo.registry"
 )
 
 PAGES = ("attention", "home", "masked_words", "next_sentence", "layers", "compare")
@@ -134,36 +120,29 @@ def child(code: str, argument: str) -> list[list[Any]]:
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
 
 
-def columns(lines: list[list[Any]]) -> list[Any]:
-    """The median of each column of equal steps; of the name, the name."""
-    return [
-        values[0] if isinstance(values[0], str) else statistics.median(values) for values in zip(*lines, strict=True)
-    ]
+def used(numbers: Sequence[float], prefix: str = "") -> dict[str, float]:
+    """Resident and own memory in megabytes, and objects, by name."""
+    rss, uss, objects = numbers
+    return {f"{prefix}rss_mb": rss / MB, f"{prefix}uss_mb": uss / MB, f"{prefix}objects": objects}
 
 
 def tell(kind: str, runs: list[list[list[Any]]]) -> None:
     """One line a step: what it added, and the whole process after it; medians over ``runs``."""
     for lines in zip(*runs, strict=True):
-        step, seconds, rss, uss, objects, whole_rss, whole_uss, whole_objects = columns(list(lines))
+        step, seconds, *numbers = columns(lines)
         emit(
             benchmark="memory",
             kind=kind,
             step=step,
             seconds=seconds,
-            rss_mb=rss / 2**20,
-            uss_mb=uss / 2**20,
-            objects=objects,
-            process_rss_mb=whole_rss / 2**20,
-            process_uss_mb=whole_uss / 2**20,
-            process_objects=whole_objects,
+            **used(numbers[:3]),
+            **used(numbers[3:], "process_"),
         )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args().repeats
-    alone: dict[str, list[list[list[Any]]]] = {name: [] for name in ALONE}
+    repeats = arguments(__doc__, 3).parse_args().repeats
+    alone: dict[str, list[list[list[Any]]]] = {name: [] for name in _ALONE.split()}
     app: list[list[list[Any]]] = []
     threads: dict[str, list[list[Any]]] = {"as it is": [], "set": []}
     for _ in range(repeats):
@@ -176,16 +155,9 @@ def main() -> None:
         tell("alone", runs)
     tell("app", app)
     for name, found in threads.items():
-        per_second, highest, after, given_back = columns(found)
-        emit(
-            benchmark="memory",
-            kind="threads",
-            allocator=name,
-            answers_per_second=per_second,
-            highest_mb=highest / 2**20,
-            after_mb=after / 2**20,
-            given_back_mb=given_back / 2**20,
-        )
+        per_second, *n_bytes = columns(found)
+        memory = {at: each / MB for at, each in zip(("highest_mb", "after_mb", "given_back_mb"), n_bytes, strict=True)}
+        emit(benchmark="memory", kind="threads", allocator=name, answers_per_second=per_second, **memory)
 
 
 if __name__ == "__main__":

@@ -7,17 +7,16 @@ tall the page is. ``--table BEFORE [AFTER]`` measures nothing: it prints two suc
 
 from __future__ import annotations
 
-import argparse
 import json
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from benchmarks.browser import chromium
-from benchmarks.measure import emit
+from benchmarks.measure import arguments, emit
 from benchmarks.server import app
 from pages import PAGES
 
@@ -153,21 +152,19 @@ def _read(file: Path) -> dict[tuple[Sight, tuple[int, int]], Position]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__doc__)
     parser.add_argument("--table", nargs="+", type=Path, metavar="FILE", help="print outputs of earlier runs instead")
     files = parser.parse_args().table
     if files:
         print(table(files[0], files[1] if len(files) > 1 else None))
         return
-    with app("app.py") as (url, _), sync_playwright() as playwright:
-        browser = chromium(playwright)
+    with app("app.py") as (url, _), chromium() as browser:
         for width, height in SIZES:
             for sight in sights():
                 page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
                 page.goto(url + sight.address())
                 emit(**asdict(sight), window=[width, height], **asdict(measure(page)))
                 page.close()
-        browser.close()
 
 
 if __name__ == "__main__":

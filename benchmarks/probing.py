@@ -7,13 +7,13 @@ model and the best layer of random weights.
 
 from __future__ import annotations
 
-import argparse
 import resource
 import sys
 import time
 from collections.abc import Iterator, Sequence
 
 from analysis.probing import TASKS, Failed, Settings, TaskResult, run
+from benchmarks.measure import MB, arguments
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.registry import UNTRAINED
 from model_zoo.types import HiddenStates
@@ -103,21 +103,20 @@ def table(results: Sequence[TaskResult]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", default=DEFAULT_MODEL)
+    parser = arguments(__doc__, model=DEFAULT_MODEL)
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mdl", action="store_true")
-    arguments = parser.parse_args()
-    settings = Settings(sentences=arguments.sentences, seed=arguments.seed, mdl=arguments.mdl, untrained=True)
+    chosen = parser.parse_args()
+    settings = Settings(sentences=chosen.sentences, seed=chosen.seed, mdl=chosen.mdl, untrained=True)
     engine = Engine()
-    print(engine.info(arguments.model))
-    bare, n_texts = bare_passes(engine, arguments.model, settings)
+    print(engine.info(chosen.model))
+    bare, n_texts = bare_passes(engine, chosen.model, settings)
 
-    encode = Timed(engine, arguments.model)
+    encode = Timed(engine, chosen.model)
     results = []
     start = time.perf_counter()
-    random_weights = Timed(engine, f"{UNTRAINED}{arguments.model}")
+    random_weights = Timed(engine, f"{UNTRAINED}{chosen.model}")
     for event in run(encode, TASKS.values(), settings, untrained=random_weights):
         if isinstance(event, TaskResult):
             results.append(event)
@@ -131,7 +130,7 @@ def main() -> int:
     print("| bare forward passes | encoding | ratio | probing | total | peak memory |")
     print("|---|---|---|---|---|---|")
     seconds = [f"{bare:.1f} s", f"{encode.seconds:.1f} s", f"{encode.seconds / bare:.2f}"]
-    seconds += [f"{total - encode.seconds:.1f} s", f"{total:.1f} s", f"{memory / 1e6:.0f} MB"]
+    seconds += [f"{total - encode.seconds:.1f} s", f"{total:.1f} s", f"{memory / MB:.0f} MB"]
     print("| " + " | ".join(seconds) + " |\n")
     if results:
         print(table(results))

@@ -11,13 +11,10 @@ that replicas can hold, from the service times of ``visitors``). Lines with ``fi
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import heapq
-import os
 import pickle
 import random
-import statistics
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,9 +23,19 @@ from typing import Any
 import numpy as np
 import psutil
 
-from benchmarks.crowd import KINDS, WORDS, Crowd, Owner, Side, crowd
-from benchmarks.load import PAUSE, at_least, at_most, figure, warm_up
-from benchmarks.measure import emit, medians
+from benchmarks.crowd import KINDS, Crowd, Side, crowd, owners
+from benchmarks.load import PAUSE, warm_up
+from benchmarks.measure import (
+    MB,
+    arguments,
+    at_least,
+    at_most,
+    columns,
+    emit,
+    emit_machine,
+    medians,
+    percentile95,
+)
 from benchmarks.server import TOKEN, Cluster, app, cluster
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.types import AttentionRun, QueryKeyLayer
@@ -69,7 +76,7 @@ def questions(asked: RemoteEngine, local: Engine) -> None:
             with_a_head_direct_ms=found["direct look"],
             with_a_head_serve_ms=found["look"],
         )
-        figure(f"question of {n_tokens} tokens, ms through Serve more than direct", overhead, 20, at_most)
+        at_most(f"question of {n_tokens} tokens, ms through Serve more than direct", overhead, 20)
 
 
 def clicks(asked: RemoteEngine, local: Engine) -> None:
@@ -92,13 +99,12 @@ def clicks(asked: RemoteEngine, local: Engine) -> None:
             )
         width = {model: local.info(model).width // local.info(model).n_heads for model in carried}
         a_number = {model: n_bytes / width[model] for model, n_bytes in carried.items()}
-        figure(
+        at_most(
             "heatmap's bytes by the width of a head, six layers over two",
             a_number[DEFAULT_MODEL] / a_number["embedded/tinybert"],
             1.2,
-            at_most,
         )
-        figure("heatmap, kB", carried[DEFAULT_MODEL] / 1000, 100, at_most)
+        at_most("heatmap, kB", carried[DEFAULT_MODEL] / 1000, 100)
 
 
 def formats(local: Engine) -> None:
@@ -159,37 +165,28 @@ def formats(local: Engine) -> None:
 def light(of: Cluster) -> None:
     """A web process that asks a cluster, beside one with an engine: until its health is told, and after its pages."""
 
-    async def look(side: Side) -> None:
-        await warm_up(side)
-
     without_docstrings = of.environment | {"PYTHONOPTIMIZE": "2", "PYTHONDONTWRITEBYTECODE": ""}
     for name, environment in (
         ("asks a cluster", of.environment),
         ("asks a cluster, without docstrings", without_docstrings),
         ("has an engine", {}),
     ):
-        seconds, memory = [], []
+        found = []
         with app("app.py", environment=environment):  # writes its bytecode, where that is not there
             pass
         for _ in range(3):
             begun = time.perf_counter()
             with app("app.py", environment=environment) as (url, process):
-                seconds.append(time.perf_counter() - begun)
-                side = Side(name, url, process, _owners(2))
+                seconds = time.perf_counter() - begun
+                side = Side(name, url, process, owners(2))
                 start = side.memory_mb
-                asyncio.run(look(side))
-                memory.append((start, side.memory_mb))
-        started, after = (statistics.median(each) for each in zip(*memory, strict=True))
-        emit(
-            part="light",
-            web_process=name,
-            start_s=statistics.median(seconds),
-            memory_mb=started,
-            memory_after_eight_views_mb=after,
-        )
+                asyncio.run(warm_up(side))
+                found.append((seconds, start, side.memory_mb))
+        seconds, start, after = columns(found)
+        emit(part="light", web_process=name, start_s=seconds, memory_mb=start, memory_after_eight_views_mb=after)
         if environment is without_docstrings:
-            figure("light web process, s to its start", statistics.median(seconds), 1.5, at_most)
-            figure("light web process, MB after eight views", after, 200, at_most)
+            at_most("light web process, s to its start", seconds, 1.5)
+            at_most("light web process, MB after eight views", after, 200)
 
 
 def killed(of: Cluster, asked: RemoteEngine, local: Engine) -> None:
@@ -221,12 +218,8 @@ def killed(of: Cluster, asked: RemoteEngine, local: Engine) -> None:
         wrong=wrong,
         asked_again=asked.counts.again - again,
     )
-    figure("a replica killed, questions lost", lost, 0, at_most)
-    figure("a replica killed, answers wrong", wrong, 0, at_most)
-
-
-def _owners(n: int) -> list[Owner]:
-    return [Owner(words) for words in zip(WORDS[::2], WORDS[1::2], strict=True)][:n]
+    at_most("a replica killed, questions lost", lost, 0)
+    at_most("a replica killed, answers wrong", wrong, 0)
 
 
 def _seconds(processes: Sequence[psutil.Process]) -> float:
@@ -262,27 +255,26 @@ async def _visitors(own: Side, light_ones: Sequence[Side], of: Cluster, n: int, 
         web_cpu_s_of_action=web_s,
         replica_cpu_s_of_action=replicas_s / n_actions,
     )
-    figure(
+    at_least(
         "two web processes with two replicas over one with its own, actions a second",
         throughput / alone.throughput,
         0.8,
-        at_least,
     )
-    figure("on a cluster, errors", sum(len(into.faults()) for into in together), 0, at_most)
-    figure("on a cluster, mix-ups", sum(into.mix_ups() for into in together), 0, at_most)
+    at_most("on a cluster, errors", sum(len(into.faults()) for into in together), 0)
+    at_most("on a cluster, mix-ups", sum(into.mix_ups() for into in together), 0)
     return web_s, replicas_s / n_actions
 
 
 def visitors(of: Cluster, n: int, seconds: float) -> tuple[float, float]:
-    owners = _owners(n)
+    of_all = owners(n)
     half = n // 2
     with (
         app("app.py") as (own_url, own),
         app("app.py", environment=of.environment) as (a_url, a),
         app("app.py", environment=of.environment) as (b_url, b),
     ):
-        light_ones = [Side("cluster A", a_url, a, owners[:half]), Side("cluster B", b_url, b, owners[half:])]
-        return asyncio.run(_visitors(Side("own engine", own_url, own, owners), light_ones, of, n, seconds))
+        light_ones = [Side("cluster A", a_url, a, of_all[:half]), Side("cluster B", b_url, b, of_all[half:])]
+        return asyncio.run(_visitors(Side("own engine", own_url, own, of_all), light_ones, of, n, seconds))
 
 
 def p95(n_visitors: int, webs: int, replicas: int, web_s: float, model_s: float, seconds: float = 300.0) -> float:
@@ -313,8 +305,8 @@ def p95(n_visitors: int, webs: int, replicas: int, web_s: float, model_s: float,
             if now > seconds / 5:  # the queues have filled by then
                 taken.append(now - begun)
             heapq.heappush(events, (now + chance.expovariate(1 / PAUSE), visitor, 0, 0.0))
-    taken.sort()
-    return taken[int(0.95 * len(taken))] if taken else float("inf")
+    found = percentile95(taken)
+    return float("inf") if found is None else found
 
 
 def simulation(web_s: float, model_s: float) -> None:
@@ -334,15 +326,14 @@ PARTS = ("questions", "clicks", "formats", "light", "killed", "visitors", "simul
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--visitors", type=int, default=30, help="who come at the same time")
     parser.add_argument("--seconds", type=float, default=40, help="that they stay, before each server")
     parser.add_argument("--only", choices=PARTS, action="append", help="of the parts; all by default")
     chosen = parser.parse_args()
     parts = chosen.only or PARTS
-    if not 2 <= chosen.visitors <= len(WORDS) // 2:
-        parser.error(f"--visitors must be 2 to {len(WORDS) // 2}: each has two words of his own")
-    emit(part="machine", cores=os.cpu_count(), load_before=os.getloadavg()[0], kinds=len(KINDS))
+    owners(chosen.visitors)  # too many are refused before anything is started
+    emit_machine(part="machine", kinds=len(KINDS))
     local = Engine(threads=1)
     with cluster("cpus=0.5", "min_replicas=2") as of:
         emit(part="machine", idle_mb=_idle_mb(of), replicas=len(of.replicas()))
@@ -366,7 +357,7 @@ def main() -> None:
 def _idle_mb(of: Cluster) -> float:
     """Memory of all processes of an idle cluster, pages that they share counted once for each (USS)."""
     every = [of.process, *of.process.children(recursive=True)]
-    return sum(one.memory_full_info().uss for one in every) / 2**20
+    return sum(one.memory_full_info().uss for one in every) / MB
 
 
 if __name__ == "__main__":

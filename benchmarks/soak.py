@@ -3,7 +3,7 @@
 Visitors without a browser come to the app over websockets, each through a network of his own. They look at pages and
 views, train, probe, measure, lose their connection and come back within seconds, leave for good, upload nonsense, send
 messages that no browser sends, ask for ``/healthz``. When the time is over all of them leave, and the app has
-``--settle`` seconds to forget them.
+``--rest`` seconds to forget them.
 
 Before anything is counted every page is drawn once in each of its views, and the crowd is there for ``--first`` minutes
 and leaves: Python and the system's allocator keep a part of what a first crowd took, and use it for the next.
@@ -22,7 +22,6 @@ MemoryMax=1500M python -m benchmarks.soak`` limits the visitors, too, and the ap
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -37,13 +36,14 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks.crowd import WORDS
 from benchmarks.cutting_proxy import CuttingProxy, proxies
-from benchmarks.measure import emit
+from benchmarks.measure import MB, arguments, emit, emit_machine, percentile95
 from benchmarks.positions import sights
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, Visitor, visiting
@@ -54,7 +54,6 @@ Figures = Mapping[str, float | None]
 
 PATIENCE = 120.0
 _BETWEEN_REPORTS = 30.0
-_MB = 2**20
 _PAUSE = 0.5, 4.0
 _AWAY = 1.0, 6.0  # seconds without a connection
 
@@ -130,7 +129,12 @@ class Tally:
     """Of looking at a page, while all others are there."""
 
     def p95(self) -> float | None:
-        return sorted(self.seconds)[int(0.95 * len(self.seconds))] if self.seconds else None
+        return percentile95(self.seconds)
+
+    def counts(self) -> dict[str, Any]:
+        """How many actions there were, errors and losses, and how long a page took."""
+        errors, lost = len(self.errors), len(self.lost)
+        return {"actions": self.actions.total(), "errors": errors, "lost": lost, "p95_s": self.p95()}
 
 
 @dataclass(slots=True)
@@ -350,9 +354,9 @@ class Place:
         """Memory and disk in MB, threads, files that are open."""
         files = [each.stat() for each in self.folder.rglob("*") if each.is_file()]
         return {
-            "rss_mb": self.process.memory_info().rss / _MB,
-            "group_mb": None if self.group is None else int(_first(self.group, _USED).read_text()) / _MB,
-            "files_mb": sum(each.st_size for each in files) / _MB,
+            "rss_mb": self.process.memory_info().rss / MB,
+            "group_mb": None if self.group is None else int(_first(self.group, _USED).read_text()) / MB,
+            "files_mb": sum(each.st_size for each in files) / MB,
             "threads": self.process.num_threads(),
             "open_files": self.process.num_fds(),
         }
@@ -424,12 +428,12 @@ async def crowd(url: str, n_visitors: int, seconds: float, tally: Tally, seed: i
 
 
 async def soak(
-    url: str, place: Place, n_visitors: int, first: float, seconds: float, settle: float
+    url: str, place: Place, n_visitors: int, first: float, seconds: float, rest: float
 ) -> tuple[Tally, dict[str, Figures]]:
     """What came of it, and the figures before, at the most, and after."""
     await warm_up(url)
     await crowd(url, n_visitors, first, Tally(), n_visitors)
-    await asyncio.sleep(settle)
+    await asyncio.sleep(rest)
     before = most = place.now()
     emit(stage="warm", **before)
     tally, begun, stage = Tally(), time.monotonic(), "soak"
@@ -440,16 +444,13 @@ async def soak(
             await asyncio.sleep(_BETWEEN_REPORTS)
             now = place.now()
             most = {name: max(filter(None, (now[name], most[name])), default=None) for name in now}
-            emit(
-                stage=stage, minutes=(time.monotonic() - begun) / 60, actions=tally.actions.total(),
-                errors=len(tally.errors), lost=len(tally.lost), last=[*tally.errors[-1:], *tally.lost[-1:]],
-                p95_s=tally.p95(), **now,
-            )  # fmt: skip
+            last = [*tally.errors[-1:], *tally.lost[-1:]]
+            emit(stage=stage, minutes=(time.monotonic() - begun) / 60, **tally.counts(), last=last, **now)
 
     watching = asyncio.create_task(watch())
     await crowd(url, n_visitors, seconds, tally)
     stage = "all have left"
-    await asyncio.sleep(settle)
+    await asyncio.sleep(rest)
     watching.cancel()
     return tally, {"before": before, "most": most, "after": place.now()}
 
@@ -459,37 +460,30 @@ def verdict(tally: Tally, figures: Mapping[str, Figures], allowance: float) -> b
     before, after = figures["before"], figures["after"]
     grown = {name: (after[name] or 0) - (before[name] or 0) for name in before}
     well = not tally.errors and not tally.lost and grown["rss_mb"] <= allowance and grown["files_mb"] <= 1
+    first = {"first_errors": Counter(tally.errors), "first_lost": Counter(tally.lost)}
     emit(
         verdict="well" if well else "not well",
-        actions=dict(tally.actions),
-        errors=len(tally.errors),
-        lost=len(tally.lost),
-        first_errors=Counter(tally.errors).most_common(10),
-        first_lost=Counter(tally.lost).most_common(10),
+        **tally.counts() | {"actions": dict(tally.actions)},
+        **{name: counts.most_common(10) for name, counts in first.items()},
         told=tally.told.most_common(5),
         warnings=tally.warnings.most_common(5),
-        p95_s=tally.p95(),
-        rss_mb=[figures[at]["rss_mb"] for at in figures],
-        group_mb=[figures[at]["group_mb"] for at in figures],
-        files_mb=[figures[at]["files_mb"] for at in figures],
-        threads=[figures[at]["threads"] for at in figures],
-        open_files=[figures[at]["open_files"] for at in figures],
+        **{name: [figures[at][name] for at in figures] for name in before},
     )
     return well
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--first", type=float, default=2, help="minutes of the crowd before anything is counted")
     parser.add_argument("--visitors", type=int, default=20)
-    parser.add_argument("--settle", type=float, default=200, help="seconds until visits that ended are forgotten")
+    parser.add_argument("--rest", type=float, default=200, help="seconds until visits that ended are forgotten")
     parser.add_argument("--hosted", action="store_true", help="the profile for strangers")
     parser.add_argument("--memory", help="of a container, such as 1500m")
     parser.add_argument("--tmp", default="", help="bytes of the container's tmpfs, such as 600m")
     parser.add_argument("--allowance", type=float, default=100, help="MB of memory that may stay: remembered answers")
     chosen = parser.parse_args()
-    emit(machine=os.uname().machine, cores=os.cpu_count(), load_before=os.getloadavg()[0], **vars(chosen))
+    emit_machine(machine=os.uname().machine, **vars(chosen))
     with ExitStack() as stack:
         own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soak-")))
         folder, log = own / "tmp", own / "log"
@@ -505,7 +499,7 @@ def main() -> None:
         )
         try:
             tally, figures = asyncio.run(
-                soak(url, place, chosen.visitors, 60 * chosen.first, 60 * chosen.minutes, chosen.settle)
+                soak(url, place, chosen.visitors, 60 * chosen.first, 60 * chosen.minutes, chosen.rest)
             )
         except BaseException:
             print(log.read_text("utf-8")[-3000:], file=sys.stderr)

@@ -7,17 +7,15 @@ the same model. Medians over the repeats. ``memory_mb`` is the resident memory o
 
 from __future__ import annotations
 
-import argparse
-import statistics
 import subprocess
 import sys
 import time
 
 import psutil
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from benchmarks.browser import chromium
-from benchmarks.measure import emit
+from benchmarks.measure import MB, arguments, columns, emit
 from benchmarks.server import app
 
 BARE = """
@@ -31,7 +29,7 @@ model = BertForPreTraining.from_pretrained(folder).eval()
 tokenizer = AutoTokenizer.from_pretrained(folder)
 with torch.inference_mode():
     model(**tokenizer("The cat sat on the mat.", return_tensors="pt"))
-print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 10**6)
 """
 
 
@@ -50,36 +48,22 @@ def seconds_until(browser: Browser, path: str, selector: str) -> tuple[float, fl
         page.goto(url + path)
         page.wait_for_selector(selector, timeout=120_000)
         seconds = time.perf_counter() - start
-        memory = psutil.Process(process.pid).memory_info().rss / 2**20
+        memory = psutil.Process(process.pid).memory_info().rss / MB
         page.close()
     return seconds, memory
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5)
-    repeats = parser.parse_args().repeats
+    repeats = arguments(__doc__, 5).parse_args().repeats
     bares, homes, heatmaps = [], [], []
-    with sync_playwright() as playwright:
-        browser = chromium(playwright)
+    with chromium() as browser:
         for _ in range(repeats):
             bares.append(bare())
             homes.append(seconds_until(browser, "/", "[data-testid='stPageLink']"))
             heatmaps.append(seconds_until(browser, "/attention", ".heatmap[data-picture]"))
-        browser.close()
-
-    def median(values: list[tuple[float, float]], of: int) -> float:
-        return statistics.median(value[of] for value in values)
-
-    emit(
-        benchmark="startup",
-        bare_s=median(bares, 0),
-        home_s=median(homes, 0),
-        heatmap_s=median(heatmaps, 0),
-        heatmap_over_bare=median(heatmaps, 0) / median(bares, 0),
-        bare_memory_mb=median(bares, 1),
-        memory_mb=median(heatmaps, 1),
-    )
+    (bare_s, bare_mb), (home_s, _), (heatmap_s, memory_mb) = (columns(found) for found in (bares, homes, heatmaps))
+    seconds = {"bare_s": bare_s, "home_s": home_s, "heatmap_s": heatmap_s, "heatmap_over_bare": heatmap_s / bare_s}
+    emit(benchmark="startup", **seconds, bare_memory_mb=bare_mb, memory_mb=memory_mb)
 
 
 if __name__ == "__main__":

@@ -8,17 +8,15 @@ which is alike where turns are fair, and how many of them have not begun.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import itertools
-import os
 import statistics
 import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 
 from benchmarks.crowd import WORDS
-from benchmarks.measure import emit
+from benchmarks.measure import arguments, emit, emit_machine, percentile95
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, Visitor, visiting
 
@@ -57,9 +55,8 @@ async def clicks(visitor: Visitor, seconds: float, name: str, numbers: itertools
             raise RuntimeError(f"{name}: {errors}")
         took.append(answer.seconds)
         await asyncio.sleep(_PAUSE)
-    took.sort()
-    p95 = took[int(0.95 * len(took))]
-    emit(clicks=name, n=len(took), median_s=statistics.median(took), p95_s=p95, longest_s=took[-1])
+    p95 = percentile95(took)
+    emit(clicks=name, n=len(took), median_s=statistics.median(took), p95_s=p95, longest_s=max(took))
 
 
 async def measure(url: str, n_visitors: int, seconds: float) -> None:
@@ -88,11 +85,11 @@ async def measure(url: str, n_visitors: int, seconds: float) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--visitors", type=int, default=20, help="who have work done")
     parser.add_argument("--seconds", type=float, default=60, help="of clicks beside the work")
     chosen = parser.parse_args()
-    emit(scenario="machine", cores=os.cpu_count(), load_before=os.getloadavg()[0])
+    emit_machine(scenario="machine")
     with app("app.py") as (url, _process):
         asyncio.run(measure(url, chosen.visitors, chosen.seconds))
 

@@ -11,7 +11,7 @@ import pytest
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from benchmarks.crowd import KINDS, WORDS, Action, Crowd, Judged, Owner, Side
+from benchmarks.crowd import KINDS, WORDS, Action, Checked, Crowd, Owner, Side
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, visiting
 
@@ -26,11 +26,11 @@ def side() -> Iterator[Side]:
 
 
 def test_two_visitors_at_once_each_see_their_own_text(side: Side) -> None:
-    async def visit(place: int) -> Judged:
+    async def visit(place: int) -> Checked:
         async with visiting(side.url) as visitor:
-            return side.judged(await side.act(visitor, place, "masked words"))
+            return side.checked(await side.act(visitor, place, "masked words"))
 
-    async def both() -> list[Judged]:
+    async def both() -> list[Checked]:
         return await asyncio.gather(visit(0), visit(1))
 
     for seen in in_a_loop.run(both()):
@@ -49,24 +49,24 @@ def drawn(*texts: str) -> list[bytes]:
     return messages
 
 
-def judged(messages: list[bytes]) -> Judged:
+def checked(messages: list[bytes]) -> Checked:
     """What the first visitor's answer comes to."""
 
     class Process:
         pid = psutil.Process().pid
 
     side = Side("fake", "", Process(), OWNERS)  # type: ignore[arg-type]
-    return side.judged(Action(0, "layers", 0.0, 1.0, Answer(1.0, messages)))
+    return side.checked(Action(0, "layers", 0.0, 1.0, Answer(1.0, messages)))
 
 
 def test_the_words_of_another_visitor_are_a_mix_up() -> None:
-    assert not judged(drawn("The otter near the violin.", "A word that a model guessed: marble")).mixed_up
-    assert judged(drawn("The otter near the violin.", "marble", "lantern")).mixed_up
+    assert not checked(drawn("The otter near the violin.", "A word that a model guessed: marble")).mixed_up
+    assert checked(drawn("The otter near the violin.", "marble", "lantern")).mixed_up
 
 
 def test_an_answer_about_another_text_is_a_fault() -> None:
-    assert judged(drawn("The otter near the violin.")).faults == ()
-    assert judged(drawn("The otter near the harp.")).faults == ("the answer is about another text",)
+    assert checked(drawn("The otter near the violin.")).faults == ()
+    assert checked(drawn("The otter near the harp.")).faults == ("the answer is about another text",)
 
 
 def test_what_the_app_complains_of_is_a_fault() -> None:
@@ -78,14 +78,14 @@ def test_what_the_app_complains_of_is_a_fault() -> None:
     told.delta.new_element.alert.body = "That is well."
     told.delta.new_element.alert.format = Alert.INFO
     said = [message.SerializeToString() for message in (raised, warned, told)]
-    assert judged([*drawn("The otter near the violin."), *said]).faults == ("ValueError: no", "Type a text.")
+    assert checked([*drawn("The otter near the violin."), *said]).faults == ("ValueError: no", "Type a text.")
 
 
 def test_the_worst_action_is_told_beside_the_median_of_its_own_kind() -> None:
     slow, fast = list(KINDS)[:2]
     found = Crowd(seconds=10.0)
     for kind, seconds in ((slow, 4.0), (slow, 4.0), (slow, 4.0), (fast, 0.1), (fast, 0.1), (fast, 0.3)):
-        found.actions.append(Judged(0, kind, 0.0, seconds, (), mixed_up=False))
+        found.actions.append(Checked(0, kind, 0.0, seconds, (), mixed_up=False))
     assert found.worst() == pytest.approx(3.0)
     assert found.throughput == pytest.approx(0.6)
     assert found.kinds() == {slow: 4.0, fast: 0.1}
