@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -268,8 +270,10 @@ def point_to(url: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(folder))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.delenv("HF_TOKEN", raising=False)
-    # The pause before huggingface_hub takes up a download again.
-    monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _seconds: None)
+    # The pauses before huggingface_hub asks again: its own alone, because threads that look after something sleep, too.
+    restless = SimpleNamespace(**vars(time) | {"sleep": lambda _seconds: None})
+    for module in ("file_download", "utils._http"):
+        monkeypatch.setattr(f"huggingface_hub.{module}.time", restless)
     sources.hub_reachable.cache.clear()
     sources._hub_info.cache.clear()
     sources._conversion.cache.clear()

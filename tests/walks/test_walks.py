@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from walks.visitor import Address
 from walks.walk import Failure, Step, Walk, shortest, take, walk
 
 import pages.attention.fields
-from jobs.study import Study
 from pages.attention.fields import FILTERS, THRESHOLD, WORDS
 from ui.field import Field
 from ui.widgets import HEAD, LAYER
 
 
-@pytest.fixture
-def small_studies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Probes are trained on a few sentences: a walk asks what pages do meanwhile, not what comes of it."""
-    begin = Study.__init__
-
-    def begin_small(self: Study, *asked: object, **named: object) -> None:
-        begin(self, *asked, **named)  # type: ignore[arg-type]
-        self._settings = replace(self._settings, sentences=min(self._settings.sentences, 40))
-
-    monkeypatch.setattr(Study, "__init__", begin_small)
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("app", "small_studies")
+@pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("seed", range(7))
 def test_nothing_goes_wrong_on_the_way(seed: int) -> None:
     try:
