@@ -161,7 +161,7 @@ def _effects(
     if effects is None:
         return
     values = lost(effects, by).reshape(len(units), len(units))
-    _map(values, units, UNITS[by], edges, "cause_edges", signed=by != "divergence")
+    _map(values, units, UNITS[by], edges, "cause_cuts", signed=by != "divergence")
     st.caption(
         "Each cell: what the answer loses when that one edge is cut. Rows look, columns are looked at. Click one to "
         f"cut it. {scenes.in_numbers(by)}"

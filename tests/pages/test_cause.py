@@ -102,6 +102,8 @@ def test_an_edge_that_is_cut(open_page: Open, engine: Engine) -> None:
         MODEL, DOGS, [Change(edges=(Edge(6, key, 1, 2),)) for key in range(10)], aim=TargetAnswer(answer="are")
     )
     assert cells(one)[6] == pytest.approx(lost(effects, "bits"), abs=1e-3)
+    assert "Something went wrong" not in said(one)
+    assert not one.multiselect(key="cause_edges").value
 
 
 @pytest.mark.slow
