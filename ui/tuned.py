@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from jobs.tuning import Tuning
-from model_zoo import tuned
+from model_zoo import registry, tuned
 from ui.messages import numbered
 from web.background import desk
 
@@ -22,6 +23,14 @@ def name(model: str) -> str | None:
     if not tuned.is_id(model):
         return None
     return mine().get(model, "A model trained in another visit")
+
+
+def short_name(model: str) -> str:
+    """What pictures and lists call any model: the name without where it comes from, or the end of its path."""
+    spec = registry.find(model)
+    if spec is not None:
+        return spec.name.removesuffix(", embedded")
+    return name(model) or os.path.basename(os.path.normpath(model))
 
 
 def left_out(models: Iterable[str]) -> str:

@@ -28,7 +28,7 @@ from ui import figures, save, token_line
 from ui.cells import Cells, show
 from ui.messages import as_text
 from ui.page import View, lacking
-from ui.work import watch
+from ui.work import start_button, watch
 from viz import cells
 from viz.curves import curves
 from viz.erasure import LEGEND, without_word
@@ -250,16 +250,9 @@ def _greedy(scene: Scene, question: Intervene) -> None:
         job = desk().current(Greedy)
         wanted = replace(question, changes=(), top_k=1)
         if job is None or job.question != wanted:
-            st.button(
-                f"Run the search over {len(heads)} heads",
-                on_click=lambda: desk().start(Greedy(engine(), wanted, heads)),
-                icon=":material/play_arrow:",
-            )
+            start_button(f"Run the search over {len(heads)} heads", lambda: Greedy(engine(), wanted, heads))
             return
-        if job.running:
-            watch(job)
-        if job.failure is not None:
-            st.warning(as_text(job.failure), icon=":material/error:")
+        watch(job)
         _found(scene, job)
 
 

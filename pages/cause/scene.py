@@ -21,7 +21,7 @@ from ui.mask_strip import MaskedText
 from ui.messages import as_text
 from ui.page import Need, View
 from ui.widgets import MODEL, PAIR, TEXT
-from ui.work import watch
+from ui.work import start_button, watch
 from viz.erasure import LEGEND
 from viz.predictions import percent
 from web.background import desk
@@ -239,19 +239,12 @@ def answered(question: Intervene, n_tokens: int) -> Effects | None:
             return engine().ask(question)
     job = desk().current(InterventionJob)
     if job is None or job.question != question:
-        st.button(
-            as_text(f"Run the model {len(question.changes):,} times"),
-            on_click=lambda: desk().start(InterventionJob(engine(), question)),
-            type="primary",
-            icon=":material/play_arrow:",
-        )
+        said = as_text(f"Run the model {len(question.changes):,} times")
+        start_button(said, lambda: InterventionJob(engine(), question), primary=True)
         st.caption("The text is long, so this takes a while. It goes on while you look at other pages.")
         return None
-    if job.running:
-        watch(job)
-        return None
-    if job.failure is not None:
-        st.warning(as_text(job.failure), icon=":material/error:")
+    watch(job)
+    if job.running or job.failure is not None:
         return None
     if not job.complete:
         st.info("Stopped before all runs were done. Change anything to begin again.", icon=":material/stop_circle:")

@@ -22,7 +22,7 @@ from ui.cells import show
 from ui.field import Field, one_of
 from ui.messages import as_text
 from ui.page import View, lacking
-from ui.work import watch
+from ui.work import start_button, watch
 from viz import cells
 from viz.curves import curves
 from viz.erasure import LEGEND
@@ -203,18 +203,12 @@ def _many(scene: Scene) -> None:
                 "written for this app, with the longest word of each hidden. It takes about a minute with the small "
                 "models."
             )
-            st.button(
+            start_button(
                 f"Run on {N_SENTENCES} sentences",
-                on_click=lambda: desk().start(
-                    Explaining(engine(), built_in(scene.model, causal=scene.info.lm), MEASURE.value)
-                ),
-                icon=":material/play_arrow:",
+                lambda: Explaining(engine(), built_in(scene.model, causal=scene.info.lm), MEASURE.value),
             )
             return
-        if job.running:
-            watch(job)
-        if job.failure is not None:
-            st.warning(as_text(job.failure), icon=":material/error:")
+        watch(job)
         table = job.table()
         if not table:
             return

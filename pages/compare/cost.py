@@ -17,7 +17,7 @@ from ui import figures, precomputed, save, widgets
 from ui.field import Field, one_of, within
 from ui.messages import as_text
 from ui.page import View
-from ui.work import watch
+from ui.work import start_button, watch
 from viz.by_length import Measure, by_length
 from web.background import desk
 from web.engine import engine
@@ -72,8 +72,7 @@ def draw(scene: Scene) -> None:
         with widgets.popover("How it is measured", ":material/straighten:"):
             st.markdown(_METHOD)
     if found is not None:
-        if found.running:
-            watch(found)
+        watch(found)
         _say(found, timed, scene)
     if found is None or measure is None:
         _before_timing(scene, found is None)
@@ -90,12 +89,12 @@ def draw(scene: Scene) -> None:
 
 def _start(scene: Scene) -> None:
     n = len(scene.models)
-    st.button(
+    start_button(
         "Measure this model" if n == 1 else f"Measure these {n} models",
-        key="measure cost",
-        on_click=lambda: desk().start(Measurement(engine(), scene.models)),
-        type="primary",
+        lambda: Measurement(engine(), scene.models),
         icon=":material/timer:",
+        primary=True,
+        key="measure cost",
     )
 
 
@@ -108,8 +107,6 @@ def _say(found: Measurement, timed: Sequence[ModelCost], scene: Scene) -> None:
     """What is to be said of a measurement: what failed, that it was stopped, that it is of other models."""
     for failure in found.failures:
         st.warning(as_text(f"{scene.name(failure.model)}: {failure.reason}"), icon=":material/error:")
-    if found.failure is not None:
-        st.warning(found.failure, icon=":material/error:")
     if found.stopping and not found.running and not found.failures:
         st.info(
             "Stopped. What was measured until then is shown." if timed else "Stopped before anything was measured.",

@@ -9,12 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from analysis.probing import Settings, frame
-from jobs.study import Finished
-from pages.layers import running
+from jobs.study import Finished, Study
 from pages.layers.fields import PIECES, POOLING
 from pages.layers.method import meaning
 from pages.layers.scene import Scene
-from ui import figures, notes, save
+from ui import figures, notes, save, work
 from ui.appearance import is_dark
 from ui.messages import as_text
 from ui.page import View
@@ -27,7 +26,7 @@ def draw(scene: Scene) -> None:
     elif scene.trees:
         st.info("The trees found stand under “Syntax trees”.", icon=":material/park:")
     else:
-        what = "being measured" if running.at_work() else "not measured yet"
+        what = "being measured" if work.running(Study) else "not measured yet"
         figures.blank(f"Here will stand how much can be read off each layer: {what}.", "layers to come")
 
 

@@ -10,17 +10,14 @@ import streamlit as st
 from analysis.probing import LayerResult, StructuralTask
 from jobs.study import Finished, FoundTrees, Key, Results, Study
 from model_zoo import registry
-from model_zoo.errors import NotDownloaded
-from model_zoo.types import duration
+from model_zoo.types import counted, duration
 from pages.layers import own_data
 from pages.layers.choice import Choice
-from ui import precomputed
-from ui.messages import as_text, enumerated, failures_as_messages
-from ui.work import watch
+from ui import precomputed, work
+from ui.messages import as_text, enumerated
 from web.background import desk
 from web.engine import engine
 
-_ASKED = "probing asked for"
 # Measured on two processor cores with nothing else to do, sentences of ten tokens: nearly all of it is the model.
 _SECONDS_A_SENTENCE = 0.4e-3
 _SECONDS_A_SENTENCE_AND_WEIGHT = 0.3e-9
@@ -32,12 +29,6 @@ _SECONDS_A_TREE_AND_ENTRY = 42e-9
 def last() -> Study | None:
     """This visitor's last run, at work or over."""
     return desk().current(Study)
-
-
-def at_work() -> bool:
-    """Whether a run of this visitor's is going on."""
-    study = last()
-    return study is not None and study.running
 
 
 def _mine() -> Results:
@@ -67,15 +58,8 @@ def left_out_of_link(choice: Choice) -> str:
     return f"Not in it: {', and '.join(left_out)}." if left_out else ""
 
 
-def _ask(model: str) -> None:
-    """Remembered until it is done: another click while the model is loading starts the page over."""
-    st.session_state[_ASKED] = model
-
-
 def button(choice: Choice) -> None:
     """The button that runs what is chosen, in the line of what is asked; none while something runs."""
-    if at_work():
-        return
     missing, given = _to_run(choice)
     to_run = missing or given
     if not choice.tasks:
@@ -87,13 +71,13 @@ def button(choice: Choice) -> None:
         said = f"{came} came with the app. Press Run to measure them again."
     else:
         said = "Everything chosen has been run. You can add other tasks, models or settings; nothing is lost."
-    st.button(
-        f"Run {len(to_run)} task{'s' if len(to_run) != 1 else ''}" if to_run else "Run",
-        on_click=_ask,
-        args=(choice.model,),
-        type="primary" if missing else "secondary",
+    work.button(
+        f"Run {counted(len(to_run), 'task')}" if to_run else "Run",
+        Study,
+        choice.model,
+        key="run tasks",
+        primary=bool(missing),
         disabled=not to_run,
-        icon=":material/play_arrow:",
         help=as_text(said),
     )
 
@@ -108,7 +92,7 @@ def draw(choice: Choice) -> None:
     """While something runs how far it is; else what has to be run, and what was asked for is begun."""
     study, mine = last(), _mine()
     if study is not None and study.running:
-        watch(study, _standings)
+        work.watch(study, _standings)
         return
     missing, given = _to_run(choice)
     to_run = missing or given
@@ -116,32 +100,20 @@ def draw(choice: Choice) -> None:
         st.info("Choose at least one task, or bring your own data.", icon=":material/quiz:")
     elif missing:
         st.info(as_text(_must_be_run(choice, missing)), icon=":material/layers:")
-    if to_run and st.session_state.get(_ASKED) == choice.model:
-        done = True
-        with failures_as_messages():
-            try:
-                with st.spinner("Loading the model …", show_time=True):
-                    info = engine().info(choice.model)
-            except NotDownloaded:
-                done = False  # the run begins by itself when the download has ended
-                raise
-            study = Study(
-                info,
-                functools.partial(engine().iter_hidden_states, choice.model),
-                functools.partial(engine().iter_hidden_states, f"{registry.UNTRAINED}{choice.model}"),
-                choice.tasks,
-                choice.titles,
-                choice.settings,
-                mine,
-                given if missing else (),
-            )
-            desk().start(study)
-        if done:
-            st.session_state[_ASKED] = None
-        if study is not None and study.running:
-            st.rerun()
-    else:
-        st.session_state[_ASKED] = None
+
+    def make() -> Study:
+        return Study(
+            engine().info(choice.model),
+            functools.partial(engine().iter_hidden_states, choice.model),
+            functools.partial(engine().iter_hidden_states, f"{registry.UNTRAINED}{choice.model}"),
+            choice.tasks,
+            choice.titles,
+            choice.settings,
+            mine,
+            given if missing else (),
+        )
+
+    work.begin(Study, choice.model if to_run else None, [choice.model], make)
     if study is not None:
         _aftermath(study)
 

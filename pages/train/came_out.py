@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from jobs.tuning import Candidate, Tuning
-from pages.train.running import aftermath, another_seed
+from pages.train.running import another_seed, outcome_of
 from pages.train.scene import Scene
 from training.finetuning.data import Kind, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.entities import types_of
@@ -23,7 +23,7 @@ from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters
 from ui import figures, save, token_line
 from ui.messages import as_text
 from ui.page import View
-from ui.work import watch
+from ui.work import start_button, watch
 from viz import outcome
 from viz.layout import clipped
 from viz.training_curves import Point, by_examples
@@ -267,19 +267,17 @@ def _curve(scene: Scene) -> None:
     """How the score grows with the data, where somebody asks."""
     st.subheader("With less data", anchor=False)
     found, job = scene.tuned[0], desk().current(LearningCurve)
-    if job is not None and job.running:
-        watch(job)
-        job = None if not _is_of(job, found) else job
-    elif job is None or not _is_of(job, found):
-        job = None
-        st.button(
+    if job is None or [run.candidate for run in job.runs] != _candidates(found):
+        if job is not None and job.running:
+            watch(job)
+            return
+        start_button(
             "Train on 10, 25, 50 and 100% of the data",
-            on_click=lambda: desk().start(LearningCurve(engine(), _candidates(found))),
+            lambda: LearningCurve(engine(), _candidates(found)),
             icon=":material/show_chart:",
         )
-    if job is None:
         return
-    aftermath(job)
+    outcome_of(job)
     measure = MEASURES[found.data.measure]
     points = [
         Point("trained", len(each.data.train), score.value, score.low, score.high)
@@ -295,10 +293,6 @@ def _curve(scene: Scene) -> None:
             "whole test part. Bars are 95% intervals."
         )
         save.table("Learning curve", lambda: curve_table(job.tuned), "learning-curve")
-
-
-def _is_of(job: Tuning, found: Tuned) -> bool:
-    return [run.candidate for run in job.runs] == _candidates(found)
 
 
 def curve_table(every: Sequence[Tuned]) -> pd.DataFrame:

@@ -10,11 +10,11 @@ from jobs.tuning import Candidate, Tuning
 from model_zoo import DEFAULT_MODEL
 from pages.train import side_by_side
 from pages.train.scene import Scene
-from pages.train.side_by_side import name
 from training.finetuning.results import Tuned
 from ui import widgets
 from ui.field import Field, number
 from ui.page import View
+from ui.tuned import short_name
 from web.background import desk
 
 _STUDENT = "embedded/tinybert"
@@ -54,10 +54,10 @@ def draw(scene: Scene) -> None:
     job = side_by_side.current(Distilling, candidates)
     if job is None:
         side_by_side.to_come(
-            f"{name(_teacher(scene))} is tuned first. {name(student)} then learns the same examples twice: from their "
-            "labels alone, and from the teacher’s probabilities for these examples as well, which say how sure it is "
-            "of each label. At a higher temperature T small probabilities count more; with α = 1 the teacher counts "
-            "for nothing."
+            f"{short_name(_teacher(scene))} is tuned first. {short_name(student)} then learns the same examples twice: "
+            "from their labels alone, and from the teacher’s probabilities for these examples as well, which say how "
+            "sure it is of each label. At a higher temperature T small probabilities count more; with α = 1 the "
+            "teacher counts for nothing."
         )
         st.latex(_LOSS)
         return
@@ -87,7 +87,7 @@ def _ask_student() -> str:
         STUDENT.value = STUDENT.default
     if STUDENT.value not in known:
         known.append(STUDENT.value)
-    return str(st.selectbox("Student", known, **STUDENT.bound, format_func=name, width=260))
+    return str(st.selectbox("Student", known, **STUDENT.bound, format_func=short_name, width=260))
 
 
 def _teacher(scene: Scene) -> str:
@@ -99,12 +99,12 @@ def _candidates(scene: Scene, student: str) -> list[Candidate]:
     if scene.data is None or scene.data.kind != "classification":
         return []
     teacher = _teacher(scene)
-    first = f"{_TEACHER_NAME}: {name(teacher)}"
+    first = f"{_TEACHER_NAME}: {short_name(teacher)}"
     taught = replace(scene.settings, alpha=ALPHA.value, temperature=TEMPERATURE.value)
     return [
         Candidate(first, teacher, scene.data, scene.settings),
-        Candidate(f"{name(student)}, labels alone", student, scene.data, scene.settings, keep=False),
-        Candidate(f"{name(student)}, with the teacher", student, scene.data, taught, teacher=first, keep=False),
+        Candidate(f"{short_name(student)}, labels alone", student, scene.data, scene.settings, keep=False),
+        Candidate(f"{short_name(student)}, with the teacher", student, scene.data, taught, teacher=first, keep=False),
     ]
 
 

@@ -10,12 +10,12 @@ import streamlit as st
 from jobs.tuning import Candidate, Tuning
 from pages.train import side_by_side
 from pages.train.scene import Scene
-from pages.train.side_by_side import name
 from ui import notes, tuned, widgets
 from ui.field import SWITCH, Codec, Field, one_of, within
 from ui.messages import numbered
 from ui.page import View
 from ui.precomputed import EMBEDDED
+from ui.tuned import short_name
 from viz.training_curves import Over
 from web.background import desk
 from web.settings import settings
@@ -76,18 +76,18 @@ def _ask() -> dict[str, str]:
     chosen = tuple(dict.fromkeys(model for model in chosen if model not in refused))[:MOST]
     RACERS.value = chosen
     options = list(dict.fromkeys((*known, *tuned.mine(), *chosen)))
-    names = dict(zip(options, numbered(map(name, options)), strict=True))
+    names = dict(zip(options, numbered(map(short_name, options)), strict=True))
     st.multiselect(
         "Models",
         options,
         **RACERS.bound,
-        format_func=lambda model: names.get(model, name(model)),
+        format_func=lambda model: names.get(model, short_name(model)),
         accept_new_options=settings().any_model,
         max_selections=MOST,
         label_visibility="collapsed",
         placeholder="Choose models",
     )
-    return {model: names.get(model, name(model)) for model in RACERS.value}
+    return {model: names.get(model, short_name(model)) for model in RACERS.value}
 
 
 def _candidates(scene: Scene, models: Mapping[str, str]) -> list[Candidate]:

@@ -8,7 +8,6 @@ import streamlit as st
 
 from jobs.tuning import Candidate, Training, Tuning
 from model_zoo import registry
-from model_zoo.errors import NotDownloaded
 from pages.train import fields
 from pages.train.choice import Choice
 from pages.train.fields import LEARN
@@ -16,12 +15,11 @@ from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
 from training.finetuning.seeds import scores_of_seeds
 from training.finetuning.settings import Settings
-from ui.messages import as_text, enumerated, failures_as_messages
-from ui.work import watch
+from ui import work
+from ui.messages import as_text, enumerated
 from web.background import desk
 from web.engine import engine
 
-_ASKED = "training asked for"
 SEEDS_TO_COMPARE = 3
 
 
@@ -50,64 +48,34 @@ def candidates(choice: Choice) -> list[Candidate]:
 def button(choice: Choice, *, main: bool) -> None:
     """The button, in the line of what is asked; none while it trains. ``main``: the one to press in this view."""
     training = last()
-    if training is not None and training.running:
-        return
     done = training is not None and [run.candidate for run in training.runs if run.tuned] == candidates(choice)
-    st.button(
+    work.button(
         "Train",
+        Training,
+        choice.model,
         key="train",
-        on_click=_ask,
-        args=(choice.model,),
-        type="secondary" if done or not main else "primary",
+        primary=main and not done,
         disabled=choice.data is None,
-        icon=":material/play_arrow:",
         help="Bring your own data first." if choice.data is None else None,
     )
 
 
-def _ask(model: str) -> None:
-    """Remembered until it is done: another click while the model is loading starts the page over."""
-    st.session_state[_ASKED] = model
-
-
-def asked() -> bool:
-    """Whether a training was asked for that has not begun, because its model has to be downloaded first."""
-    return st.session_state.get(_ASKED) is not None
-
-
-def forget_asked() -> None:
-    """Begin nothing by itself: something else was asked for since."""
-    st.session_state[_ASKED] = None
-
-
 def draw(choice: Choice) -> None:
     """While it trains how far it is; else what was asked for is begun, and what went wrong before is said."""
-    training = last()
+    training, wanted = last(), candidates(choice)
     if training is not None and training.running:
-        watch(training, _standing)
+        work.watch(training, _standing)
         return
-    wanted = candidates(choice)
-    if wanted and st.session_state.get(_ASKED) == choice.model:
-        done = True
-        with failures_as_messages():
-            try:
-                with st.spinner("Loading the model …", show_time=True):
-                    engine().info(choice.model)
-            except NotDownloaded:
-                done = False  # it begins by itself when the download has ended
-                raise
-            new = Training(engine(), wanted)
-            if training is not None:
-                new.take_over(training)
-            desk().start(new)
-        if done:
-            st.session_state[_ASKED] = None
-        if training is not last():
-            st.rerun()
-    else:
-        st.session_state[_ASKED] = None
+
+    def make() -> Training:
+        new = Training(engine(), wanted)
+        if training is not None:
+            new.take_over(training)
+        return new
+
+    work.begin(Training, choice.model if wanted else None, [choice.model], make)
     if training is not None:
-        aftermath(training)
+        outcome_of(training)
 
 
 def another_seed(found: Tuned) -> str:
@@ -146,7 +114,7 @@ def offer_more_seeds(training: Training) -> None:
         st.caption(another_seed(run.tuned) or "One seed does not say how much of the score is chance.")
 
 
-def failures(job: Tuning) -> None:
+def _failures(job: Tuning) -> None:
     """What could not be trained and why, each reason once; of several models, which of them."""
     names: dict[str, list[str]] = {}
     for run in job.runs:
@@ -157,11 +125,10 @@ def failures(job: Tuning) -> None:
         st.warning(as_text(said), icon=":material/edit:")
 
 
-def aftermath(job: Tuning) -> None:
-    """What a training that is over could not do, and a button to go on with one that was stopped."""
-    failures(job)
-    if job.failure is not None:
-        st.warning(job.failure, icon=":material/error:")
+def outcome_of(job: Tuning) -> None:
+    """How far a training is, what it could not do, and a button to go on with one that was stopped."""
+    work.watch(job)
+    _failures(job)
     if job.can_go_on:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(

@@ -12,10 +12,10 @@ from model_zoo import tuned
 from model_zoo.registry import UNTRAINED
 from pages.train import side_by_side
 from pages.train.scene import Scene
-from pages.train.side_by_side import name
 from training.finetuning.scores import MEASURES
 from ui import figures, widgets
 from ui.page import View
+from ui.tuned import short_name
 from viz.training_curves import Point, by_examples
 from web.background import desk
 
@@ -40,8 +40,8 @@ def draw(scene: Scene) -> None:
     job = side_by_side.current(Scratch, candidates)
     if job is None:
         side_by_side.to_come(
-            f"{name(scene.model)} is trained as it is, and from random weights, on 50, 200 and 600 examples, or on all "
-            "there are where the data has fewer."
+            f"{short_name(scene.model)} is trained as it is, and from random weights, on 50, 200 and 600 examples, or "
+            "on all there are where the data has fewer."
         )
         return
     _draw(job, dark=scene.dark)

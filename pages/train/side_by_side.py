@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import pandas as pd
@@ -10,14 +9,12 @@ import streamlit as st
 
 from jobs.tuning import Candidate, Run, Tuning
 from model_zoo import registry
-from model_zoo.errors import ModelZooError, NotDownloaded
 from model_zoo.registry import UNTRAINED
 from pages.train import curves, running
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
-from ui import figures, save, tuned
-from ui.messages import as_text, offer_download
-from ui.work import watch
+from ui import figures, save, work
+from ui.messages import as_text
 from viz.race import Entry, against
 from viz.training_curves import Over
 from web.background import desk
@@ -26,37 +23,10 @@ from web.engine import engine
 NOT_IN_LINK = "These results are not in it: whoever opens it has to train again."
 
 
-def name(model: str) -> str:
-    """What a model is called here: short, since names stand in pictures."""
-    spec = registry.find(model)
-    if spec is not None:
-        return spec.name.removesuffix(", embedded")
-    return tuned.name(model) or os.path.basename(os.path.normpath(model))
-
-
-_ASKED = "trainings side by side asked for"
-
-
 def button(kind: type[Tuning], label: str, candidates: Sequence[Candidate], *, key: str) -> None:
     """The button that asks for a job of this kind, in the line of controls; none while there is one at work."""
-    job = desk().current(kind)
-    if job is not None and job.running:
-        return
-    st.button(
-        label,
-        key=key,
-        on_click=_ask,
-        args=(kind, candidates),
-        type="primary" if job is None else "secondary",
-        disabled=not candidates,
-        icon=":material/play_arrow:",
-    )
-
-
-def _ask(kind: type[Tuning], candidates: Sequence[Candidate]) -> None:
-    """Remembered until it is done: a model may have to be downloaded first."""
-    running.forget_asked()
-    st.session_state[_ASKED] = kind.__name__, tuple(candidates)
+    first = desk().current(kind) is None
+    work.button(label, kind, tuple(candidates), key=key, primary=first, disabled=not candidates)
 
 
 def current(kind: type[Tuning], candidates: Sequence[Candidate]) -> Tuning | None:
@@ -65,15 +35,12 @@ def current(kind: type[Tuning], candidates: Sequence[Candidate]) -> Tuning | Non
     """
     job = desk().current(kind)
     if job is None or not job.running:
-        _begin(kind, candidates)
+        models = dict.fromkeys(candidate.model.removeprefix(UNTRAINED) for candidate in candidates)
+        work.begin(kind, tuple(candidates), models, lambda: kind(engine(), candidates))
     if job is None:
         return None
-    if job.running:
-        watch(job)
-        running.failures(job)
-        return job
-    running.aftermath(job)
-    if candidates and [run.candidate for run in job.runs] != list(candidates):
+    running.outcome_of(job)
+    if not job.running and candidates and [run.candidate for run in job.runs] != list(candidates):
         st.info("These are the last results; what is chosen above has changed since.", icon=":material/history:")
     return job
 
@@ -87,36 +54,6 @@ def to_come(said: str) -> None:
     """In the place of the results: what the button will do."""
     with st.container(key="answer"):
         st.caption(as_text(said))
-
-
-def _begin(kind: type[Tuning], candidates: Sequence[Candidate]) -> None:
-    asked = st.session_state.get(_ASKED)
-    if asked is None or asked[0] != kind.__name__ or running.asked():
-        return
-    if asked[1] == tuple(candidates):
-        models = dict.fromkeys(candidate.model.removeprefix(UNTRAINED) for candidate in candidates)
-        here = [_is_here(model) for model in models]
-        if not all(here):
-            return
-        desk().start(kind(engine(), candidates))
-    st.session_state[_ASKED] = None
-    if desk().current(kind) is not None:
-        st.rerun()
-
-
-def _is_here(model: str) -> bool:
-    """Load a model; where it has to be downloaded first, offer that. Why others cannot be trained is for the job to
-    say: the others go on.
-    """
-    try:
-        with st.spinner(as_text(f"Loading {name(model)} …"), show_time=True):
-            engine().info(model)
-    except NotDownloaded as error:
-        offer_download(error)
-        return False
-    except ModelZooError:
-        return True
-    return True
 
 
 def draw_curves(job: Tuning, key: str, *, over: Over, dark: bool) -> None:

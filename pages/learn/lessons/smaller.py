@@ -26,7 +26,7 @@ from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
 from pages.learn.sources import HINTON, LAN, SANH, VASWANI, WARNER
 from ui.appearance import is_dark
 from ui.messages import as_text
-from ui.work import watch
+from ui.work import start_button, watch
 from viz.by_length import by_length
 from web.background import desk
 from web.engine import engine
@@ -310,11 +310,11 @@ class Length(Step):
         models = tuple(dict.fromkeys((self.case.model, _LSTM)))
         if job is not None and job.models != models:  # of another model, or of the page Compare
             job = None
-        st.button(
+        start_button(
             "Measure it here, beside an LSTM",
-            key="learn measure",
+            lambda: Measurement(engine(), models, judged=False),
             icon=":material/timer:",
-            on_click=lambda: desk().start(Measurement(engine(), models, judged=False)),
+            key="learn measure",
         )
         for failure in () if job is None else job.failures:
             st.warning(as_text(failure.reason), icon=":material/error:")
