@@ -25,7 +25,7 @@ Array = npt.NDArray[np.float64]
 
 
 def dissect(loaded: LoadedModel, text: str, text_pair: str | None, layer: int, head: int) -> Anatomy:
-    """See ``EngineInterface.dissect``."""
+    """See ``questions.dissect``."""
     info = loaded.info
     if not info.n_heads:
         return _without_attention(loaded, text, text_pair, layer)

@@ -16,7 +16,7 @@ _RELATIVE = "relative_attention_bias"
 
 
 def nearest(loaded: LoadedModel, token: int, top_k: int) -> tuple[Neighbour, ...]:
-    """See ``EngineInterface.nearest_tokens``."""
+    """See ``questions.nearest_tokens``."""
     table = loaded.encoder.get_input_embeddings().weight.detach()
     n = min(len(table), len(loaded.tokenizer))
     if not 0 <= token < n:
@@ -40,7 +40,7 @@ def _is_unused(token: str | None) -> bool:
 
 
 def positions(loaded: LoadedModel, n: int) -> Positions:
-    """See ``EngineInterface.read_positions``."""
+    """See ``questions.read_positions``."""
     encoder, parts = loaded.encoder, loaded.family.anatomy
     if parts is not None and parts.rotary is not None:
         rotary = attrgetter(parts.rotary)(encoder)

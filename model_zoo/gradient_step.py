@@ -20,7 +20,7 @@ from model_zoo.types import Prediction, TrainingStep
 
 
 def take(loaded: LoadedModel, text: str, position: int, rate: float, top_k: int) -> TrainingStep:
-    """See ``EngineInterface.take_step``. The loss is cross-entropy on the one hidden token (Devlin et al. 2019)."""
+    """See ``questions.take_step``. The loss is cross-entropy on the one hidden token (Devlin et al. 2019)."""
     refuse_without_head(loaded)
     encoding = loaded.encode(text)
     if not 0 <= position < len(encoding) or encoding.special[position]:

@@ -6,13 +6,14 @@ of them by name. Importing a question imports no torch; answering one does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
 
+from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.types import STACKS
+from model_zoo.types import READS, STACKS, VALUES, TargetAnswer, Value
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,13 +30,16 @@ Lease = Callable[[str], "AbstractContextManager[LoadedModel]"]
 
 LARGEST_TOP_K = 1000
 
+OWN_BEST = TargetAnswer()
+"""The model's own best at the first mask."""
+
 
 class Question(Generic[Result]):
     """A question to one ``model``; a subclass is a frozen dataclass whose fields are all that the answer depends on.
 
-    Fields and results are plain data and numpy arrays, hashable and picklable. ``__post_init__`` brings the fields into
-    one form, so that equal questions are equal objects, and raises InvalidInput for what can be refused without a
-    model. A subclass defines ``answer``, or ``answer_all`` where many are answered together.
+    Fields and results are plain data and numpy arrays, hashable and picklable. Fields of one name mean the same in all
+    questions, and are checked here when one is made (``_USUAL``, and the texts); a subclass checks its others in
+    ``check``. It defines ``answer``, or ``answer_all`` where many are answered together.
     """
 
     __slots__ = ()
@@ -50,8 +54,20 @@ class Question(Generic[Result]):
     """
     runs_model: ClassVar[bool] = True
     """Whether answering passes a text through the network, so that it waits for its turn."""
-    head: ClassVar[Literal["mlm", "lm", "nsp"] | None] = None
+    needs: ClassVar[Literal["mlm", "lm", "nsp"] | None] = None
     """The head that a model needs to answer it, by the names of ``ModelInfo``."""
+
+    def __post_init__(self) -> None:
+        names = [field.name for field in fields(cast(Any, self))]
+        normalize(self, **{name: _USUAL[name](getattr(self, name)) for name in names if name in _USUAL})
+        if "text" in names:
+            texts.check_pair(getattr(self, "text"), getattr(self, "text_pair", None))  # noqa: B009
+        self.check()
+
+    def check(self) -> None:
+        """Brings what only this question has into one form (``normalize``), so that equal questions are equal objects.
+        Raises InvalidInput for what can be refused without a model.
+        """
 
     def answer(self, loaded: LoadedModel) -> Result:
         """The answer of a loaded model. Raises what the question's method of the engine says."""
@@ -92,7 +108,7 @@ class Question(Generic[Result]):
 
     @classmethod
     def example(cls, model: str) -> Self:
-        """A small one that every model with the ``head`` answers; tests ask it."""
+        """A small one that every model with the head that it ``needs`` answers; tests ask it."""
         raise NotImplementedError
 
 
@@ -142,16 +158,18 @@ def normalize(question: object, **fields: Any) -> None:
         object.__setattr__(question, name, value)
 
 
-def check_top_k(top_k: int) -> None:
+def check_top_k(top_k: int) -> int:
     """Raises InvalidInput for a number of predictions that cannot be shown."""
     if not 1 <= top_k <= LARGEST_TOP_K:
         raise InvalidInput(f"{top_k} predictions cannot be shown. Choose 1 to {LARGEST_TOP_K}.")
+    return top_k
 
 
-def check_stack(stack: str) -> None:
-    """Raises InvalidInput for a part that no model has."""
-    if stack not in STACKS:
-        raise InvalidInput(f"There is no part {stack!r} of a model. Choose {', '.join(STACKS)}.")
+def check_choice(value: str, choices: Sequence[str], what: str) -> str:
+    """Raises InvalidInput for a word that is none of the choices; ``what`` says of what there is none such."""
+    if value not in choices:
+        raise InvalidInput(f"There is no {what.format(repr(value))}. Choose {', '.join(choices)}.")
+    return value
 
 
 def check_layers(layers: Sequence[int]) -> tuple[int, ...]:
@@ -165,3 +183,31 @@ def check_lengths(lengths: Sequence[int], repeats: int = 1) -> None:
     """Raises InvalidInput for texts or rounds of which there is nothing to measure."""
     if repeats < 1 or not lengths or min(lengths) < 1:
         raise InvalidInput("Cost is measured on texts of at least one token, at least once. Choose higher numbers.")
+
+
+def check_other(value: Value, other: str | tuple[str, str | None] | None) -> tuple[str, str | None] | None:
+    """The other text or pair whose run's values are put in. Raises InvalidInput for a value without it, for it with
+    another value, and for what no tokenizer reads.
+    """
+    if (value == "other") != (other is not None):
+        raise InvalidInput("Another run's values need another text, and another text is for them alone. Give both.")
+    if other is None:
+        return None
+    return texts.check_pair(*((other, None) if isinstance(other, str) else other), "The other text")
+
+
+def _check_aim(aim: TargetAnswer | None) -> TargetAnswer:
+    aim = aim or OWN_BEST
+    check_choice(aim.reads, READS, "answer of the kind {}")
+    return aim
+
+
+_USUAL: Mapping[str, Callable[[Any], Any]] = {
+    "aim": _check_aim,
+    "masked": frozenset,
+    "stack": lambda stack: check_choice(stack, STACKS, "part {} of a model"),
+    "targets": tuple,
+    "top_k": check_top_k,
+    "value": lambda value: check_choice(value, VALUES, "value {} to put in"),
+}
+"""Checks of the fields that several questions have, and the one form that they are brought into, by name."""

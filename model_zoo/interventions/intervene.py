@@ -63,8 +63,8 @@ def intervene(loaded: LoadedModel, question: Intervene) -> Iterator[Effects]:
 
 def ablate(loaded: LoadedModel, question: Ablate) -> tuple[MaskPrediction, ...] | SentenceScore:
     """The answers of the one changed run."""
-    changed, change = question.intervention(loaded), question.change
-    kind = changed.aim.reads
+    changed = question.intervention(loaded)
+    (change,), kind = changed.changes, changed.aim.reads
     read, run = _untouched(loaded, changed)
     with torch.inference_mode():
         values, _ = _values(loaded, read, changed)
@@ -234,7 +234,7 @@ def _values(loaded: LoadedModel, read: Reader, question: Intervene) -> tuple[Val
     whole = any(change.attention or change.feed_forward for change in question.changes)
     if question.value == "mean":
         return _means(loaded, whole), None
-    assert question.other is not None  # the question says so
+    assert isinstance(question.other, tuple)  # the question says so
     theirs = _other(loaded, read, question.other)
     run, values = _noted(loaded, [theirs.encoding], whole)
     values |= {("states", number): states for number, states in enumerate(run.states)}

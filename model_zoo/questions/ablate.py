@@ -2,41 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
-from model_zoo import text as texts
-from model_zoo.question import LoadedModel, Question, check_top_k, normalize
-from model_zoo.questions.intervene import Intervene, check_value
-from model_zoo.types import Change, MaskPrediction, Reads, SentenceScore, TargetAnswer, Value
+from model_zoo.question import LoadedModel, Question, check_other, normalize
+from model_zoo.questions.intervene import Intervene
+from model_zoo.types import Change, Edge, MaskPrediction, Reads, SentenceScore, TargetAnswer, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
-    """The answers of one changed run; see ``EngineInterface.ablate``."""
+    """What a model answers with parts of it switched off: as ``fill_mask``, of a causal model what is next as
+    ``next_tokens``, and with a ``text_pair`` as ``next_sentence``.
+
+    ``heads`` are (layer, head) from 0; ``attention`` and ``feed_forward`` are layers whose whole block is off;
+    ``edges`` say which token may not look at which. The ``value`` of what is off is "zero", its "mean" over the
+    tokens of 100 built-in sentences, or with "other" what it is in the run of the ``other`` text, of equally many
+    tokens or words: see ``Change``. Nothing off is the model as it is.
+
+    Raises InvalidInput for parts that are not there, NotSupported for models without the head or the parts.
+    """
 
     model: str
     text: str
+    heads: Iterable[tuple[int, int]] = ()
     text_pair: str | None = None
-    change: Change = field(default_factory=Change)
+    attention: Iterable[int] = ()
+    feed_forward: Iterable[int] = ()
+    edges: Iterable[Edge] = ()
     masked: Collection[int] = ()
     value: Value = "zero"
-    other: tuple[str, str | None] | None = None
+    other: str | tuple[str, str | None] | None = None
     top_k: int = 10
     targets: Sequence[str | int] = ()
 
-    def __post_init__(self) -> None:
-        texts.check_pair(self.text, self.text_pair)
-        check_top_k(self.top_k)
-        check_value(self.value, self.other)
-        normalize(self, masked=frozenset(self.masked), targets=tuple(self.targets))
+    def check(self) -> None:
+        normalize(
+            self,
+            heads=tuple(self.heads),
+            attention=tuple(self.attention),
+            feed_forward=tuple(self.feed_forward),
+            edges=tuple(self.edges),
+            other=check_other(self.value, self.other),
+        )
 
     def intervention(self, loaded: LoadedModel) -> Intervene:
         """The same run as a question for what one change does to an answer."""
-        kind: Reads = "next sentence" if self.text_pair is not None else "next token" if loaded.info.lm else "mask"
-        change = (self.change,)
+        reads: Reads = "next sentence" if self.text_pair is not None else "next token" if loaded.info.lm else "mask"
+        change = Change(tuple(self.heads), tuple(self.attention), tuple(self.feed_forward), edges=tuple(self.edges))
         return Intervene(
-            self.model, self.text, self.text_pair, self.masked, TargetAnswer(kind), change, self.value, self.other
+            self.model,
+            self.text,
+            (change,),
+            self.text_pair,
+            self.masked,
+            TargetAnswer(reads),
+            self.value,
+            self.other,
         )
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...] | SentenceScore:
@@ -46,4 +68,4 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
 
     @classmethod
     def example(cls, model: str) -> Ablate:
-        return cls(model, "The cat sat.", None, Change(heads=((0, 0),)), masked=(2,), top_k=3)
+        return cls(model, "The cat sat.", ((0, 0),), masked=(2,), top_k=3)

@@ -5,15 +5,33 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import LoadedModel, Question, check_layers, check_stack, normalize
+from model_zoo.question import LoadedModel, Question, check_layers, normalize
 from model_zoo.types import AttentionRun, Stack
 
 
 @dataclass(frozen=True, slots=True)
 class Attend(Question[AttentionRun]):
-    """One text or pair, cut at ``max_tokens`` or at the model's limit; see ``EngineInterface.attend``."""
+    """Run a text, or a pair of texts, and keep what every head's attention is computed from.
+
+    Instead of one text there may be a list of texts and pairs, a pair being a tuple of two: their runs come in
+    their order, and are made in batches of similar length. A run holds its own tokens only, without padding, and
+    differs by rounding alone (about 1e-6) from one made by itself.
+
+    The text is cut at the model's limit, or at ``max_tokens`` if that is less. ``stack`` "encoder" is all there
+    is of a model with one stack of layers, GPT-2's causal one too. An encoder-decoder (BART, T5) has the parts
+    "decoder", its attention to what it has written so far, and "cross", its attention to what the encoder has
+    read. There the encoder reads ``text`` alone, and ``text_pair`` is what the decoder has written: it is given
+    that text as in training, a start token first and every token one place later. Without a ``text_pair`` BART's
+    decoder restores the first text, which it was trained to do. T5's was not, and what it would write is not
+    made up here: it has written nothing yet and holds its start token alone.
+
+    With ``states`` the run holds the hidden states of the same pass: all of them, or of the layers named, as in
+    ``encoded_states``. Only the part "encoder" has them.
+
+    Raises InvalidInput for text no tokenizer reads, NotSupported for models without attention or without the
+    part, and what ``model_zoo.sources`` raises for models that cannot be had.
+    """
 
     model: str
     text: str
@@ -22,15 +40,13 @@ class Attend(Question[AttentionRun]):
     stack: Stack = "encoder"
     states: Sequence[int] | bool = False
 
-    def __post_init__(self) -> None:
-        check_stack(self.stack)
+    def check(self) -> None:
         if not isinstance(self.states, bool):
             normalize(self, states=check_layers(self.states))
         if self.states and self.stack != "encoder":
             raise InvalidInput(
                 f'Hidden states come with the part "encoder", not with {self.stack!r}. Ask for one of the two.'
             )
-        texts.check_pair(self.text, self.text_pair)
 
     def answer(self, loaded: LoadedModel) -> AttentionRun:
         from model_zoo import running

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import LoadedModel, Question, normalize
-from model_zoo.questions.intervene import check_aim
+from model_zoo.question import OWN_BEST, LoadedModel, Question, check_choice
 from model_zoo.types import MEASURES, METHODS, Attribution, Measure, Method, TargetAnswer
 
 MOST_STEPS = 1024
@@ -16,29 +14,30 @@ MOST_STEPS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Question[Attribution]):
-    """A number a token; ``steps`` are those of integrated gradients. See ``EngineInterface.attribute``."""
+    """How much of an answer each token is made answerable for, by one of ``METHODS``.
+
+    "occlusion" hides a word at a time, and shares what that loses among the word's tokens. Integrated gradients go
+    from the text with every token hidden (see ``Change.hidden``) to the text, in so many ``steps``, and tell how
+    far their sum is from what it should be. Attention's own answers are those of all layers, as seen from the
+    vector that the answer is read from. Raises NotSupported where a method does not fit a model.
+    """
 
     model: str
     text: str
     text_pair: str | None = None
     masked: Collection[int] = ()
-    aim: TargetAnswer = field(default_factory=TargetAnswer)
+    aim: TargetAnswer = OWN_BEST
     method: Method = "integrated gradients"
     measure: Measure = "log P"
     steps: int = 32
 
-    def __post_init__(self) -> None:
-        texts.check_pair(self.text, self.text_pair)
-        check_aim(self.aim)
-        if self.method not in METHODS:
-            raise InvalidInput(f"There is no method {self.method!r}. Choose {', '.join(METHODS)}.")
-        if self.measure not in MEASURES:
-            raise InvalidInput(f"There is no measure {self.measure!r}. Choose {', '.join(MEASURES)}.")
+    def check(self) -> None:
+        check_choice(self.method, METHODS, "method {}")
+        check_choice(self.measure, MEASURES, "measure {}")
         if self.measure == "logit difference" and self.aim.foil is None:
             raise InvalidInput("A logit difference is between two answers. Give a second one, against the first.")
         if not 1 <= self.steps <= MOST_STEPS:
             raise InvalidInput(f"{self.steps:,} steps cannot be taken. Choose 1 to {MOST_STEPS:,}.")
-        normalize(self, masked=frozenset(self.masked))
 
     def answer(self, loaded: LoadedModel) -> Attribution:
         from model_zoo.interventions.attribute import attribute

@@ -11,14 +11,14 @@ from model_zoo.types import COST_LENGTHS, CostSubject
 
 @dataclass(frozen=True, slots=True)
 class DescribeCost(Question[CostSubject]):
-    """``lengths`` are those of the texts it would be timed on; see ``EngineInterface.cost_subject``."""
+    """What ``measure_cost`` knows of a model before it times anything, for texts of these ``lengths`` in tokens."""
 
     runs_model = False
 
     model: str
     lengths: Sequence[int] = COST_LENGTHS
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         check_lengths(self.lengths)
         normalize(self, lengths=tuple(self.lengths))
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model_zoo import text as texts
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Encoding
 
 
 @dataclass(frozen=True, slots=True)
 class Encode(Question[Encoding]):
-    """Of one text or pair; see ``EngineInterface.encode``."""
+    """The tokens of a text, or a pair of texts, in which [MASK] stands for the model's own mask."""
 
     runs_model = False
 
     model: str
     text: str
     text_pair: str | None = None
-
-    def __post_init__(self) -> None:
-        texts.check_pair(self.text, self.text_pair)
 
     def answer(self, loaded: LoadedModel) -> Encoding:
         return loaded.encode(self.text, self.text_pair)

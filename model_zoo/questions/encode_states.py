@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from model_zoo import text as texts
 from model_zoo.question import LoadedModel, Question, check_layers, normalize
 from model_zoo.types import HiddenStates
 
 
 @dataclass(frozen=True, slots=True)
 class EncodeStates(Question[HiddenStates]):
-    """Of one text or pair, all of them or those of some ``layers``; see ``EngineInterface.encoded_states``."""
+    """Tokens and vectors of a text or a pair, or of a list of texts and pairs in its order; a pair is a tuple of two.
+
+    ``layers`` are those wanted, in the order wanted: 0 is after the embeddings, k after the k-th layer; all of them
+    without it. Of an encoder-decoder the encoder's. Raises InvalidInput for text no tokenizer reads and for layers
+    that do not exist.
+    """
 
     model: str
     text: str
     text_pair: str | None = None
     layers: Sequence[int] | None = None
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if self.layers is not None:
             normalize(self, layers=check_layers(self.layers))
-        texts.check_pair(self.text, self.text_pair)
 
     @property
     def together(self) -> Hashable:

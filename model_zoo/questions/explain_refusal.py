@@ -11,7 +11,7 @@ from model_zoo.question import LoadedModel, Question
 
 @dataclass(frozen=True, slots=True)
 class ExplainRefusal(Question[str | None]):
-    """See ``EngineInterface.why_not``."""
+    """Why a model cannot fill masks or judge pairs of sentences, in a sentence or two; None where it can."""
 
     of_loaded = True
     runs_model = False
@@ -19,7 +19,7 @@ class ExplainRefusal(Question[str | None]):
     model: str
     what: Literal["mlm", "nsp"]
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if self.what not in ("mlm", "nsp"):
             raise InvalidInput(f"There is no head {self.what!r} to ask about. Choose mlm or nsp.")
 

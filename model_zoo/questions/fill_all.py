@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from model_zoo import text as texts
-from model_zoo.question import LoadedModel, Streamed, normalize
+from model_zoo.question import LoadedModel, Streamed
 from model_zoo.types import MaskPrediction
 
 
 @dataclass(frozen=True, slots=True)
 class FillAll(Streamed[MaskPrediction, tuple[MaskPrediction, ...]]):
-    """The most confident first, each by its best token; see ``EngineInterface.fill_all``."""
+    """Fill one mask after the other, the most confident first; yields each as it is filled by its best token."""
 
-    head = "mlm"
+    needs = "mlm"
 
     model: str
     text: str
     masked: Collection[int] = ()
-
-    def __post_init__(self) -> None:
-        texts.check(self.text)
-        normalize(self, masked=frozenset(self.masked))
 
     def parts(self, loaded: LoadedModel) -> Iterator[MaskPrediction]:
         from model_zoo import masked

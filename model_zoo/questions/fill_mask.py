@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from model_zoo import text as texts
-from model_zoo.question import LoadedModel, Question, check_top_k, normalize
+from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskPrediction
 
 
 @dataclass(frozen=True, slots=True)
 class FillMask(Question[tuple[MaskPrediction, ...]]):
-    """Masks are those typed and the tokens at the positions ``masked``; see ``EngineInterface.fill_mask``."""
+    """One entry a mask: its position, and (token, id, probability) best first; of a list of texts, a list of these.
 
-    head = "mlm"
+    Masks are those typed, as the model writes its own or as [MASK], and the tokens at the positions ``masked`` of
+    a single text. ``targets`` are words whose probability is wanted at every mask, whatever their rank: a word is
+    the token that the tokenizer makes of it at the mask's place, ``"##ing"`` or ``"Ġcat"`` the token itself, and a
+    number an id. Raises InvalidInput where there is no mask or a target is no single token, NotSupported for a
+    model without a masked-word head.
+    """
+
+    needs = "mlm"
 
     model: str
     text: str
     top_k: int = 10
     masked: Collection[int] = ()
     targets: Sequence[str | int] = ()
-
-    def __post_init__(self) -> None:
-        texts.check(self.text)
-        check_top_k(self.top_k)
-        normalize(self, masked=frozenset(self.masked), targets=tuple(self.targets))
 
     @property
     def together(self) -> Hashable:

@@ -6,30 +6,30 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import get_args
 
-from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import LoadedModel, Question, check_top_k, normalize
+from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskPrediction, Without
 
 
 @dataclass(frozen=True, slots=True)
 class FillWithout(Question[tuple[MaskPrediction, ...]]):
-    """Masks as in ``FillMask``; see ``EngineInterface.fill_without``."""
+    """As ``fill_mask``, of a model that is kept from seeing something: with "future" no token may attend to those
+    behind it; with "positions" all tokens are told the same position, so that their order is lost.
 
-    head = "mlm"
+    Raises NotSupported as ``fill_mask`` does, and for networks that take no such input.
+    """
+
+    needs = "mlm"
 
     model: str
     text: str
     masked: Collection[int] = ()
-    without: Without = ""
+    without: Without = "future"
     top_k: int = 10
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if self.without not in get_args(Without):
             raise InvalidInput(f"A model cannot be run without {self.without!r} here. Choose future or positions.")
-        texts.check(self.text)
-        check_top_k(self.top_k)
-        normalize(self, masked=frozenset(self.masked))
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...]:
         from model_zoo import masked
@@ -38,4 +38,4 @@ class FillWithout(Question[tuple[MaskPrediction, ...]]):
 
     @classmethod
     def example(cls, model: str) -> FillWithout:
-        return cls(model, "The [MASK] sat.", (), "future", 3)
+        return cls(model, "The [MASK] sat.", top_k=3)

@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from model_zoo import text as texts
-from model_zoo.question import LoadedModel, Question, check_top_k, normalize
+from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskLens
 
 
 @dataclass(frozen=True, slots=True)
 class FollowMask(Question[tuple[MaskLens, ...]]):
-    """One entry a mask, with the ``top_k`` tokens of each layer; see ``EngineInterface.mask_lens``."""
+    """The masked-word head applied to each mask after every layer (logit lens), with the ``top_k`` tokens of each."""
 
-    head = "mlm"
+    needs = "mlm"
 
     model: str
     text: str
     top_k: int = 5
     masked: Collection[int] = ()
-
-    def __post_init__(self) -> None:
-        texts.check(self.text)
-        check_top_k(self.top_k)
-        normalize(self, masked=frozenset(self.masked))
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskLens, ...]:
         from model_zoo import masked

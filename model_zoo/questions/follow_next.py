@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import LoadedModel, Question, check_top_k, normalize
+from model_zoo.question import LoadedModel, Question, normalize
 from model_zoo.types import MaskLens
 
 
 @dataclass(frozen=True, slots=True)
 class FollowNext(Question[tuple[MaskLens, ...]]):
-    """The tokens at ``positions``, or the one behind the text without them; see ``EngineInterface.next_lens``."""
+    """The logit lens of a causal language model: its head applied after every layer, one entry a position.
 
-    head = "lm"
+    ``positions`` are those of the tokens that are guessed, from 1 (nothing stands before the first) to n, the one
+    behind the text, which alone is followed without it.
+    """
+
+    needs = "lm"
 
     model: str
     text: str
     top_k: int = 5
     positions: Sequence[int] | None = None
 
-    def __post_init__(self) -> None:
-        texts.check(self.text)
-        check_top_k(self.top_k)
+    def check(self) -> None:
         if self.positions is not None:
             normalize(self, positions=tuple(self.positions))
             if not self.positions:

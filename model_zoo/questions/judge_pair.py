@@ -12,15 +12,18 @@ from model_zoo.types import SentenceScore
 
 @dataclass(frozen=True, slots=True)
 class JudgePair(Question[SentenceScore]):
-    """Whether ``b`` follows ``a``; see ``EngineInterface.next_sentence``."""
+    """Whether B follows A: ``.p_next`` in [0, 1]. For ALBERT: whether A and B stand in order (``.kind`` "SOP").
 
-    head = "nsp"
+    Raises NotSupported for a model without such a head.
+    """
+
+    needs = "nsp"
 
     model: str
     a: str
     b: str
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         texts.check_sentences([(self.a, self.b)])
 
     @classmethod

@@ -15,7 +15,11 @@ COST_REPEATS = 15
 
 @dataclass(frozen=True, slots=True)
 class MeasureCost(Comparison[CostEvent]):
-    """Texts of ``lengths`` tokens, in at most ``repeats`` rounds; see ``EngineInterface.measure_cost``."""
+    """Time some models side by side on texts of ``lengths`` tokens, in at most ``repeats`` rounds: see
+    ``model_zoo.timing.measure``. Close the iterator to stop.
+
+    A model that cannot be had gets a CostFailure, and the others are measured.
+    """
 
     models: Sequence[str]
     lengths: Sequence[int] = COST_LENGTHS

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model_zoo.question import LoadedModel, Question, check_top_k
+from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Neighbour
 
 
 @dataclass(frozen=True, slots=True)
 class NearestTokens(Question[tuple[Neighbour, ...]]):
-    """See ``EngineInterface.nearest_tokens``."""
+    """The tokens whose input embeddings have the highest cosine with that of a token, by its id, best first.
+
+    Special tokens and rows of the table that stand for none are left out.
+    """
 
     model: str
     token: int
     top_k: int = 10
-
-    def __post_init__(self) -> None:
-        check_top_k(self.top_k)
 
     def answer(self, loaded: LoadedModel) -> tuple[Neighbour, ...]:
         from model_zoo import embedding_table

@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from model_zoo import text as texts
-from model_zoo.question import LoadedModel, Question, check_top_k, normalize
+from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskPrediction
 
 
 @dataclass(frozen=True, slots=True)
 class PredictNext(Question[MaskPrediction]):
-    """The ``top_k`` best tokens, and ``targets`` whatever their rank; see ``EngineInterface.next_tokens``."""
+    """What a causal language model (GPT-2) expects behind a text, best first; of a list of texts, a list of these.
 
-    head = "lm"
+    ``targets`` are as in ``fill_mask``; a word follows the text after a space. Raises NotSupported for a model that
+    was not trained to say what comes next, InvalidInput for a text longer than the model reads.
+    """
+
+    needs = "lm"
 
     model: str
     text: str
     top_k: int = 10
     targets: Sequence[str | int] = ()
-
-    def __post_init__(self) -> None:
-        texts.check(self.text)
-        check_top_k(self.top_k)
-        normalize(self, targets=tuple(self.targets))
 
     @property
     def together(self) -> Hashable:

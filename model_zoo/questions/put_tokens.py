@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from model_zoo import text as texts
 from model_zoo.question import LoadedModel, Question, normalize
 
 
 @dataclass(frozen=True, slots=True)
 class PutTokens(Question[str]):
-    """``fills`` are positions and ids, as a mapping or as pairs; see ``EngineInterface.put``."""
+    """The text with the tokens at some positions replaced by others, spaced as they read; ``fills`` are positions and
+    ids, as a mapping or as pairs.
+    """
 
     runs_model = False
 
@@ -19,8 +20,7 @@ class PutTokens(Question[str]):
     text: str
     fills: Mapping[int, int] | Sequence[tuple[int, int]]
 
-    def __post_init__(self) -> None:
-        texts.check(self.text)
+    def check(self) -> None:
         normalize(self, fills=tuple(sorted(dict(self.fills).items())))
 
     def answer(self, loaded: LoadedModel) -> str:

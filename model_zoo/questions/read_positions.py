@@ -11,14 +11,14 @@ from model_zoo.types import Positions
 
 @dataclass(frozen=True, slots=True)
 class ReadPositions(Question[Positions]):
-    """Of the first ``n`` positions; see ``EngineInterface.read_positions``."""
+    """How a model is told the first ``n`` positions: a learned table, angles, or a bias by distance."""
 
     runs_model = False
 
     model: str
     n: int = 64
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if self.n < 2:
             raise InvalidInput("Positions are compared with each other. Ask for at least two.")
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model_zoo.question import LoadedModel, Question, check_stack
+from model_zoo.question import LoadedModel, Question
 from model_zoo.types import FloatArray, Stack, read_only
 
 
 @dataclass(frozen=True, slots=True)
 class ReadProjections(Question[tuple[FloatArray | None, ...]]):
-    """Of one ``stack``; see ``EngineInterface.output_projections``."""
+    """W_O (heads, d', width) a layer, for runs that were pickled: see ``AttentionRun.output_projections``."""
 
     of_loaded = True
 
     model: str
     stack: Stack = "encoder"
-
-    def __post_init__(self) -> None:
-        check_stack(self.stack)
 
     def answer(self, loaded: LoadedModel) -> tuple[FloatArray | None, ...]:
         from model_zoo import running

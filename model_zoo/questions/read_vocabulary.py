@@ -10,7 +10,7 @@ from model_zoo.types import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class ReadVocabulary(Question[Vocabulary]):
-    """All of them, by id; see ``EngineInterface.vocabulary``."""
+    """The tokens a model knows, by id."""
 
     runs_model = False
 

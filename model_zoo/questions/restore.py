@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model_zoo import text as texts
-from model_zoo.question import LoadedModel, Question, check_top_k, normalize
+from model_zoo.question import LoadedModel, Question, normalize
 from model_zoo.types import MaskPrediction
 
 
 @dataclass(frozen=True, slots=True)
 class Restore(Question[tuple[MaskPrediction, ...]]):
-    """The answers at ``positions`` of a text that is given as ``ids``; see ``EngineInterface.restore``."""
+    """The answers at some positions for a text of which the model is given other ``ids``, as in its training."""
 
-    head = "mlm"
+    needs = "mlm"
 
     model: str
     text: str
@@ -22,9 +21,7 @@ class Restore(Question[tuple[MaskPrediction, ...]]):
     positions: Sequence[int]
     top_k: int = 10
 
-    def __post_init__(self) -> None:
-        texts.check(self.text)
-        check_top_k(self.top_k)
+    def check(self) -> None:
         normalize(self, ids=tuple(self.ids), positions=tuple(self.positions))
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...]:

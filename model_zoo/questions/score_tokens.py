@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question, normalize
 from model_zoo.types import SCHEMES, Scheme, TokenScores
@@ -13,21 +12,25 @@ from model_zoo.types import SCHEMES, Scheme, TokenScores
 
 @dataclass(frozen=True, slots=True)
 class ScoreTokens(Question[TokenScores]):
-    """ln P of every token by a ``scheme``, or by the model's own without it; see ``EngineInterface.token_scores``.
+    """ln P of every token: each masked in turn (pseudo-log-likelihood), or given those before it (causal models).
 
-    With ``positions`` of these tokens alone, where each takes a run of its own: a long text can be scored in parts.
-    A causal model scores all in one run.
+    Of a list of texts, a list of these. The ``scheme`` "original" is ln P(token | rest), of Salazar et al. 2020;
+    "word l2r" masks what follows a token in its word too, so that the scores of a word's pieces sum to the word's
+    (Kauf & Ivanova 2023); "causal" is ln P(token | those before it), the only one of a causal model and of no
+    other. Without a choice it is "original", or "causal". See ``TokenScores``.
+
+    With ``positions`` it is that of these tokens alone, where each takes a run of its own: a long text can be scored in
+    parts. A causal model scores all in one run.
     """
 
-    head = "mlm"
+    needs = "mlm"
 
     model: str
     text: str
     scheme: Scheme | None = None
     positions: Collection[int] | None = None
 
-    def __post_init__(self) -> None:
-        texts.check(self.text)
+    def check(self) -> None:
         if self.scheme is not None and self.scheme not in SCHEMES:
             raise InvalidInput(f"There is no scheme {self.scheme!r}. Choose {', '.join(map(repr, SCHEMES))}.")
         normalize(self, positions=None if self.positions is None else frozenset(self.positions))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
-from model_zoo.question import LoadedModel, Question, check_top_k
+from model_zoo.question import LoadedModel, Question
 from model_zoo.types import TrainingStep
 
 
 @dataclass(frozen=True, slots=True)
 class TakeStep(Question[TrainingStep]):
-    """The token at ``position`` is hidden, and the right answer; see ``EngineInterface.take_step``."""
+    """Hide the token at a position, and take one step of gradient descent towards it: see ``TrainingStep``.
 
-    head = "mlm"
+    A copy learns; the model stays as it is. Raises NotSupported and InvalidInput as ``fill_mask`` does.
+    """
+
+    needs = "mlm"
 
     model: str
     text: str
@@ -22,9 +24,7 @@ class TakeStep(Question[TrainingStep]):
     rate: float = 0.001
     top_k: int = 8
 
-    def __post_init__(self) -> None:
-        texts.check(self.text)
-        check_top_k(self.top_k)
+    def check(self) -> None:
         if not 0 < self.rate <= 10:
             raise InvalidInput(f"A learning rate of {self.rate} is not one of a step. Choose one above 0 and up to 10.")
 

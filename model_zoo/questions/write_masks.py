@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from model_zoo import text as texts
-from model_zoo.question import LoadedModel, Question, normalize
+from model_zoo.question import LoadedModel, Question
 
 
 @dataclass(frozen=True, slots=True)
 class WriteMasks(Question[str]):
-    """The tokens are those at the positions ``masked``; see ``EngineInterface.masked_text``."""
+    """The text with the tokens at the positions ``masked`` written as the model's mask."""
 
     runs_model = False
-    head = "mlm"
+    needs = "mlm"
 
     model: str
     text: str
     masked: Collection[int]
-
-    def __post_init__(self) -> None:
-        texts.check(self.text)
-        normalize(self, masked=frozenset(self.masked))
 
     def answer(self, loaded: LoadedModel) -> str:
         from model_zoo import masked

@@ -81,8 +81,8 @@ class Scene(MaskedText):
     def question(self) -> Intervene:
         """Without changes, and with the answers as they were typed."""
         aim = TargetAnswer(self.reads, self.position, _typed(ANSWER.value), _typed(FOIL.value))
-        pair = self.encoding.text_pair
-        return Intervene(self.model, self.encoding.text, pair, self.masked, aim, top_k=_TOP_K)
+        text, pair = self.encoding.text, self.encoding.text_pair
+        return Intervene(self.model, text, text_pair=pair, masked=self.masked, aim=aim, top_k=_TOP_K)
 
     @property
     def untouched(self) -> Effects:

@@ -77,7 +77,7 @@ def _measured(
     other = None if original is None or original.id == best.id else original.id  # either can be followed next
     aim = TargetAnswer("mask", answer.position, best.id, other)
     n = len(scene.encoding)
-    question = Intervene(scene.model, scene.text, None, scene.masked, aim, top_k=1)
+    question = Intervene(scene.model, scene.text, masked=scene.masked, aim=aim, top_k=1)
     changes = each_hidden(others)
     questions = [
         replace(question, changes=changes[part.start : part.stop]) for part in long_text.portions(n, len(others))

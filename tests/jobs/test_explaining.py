@@ -56,7 +56,7 @@ def test_of_what_comes_next_the_last_words_are_nearest(engine: Engine, checkpoin
 
 
 def test_an_answer_to_a_whole_text_is_near_no_word(engine: Engine) -> None:
-    question = Intervene(TINY, "The cat sat.", "It slept.", aim=TargetAnswer("next sentence"))
+    question = Intervene(TINY, "The cat sat.", text_pair="It slept.", aim=TargetAnswer("next sentence"))
     found = explained(engine, question)
     assert (RANDOM, "deletion") in found.curves
     assert (NEARNESS, "deletion") not in found.curves

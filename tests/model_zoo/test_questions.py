@@ -67,7 +67,7 @@ def causal(checkpoint: Callable[[str], Path]) -> str:
 def example(kind: type[Any], causal: str) -> Any:
     if issubclass(kind, Comparison):
         return kind.example(DEFAULT_MODEL)
-    return kind.example(causal if kind.head == "lm" else DEFAULT_MODEL)
+    return kind.example(causal if kind.needs == "lm" else DEFAULT_MODEL)
 
 
 def asked(engine: Engine, question: Any) -> Any:
