@@ -44,11 +44,11 @@ from training.finetuning.data import Data, Item, Labelled, PassageQuestion, Tagg
 from training.finetuning.finetune import Finetune
 from training.finetuning.results import (
     Answered,
+    AnswerSpan,
     Begun,
     Classified,
     Prediction,
     Rated,
-    Span,
     Stepped,
     TaggedWords,
     Tuned,
@@ -173,7 +173,7 @@ def trained(engine: Engine, data: Data, candidate: Run) -> Run:
     assert isinstance(found, Tuned)
     score = found.score()
     scored = {"score": score.measure, "value": score.value, "always_alike": score.baseline}
-    beside = {"trivial": score.trivial, "trivial_is": found.trivial}
+    beside = {"trivial": score.strongest_baseline, "trivial_is": found.strongest_baseline}
     costs = {"ms_a_text": 1000 * found.latency, "weights_mb": found.n_bytes / MB, "seconds": found.seconds}
     said = [_said(each) for each in found.predictions]
     return candidate | scored | beside | costs | {"rate": found.rate, "said": said}
@@ -199,7 +199,7 @@ def _read(said: Any, item: Item) -> Prediction:
     if isinstance(item, Tagged):
         return TaggedWords(item.words, tuple(said), (1.0,) * len(said))
     if isinstance(item, PassageQuestion):
-        return Answered((Span(0, len(said), said, 1.0),) if said else (), 0.0)
+        return Answered((AnswerSpan(0, len(said), said, 1.0),) if said else (), 0.0)
     return Rated(said)
 
 

@@ -1,6 +1,6 @@
-"""Models timed side by side, then judged on the held-out sentences: a job.
+"""Models timed side by side, then evaluated on the held-out sentences: a job.
 
-It has the worker to itself while it times, and takes turns with others while it judges.
+It has the worker to itself while it times, and takes turns with others while it evaluates.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from training.measure_quality import MeasureQuality
 
 _TIMING_SHARE = 0.5  # of the whole, roughly: what the progress bar counts for it
 
-Stage = Literal["waiting", "timing", "judging"]
+Stage = Literal["waiting", "timing", "evaluating"]
 _STAGES: Final[dict[Stage, str]] = {
     "waiting": "Waiting for its turn",
     "timing": "Timing: all models in turn, at every length",
-    "judging": "Timed. Now each model reads the held-out sentences",
+    "evaluating": "Timed. Now each model reads the held-out sentences",
 }
 
 
 class Measurement(Job):
     """First all models are timed together, then each reads the held-out sentences, unless only their time is asked for
-    (``judged`` False); what is done stays when stopped.
+    (``evaluated`` False); what is done stays when stopped.
 
     ``failures`` says of models why they could not be measured, or not wholly.
     """
 
     doing = "measuring"
 
-    def __init__(self, engine: EngineInterface, models: Sequence[str], *, judged: bool = True) -> None:
+    def __init__(self, engine: EngineInterface, models: Sequence[str], *, evaluated: bool = True) -> None:
         super().__init__()
         self.models = tuple(models)
-        self.judged = judged
+        self.evaluated = evaluated
         self.failures: list[CostFailure] = []
         self.stage: Stage = "waiting"
         self._engine = engine
@@ -55,10 +55,10 @@ class Measurement(Job):
     @property
     def share(self) -> float:
         qualities = list(self._qualities.values())
-        judged = sum(quality.n_done / quality.n_total if quality.n_total else 1.0 for quality in qualities)
-        if not self.judged:
+        done = sum(quality.n_done / quality.n_total if quality.n_total else 1.0 for quality in qualities)
+        if not self.evaluated:
             return self._timed
-        return _TIMING_SHARE * self._timed + (1 - _TIMING_SHARE) * judged / len(self.models)
+        return _TIMING_SHARE * self._timed + (1 - _TIMING_SHARE) * done / len(self.models)
 
     @property
     def progress(self) -> str:
@@ -68,7 +68,7 @@ class Measurement(Job):
     def n_ended(self) -> int:
         """One for the curves, and one for each model whose quality is known."""
         whole = [quality for quality in self._qualities.values() if quality.n_done == quality.n_total]
-        return (self.stage == "judging") + len(whole)
+        return (self.stage == "evaluating") + len(whole)
 
     @property
     def costs(self) -> list[ModelCost]:
@@ -93,13 +93,13 @@ class Measurement(Job):
                     case CostFailure():
                         self.failures.append(event)
                 yield
-        self._timed, self.stage = 1.0, "judging"
+        self._timed, self.stage = 1.0, "evaluating"
         yield
-        for model in self.models if self.judged else ():
+        for model in self.models if self.evaluated else ():
             if model in self._subjects:
-                yield from self._judge(model)
+                yield from self._evaluate(model)
 
-    def _judge(self, model: str) -> Generator[None, None, None]:
+    def _evaluate(self, model: str) -> Generator[None, None, None]:
         try:
             with closing(self._engine.stream(MeasureQuality(model))) as found:
                 for quality in found:

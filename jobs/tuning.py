@@ -15,7 +15,7 @@ from model_zoo.types import duration
 from training.finetuning.data import Data
 from training.finetuning.finetune import Finetune
 from training.finetuning.predict import SoftScores
-from training.finetuning.results import Begun, Event, Judged, Pictured, Stepped, Tuned
+from training.finetuning.results import Begun, Evaluated, Event, FirstVectors, Stepped, Tuned
 from training.finetuning.settings import Settings
 
 MOST_KEPT = 4
@@ -46,8 +46,8 @@ class Run:
     id: str = field(default_factory=tuned.new_id)
     begun: Begun | None = None
     steps: list[Stepped] = field(default_factory=list)
-    judged: list[Judged] = field(default_factory=list)
-    pictured: list[Pictured] = field(default_factory=list)
+    evaluated: list[Evaluated] = field(default_factory=list)
+    first_vectors: list[FirstVectors] = field(default_factory=list)
     tuned: Tuned | None = None
     failed: str | None = None
 
@@ -75,13 +75,13 @@ class Run:
             case Begun():
                 self.begun = event
                 if not event.step:  # so, too, where what a stopped training had learnt is gone
-                    self.steps, self.judged, self.pictured = [], [], []
+                    self.steps, self.evaluated, self.first_vectors = [], [], []
             case Stepped():
                 self.steps.append(event)
-            case Judged():
-                self.judged.append(event)
-            case Pictured():
-                self.pictured.append(event)
+            case Evaluated():
+                self.evaluated.append(event)
+            case FirstVectors():
+                self.first_vectors.append(event)
             case Tuned():
                 self.tuned = event
 
@@ -153,7 +153,7 @@ class Tuning(Job):
     @property
     def n_ended(self) -> int:
         """Grows with every judgement, every outcome and every failure."""
-        return sum(len(run.judged) + run.over for run in self.runs)
+        return sum(len(run.evaluated) + run.over for run in self.runs)
 
     def take_over(self, other: Tuning) -> None:
         """Keep the models of a job that this one follows, the last few of them."""

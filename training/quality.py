@@ -48,8 +48,8 @@ def measure_quality(loaded: LoadedModel, held_out: EvaluationSet | None = None) 
             found = replace(
                 found,
                 n_done=len(texts) + tally.n_read,
-                nsp_accuracy=tally.judged.accuracy,
-                n_pairs=tally.judged.n,
+                nsp_accuracy=tally.evaluated.accuracy,
+                n_pairs=tally.evaluated.n,
             )
             yield found
 

@@ -32,7 +32,7 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many tokens or pairs were judged, and how many of these correctly.
+    """How many tokens or pairs were evaluated, and how many of these correctly.
 
     ``loss`` is summed, in nats; pairs have none. Shares and means of nothing are None.
     """
@@ -73,10 +73,10 @@ class WordTally:
 
 @dataclass(frozen=True, slots=True)
 class PairTally:
-    """After ``n_read`` of the pairs, all of which were judged."""
+    """After ``n_read`` of the pairs, all of which were evaluated."""
 
     n_read: int
-    judged: Count
+    evaluated: Count
 
 
 def _last(items: Iterator[Item]) -> Item:
@@ -183,6 +183,6 @@ def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[
 
 
 def next_sentences(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, pairs: Sequence[Pair]) -> float:
-    """Share of the pairs judged correctly."""
-    judged = _last(iter_next_sentences(model, encoder(model, tokenizer), pairs)).judged
-    return judged.n_right / judged.n
+    """Share of the pairs that are told correctly."""
+    found = _last(iter_next_sentences(model, encoder(model, tokenizer), pairs)).evaluated
+    return found.n_right / found.n

@@ -23,17 +23,17 @@ _SMOOTHED: Final = 0.05  # of the steps: a batch's own loss jumps with its examp
 
 @dataclass(frozen=True)
 class Curve:
-    """One training. ``steps`` are (epoch, seconds, loss of the batch) of each step, ``judged`` (epoch, seconds, mean
-    loss, score) on the development part. Curves of one name are seeds of one model.
+    """One training. ``steps`` are (epoch, seconds, loss of the batch) of each step, ``evaluated`` (epoch, seconds, mean
+    loss, score) on the development split. Curves of one name are seeds of one model.
     """
 
     name: str
     steps: Sequence[tuple[float, float, float]]
-    judged: Sequence[tuple[float, float, float, float]]
+    evaluated: Sequence[tuple[float, float, float, float]]
 
 
 def losses(curves: Sequence[Curve], over: Over = "epochs", *, unit: str = "nats", dark: bool = False) -> go.Figure:
-    """Loss of the training batches, smoothed, as thin lines; of the development part as lines with marks. The legend
+    """Loss of the training batches, smoothed, as thin lines; of the development split as lines with marks. The legend
     names the models, and of one model alone the two kinds of lines.
 
     Raises ValueError without curves.
@@ -60,7 +60,7 @@ def scores(
     percent: bool = True,
     dark: bool = False,
 ) -> go.Figure:
-    """A score on the development part; ``title`` names it. ``baseline`` is that of answering always alike.
+    """A score on the development split; ``title`` names it. ``baseline`` is that of answering always alike.
 
     Raises ValueError without curves.
     """
@@ -85,7 +85,7 @@ class Point:
 def by_examples(
     points: Sequence[Point], title: str, *, percent: bool = True, baseline: float | None = None, dark: bool = False
 ) -> go.Figure:
-    """Scores on the test part by the number of training examples, with bars over the intervals.
+    """Scores on the test split by the number of training examples, with bars over the intervals.
 
     Raises ValueError without points.
     """
@@ -148,9 +148,9 @@ def _lines(
 ) -> list[dict[str, Any]]:
     """The line of a model's judgements; of several seeds their mean, over the band from the least to the most."""
     points = [
-        ([point[over == "seconds"] for point in curve.judged], [point[what] for point in curve.judged])
+        ([point[over == "seconds"] for point in curve.evaluated], [point[what] for point in curve.evaluated])
         for curve in seeds
-        if curve.judged
+        if curve.evaluated
     ]
     if not points:
         return []

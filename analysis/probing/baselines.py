@@ -70,11 +70,11 @@ JUDGES: dict[str, Callable[[Dataset], list[Features]]] = {
 
 
 def baselines(dataset: Dataset, labels: IntArray, *, draws: int, seed: int) -> tuple[Baseline, ...]:
-    """The majority first, then "word only" where a labelled word of the test part occurs in training at all (elsewhere
+    """The majority first, then "word only" where a labelled word of the test split occurs in training at all (elsewhere
     it would be the majority by construction), then those of ``JUDGES`` that exist at this level.
 
     ``labels`` are numbers, one per item. The classifiers are logistic regressions, whose C is chosen on the
-    development part.
+    development split.
     """
     part = dataset.item_part
     train, test = labels[part == TRAIN], labels[part == TEST]

@@ -41,7 +41,7 @@ def control_task(dataset: Dataset, labels: IntArray, seed: int) -> ControlTask:
     """The control task of a data set whose labels are these numbers.
 
     Its split is random by text, as large as the real one: where training and held-out sentences have different words, a
-    word of the test part would have no control label to be learned, and every probe would seem selective.
+    word of the test split would have no control label to be learned, and every probe would seem selective.
     """
     rng = np.random.default_rng(seed)
     words = [control_word(dataset, i) for i in range(len(dataset))]

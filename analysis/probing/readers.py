@@ -282,12 +282,12 @@ def _sentences(
         several = sum(len(parts_of[ignoring_case_and_spaces(text)]) > 1 for text in texts)
         if several:
             notes += (
-                f"In more than one part, case and spaces aside: {counted(several, 'sentence')}, "
-                "kept in the held-out part.",
+                f"In more than one split, case and spaces aside: {counted(several, 'sentence')}, "
+                "kept in the held-out split.",
             )
         if not (split == DEV).any():
             split = with_part(texts, split, DEV, DEV_SHARE / (1 - TEST_SHARE), np.random.default_rng(seed))
-            notes += ("The file has no development part (va): a seventh of its training part takes its place.",)
+            notes += ("The file has no development split (va): a seventh of its training split takes its place.",)
     return checked(sentence_dataset(name, texts, split, labels, own_split=parts is not None, notes=notes))
 
 

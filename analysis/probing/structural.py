@@ -24,7 +24,7 @@ Kind = Literal["distance", "depth"]
 
 # Adam (Kingma & Ba 2015) from small random weights in batches of 20 sentences, as in the authors' program. There the
 # rate starts at 0.001 and falls to a tenth, on vectors as they are; 0.03, halved, on standardized ones reached a lower
-# loss on the development part in the same time: 0.57 instead of 0.65 (layer 4 of embedded/bert, 1,000 templates).
+# loss on the development split in the same time: 0.57 instead of 0.65 (layer 4 of embedded/bert, 1,000 templates).
 BATCH: Final = 20
 RATE: Final = 0.03
 MOMENTS: Final = (0.9, 0.999)

@@ -100,7 +100,7 @@ def _start(scene: Scene) -> None:
 
 def _shown(found: Measurement) -> list[ModelCost]:
     """The models that have been timed; none while some still are, which would change all curves."""
-    return [] if found.running and found.stage != "judging" else [cost for cost in found.costs if cost.curve]
+    return [] if found.running and found.stage != "evaluating" else [cost for cost in found.costs if cost.curve]
 
 
 def _say(found: Measurement, timed: Sequence[ModelCost], scene: Scene) -> None:

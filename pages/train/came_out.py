@@ -37,7 +37,7 @@ _NO_ANSWER = "(no answer)"
 _MARGIN = "margin of “no answer”"
 
 _ALIKE: Mapping[Kind, str] = {
-    "classification": "“Always alike” is the score of giving every item the most frequent label of the training part.",
+    "classification": "“Always alike” is the score of giving every item the most frequent label of the training split.",
     "tagging": "“Always alike” is the score of calling no word an entity.",
     "answering": "“Always alike” is the score of answering no question.",
 }
@@ -71,15 +71,15 @@ def _scores(every: Sequence[Tuned]) -> None:
     rows = [_row(score, every, over_seeds) for score, over_seeds in zip(every[0].scores, together, strict=False)]
     st.table(pd.DataFrame(rows).set_index("score"))
     abouts = " ".join(f"**{MEASURES[s.measure].title}**: {MEASURES[s.measure].about}" for s in every[0].scores)
-    test, trivial = every[0].data.test, every[0].trivial
+    test, strongest = every[0].data.test, every[0].strongest_baseline
     n, groups = len(test), n_clusters(test)
     over = f"the {groups} groups they fall into, each of one template or scene" if groups < n else "them"
-    said = [abouts, f"On the {n:,} items of the test part, with 95% intervals over {over}."]
+    said = [abouts, f"On the {n:,} items of the test split, with 95% intervals over {over}."]
     said += [_ALIKE.get(every[0].data.kind, "")]
-    if trivial:
+    if strongest:
         said.append(
-            f"The strongest baseline is reached by {trivial}: of some that need no tuning, the best on the development "
-            "part."
+            f"The strongest baseline is reached by {strongest}: of some that need no tuning, the best on the "
+            "development split."
         )
     if not several:
         said.append(another_seed(every[0]))
@@ -104,8 +104,8 @@ def _row(score: Score, every: Sequence[Tuned], over_seeds: Score | None) -> dict
         "95% interval": f"{written(score.low)} to {written(score.high)}",
         "always alike": written(score.baseline),
     }
-    if every[0].trivial:
-        row["strongest baseline"] = written(score.trivial)
+    if every[0].strongest_baseline:
+        row["strongest baseline"] = written(score.strongest_baseline)
     if over_seeds is not None:
         values = [each.score(score.measure).value for each in every]
         row[f"mean of {len(every)} seeds"] = f"{written(over_seeds.value)} ± {written(float(np.std(values, ddof=1)))}"
@@ -134,7 +134,7 @@ def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
                 "low": score.low,
                 "high": score.high,
                 "always alike": score.baseline,
-                "strongest baseline": score.trivial,
+                "strongest baseline": score.strongest_baseline,
             }
             for each in every
             for score in each.scores
@@ -152,7 +152,7 @@ def _confusion(found: Tuned, *, dark: bool) -> None:
 def _by_type(found: Tuned) -> None:
     rows = pd.DataFrame(by_type(found.data.test, found.predictions))
     if rows.empty:
-        st.caption("No word of the test part is in an entity, and the model called none.")
+        st.caption("No word of the test split is in an entity, and the model called none.")
         return
     shares = ["precision", "recall", "F1"]
     st.table(
@@ -173,7 +173,7 @@ def _mistakes(every: Sequence[Tuned], *, dark: bool) -> None:
     st.subheader("The pairs it misjudges most" if alike else "The mistakes it was surest of", anchor=False)
     wrong = mistakes(found.data.test, found.predictions)
     if not wrong:
-        said = f"Every score is within {CLOSE:g} of the true one." if alike else "No item of the test part is wrong."
+        said = f"Every score is within {CLOSE:g} of the true one." if alike else "No item of the test split is wrong."
         st.success(said, icon=":material/check:")
     elif found.data.kind == "tagging":
         types = types_of(found.data.labels)
@@ -290,7 +290,7 @@ def _curve(scene: Scene) -> None:
         figures.show(figure, "learning curve", "learning-curve")
         st.caption(
             "Each point is a model trained anew on that many examples, the fewer a part of the more, and judged on the "
-            "whole test part. Bars are 95% intervals."
+            "whole test split. Bars are 95% intervals."
         )
         save.table("Learning curve", lambda: curve_table(job.tuned), "learning-curve")
 

@@ -125,7 +125,7 @@ def _settings(model: str) -> tuple[Settings, int]:
         "Examples",
         **fields.EXAMPLES.bound,
         placeholder="all",
-        help="How many of the training part are used. Fewer show what little data can do.",
+        help="How many of the training split are used. Fewer show what little data can do.",
     )
     warmup = left.number_input(
         "Warm-up",

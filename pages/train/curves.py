@@ -20,13 +20,13 @@ def curve(run: Run, name: str) -> Curve:
     return Curve(
         name,
         [(step.epoch, step.seconds, step.loss) for step in run.steps],
-        [(each.epoch, seconds.get(each.step, 0.0), each.loss, each.score) for each in run.judged],
+        [(each.epoch, seconds.get(each.step, 0.0), each.loss, each.score) for each in run.evaluated],
     )
 
 
 def draw(runs: Sequence[Run], names: Sequence[str], data: Data, key: str, *, over: Over, dark: bool) -> None:
     """Losses and scores side by side, and their numbers to save; nothing before the first judgement."""
-    curves = [curve(run, name) for run, name in zip(runs, names, strict=True) if run.judged]
+    curves = [curve(run, name) for run, name in zip(runs, names, strict=True) if run.evaluated]
     if not curves:
         return
     measure = MEASURES[data.measure]
@@ -38,7 +38,7 @@ def draw(runs: Sequence[Run], names: Sequence[str], data: Data, key: str, *, ove
         figure = scores(curves, measure.title, over, baseline=_baseline(data), percent=measure.percent, dark=dark)
         figures.show(figure, f"{key} scores", f"{key}-scores")
     if len(set(names)) > 1:
-        st.caption("Thin lines: the loss on the examples it learns from. Lines with marks: on the development part.")
+        st.caption("Thin lines: the loss on the examples it learns from. Lines with marks: on the development split.")
     save.table("Curves", lambda: table(runs, names), f"{key}-curves")
 
 
@@ -56,7 +56,7 @@ def table(runs: Sequence[Run], names: Sequence[str]) -> pd.DataFrame:
         rows += [
             about
             | {
-                "part": "train",
+                "split": "train",
                 "step": step.step,
                 "epoch": step.epoch,
                 "seconds": step.seconds,
@@ -68,12 +68,12 @@ def table(runs: Sequence[Run], names: Sequence[str]) -> pd.DataFrame:
         rows += [
             about
             | {
-                "part": "development",
+                "split": "development",
                 "step": each.step,
                 "epoch": each.epoch,
                 "loss": each.loss,
                 run.candidate.data.measure: each.score,
             }
-            for each in run.judged
+            for each in run.evaluated
         ]
     return pd.DataFrame(rows)

@@ -64,7 +64,7 @@ def draw(scene: Scene) -> None:
     side_by_side.draw_curves(job, "distillation", over="epochs", dark=scene.dark)
     st.caption(
         "With the teacher the loss on the examples is the whole sum L, so its thin line lies elsewhere; on the "
-        "development part every loss is the cross-entropy with the labels."
+        "development split every loss is the cross-entropy with the labels."
     )
     _said(*(run.tuned for run in job.runs[1:]))
     side_by_side.show_table(job.runs, "distillation")

@@ -60,7 +60,7 @@ def draw(scene: Scene) -> None:
 def _heads(found: Tuned, *, dark: bool) -> None:
     item = found.data.test[0]
     with widgets.asked("inside"):
-        text = widgets.short_enough(widgets.text_area("Any text; empty is one of the test part", TEXT)).strip()
+        text = widgets.short_enough(widgets.text_area("Any text; empty is one of the test split", TEXT)).strip()
     pair = None if text else item.pair
     text = text or item.text
     with st.spinner("Running both models …", show_time=True):
@@ -71,7 +71,9 @@ def _heads(found: Tuned, *, dark: bool) -> None:
     ranked = most_changed(change)
     layer, head = _choose(before, ranked)
     if not TEXT.value.strip():
-        st.caption(as_text(f"On “{text}”" + (f" and “{pair[:120]}”" if pair else "") + ", the first of the test part."))
+        st.caption(
+            as_text(f"On “{text}”" + (f" and “{pair[:120]}”" if pair else "") + ", the first of the test split.")
+        )
     _maps(found, before, after, layer, head)
     left, right = st.columns([3, 2], gap="large")
     with left:

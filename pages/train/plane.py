@@ -17,13 +17,13 @@ from viz.palette import MOST_COLOURS
 
 def draw(scene: Scene) -> None:
     found = scene.tuned[0]
-    n = len(found.pictured[0].vectors) if found.pictured else 0
-    if len(found.pictured) < 2 or n < 2:
-        st.info("This takes at least one whole epoch and two texts of the development part.", icon=":material/edit:")
+    n = len(found.first_vectors[0].vectors) if found.first_vectors else 0
+    if len(found.first_vectors) < 2 or n < 2:
+        st.info("This takes at least one whole epoch and two texts of the development split.", icon=":material/edit:")
         return
     items = found.data.dev[:n]
-    path = path_in_the_plane([each.vectors for each in found.pictured])
-    names = [str(each.epoch) for each in found.pictured]
+    path = path_in_the_plane([each.vectors for each in found.first_vectors])
+    names = [str(each.epoch) for each in found.first_vectors]
     texts = [item.text if item.pair is None else f"{item.text} – {item.pair}" for item in items]
     groups = [_group(item) for item in items]
     figure = learning_plane(path.points, path.explained, names, texts, groups, dark=scene.dark)  # type: ignore[arg-type]
@@ -34,7 +34,7 @@ def draw(scene: Scene) -> None:
         st.caption(f"There are {n_labels} labels; more than {MOST_COLOURS} colours cannot be told apart by eye.")
     figures.show(figure, "learning plane", "learning-plane")
     st.caption(
-        f"Each point is a text of the development part ({n} of them), which it does not learn from: the last layer’s "
+        f"Each point is a text of the development split ({n} of them), which it does not learn from: the last layer’s "
         "vector of its first token ([CLS] in BERT) on the first two principal components of all epochs together. Epoch "
         "0 is the model before. Distances in the plane are only a part of those in the model: see the shares on the "
         f"axes. {_ABOUT[found.data.kind]}"
@@ -66,7 +66,7 @@ def _group(item: Item) -> str | float:
 def _table(found: Tuned, path: Path, texts: list[str]) -> pd.DataFrame:
     rows = [
         (each.epoch, text, _group(item), float(point[0]), float(point[1]))
-        for each, points in zip(found.pictured, path.points, strict=True)
+        for each, points in zip(found.first_vectors, path.points, strict=True)
         for text, item, point in zip(texts, found.data.dev, points, strict=False)
     ]
     return pd.DataFrame(rows, columns=["epoch", "text", "true", "component 1", "component 2"])

@@ -54,12 +54,12 @@ def draw(scene: Scene) -> None:
     job = side_by_side.current(Race, candidates)
     if job is None:
         side_by_side.to_come(
-            "Each model is trained on the same examples, and judged on the same test part. With a budget in seconds a "
+            "Each model is trained on the same examples, and judged on the same test split. With a budget in seconds a "
             "fast model sees the data more often."
         )
         return
     over: Over = "seconds"
-    if any(run.judged for run in job.runs) and job.runs[0].candidate.settings.seconds is None:
+    if any(run.evaluated for run in job.runs) and job.runs[0].candidate.settings.seconds is None:
         over = "seconds" if st.toggle("Curves by seconds", **BY_SECONDS.bound) else "epochs"
     side_by_side.draw_curves(job, "race", over=over, dark=scene.dark)
     side_by_side.scatters(job.runs, dark=scene.dark)
@@ -105,7 +105,7 @@ VIEW: View[Scene] = View(
     "The race",
     draw,
     about="Models on one task with the same data and the same budget: who is best, who is fast, who is small?",
-    more="One seed and one test part: a difference within the intervals may be chance, and another seed may rank "
+    more="One seed and one test split: a difference within the intervals may be chance, and another seed may rank "
     "the models otherwise. An embedded model is a small "
     "relative of the published one whose name it has, so this is no ranking of those.",
     fields=(RACERS, BUDGET, SECONDS, BY_SECONDS),

@@ -112,7 +112,7 @@ VIEW: View[Scene] = View(
     about="The same network, once with what pretraining taught it and once from random weights, on few and on more "
     "examples.",
     more="What a model knows of words it never meets in training comes from its pretraining alone, and where the words "
-    "of the test part are others than those of training, as in most built-in sets (see “About the data”), random "
+    "of the test split are others than those of training, as in most built-in sets (see “About the data”), random "
     "weights can end at the score of answering always alike, however many examples there are.",
     left_out=lambda _scene: "" if desk().current(Scratch) is None else side_by_side.NOT_IN_LINK,
     starts=True,

@@ -57,8 +57,8 @@ def to_come(said: str) -> None:
 
 
 def draw_curves(job: Tuning, key: str, *, over: Over, dark: bool) -> None:
-    """The curves of all candidates that have been judged."""
-    runs = [run for run in job.runs if run.judged]
+    """The curves of all candidates that have been evaluated."""
+    runs = [run for run in job.runs if run.evaluated]
     if runs:
         curves.draw(runs, [run.candidate.name for run in runs], runs[0].candidate.data, key, over=over, dark=dark)
 
@@ -110,8 +110,8 @@ def _row(name: str, found: Tuned) -> dict[str, object]:
         "low": score.low,
         "high": score.high,
         "always alike": score.baseline,
-        "strongest baseline": score.trivial,
-        "which": found.trivial,
+        "strongest baseline": score.strongest_baseline,
+        "which": found.strongest_baseline,
         "time of one text, ms": 1000 * found.latency,
         "weights, MB": found.n_bytes / 1e6,
         "parameters": found.n_parameters,
@@ -128,9 +128,9 @@ def show_table(runs: Sequence[Run], file: str) -> None:
         return
     st.table(pd.DataFrame({as_text(of): _column(each) for of, each in found.items()}))
     said = [
-        "Scores are those of the test part, each time is the median of single texts on this machine at this moment. "
+        "Scores are those of the test split, each time is the median of single texts on this machine at this moment. "
         "“Always alike” is the score of answering always the same; the strongest baseline is the best, on the "
-        "development part, of some that need no tuning.",
+        "development split, of some that need no tuning.",
     ]
     if len({each.rate for each in found.values()}) > 1:
         said.append(
@@ -147,7 +147,9 @@ def _column(found: Tuned) -> dict[str, str]:
     return {
         f"{measure.title} (95% interval)": f"{reached(found)} {interval}",
         "always alike": measure.written(score.baseline),
-        "strongest baseline": f"{measure.written(score.trivial)} ({found.trivial})" if found.trivial else "–",
+        "strongest baseline": f"{measure.written(score.strongest_baseline)} ({found.strongest_baseline})"
+        if found.strongest_baseline
+        else "–",
         "examples": f"{len(found.data.train):,}",
         "time of one text, ms": f"{1000 * found.latency:.1f}",
         "weights, MB": f"{found.n_bytes / 1e6:.1f}",

@@ -357,8 +357,8 @@ def _against_scores(model: str, *, dark: bool) -> None:
     figures.show(figure, "agreement with scores", "agreement-with-scores")
     said = [
         f"Spearman’s ρ of the cosine of two sentences with the score of the pair, on the {len(_pairs('test'))} pairs "
-        "of the test part of the built-in set **Similarity**, whose card gives the rule of the scores. Dotted: with "
-        f"what the {len(_sentences(_pairs('train')))} sentences of its training part share removed."
+        "of the test split of the built-in set **Similarity**, whose card gives the rule of the scores. Dotted: with "
+        f"what the {len(_sentences(_pairs('train')))} sentences of its training split share removed."
     ]
     known = [each for each in found if not np.isnan(each.rho)]
     if len(known) < len(found):

@@ -24,15 +24,15 @@ from web.settings import settings
 
 _ABOUT_CURVES = (
     "**Loss** is what training makes smaller: for labels it is minus the log of the probability of the right one. The "
-    "thin line is the loss on the examples it learns from, the line with marks that on the development part, which it "
+    "thin line is the loss on the examples it learns from, the line with marks that on the development split, which it "
     "does not learn from. Where the first falls and the second rises, the model learns its examples by heart. The "
-    "scores that count come from the test part, under “What came out”: it is used once, at the end."
+    "scores that count come from the test split, under “What came out”: it is used once, at the end."
 )
 
 
 def draw(scene: Scene) -> None:
     training = running.last()
-    if training is None or not any(run.judged for run in training.runs):
+    if training is None or not any(run.evaluated for run in training.runs):
         if training is not None and training.running:
             figures.blank("The curves begin here.", "no curves")
         elif scene.data is not None:
@@ -74,11 +74,15 @@ def _to_take_away(run: Run) -> None:
         return
     score = found.score()
     measure = MEASURES[score.measure]
-    beside = "" if score.trivial is None else f" ({measure.written(score.trivial)} by {found.trivial})"
+    beside = (
+        ""
+        if score.strongest_baseline is None
+        else f" ({measure.written(score.strongest_baseline)} by {found.strongest_baseline})"
+    )
     with st.container(border=True, key=f"tuned {run.id.removeprefix(tuned.PREFIX)}"):
         st.markdown(
             f"**{as_text(run.candidate.name)}** · "
-            f"{measure.title} {measure.written(score.value)} on the test part{beside} · "
+            f"{measure.title} {measure.written(score.value)} on the test split{beside} · "
             f"{as_text(learnt(found.settings))} · {found.seconds:,.0f} s"
         )
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -93,5 +93,5 @@ def test_where_what_it_had_learnt_is_gone_it_begins_anew(training: Training) -> 
     again.advance()
     _until(again, 1)
     assert [step.step for step in run.steps] == [1]
-    assert [judged.step for judged in run.judged] == [0]
+    assert [each.step for each in run.evaluated] == [0]
     stop(again).forget()

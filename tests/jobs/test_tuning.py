@@ -69,7 +69,7 @@ def test_who_has_worked_least_has_the_next_turn(engine: Engine, bert: str, monke
     assert clock.order == ["slow", *["fast"] * 4, "slow", "fast", "fast", *["slow"] * 4]
     assert job.complete
     assert [len(found.steps) for found in job.tuned] == [N_STEPS, N_STEPS]
-    assert (job.share, job.n_ended) == (1, 2 * (3 + 1))  # the start and two epochs are judged
+    assert (job.share, job.n_ended) == (1, 2 * (3 + 1))  # the start and two epochs are evaluated
 
 
 def test_beside_others_a_model_becomes_what_it_becomes_alone(engine: Engine, bert: str) -> None:

@@ -369,8 +369,8 @@ def test_a_saved_folder_is_loaded_back(engine: Engine, tmp_path: Path) -> None:
     card = (target / CARD).read_text(encoding="utf-8")
     assert "embedded/tinybert" in card
     assert "| accuracy |" in card
-    assert f" | {found.score().trivial:.3f} |" in card
-    assert f"is {found.trivial}." in card
+    assert f" | {found.score().strongest_baseline:.3f} |" in card
+    assert f"is {found.strongest_baseline}." in card
     zipped(target, tmp_path / "model.zip", "model")
     assert (tmp_path / "model.zip").stat().st_size > 17_000_000
     with pytest.raises(Exception, match="not empty"):

@@ -66,12 +66,12 @@ def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:
     assert [thin["name"], marked["name"]] == ["training", "development"]
     assert len(thin["x"]) == len(run.steps) == 3  # forty sentences in batches of sixteen
     np.testing.assert_allclose(numbers(thin["x"]), [step.epoch for step in run.steps])
-    np.testing.assert_allclose(numbers(marked["y"]), [each.loss for each in run.judged])
+    np.testing.assert_allclose(numbers(marked["y"]), [each.loss for each in run.evaluated])
     scores, alike = found["training scores"]["data"]
     assert alike["name"] == "always alike"
-    np.testing.assert_allclose(numbers(scores["y"]), [each.score for each in run.judged])
+    np.testing.assert_allclose(numbers(scores["y"]), [each.score for each in run.evaluated])
     text = said(trained)
-    assert f"Accuracy {tuned(trained).score().value:.1%} on the test part" in text
+    assert f"Accuracy {tuned(trained).score().value:.1%} on the test split" in text
     assert "what was trained: whoever opens it has to train again" in text
     assert button(trained, "Train").proto.type == "secondary"
     labels = {link.proto.label for link in trained.get("page_link")}
@@ -85,7 +85,7 @@ def test_seeds_make_a_band(open_page: Open) -> None:
     band, line, _alike = charts(app)["training scores"]["data"]
     assert line["name"].endswith("(2 seeds)")
     np.testing.assert_allclose(
-        numbers(line["y"]), np.mean([[each.score for each in run.judged] for run in runs], axis=0)
+        numbers(line["y"]), np.mean([[each.score for each in run.evaluated] for run in runs], axis=0)
     )
     assert band["fill"] == "toself"
     assert "Of the 2 seeds this is the first, 0." in said(look(app, "inside"))
@@ -112,7 +112,7 @@ def test_every_set_is_trained_on_judged_tried_and_looked_into(name: str, open_pa
     assert len(heatmaps(look(app, "inside"))) == 3
     plane = charts(look(app, "plane"))["learning plane"]
     assert [frame["name"] for frame in plane["frames"]] == ["0", "1"]
-    assert sum(len(trace["x"]) for trace in plane["data"]) == len(tuned(app).pictured[0].vectors)
+    assert sum(len(trace["x"]) for trace in plane["data"]) == len(tuned(app).first_vectors[0].vectors)
 
 
 def test_before_and_after_are_what_the_two_models_attend_to(trained: AppTest, engine: Engine) -> None:

@@ -62,11 +62,11 @@ def test_the_strongest_baseline_stands_beside_the_score(open_page: Callable[...,
     app = page.train(open_page(page.PAGE, learns="head", **page.TINY))
     outcome = page.tuned(app)
     score = outcome.score()
-    assert outcome.trivial
-    assert f"({score.trivial:.1%} by {outcome.trivial})" in said(app)
+    assert outcome.strongest_baseline
+    assert f"({score.strongest_baseline:.1%} by {outcome.strongest_baseline})" in said(app)
     page.look(app, "scores")
-    assert app.table[0].value["strongest baseline"].iloc[0] == f"{score.trivial:.1%}"
-    assert f"The strongest baseline is reached by {outcome.trivial}" in said(app)
+    assert app.table[0].value["strongest baseline"].iloc[0] == f"{score.strongest_baseline:.1%}"
+    assert f"The strongest baseline is reached by {outcome.strongest_baseline}" in said(app)
     assert "with 95% intervals over the 20 groups they fall into" in said(app)
 
 

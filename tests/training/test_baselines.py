@@ -1,4 +1,4 @@
-"""Trivial ways to answer: each finds what a task gives away, and the strongest is chosen on the development split."""
+"""Baseline ways to answer: each finds what a task gives away, and the strongest is chosen on the development split."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import tuning
 
 from training.finetuning import baselines, scores
-from training.finetuning.baselines import Trivial, candidates, strongest
+from training.finetuning.baselines import Baseline, candidates, strongest
 from training.finetuning.data import KINDS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Answered, Classified
 
@@ -114,8 +114,8 @@ def test_the_strongest_is_chosen_on_the_development_part() -> None:
             (False, [item.label for item in data.test if isinstance(item, Labelled)]),
         )
     )
-    lucky = Trivial("lucky in the test", tuple(wrong), tuple(right))
-    better = Trivial("better", tuple(right), tuple(wrong))
+    lucky = Baseline("lucky in the test", tuple(wrong), tuple(right))
+    better = Baseline("better", tuple(right), tuple(wrong))
     assert strongest(data, [lucky, better, replace(better, name="equal")]) is better
 
 

@@ -20,7 +20,7 @@ from model_zoo.registry import UNTRAINED
 from training.finetuning import loop, lora, network, schedule
 from training.finetuning.batching import batches
 from training.finetuning.data import KINDS, Kind, Split
-from training.finetuning.results import Begun, Judged, Stepped, Tuned
+from training.finetuning.results import Begun, Evaluated, Stepped, Tuned
 from training.finetuning.settings import Settings
 
 
@@ -125,14 +125,14 @@ def test_passes_of_a_batch_make_the_step_of_the_whole_batch(engine: Engine, kind
 
 
 @pytest.mark.slow
-def test_the_head_on_remembered_states_is_the_head_on_the_frozen_model(
+def test_the_head_on_cached_states_is_the_head_on_the_frozen_model(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remembered = tuning.outcome(engine, tuning.question("embedded/tinybert", learns="head"))
+    cached = tuning.outcome(engine, tuning.question("embedded/tinybert", learns="head"))
     monkeypatch.setattr(loop._Run, "_stand_in", lambda _run: None)
     end_to_end = tuning.outcome(engine, tuning.question("embedded/tinybert", learns="head"))
-    np.testing.assert_allclose(losses(remembered), losses(end_to_end), rtol=1e-5)
-    of_both = [weights(each.id) for each in (remembered, end_to_end)]
+    np.testing.assert_allclose(losses(cached), losses(end_to_end), rtol=1e-5)
+    of_both = [weights(each.id) for each in (cached, end_to_end)]
     for name, weight in of_both[0].items():
         torch.testing.assert_close(weight, of_both[1][name], rtol=0, atol=1e-5)
     with engine._memory.lease("embedded/tinybert") as loaded:
@@ -229,9 +229,9 @@ def test_a_stopped_training_goes_on_as_if_nothing_had_happened(
     assert isinstance(found, Tuned)
     assert losses(found) == losses(straight)
     assert found.predictions == straight.predictions
-    assert [each.score for each in found.judged] == [each.score for each in straight.judged]
-    assert [each.epoch for each in found.pictured] == [0, 1, 2]
-    for before, after in zip(straight.pictured, found.pictured, strict=True):
+    assert [each.score for each in found.evaluated] == [each.score for each in straight.evaluated]
+    assert [each.epoch for each in found.first_vectors] == [0, 1, 2]
+    for before, after in zip(straight.first_vectors, found.first_vectors, strict=True):
         np.testing.assert_array_equal(before.vectors, after.vectors)
     assert not tuned.state_folder(asked.id).exists()
 
@@ -248,7 +248,7 @@ def test_time_can_be_the_budget(engine: Engine) -> None:
     assert found.steps[-2].seconds < 0.3 <= found.seconds
     rates = [step.learning_rate for step in found.steps]
     assert rates[-1] < 0.2 * max(rates)
-    assert found.judged[-1].step == found.steps[-1].step
+    assert found.evaluated[-1].step == found.steps[-1].step
 
 
 @pytest.mark.parametrize("family", ["gpt2", "t5", "bart"])
@@ -286,7 +286,7 @@ def test_families_learn(engine: Engine, checkpoint: Callable[[str], Path], famil
     few = tuning.items("classification", 4)
     by_heart = replace(tuning.data(), train=few, dev=few)
     found = tuning.outcome(engine, tuning.question(str(checkpoint(family)), by_heart, epochs=50, rate=3e-4))
-    assert min(each.loss for each in found.judged) < 0.9 * found.judged[0].loss
+    assert min(each.loss for each in found.evaluated) < 0.9 * found.evaluated[0].loss
     assert engine.info(found.id).tuned_for == "classification"
 
 
@@ -392,7 +392,7 @@ def one_thread() -> Iterator[None]:
 
 def test_development_loss_is_the_mean_over_all_items(engine: Engine) -> None:
     found = tuning.outcome(engine, tuning.question("embedded/tinybert", tuning.data(dev=7), learns="head", epochs=1))
-    last = found.judged[-1]
+    last = found.evaluated[-1]
     model = AutoModelForSequenceClassification.from_pretrained(tuned.folder(found.id)).eval()
     with engine._memory.lease("embedded/tinybert") as loaded, torch.no_grad():
         singly = [
@@ -402,5 +402,5 @@ def test_development_loss_is_the_mean_over_all_items(engine: Engine) -> None:
             ).item()
             for item in found.data.dev
         ]
-    assert isinstance(last, Judged)
+    assert isinstance(last, Evaluated)
     assert last.loss == pytest.approx(np.mean(singly), abs=1e-5)

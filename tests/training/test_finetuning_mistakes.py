@@ -17,9 +17,9 @@ from model_zoo.text import word_spans
 from training.finetuning.data import Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.entities import entities_of, first_pieces
 from training.finetuning.mistakes import by_type, mistakes
-from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords
+from training.finetuning.results import Answered, AnswerSpan, Classified, Prediction, Rated, TaggedWords
 
-BRIDGE = Span(0, 6, "bridge", 2.0)
+BRIDGE = AnswerSpan(0, 6, "bridge", 2.0)
 TAGS = ("O", "O", "B-PLACE", "I-PLACE", "B-NAME", "I-NAME")
 
 

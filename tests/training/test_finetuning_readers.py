@@ -42,7 +42,7 @@ def test_pairs_by_all_their_usual_names(names: tuple[str, str]) -> None:
     assert sorted((item.text, item.pair, item.label) for item in items(data)) == sorted(rows)
 
 
-def test_pairs_with_the_same_first_text_stay_in_one_part() -> None:
+def test_pairs_with_the_same_first_text_stay_in_one_split() -> None:
     rows = [(f"premise {i // 3}", f"hypothesis {i}", "abc"[i % 3]) for i in range(90)]
     data = read(table(rows, "premise,hypothesis,label"), "own", "classification", 0)
     firsts = [{item.text for item in data.split(split)} for split in SPLITS]
@@ -81,11 +81,11 @@ def test_a_column_of_splits_is_the_split() -> None:
 @pytest.mark.parametrize(
     ("lacking", "given", "share", "note"),
     [
-        ("dev", ("train", "test"), 10 / 8, "no part to choose by: 12% of its training part"),
-        ("test", ("train", "dev"), 20 / 9, "no part to test on: 22% of its training part"),
+        ("dev", ("train", "test"), 10 / 8, "no split to choose by: 12% of its training split"),
+        ("test", ("train", "dev"), 20 / 9, "no split to test on: 22% of its training split"),
     ],
 )
-def test_a_part_that_is_missing_is_taken_out_of_the_training_part(
+def test_a_split_that_is_missing_is_taken_out_of_the_training_split(
     lacking: str, given: tuple[str, str], share: float, note: str
 ) -> None:
     rows = [(f"text {i}", "ab"[i % 2], given[i >= 80]) for i in range(100)]
@@ -101,7 +101,7 @@ def test_what_is_in_several_parts_stays_in_the_one_held_out_most() -> None:
     data = read(table([*rows, *twins], "text,label,split"), "own", "classification", 0)
     of = {item.text: split for split in SPLITS for item in data.split(split)}
     assert (of["sentence 0"], of["sentence 1"], of["Sentence  1"], of["sentence 3"]) == ("test", "dev", "dev", "dev")
-    assert "In more than one part, case and spaces aside: 1 text, kept" in said(data)
+    assert "In more than one split, case and spaces aside: 1 text, kept" in said(data)
     assert "Left out 2 repeated texts." in said(data)
 
 
@@ -148,7 +148,7 @@ NOTED = {
             [(f"p {i % 12}", f"h {i}", "ab"[i % 2], ("train", "dev", "test")[i // 12]) for i in range(36)],
             "premise,hypothesis,label,split",
         ),
-        "As the file has it, 12 first texts are in more than one part: scores can come out too high.",
+        "As the file has it, 12 first texts are in more than one split: scores can come out too high.",
     ),
 }
 

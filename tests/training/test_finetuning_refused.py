@@ -50,7 +50,7 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
                 for i, word in enumerate(["one", "two", "One", "Two", "oNe", "tWo", "onE", "twO", "ONE", "TWO"])
             ]
         ),
-        "own has 2 different texts, case and spaces aside, and none may be in two parts: at least 3 are needed.",
+        "own has 2 different texts, case and spaces aside, and none may be in two splits: at least 3 are needed.",
     ),
     "many labels": (
         "classification",
@@ -76,15 +76,15 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
         "own, line 22: 1 column where the first line names 2",
     ),
     "an open quote": ("classification", b'text,label\n"x,y', "own, line 2: this is not a well-formed table"),
-    "another part": (
+    "another split": (
         "classification",
         table([("x", "y", "later")], "text,label,split"),
-        "own, line 2: the part is “later”. Write train, dev (or validation) or test",
+        "own, line 2: the split is “later”. Write train, dev (or validation) or test",
     ),
-    "a line without a part": (
+    "a line without a split": (
         "classification",
         jsonl([*({"text": t, "label": la, "split": "train"} for t, la in TEXT), {"text": "x", "label": "a"}]),
-        "own, line 21: this line names no part, and others do",
+        "own, line 21: this line names no split, and others do",
     ),
     "a workbook": (
         "classification",

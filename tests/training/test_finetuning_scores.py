@@ -14,7 +14,7 @@ from sklearn import metrics
 
 from training.finetuning import scores
 from training.finetuning.data import KINDS, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
-from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords
+from training.finetuning.results import Answered, AnswerSpan, Classified, Prediction, Rated, TaggedWords
 
 
 def classified(label: str) -> Classified:
@@ -22,7 +22,7 @@ def classified(label: str) -> Classified:
 
 
 def answered(text: str) -> Answered:
-    return Answered((Span(0, len(text), text, 1.0),), 0.0) if text else Answered((), 0.0)
+    return Answered((AnswerSpan(0, len(text), text, 1.0),), 0.0) if text else Answered((), 0.0)
 
 
 @pytest.mark.parametrize("n_labels", [2, 4])
@@ -180,8 +180,8 @@ def test_seeds_are_a_mean_and_widen_the_interval() -> None:
 def test_something_trivial_stands_beside() -> None:
     data = tuning.data()
     told = [classified(item.label) for item in data.test]
-    assert scores.evaluate(data, told)[0].trivial is None
-    assert scores.evaluate(data, told, beside=[classified("early")] * len(told))[0].trivial == 0.5
+    assert scores.evaluate(data, told)[0].strongest_baseline is None
+    assert scores.evaluate(data, told, beside=[classified("early")] * len(told))[0].strongest_baseline == 0.5
 
 
 def test_many_items_take_no_longer() -> None:

@@ -19,7 +19,7 @@ from model_zoo import Engine
 from pages.train.came_out import LearningCurve, all_predictions, curve_table, prediction_table, score_table
 from pages.train.scene import Scene
 from training.finetuning.data import KINDS, Data, Item, Kind, Labelled
-from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords, Tuned
+from training.finetuning.results import Answered, AnswerSpan, Classified, Prediction, Rated, TaggedWords, Tuned
 from training.finetuning.scores import evaluate
 from training.finetuning.settings import Settings
 from ui.messages import as_text
@@ -37,7 +37,7 @@ def prediction(item: Item, data: Data, right: bool, sure: float) -> Prediction:
             return TaggedWords(item.words, tags, (sure,) * len(tags))  # type: ignore[union-attr]
         case "answering":
             answer = item.answers[0][1] if right and item.answers else "" if right else "nonsense"  # type: ignore[union-attr]
-            return Answered((Span(0, 8, answer or "the", sure),), 0.0 if answer else 2 * sure)
+            return Answered((AnswerSpan(0, 8, answer or "the", sure),), 0.0 if answer else 2 * sure)
         case "similarity":
             return Rated(item.score + (0.1 if right else -2 * sure))  # type: ignore[union-attr]
 
@@ -61,8 +61,8 @@ def made(data: Data, wrong: Sequence[int] = (1, 4), seed: int = 0, **settings: A
         latency=0.01,
         seconds=2.0,
         steps=(),
-        judged=(),
-        pictured=(),
+        evaluated=(),
+        first_vectors=(),
     )
 
 
@@ -134,7 +134,7 @@ def test_nothing_wrong_is_said(kind: Kind) -> None:
     app = opened(made(tuning.data(kind), wrong=()))
     (success,) = app.success
     assert success.value == (
-        "Every score is within 0.5 of the true one." if kind == "similarity" else "No item of the test part is wrong."
+        "Every score is within 0.5 of the true one." if kind == "similarity" else "No item of the test split is wrong."
     )
 
 
@@ -143,7 +143,7 @@ def test_tags_without_any_entity_are_said() -> None:
     data = tuning.data("tagging")
     test = tuple(replace(item, tags=("O",) * len(item.words)) for item in data.test)  # type: ignore[type-var, union-attr]
     app = opened(made(replace(data, test=test), wrong=()))
-    assert "No word of the test part is in an entity" in said(app)
+    assert "No word of the test split is in an entity" in said(app)
 
 
 @pytest.mark.usefixtures("app")

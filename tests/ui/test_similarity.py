@@ -142,7 +142,7 @@ def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
     others = table[table["layer"] > 0]
     assert (others["low"] < others["rho"]).all()
     assert (others["rho"] < others["high"]).all()
-    assert "on the 60 pairs of the test part" in said(app)
+    assert "on the 60 pairs of the test split" in said(app)
     assert "Gaps: there all vectors are the same" in said(app)
 
 

@@ -19,7 +19,7 @@ from pages.train import try_it
 from pages.train.scene import Scene
 from training.finetuning.data import KINDS, Kind
 from training.finetuning.predict import Predict
-from training.finetuning.results import Answered, Classified, Rated, Span, TaggedWords, Tuned
+from training.finetuning.results import Answered, AnswerSpan, Classified, Rated, TaggedWords, Tuned
 from training.finetuning.sets import SETS
 
 TEXTS: dict[Kind, tuple[str, str | None]] = {
@@ -181,7 +181,7 @@ def test_the_higher_of_span_and_no_answer_wins(
     monkeypatch: pytest.MonkeyPatch, trained: Callable[[Kind], Tuned], no_answer: float, says: str
 ) -> None:
     told = Answered(
-        (Span(0, 13, "The old baker", 3.0),), no_answer, ("the", "old", "baker"), ((0, 3), (4, 7), (8, 13)),
+        (AnswerSpan(0, 13, "The old baker", 3.0),), no_answer, ("the", "old", "baker"), ((0, 3), (4, 7), (8, 13)),
         (2.0, 0.0, 0.0), (0.0, 0.0, 1.0),
     )  # fmt: skip
     monkeypatch.setattr(try_it.Predict, "answer", lambda _question, _loaded: (told,))

@@ -12,8 +12,8 @@ from viz.training_curves import Curve, Point
 
 def curve(name: str, score: float, n_epochs: int = 2) -> Curve:
     steps = [(step / 5, step * 2.0, 1.0 / step) for step in range(1, 5 * n_epochs + 1)]
-    judged = [(float(epoch), epoch * 10.0, 0.7 - 0.1 * epoch, score + 0.1 * epoch) for epoch in range(n_epochs + 1)]
-    return Curve(name, steps, judged)
+    evaluated = [(float(epoch), epoch * 10.0, 0.7 - 0.1 * epoch, score + 0.1 * epoch) for epoch in range(n_epochs + 1)]
+    return Curve(name, steps, evaluated)
 
 
 def test_losses_of_training_and_development() -> None:
@@ -65,9 +65,9 @@ def test_a_curve_that_has_only_begun_is_drawn() -> None:
 
 def test_always_alike_is_a_line() -> None:
     figure = training_curves.scores([curve("A", 0.5)], "Accuracy", baseline=0.4)
-    judged, line = figure.data
+    evaluated, line = figure.data
     assert list(line.y) == [0.4, 0.4]
-    assert list(line.x) == [0, max(judged.x)]
+    assert list(line.x) == [0, max(evaluated.x)]
     assert line.name == "always alike"
     assert figure.layout.showlegend
     assert figure.layout.yaxis.tickformat == PERCENT

@@ -17,42 +17,44 @@ import numpy.typing as npt
 
 from analysis.probing.classifier import many_labels, one_thread
 from training.finetuning.data import HIGHEST_SCORE, Data, Item, Kind, Labelled, PassageQuestion, Scored, Split, Tagged
-from training.finetuning.results import Answered, Classified, Prediction, Rated, Span, TaggedWords
+from training.finetuning.results import Answered, AnswerSpan, Classified, Prediction, Rated, TaggedWords
 from training.finetuning.scores import always_alike, value
 
 MOST_TRAINED_ON = 3000
 """Items: what n-grams learn of more takes long, and says little more."""
 
 _STRENGTHS = (1.0, 10.0, 100.0)  # of C, inverse to the penalty on large weights
-_JUDGED: tuple[Split, Split] = ("dev", "test")
+_SCORED: tuple[Split, Split] = ("dev", "test")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _NAME = re.compile(r"[A-Z0-9][\w'-]*(?: (?:of |the )?[A-Z0-9][\w'-]*)*")
 _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Trivial:
-    """A trivial way to answer, named as in "reached by …", and what it says of the development and the test split."""
+class Baseline:
+    """A way to answer without a model, named as in "reached by …", and what it says of the development
+    and the test split.
+    """
 
     name: str
     dev: tuple[Prediction, ...] = field(repr=False)
     test: tuple[Prediction, ...] = field(repr=False)
 
 
-def candidates(data: Data, cosines: Mapping[Split, Sequence[float]] | None = None) -> Iterator[Trivial]:
+def candidates(data: Data, cosines: Mapping[Split, Sequence[float]] | None = None) -> Iterator[Baseline]:
     """One after the other, each as soon as it is trained. ``cosines`` of the two texts' vectors in a model that was not
     tuned are one of them (similarity).
     """
-    alike = [always_alike(data, split) for split in _JUDGED]
+    alike = [always_alike(data, split) for split in _SCORED]
     if alike[0] is not None and alike[1] is not None:
-        yield Trivial("always answering alike", tuple(alike[0]), tuple(alike[1]))
+        yield Baseline("always answering alike", tuple(alike[0]), tuple(alike[1]))
     yield from _OF_KIND[data.kind](data.first(MOST_TRAINED_ON, 0))
     if cosines is not None:
-        rated = (tuple(Rated(HIGHEST_SCORE * each) for each in cosines[split]) for split in _JUDGED)
-        yield Trivial("the cosine of the model’s vectors before tuning", *rated)
+        rated = (tuple(Rated(HIGHEST_SCORE * each) for each in cosines[split]) for split in _SCORED)
+        yield Baseline("the cosine of the model’s vectors before tuning", *rated)
 
 
-def strongest(data: Data, found: Sequence[Trivial]) -> Trivial:
+def strongest(data: Data, found: Sequence[Baseline]) -> Baseline:
     """The best on the development split; among equals the first. Chosen on the test split it would be the luckiest."""
     return max(found, key=lambda each: value(data.measure, data.dev, each.dev))
 
@@ -126,7 +128,7 @@ def _numbers() -> Features:
 
 
 def _regressions(rows: Mapping[Split, Any], labels: Sequence[str]) -> Iterator[dict[Split, list[str]]]:
-    """What logistic regressions say of the splits that are judged, for each strength of the penalty."""
+    """What logistic regressions say of the splits that are scored, for each strength of the penalty."""
     from sklearn.linear_model import LogisticRegression
 
     if len(set(labels)) < 2:
@@ -134,10 +136,10 @@ def _regressions(rows: Mapping[Split, Any], labels: Sequence[str]) -> Iterator[d
     for strength in _STRENGTHS:
         with many_labels(), one_thread():
             fitted = LogisticRegression(C=strength, max_iter=1000, tol=1e-3).fit(rows["train"], labels)
-        yield {split: fitted.predict(rows[split]).tolist() for split in _JUDGED}
+        yield {split: fitted.predict(rows[split]).tolist() for split in _SCORED}
 
 
-def _classified(data: Data) -> Iterator[Trivial]:
+def _classified(data: Data) -> Iterator[Baseline]:
     sides: dict[str, tuple[Callable[[Item], str], ...]] = {"n-grams": (lambda item: item.text,)}
     if data.train[0].pair is not None:
         first, second = sides["n-grams"][0], lambda item: item.pair or ""
@@ -150,28 +152,28 @@ def _classified(data: Data) -> Iterator[Trivial]:
     made["lengths and words in common" if len(sides) > 1 else "length"] = _numbers()
     labels = [item.label for item in data.train if isinstance(item, Labelled)]
     for name, features in made.items():
-        rows = {split: features(data.split(split), split == "train") for split in ("train", *_JUDGED)}
+        rows = {split: features(data.split(split), split == "train") for split in ("train", *_SCORED)}
         for told in _regressions(rows, labels):
-            yield Trivial(name, *(tuple(_classify(label, data) for label in told[split]) for split in _JUDGED))
+            yield Baseline(name, *(tuple(_classify(label, data) for label in told[split]) for split in _SCORED))
 
 
 def _classify(label: str, data: Data) -> Classified:
     return Classified(label, tuple(float(each == label) for each in data.labels))
 
 
-def _tagged(data: Data) -> Iterator[Trivial]:
+def _tagged(data: Data) -> Iterator[Baseline]:
     """Word by word, by the word, its neighbours, and how they are written."""
     from sklearn.feature_extraction import DictVectorizer
 
     counter = DictVectorizer()
     rows: dict[Split, Any] = {}
-    for split in ("train", *_JUDGED):
+    for split in ("train", *_SCORED):
         words = [features for item in data.split(split) for features in _around(item)]
         rows[split] = (counter.fit_transform if split == "train" else counter.transform)(words)
     tags = [tag for item in data.train if isinstance(item, Tagged) for tag in item.tags]
     for told in _regressions(rows, tags):
-        yield Trivial(
-            "each word with its neighbours", *(tuple(_tag(told[split], data.split(split))) for split in _JUDGED)
+        yield Baseline(
+            "each word with its neighbours", *(tuple(_tag(told[split], data.split(split))) for split in _SCORED)
         )
 
 
@@ -201,22 +203,22 @@ def _tag(tags: Sequence[str], items: Sequence[Item]) -> Iterator[TaggedWords]:
         start += len(item.words)
 
 
-def _answered(data: Data) -> Iterator[Trivial]:
+def _answered(data: Data) -> Iterator[Baseline]:
     """The name or number in the sentence that shares most words with the question; none where it shares too few."""
     dev, test = (
-        [_nearest(item) for item in data.split(split) if isinstance(item, PassageQuestion)] for split in _JUDGED
+        [_nearest(item) for item in data.split(split) if isinstance(item, PassageQuestion)] for split in _SCORED
     )
     shares = sorted({share for share, _ in dev})
     for least in [0.0, *(sum(two) / 2 for two in pairwise(shares))]:
         of_parts = (tuple(_answer(*each, least) for each in nearest) for nearest in (dev, test))
-        yield Trivial("the name or number in the sentence with most words of the question", *of_parts)
+        yield Baseline("the name or number in the sentence with most words of the question", *of_parts)
 
 
 def _answer(share: float, answer: tuple[int, str], least: float) -> Answered:
     start, text = answer
     if share < least or not text:
         return Answered((), 0.0)
-    return Answered((Span(start, start + len(text), text, share),), 0.0)
+    return Answered((AnswerSpan(start, start + len(text), text, share),), 0.0)
 
 
 def _nearest(item: PassageQuestion) -> tuple[float, tuple[int, str]]:
@@ -235,18 +237,18 @@ def _nearest(item: PassageQuestion) -> tuple[float, tuple[int, str]]:
     return best, found
 
 
-def _rated(data: Data) -> Iterator[Trivial]:
+def _rated(data: Data) -> Iterator[Baseline]:
     from sklearn.linear_model import Ridge
 
-    shared = (tuple(Rated(HIGHEST_SCORE * _in_common(item)) for item in data.split(split)) for split in _JUDGED)
-    yield Trivial("the share of words in common", *shared)
+    shared = (tuple(Rated(HIGHEST_SCORE * _in_common(item)) for item in data.split(split)) for split in _SCORED)
+    yield Baseline("the share of words in common", *shared)
     features = _numbers()
     fitted = Ridge().fit(features(data.train, True), [item.score for item in data.train if isinstance(item, Scored)])
-    told = (tuple(map(Rated, fitted.predict(features(data.split(split), False)).tolist())) for split in _JUDGED)
-    yield Trivial("lengths and words in common", *told)
+    told = (tuple(map(Rated, fitted.predict(features(data.split(split), False)).tolist())) for split in _SCORED)
+    yield Baseline("lengths and words in common", *told)
 
 
-_OF_KIND: Mapping[Kind, Callable[[Data], Iterator[Trivial]]] = {
+_OF_KIND: Mapping[Kind, Callable[[Data], Iterator[Baseline]]] = {
     "classification": _classified,
     "tagging": _tagged,
     "answering": _answered,

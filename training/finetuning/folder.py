@@ -66,7 +66,7 @@ def card(outcome: Tuned) -> str:
     data, settings = outcome.data, outcome.settings
     rows = [
         f"| {score.measure} | {score.value:.3f} | {score.low:.3f} to {score.high:.3f} | "
-        f"{_number(score.baseline)} | {_number(score.trivial)} |"
+        f"{_number(score.baseline)} | {_number(score.strongest_baseline)} |"
         for score in outcome.scores
     ]
     labels = f" Labels: {', '.join(data.labels)}." if data.labels else ""
@@ -80,15 +80,16 @@ def card(outcome: Tuned) -> str:
             f"{outcome.base} tuned for {data.kind} on “{data.title}” ({sizes}).{labels}{scale} Load it with "
             f"transformers' {_CLASSES[data.kind]}, or name its folder as a model in the app that made it.",
             "",
-            "## Scores on the test part",
+            "## Scores on the test split",
             "",
             "| Score | Value | 95% interval | Answering always alike | Strongest baseline |",
             "|---|---|---|---|---|",
             *rows,
             "",
             "The intervals are over the test items, those of one template together, and not over seeds: another seed "
-            "may differ by more. The strongest baseline, chosen on the development part from some that need no tuning, "
-            f"is {outcome.trivial or 'not known'}. The parts come from one source: other texts may be harder.",
+            "may differ by more. The strongest baseline, chosen on the development split from some that need no "
+            f"tuning, is {outcome.strongest_baseline or 'not known'}. The splits come from one source: other texts "
+            "may be harder.",
             "",
             "## How it was tuned",
             "",

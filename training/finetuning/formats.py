@@ -1,6 +1,6 @@
 """What the visitor's file says, row by row: tables, JSON lines, CoNLL columns and SQuAD's JSON.
 
-Which of them a file is shows in how it begins, never in its name. Nothing is judged here but the form.
+Which of them a file is shows in how it begins, never in its name. Only the form is checked here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Column:
 
 _TEXT = Column("the text", ("text", "sentence", "text1", "text_a", "sentence1", "premise"))
 _PAIR = Column("the second text", ("text_pair", "pair", "text2", "text_b", "sentence2", "hypothesis"))
-_SPLIT = Column("the part", ("split", "part"), needed=False)
+_SPLIT = Column("the split", ("split", "part"), needed=False)
 
 COLUMNS: Mapping[Kind, Mapping[str, Column]] = {
     "classification": {

@@ -24,16 +24,16 @@ from model_zoo.running import batches as padded_batches
 from model_zoo.running import hidden_states
 from model_zoo.types import Encoding
 from training.finetuning import lora, scores, stopped
-from training.finetuning.baselines import Trivial, candidates, strongest
+from training.finetuning.baselines import Baseline, candidates, strongest
 from training.finetuning.batching import batches, n_batches
 from training.finetuning.data import Data, Item, Split, Tagged, check
 from training.finetuning.folder import save
-from training.finetuning.network import Remembered, SmallVocabulary, fresh, seconds_a_text, set_learning
-from training.finetuning.results import Begun, Event, Heartbeat, Judged, Pictured, Prediction, Stepped, Tuned
+from training.finetuning.network import CachedEncoder, SmallVocabulary, fresh, seconds_a_text, set_learning
+from training.finetuning.results import Begun, Evaluated, Event, FirstVectors, Heartbeat, Prediction, Stepped, Tuned
 from training.finetuning.schedule import Phase, rate_after, rate_at
 from training.finetuning.settings import MOST_EPOCHS, TOKENS_A_PASS, recommended_rate
 from training.finetuning.tasks import TASKS
-from training.finetuning.tasks.rule import IGNORED
+from training.finetuning.tasks.base import IGNORED
 from training.objective import divergence
 from training.trainer import parameter_groups
 
@@ -47,7 +47,7 @@ _PICTURED = 200
 _TIMED = 9
 _ENCODED_AT_ONCE = 200
 _DIVERGED = 5.0  # times the loss at the start, and above it by this much
-_JUDGE_AFTER = 0.02  # of a budget in seconds: an LSTM has many short epochs
+_EVALUATE_AFTER = 0.02  # of a budget in seconds: an LSTM has many short epochs
 
 
 def tune(loaded: LoadedModel, question: Finetune) -> Generator[Event, None, None]:
@@ -73,7 +73,7 @@ class _Run:
         self.n_parameters = sum(w.numel() for name, w in self.network.named_parameters() if not lora.is_own(name))
         self.encodings: dict[Split, list[Encoding]] = {}
         self.vocabulary: SmallVocabulary | None = None
-        self.remembered: Remembered | None = None
+        self.cached: CachedEncoder | None = None
         self.features: dict[Split, list[torch.Tensor]] = {}
         self.optimizer: torch.optim.Optimizer | None = None
         self.decay = 1.0  # of the embeddings' rows that do not occur
@@ -83,8 +83,8 @@ class _Run:
         self.seconds = 0.0
         self.first_loss: float | None = None
         self.steps: list[Stepped] = []
-        self.judged: list[Judged] = []
-        self.pictured: list[Pictured] = []
+        self.evaluated: list[Evaluated] = []
+        self.first_vectors: list[FirstVectors] = []
         settings, info = self.settings, loaded.info
         self.shape = info.width, info.n_heads > 0
         rate = settings.rate_for(*self.shape)
@@ -110,10 +110,10 @@ class _Run:
         if resumed is not None:
             self._restore(resumed)
         yield Begun(self.n_parameters, n_learning, self._n_steps, self.step)
-        if self.remembered is not None:
+        if self.cached is not None:
             yield from self._remember()
-        if not self.judged:
-            yield from self._judge()
+        if not self.evaluated:
+            yield from self._evaluate()
         while self.phase < len(self.phases):
             yield from self._epochs()
             self.phase, self.step_of_phase = self.phase + 1, 0
@@ -163,18 +163,18 @@ class _Run:
         """Undo what a phase put into the network for speed."""
         if self.vocabulary is not None:
             self.vocabulary.restore(self.decay)
-        if self.remembered is not None:
-            setattr(self.network, self.network.base_model_prefix, self.remembered.encoder)
-        self.vocabulary, self.remembered, self.features = None, None, {}
+        if self.cached is not None:
+            setattr(self.network, self.network.base_model_prefix, self.cached.encoder)
+        self.vocabulary, self.cached, self.features = None, None, {}
 
     def _stand_in(self) -> None:
         """Where nothing below the head changes, its input is computed once."""
-        self.remembered = Remembered(self.network.base_model)
-        setattr(self.network, self.network.base_model_prefix, self.remembered)
+        self.cached = CachedEncoder(self.network.base_model)
+        setattr(self.network, self.network.base_model_prefix, self.cached)
 
     def _remember(self) -> Iterator[Event]:
-        assert self.remembered is not None
-        encoder = self.remembered.encoder.eval()
+        assert self.cached is not None
+        encoder = self.cached.encoder.eval()
         for split, encodings in self.encodings.items():
             states: dict[int, torch.Tensor] = {}
             for batch in padded_batches(encodings, self.pads):
@@ -189,7 +189,7 @@ class _Run:
 
     def _epochs(self) -> Iterator[Event]:
         """The epochs of a phase, from where it stands."""
-        if self.remembered is not None and not self.features:
+        if self.cached is not None and not self.features:
             yield from self._remember()
         phase, pads = self.phases[self.phase], self.pads
         an_epoch = self._steps_an_epoch
@@ -199,19 +199,19 @@ class _Run:
             order = batches(self._lengths, self.settings.batch, self.settings.seed, before + epoch, pads=pads)
             yield from self._step(order[place], before + (self.step_of_phase + 1) / an_epoch)
             over = self._spent() or self.step_of_phase == an_epoch * phase.epochs
-            if (place == an_epoch - 1 and self._worth_judging()) or over:
-                yield from self._judge()
+            if (place == an_epoch - 1 and self._worth_evaluating()) or over:
+                yield from self._evaluate()
 
     def _spent(self) -> bool:
         return self.settings.seconds is not None and self.seconds >= self.settings.seconds
 
-    def _worth_judging(self) -> bool:
+    def _worth_evaluating(self) -> bool:
         if self.settings.seconds is None:
             return True
-        last = next((step.seconds for step in self.steps if step.step == self.judged[-1].step), 0.0)
-        return self.seconds - last >= _JUDGE_AFTER * self.settings.seconds
+        last = next((step.seconds for step in self.steps if step.step == self.evaluated[-1].step), 0.0)
+        return self.seconds - last >= _EVALUATE_AFTER * self.settings.seconds
 
-    # One step, and judging.
+    # One step, and evaluating.
 
     def _step(self, places: Sequence[int], epoch: float) -> Iterator[Event]:
         assert self.optimizer is not None
@@ -273,8 +273,8 @@ class _Run:
         inputs = self.loaded.inputs([self.encodings[split][place] for place in places])
         if self.vocabulary is not None:
             inputs["input_ids"] = self.vocabulary.places(inputs["input_ids"])
-        if self.remembered is not None:
-            self.remembered.states = nn.utils.rnn.pad_sequence(
+        if self.cached is not None:
+            self.cached.states = nn.utils.rnn.pad_sequence(
                 [self.features[split][place] for place in places], batch_first=True
             )
         output = self.network(**inputs)
@@ -288,16 +288,16 @@ class _Run:
         soft = divergence(self.task.soft_scores(output), teacher, self.settings.temperature)
         return self.settings.alpha * loss + (1 - self.settings.alpha) * soft
 
-    def _judge(self) -> Iterator[Event]:
+    def _evaluate(self) -> Iterator[Event]:
         """Loss and score on the development split, and where its texts stand."""
         loss, predictions, vectors = yield from self._answers("dev")
         score = scores.value(self.data.measure, self.data.dev, predictions)
         epoch = self.steps[-1].epoch if self.steps else 0.0
-        self.judged.append(Judged(self.step, epoch, loss, score))
-        yield self.judged[-1]
-        if epoch == int(epoch) and (self.settings.seconds is None or len(self.pictured) < MOST_EPOCHS):
-            self.pictured.append(Pictured(int(epoch), vectors))
-            yield self.pictured[-1]
+        self.evaluated.append(Evaluated(self.step, epoch, loss, score))
+        yield self.evaluated[-1]
+        if epoch == int(epoch) and (self.settings.seconds is None or len(self.first_vectors) < MOST_EPOCHS):
+            self.first_vectors.append(FirstVectors(int(epoch), vectors))
+            yield self.first_vectors[-1]
 
     def _answers(self, split: Split) -> Generator[Event, None, tuple[float, list[Prediction], np.ndarray]]:
         """Mean loss and the predictions for a split, in its order, and the last layer's first vectors."""
@@ -340,15 +340,15 @@ class _Run:
         texts = [self.loaded.inputs([encoding]) for encoding in self.encodings["test"][:_TIMED]]
         latency = seconds_a_text(self.network, texts)
         yield Heartbeat()
-        trivial = yield from self._trivial()
-        judged = scores.evaluate(self.data, predictions, beside=trivial.test)
+        baseline = yield from self._strongest_baseline()
+        found = scores.evaluate(self.data, predictions, beside=baseline.test)
         yield Heartbeat()
         outcome = Tuned(
             id=self.question.id,
             base=self.question.model,
             data=self.data,
             settings=self.settings,
-            scores=judged,
+            scores=found,
             predictions=tuple(predictions),
             rate=self.phases[-1].rate,
             n_parameters=self.n_parameters,
@@ -357,9 +357,9 @@ class _Run:
             latency=latency,
             seconds=self.seconds,
             steps=tuple(self.steps),
-            judged=tuple(self.judged),
-            pictured=tuple(self.pictured),
-            trivial=trivial.name,
+            evaluated=tuple(self.evaluated),
+            first_vectors=tuple(self.first_vectors),
+            strongest_baseline=baseline.name,
         )
         tuned.forget(self.question.id)  # the state of an earlier stop
         if self.question.keep:
@@ -367,7 +367,7 @@ class _Run:
                 save(self.network, self.loaded, outcome, folder)
         yield outcome
 
-    def _trivial(self) -> Generator[Event, None, Trivial]:
+    def _strongest_baseline(self) -> Generator[Event, None, Baseline]:
         """The strongest of the baselines that need no tuning."""
         cosines: dict[Split, list[float]] | None = None
         if self.data.kind == "similarity":
@@ -404,8 +404,8 @@ class _Run:
             decay=self.decay,
             first_loss=self.first_loss,
             steps=list(self.steps),
-            judged=list(self.judged),
-            pictured=list(self.pictured),
+            evaluated=list(self.evaluated),
+            first_vectors=list(self.first_vectors),
             weights=self.network.state_dict(),
             moments=stopped.moments(self.optimizer),
         )
@@ -413,7 +413,7 @@ class _Run:
     def _restore(self, state: stopped.State) -> None:
         assert self.optimizer is not None
         self.step, self.seconds, self.decay, self.first_loss = state.step, state.seconds, state.decay, state.first_loss
-        self.steps, self.judged, self.pictured = state.steps, state.judged, state.pictured
+        self.steps, self.evaluated, self.first_vectors = state.steps, state.evaluated, state.first_vectors
         self.network.load_state_dict(state.weights, strict=False)
         stopped.set_moments(self.optimizer, state.moments)
 

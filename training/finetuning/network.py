@@ -153,7 +153,7 @@ class SmallVocabulary:
         self._embedding.padding_idx = self._padding
 
 
-class Remembered(nn.Module):
+class CachedEncoder(nn.Module):
     """Stands for an encoder whose weights do not change: answers with its last layer's states, computed once."""
 
     def __init__(self, encoder: Any) -> None:

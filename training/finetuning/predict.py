@@ -14,7 +14,7 @@ from training.finetuning.results import Prediction
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
-    from training.finetuning.tasks.rule import Span, Task
+    from training.finetuning.tasks.base import Span, Task
 
 Answer = TypeVar("Answer")
 
@@ -60,7 +60,7 @@ class SoftScores(Question[tuple[tuple[float, ...], ...]]):
     texts: tuple[tuple[str, str | None], ...]
 
     def answer(self, loaded: LoadedModel) -> tuple[tuple[float, ...], ...]:
-        from training.finetuning.tasks.rule import rows_of
+        from training.finetuning.tasks.base import rows_of
 
         return _answers(
             loaded, self.texts, lambda task, output, *_: [tuple(row) for row in rows_of(task.soft_scores(output))]

@@ -99,7 +99,7 @@ def _split(row: Mapping[str, Any], found: Rows, number: int) -> Split | None:
     named = files.plain(row["split"]).strip()
     if named.lower() not in _SPLITS:
         raise InvalidInput(
-            f"{found.where(number)}: the part is “{shown(named)}”. Write train, dev (or validation) or test, or leave "
+            f"{found.where(number)}: the split is “{shown(named)}”. Write train, dev (or validation) or test, or leave "
             "the column out."
         )
     return _SPLITS[named.lower()]
@@ -367,6 +367,6 @@ def _learnable(data: Data) -> Data:
         alike = "one score only" if len({item.score for item in data.train if isinstance(item, Scored)}) < 2 else ""
     if alike:
         raise InvalidInput(
-            f"{data.title}: the items to train on have {alike}. Bring more, or divide them otherwise among the parts."
+            f"{data.title}: the items to train on have {alike}. Bring more, or divide them otherwise among the splits."
         )
     return data

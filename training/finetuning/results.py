@@ -31,7 +31,7 @@ class Stepped:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Evaluated:
     """The development split at the start (epoch 0) and after each epoch: mean loss, and the data's ``measure``."""
 
     step: int
@@ -41,7 +41,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Pictured:
+class FirstVectors:
     """The last layer's vector of the first token ([CLS]) for the first development items, (items, width), after a
     whole number of epochs.
     """
@@ -68,7 +68,7 @@ class TaggedWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class AnswerSpan:
     """A part of the passage: characters [start, end), its text, and score: start score + end score (logits)."""
 
     start: int
@@ -85,7 +85,7 @@ class Answered:
     characters and scores (logits) as start and as end.
     """
 
-    spans: tuple[Span, ...]
+    spans: tuple[AnswerSpan, ...]
     no_answer: float
     tokens: tuple[str, ...] = field(default=(), repr=False)
     offsets: tuple[tuple[int, int], ...] = field(default=(), repr=False)
@@ -115,8 +115,8 @@ Prediction = Classified | TaggedWords | Answered | Rated
 @dataclass(frozen=True, slots=True)
 class Score:
     """A score on the test split with its 95% interval; ``baseline`` is that of answering always alike (majority label,
-    "O" for every word, "no answer", the mean score), None where it is not defined; ``trivial`` that of the strongest of
-    the baselines that were tried (see ``baselines``), None where none was.
+    "O" for every word, "no answer", the mean score), None where it is not defined; ``strongest_baseline`` that of
+    the strongest of those that were tried (see ``baselines``), None where none was.
     """
 
     measure: str
@@ -124,7 +124,7 @@ class Score:
     low: float
     high: float
     baseline: float | None
-    trivial: float | None = None
+    strongest_baseline: float | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,8 @@ class Tuned:
 
     ``predictions`` are those for the test split, in its order, ``scores`` the data's measure first. ``latency`` is the
     median time of one text by itself in seconds, ``n_bytes`` the memory of its weights, ``seconds`` those of
-    training; ``rate`` is the highest learning rate it had. ``trivial`` says by what the scores' ``trivial`` is reached.
+    training; ``rate`` is the highest learning rate it had. ``strongest_baseline`` names what reaches that
+    of the scores.
     """
 
     id: str
@@ -149,9 +150,9 @@ class Tuned:
     latency: float
     seconds: float
     steps: tuple[Stepped, ...] = field(repr=False)
-    judged: tuple[Judged, ...] = field(repr=False)
-    pictured: tuple[Pictured, ...] = field(repr=False)
-    trivial: str = ""
+    evaluated: tuple[Evaluated, ...] = field(repr=False)
+    first_vectors: tuple[FirstVectors, ...] = field(repr=False)
+    strongest_baseline: str = ""
 
     def score(self, measure: str | None = None) -> Score:
         """One of the scores; the first without a name."""
@@ -163,4 +164,4 @@ class Heartbeat:
     """Nothing new: a place between two pieces of work, where others can have their turns."""
 
 
-Event = Heartbeat | Begun | Stepped | Judged | Pictured | Tuned
+Event = Heartbeat | Begun | Stepped | Evaluated | FirstVectors | Tuned

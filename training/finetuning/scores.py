@@ -90,7 +90,7 @@ def evaluate(
     data: Data, *of_seeds: Sequence[Prediction], beside: Sequence[Prediction] | None = None
 ) -> tuple[Score, ...]:
     """The scores on the test split by the predictions of a model, or the means over those of several seeds, with 95%
-    intervals over clusters of items (and over seeds), and the baseline. ``beside`` are those of something trivial.
+    intervals over clusters of items (and over seeds), and the baseline. ``beside`` are those of the strongest baseline.
     """
     clusters = _clusters(data.test)
     n = n_clusters(data.test)
@@ -107,8 +107,8 @@ def evaluate(
             spreads.append(of_mean(values))
         mean = float(np.mean(values))
         low, high = interval(mean, spreads, n, lowest=MEASURES[measure].lowest)
-        baseline, trivial = (None if each is None else value(measure, data.test, each) for each in (alike, beside))
-        scores.append(Score(measure, mean, low, high, baseline, trivial))
+        baseline, strongest = (None if each is None else value(measure, data.test, each) for each in (alike, beside))
+        scores.append(Score(measure, mean, low, high, baseline, strongest))
     return tuple(scores)
 
 

@@ -36,7 +36,7 @@ class Settings:
     rest joins in (gradual unfreezing). ``rate`` is the highest learning rate; None takes the recommended one.
     ``batch`` items make a step, in ``accumulate`` passes. The rate rises over the share ``warmup`` of the steps, then
     falls to 0. ``examples`` of the training items are used, all of them by default. ``seconds`` of work, not counting
-    judging, end it early; the rate falls within that time. ``max_tokens`` is where longer texts are cut.
+    evaluating, end it early; the rate falls within that time. ``max_tokens`` is where longer texts are cut.
 
     With ``soft`` targets of a teacher (see ``Finetune``) the loss is alpha CE + (1 - alpha) T² KL at ``temperature`` T
     (Hinton et al. 2015).

@@ -69,7 +69,7 @@ def drawn(rows: Sequence[Row], kind: Kind, name: str, seed: int, notes: list[str
     unnamed = [row for row in rows if row.split is None]
     if unnamed and len(unnamed) < len(rows):
         raise InvalidInput(
-            f"{name}, line {unnamed[0].number:,}: this line names no part, and others do. Write train, dev or test "
+            f"{name}, line {unnamed[0].number:,}: this line names no split, and others do. Write train, dev or test "
             "into each, or into none."
         )
     groups, what = _groups(rows, kind)
@@ -77,8 +77,9 @@ def drawn(rows: Sequence[Row], kind: Kind, name: str, seed: int, notes: list[str
         n_groups = len(set(map(ignoring_case_and_spaces, groups)))
         if n_groups < FEWEST_GROUPS:
             raise InvalidInput(
-                f"{name} has {counted(n_groups, f'different {what}')}, case and spaces aside, and none may be in two "
-                f"parts: at least {FEWEST_GROUPS} are needed. Add others, or a column “split” with train, dev and test."
+                f"{name} has {counted(n_groups, f'different {what}')}, case and spaces aside, and none may be in "
+                f"two splits: at least {FEWEST_GROUPS} are needed. Add others, or a column “split” with train, dev "
+                "and test."
             )
         strata = [row.stratum if kind == "classification" else "" for row in rows]
         number = random_split(groups, strata, seed, dev=DEV_SHARE, test=TEST_SHARE)
@@ -116,7 +117,8 @@ def _as_named(rows: Sequence[Row], seed: int, notes: list[str]) -> npt.NDArray[n
     several = sum(len(splits) > 1 for splits in named.values())
     if several:
         notes.append(
-            f"In more than one part, case and spaces aside: {counted(several, 'text')}, kept in the held-out part only."
+            f"In more than one split, case and spaces aside: {counted(several, 'text')}, kept in the held-out split "
+            "only."
         )
     number = np.array([_NUMBER[most_held_out(named[key]) or "train"] for key in keys], dtype=np.int64)
     rng = np.random.default_rng(seed)
@@ -127,7 +129,7 @@ def _as_named(rows: Sequence[Row], seed: int, notes: list[str]) -> npt.NDArray[n
     for split, share, use in lacking:
         if not (number == _NUMBER[split]).any() and (number == TRAIN).any():
             number = with_part(keys, number, _NUMBER[split], share, rng)
-            notes.append(f"The file has no part to {use}: {share:.0%} of its training part takes its place.")
+            notes.append(f"The file has no split to {use}: {share:.0%} of its training split takes its place.")
     return number
 
 
@@ -139,7 +141,7 @@ def _say_of_shared(groups: Sequence[str], number: Sequence[int], what: str, note
     if shared and what != "pair":
         verb = "is" if shared == 1 else "are"
         notes.append(
-            f"As the file has it, {counted(shared, what)} {verb} in more than one part: scores can come out too high."
+            f"As the file has it, {counted(shared, what)} {verb} in more than one split: scores can come out too high."
         )
 
 

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 
 from model_zoo import tuned
 from training.finetuning.folder import as_os_errors
-from training.finetuning.results import Judged, Pictured, Stepped
+from training.finetuning.results import Evaluated, FirstVectors, Stepped
 
 _NUMBERS = "state.json"
 _TENSORS = "state.safetensors"
@@ -30,8 +30,8 @@ class State:
     decay: float
     first_loss: float | None
     steps: list[Stepped]
-    judged: list[Judged]
-    pictured: list[Pictured]
+    evaluated: list[Evaluated]
+    first_vectors: list[FirstVectors]
     weights: dict[str, torch.Tensor] = field(repr=False)
     moments: dict[str, torch.Tensor] = field(repr=False)
 
@@ -57,11 +57,11 @@ def keep(model: str, state: State | None) -> None:
         return
     tensors = {f"weights/{name}": tensor for name, tensor in state.weights.items()}
     tensors |= {f"moments/{name}": tensor for name, tensor in state.moments.items()}
-    tensors |= {f"pictured/{each.epoch}": torch.from_numpy(each.vectors) for each in state.pictured}
+    tensors |= {f"first_vectors/{each.epoch}": torch.from_numpy(each.vectors) for each in state.first_vectors}
     numbers = {
         name: getattr(state, name) for name in ("phase", "step_of_phase", "step", "seconds", "decay", "first_loss")
     }
-    lists = {"steps": [asdict(each) for each in state.steps], "judged": [asdict(each) for each in state.judged]}
+    lists = {"steps": [asdict(each) for each in state.steps], "evaluated": [asdict(each) for each in state.evaluated]}
     written = json.dumps(numbers | lists)
     n_bytes = len(written) + sum(tensor.nbytes for tensor in tensors.values())
     with tuned.writing_state(model, n_bytes) as place, as_os_errors():
@@ -76,18 +76,18 @@ def found(model: str) -> State | None:
     if not (place / _NUMBERS).is_file():
         return None
     numbers = json.loads((place / _NUMBERS).read_text(encoding="utf-8"))
-    tensors: dict[str, dict[str, torch.Tensor]] = {"weights": {}, "moments": {}, "pictured": {}}
+    tensors: dict[str, dict[str, torch.Tensor]] = {"weights": {}, "moments": {}, "first_vectors": {}}
     with safe_open(place / _TENSORS, "pt") as file:
         for key in file.keys():  # noqa: SIM118 (it is no mapping)
             kind, _, name = key.partition("/")
             tensors[kind][name] = file.get_tensor(key)
-    pictured = sorted((int(epoch), vectors.numpy()) for epoch, vectors in tensors["pictured"].items())
+    first_vectors = sorted((int(epoch), vectors.numpy()) for epoch, vectors in tensors["first_vectors"].items())
     return State(
         **numbers
         | {
             "steps": [Stepped(**each) for each in numbers["steps"]],
-            "judged": [Judged(**each) for each in numbers["judged"]],
-            "pictured": [Pictured(epoch, vectors) for epoch, vectors in pictured],
+            "evaluated": [Evaluated(**each) for each in numbers["evaluated"]],
+            "first_vectors": [FirstVectors(epoch, vectors) for epoch, vectors in first_vectors],
             "weights": tensors["weights"],
             "moments": tensors["moments"],
         }

@@ -312,7 +312,7 @@ class Length(Step):
             job = None
         start_button(
             "Measure it here, beside an LSTM",
-            lambda: Measurement(engine(), models, judged=False),
+            lambda: Measurement(engine(), models, evaluated=False),
             icon=":material/timer:",
             key="learn measure",
         )

@@ -147,7 +147,7 @@ def _curve(run: Run) -> Curve:
     return Curve(
         _WHO[run.candidate.settings.learns],
         [(step.epoch, step.seconds, step.loss) for step in run.steps],
-        [(one.epoch, 0.0, one.loss, one.score) for one in run.judged],
+        [(one.epoch, 0.0, one.loss, one.score) for one in run.evaluated],
     )
 
 
@@ -220,7 +220,7 @@ class Training(UsingStep):
         for run in job.runs:
             if run.failed is not None:
                 st.warning(as_text(run.failed), icon=":material/error:")
-        curves = [_curve(run) for run in job.runs if run.judged]
+        curves = [_curve(run) for run in job.runs if run.evaluated]
         if curves:
             pictures.show("accuracy", scores(curves, "accuracy", baseline=1 / _labels(), dark=is_dark()))
         if job.tuned:
@@ -257,8 +257,8 @@ class Training(UsingStep):
                 }
             )
         rows = [("train", step.step, step.epoch, step.loss, None) for step in found.steps]
-        judged = [("development", one.step, one.epoch, one.loss, one.score) for one in found.judged]
-        return pd.DataFrame([*rows, *judged], columns=["part", "step", "epoch", "loss", "accuracy"])
+        evaluated = [("development", one.step, one.epoch, one.loss, one.score) for one in found.evaluated]
+        return pd.DataFrame([*rows, *evaluated], columns=["split", "step", "epoch", "loss", "accuracy"])
 
 
 class Trial(UsingStep):

@@ -89,7 +89,7 @@ def test_senteval_split_and_duplicates() -> None:
     assert np.bincount(data.part).tolist() == [24, 5, 11]
     assert data.part[data.texts.index("sentence 2")] == TEST
     assert any(
-        note == "In more than one part, case and spaces aside: 1 sentence, kept in the held-out part."
+        note == "In more than one split, case and spaces aside: 1 sentence, kept in the held-out split."
         for note in data.notes
     )
     assert data.own_split
@@ -99,7 +99,7 @@ def test_senteval_without_a_development_part_gets_one_of_its_training_part() -> 
     lines = [f"{'te' if i >= 30 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(44)]
     data = readers.read_senteval("\n".join(lines).encode(), "own")
     assert np.bincount(data.part).tolist() == [26, 4, 14]
-    assert any("no development part" in note for note in data.notes)
+    assert any("no development split" in note for note in data.notes)
 
 
 def test_texts_that_differ_in_case_or_spaces_only_stay_in_one_part() -> None:

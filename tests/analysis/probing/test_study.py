@@ -129,7 +129,7 @@ def test_words_are_found_by_their_characters(pieces: str) -> None:
 
     found = probe(encode, data, pieces=pieces)
     assert [layer.accuracy for layer in found.layers] == [1.0] * 4
-    assert "word only" not in [judge.name for judge in found.baselines]  # no word of the test part is in training
+    assert "word only" not in [judge.name for judge in found.baselines]  # no word of the test split is in training
     assert probe(Knowing({}, limit=1), data_with_first_words(data), pieces=pieces).skipped == 100
 
 

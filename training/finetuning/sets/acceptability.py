@@ -303,12 +303,12 @@ There are ten kinds of mistake, each equally often in every part: agreement of s
 between them), order of words, number of determiner and noun, articles, infinitives with and without “to”, reflexives,
 missing objects and objects too many, forms of the verb after “did”, “must” and the like, case of pronouns, comparison.
 
-**Balance.** Half of each part is acceptable. What is wrong in one sentence is right in another (“these boxes”, but not
+**Balance.** Half of each split is acceptable. What is wrong in one sentence is right in another (“these boxes”, but not
 “these box”), so no single word and no length gives a mistake away.
 
-**How the parts are kept apart.** No template is used in two parts, and the parts share only function words: nouns,
+**How the splits are kept apart.** No template is used in two splits, and the splits share only function words: nouns,
 verbs, adjectives, adverbs and places are all different. Both sentences of a pair are in the same part. The test has the
-same kinds of mistake as the training part, in other sentences.
+same kinds of mistake as the training split, in other sentences.
 
 **What it cannot show.** Linguists' sentences have many more kinds of mistake, and many on which speakers differ; here
 each is plainly wrong or plainly right. The sentences say odd things (“The dancer described the drum”): oddness is not a

@@ -345,13 +345,13 @@ SET = BuiltIn(
 **600 sentences** of opinion on films, books, meals, hotels, lessons and gadgets, written for this project from 100
 templates: 420 to train on, 60 for development, 120 for the test.
 
-**Balance.** Half of each part is positive. Each template makes as many positive as negative sentences, so neither its
+**Balance.** Half of each split is positive. Each template makes as many positive as negative sentences, so neither its
 wording nor its length gives the label away. Some sentences deny something (“The film was not boring at all”: one
 in six of those to train on, one in ten of the test), about as many weigh two sides (“The acting was dull, but on the
 whole the film was superb”): whether a word is praise or blame does not settle those. The label is the
 writer's verdict on the whole.
 
-**How the parts are kept apart.** No template is used in two parts, and the parts share only function words: words of
+**How the splits are kept apart.** No template is used in two splits, and the splits share only function words: words of
 praise and blame, things, people's names are all different. A model that has only met “superb” and “dull” has to know by
 itself what “excellent” and “dreary” mean.
 

@@ -13,9 +13,8 @@ from torch.nn import functional
 
 from model_zoo.types import Encoding
 from training.finetuning.data import Data, Item, PassageQuestion
-from training.finetuning.results import Answered, Prediction
-from training.finetuning.results import Span as AnswerSpan
-from training.finetuning.tasks.rule import IGNORED, Span, Task
+from training.finetuning.results import Answered, AnswerSpan, Prediction
+from training.finetuning.tasks.base import IGNORED, Span, Task
 
 LONGEST = 30
 """Tokens of the longest answer that is considered."""

@@ -11,7 +11,7 @@ from torch.nn import functional
 from model_zoo.types import Encoding
 from training.finetuning.data import Data, Item, Labelled
 from training.finetuning.results import Classified, Prediction
-from training.finetuning.tasks.rule import Span, Task, rows_of
+from training.finetuning.tasks.base import Span, Task, rows_of
 
 
 class Classification(Task):

@@ -11,7 +11,7 @@ from torch.nn import functional
 from model_zoo.types import Encoding
 from training.finetuning.data import HIGHEST_SCORE, Data, Item, Scored
 from training.finetuning.results import Prediction, Rated
-from training.finetuning.tasks.rule import Span, Task
+from training.finetuning.tasks.base import Span, Task
 
 # The network answers on the scale from 0 to 1: a head that begins near 0 would take long to reach 5.
 _SCALE = HIGHEST_SCORE

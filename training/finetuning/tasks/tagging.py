@@ -13,7 +13,7 @@ from model_zoo.types import Encoding
 from training.finetuning.data import OUTSIDE, Data, Item, Tagged
 from training.finetuning.entities import first_pieces
 from training.finetuning.results import Prediction, TaggedWords
-from training.finetuning.tasks.rule import IGNORED, Span, Task, rows_of
+from training.finetuning.tasks.base import IGNORED, Span, Task, rows_of
 
 
 class Tagging(Task):

@@ -91,17 +91,17 @@ mentions what is open. What is not mentioned is open, of course: a rule that is 
 whether the premise mentions it gets 45% right, one that looks also where gets 42%, counts of shared words 40%. A model
 is seen to infer only where it does better than that.
 
-**How the parts are kept apart.** No frame is used in two parts. The words that fill the slots (names, nouns,
-adjectives, verbs) occur nowhere in another part. The words that frames are made of are shared in part, on purpose:
+**How the splits are kept apart.** No frame is used in two splits. The words that fill the slots (names, nouns,
+adjectives, verbs) occur nowhere in another split. The words that frames are made of are shared in part, on purpose:
 besides function words some ninety such as “older”, “managed”, “false” or “asked”, which say what follows from what.
 What is learnt of them has to carry over to other sentences.
 
 **What it cannot show.** This is a neat sample of inference: short sentences, one step, no knowledge of the world beyond
 what words mean. Everything is taken in its plain sense: “some” does not exclude “all”, and who tried may have managed.
-Whoever wrote the set saw what `embedded/bert` scores on it, on the test part, too, and wrote it anew for that: of three
-people alone it got 37% right, so the frames that tell of one were added; where half of the hypotheses denied it never
-said that anything follows, so now a quarter do; and what gave the label away before (which thing stands first, and
-whether it is mentioned) was balanced.
+Whoever wrote the set saw what `embedded/bert` scores on it, on the test split, too, and wrote it anew for that: of
+three people alone it got 37% right, so the frames that tell of one were added; where half of the hypotheses denied it
+never said that anything follows, so now a quarter do; and what gave the label away before (which thing stands first,
+and whether it is mentioned) was balanced.
 """,
     items=_items,
     labels=LABELS,

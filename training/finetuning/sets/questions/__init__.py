@@ -162,7 +162,7 @@ on 20 of 5 scenes for development, 420 on 60 of 20 scenes for the test. In a pas
 people do something each. Grammar puts passages and questions together from facts written by hand. One question in ten
 (in the test one in six) is written by hand and asks in other words than the passage. Answers are pieces of the passage.
 
-**How the parts are kept apart.** A scene is in one part only: a market and a farm to train on, an excavation and a
+**How the splits are kept apart.** A scene is in one split only: a market and a farm to train on, an excavation and a
 submarine in the test. So is every person, verb, thing, time, place and reason of a fact, and every question written by
 hand. What grammar asks ("Who …?", "What did …?", "When did …?") has the same form in all parts, and things and people
 share single words ("a bell", "a sunken bell").
@@ -176,8 +176,8 @@ words are shared) 40.
 
 **What it cannot show.** The sentences are simple, without pronouns, and the answer is nearly always in the sentence
 with most words of the question; to be learned is which words of it answer, and when none do. Nothing has to be counted
-or put together. Whoever wrote the set saw what `embedded/bert` scores on the development part, and on that of a simpler
-version, while writing it.
+or put together. Whoever wrote the set saw what `embedded/bert` scores on the development split, and on that of a
+simpler version, while writing it.
 """,
     items=_items,
     measure="span_f1",
