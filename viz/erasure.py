@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from analysis.erasure import Erasure
 from analysis.words import Unit
-from model_zoo.types.wording import signed
+from model_zoo.types import signed
 from viz.layout import axis, headline, token_text
 from viz.marks import bars_layout, horizontal_bars
 from viz.palette import diverging, opposed

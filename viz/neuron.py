@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 
 from analysis.neuron import QueryNumbers
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray
-from model_zoo.types.wording import signed
+from model_zoo.types import FloatArray, signed
 from viz.layout import axis, base_layout, note, rows, token_text
 from viz.marks import bar_below, cells, end_of_scale, horizontal_bars
 from viz.palette import diverging, opposed, theme

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from model_zoo.types import Shift
-from model_zoo.types.wording import signed
+from model_zoo.types import Shift, signed
 from viz.layout import axis, headline, token_text
 from viz.marks import bars_layout, horizontal_bars
 from viz.palette import opposed

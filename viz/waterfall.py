@@ -7,7 +7,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from model_zoo.types.wording import signed
+from model_zoo.types import signed
 from viz.layout import axis, token_text
 from viz.marks import bars_layout, horizontal_bars
 from viz.palette import categorical, opposed

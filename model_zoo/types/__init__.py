@@ -48,7 +48,7 @@ from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, Toke
 from model_zoo.types.sentences import SentenceScore
 from model_zoo.types.state import EngineState
 from model_zoo.types.states import HiddenStates
-from model_zoo.types.wording import MB, counted, duration, megabytes
+from model_zoo.types.wording import MB, counted, duration, megabytes, signed
 
 __all__ = [
     "COST_LENGTHS",
@@ -118,5 +118,6 @@ __all__ = [
     "megabytes",
     "read_only",
     "rolled_out",
+    "signed",
     "softmax",
 ]
