@@ -115,8 +115,7 @@ def inside(module: Any, path: str) -> Any:
 
 
 def _array(tensor: torch.Tensor) -> Array:
-    found: Array = tensor.detach().double().cpu().numpy()
-    return found
+    return tensor.detach().double().cpu().numpy()
 
 
 def matrix(module: Any) -> tuple[Array, Array]:
@@ -132,8 +131,7 @@ def _normed(module: Any, given: Array) -> Array:
     centred = given - given.mean(axis=-1, keepdims=True)
     standard = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + module.eps)
     shift = 0.0 if module.bias is None else _array(module.bias)
-    found: Array = standard * _array(module.weight) + shift
-    return found
+    return standard * _array(module.weight) + shift
 
 
 def _softmax(scores: Array) -> Array:
@@ -180,8 +178,7 @@ def _rows(loaded: LoadedModel, table: Any, name: str, encoding: Encoding) -> npt
     if table.padding_idx is None:
         return np.arange(len(ids))
     real = ids != table.padding_idx  # RoBERTa and its kin count from behind the padding's row, and only what is no pad
-    found: npt.NDArray[np.int64] = np.cumsum(real) * real + table.padding_idx
-    return found
+    return np.cumsum(real) * real + table.padding_idx
 
 
 class OneLayer:
@@ -278,8 +275,7 @@ class OneLayer:
         if isinstance(captured, QueryKeyLayer):  # what the mask hid when the model ran
             scores[np.isneginf(captured.scores(slice(None)))] = -np.inf
         self.scores, self.weights = scores, _softmax(scores)
-        context: Array = (self.weights @ v).swapaxes(0, 1).reshape(n, -1)
-        return context
+        return (self.weights @ v).swapaxes(0, 1).reshape(n, -1)
 
     def _frequencies(self) -> Array | None:
         """θ of each pair of dimensions (d/2,), where queries and keys are turned by their positions; None elsewhere."""

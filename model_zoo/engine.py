@@ -214,10 +214,7 @@ class Engine(EngineInterface):
         with self._memory.lease(question.model) as loaded:
             if not question.remembered or question.of_loaded:
                 return self._answered(question, loaded)
-            found: Result = self._results.of(
-                _key(question, loaded), lambda: self._computed(self._answered(question, loaded))
-            )
-            return found
+            return self._results.of(_key(question, loaded), lambda: self._computed(self._answered(question, loaded)))
 
     def _answered(self, question: Question[Result], loaded: LoadedModel) -> Result:
         """An answer, with memory set aside for what it takes beyond the model's own."""
@@ -380,8 +377,7 @@ class Engine(EngineInterface):
             raise out_of_memory.too_little(model) from error
 
     def derived(self, key: Hashable, compute: Callable[[], Result]) -> Result:
-        found: Result = self._results.of(("derived", key), compute)
-        return found
+        return self._results.of(("derived", key), compute)
 
     def held(self) -> list[HeldModel]:
         if not self.started:

@@ -78,8 +78,7 @@ def _logits(loaded: LoadedModel, hidden: Any, position: int) -> torch.Tensor:
     """The head's output (vocabulary,) at a position."""
     states = loaded.model.base_model(**loaded.inputs([hidden]))[0][0, [position]]
     ((row,),) = (piece for piece in logits_of(loaded, states))
-    found: torch.Tensor = row
-    return found
+    return row
 
 
 def _norms(model: Any) -> tuple[tuple[str, float], ...]:

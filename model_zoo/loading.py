@@ -186,8 +186,7 @@ class LoadedModel:
 
     @property
     def _is_eager(self) -> bool:
-        eager: bool = self.model.config._attn_implementation == "eager"
-        return eager
+        return self.model.config._attn_implementation == "eager"
 
     @property
     def unfused(self) -> Projections | None:
@@ -253,8 +252,7 @@ class LoadedModel:
     def _tried(self, states: torch.Tensor | None = None) -> torch.Tensor:
         """A few words passed through, to be watched on the way: see ``forward``."""
         encoding = self.encode(_TRIED) if states is None else self.written(_TRIED, _TRIED)
-        last: torch.Tensor = self.forward(encoding, states).last_hidden_state
-        return last
+        return self.forward(encoding, states).last_hidden_state
 
     def _tried_states(self) -> Sequence[torch.Tensor]:
         """The hidden states of a few words: after the embeddings and after every layer."""

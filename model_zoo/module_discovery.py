@@ -136,5 +136,4 @@ def output_projections(model: torch.nn.Module, run: Callable[[], object]) -> tup
 
 def as_array(weight: torch.Tensor) -> FloatArray:
     """float32 on the CPU: the model's own memory where its weights are that already."""
-    array: FloatArray = weight.detach().float().cpu().numpy()
-    return array
+    return weight.detach().float().cpu().numpy()

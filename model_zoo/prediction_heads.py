@@ -96,8 +96,7 @@ def states_of(
     loaded: LoadedModel, encodings: Sequence[Encoding], changed: Mapping[str, torch.Tensor] = MappingProxyType({})
 ) -> torch.Tensor:
     """The vectors that the head reads: (batch, longest, width). ``changed`` are inputs other than the usual ones."""
-    states: torch.Tensor = loaded.model.base_model(**(loaded.inputs(encodings) | dict(changed)))[0]
-    return states
+    return loaded.model.base_model(**(loaded.inputs(encodings) | dict(changed)))[0]
 
 
 def logits_of(loaded: LoadedModel, states: torch.Tensor) -> Iterator[torch.Tensor]:

@@ -175,8 +175,7 @@ def _cut_call(
 
 def _maps(output: Any, stack: Stack) -> tuple[torch.Tensor, ...]:
     """Finished attention of one part, (batch, heads, queries, keys) a layer."""
-    maps: tuple[torch.Tensor, ...] = (output.cross_attentions if stack == "cross" else output.attentions) or ()
-    return maps
+    return (output.cross_attentions if stack == "cross" else output.attentions) or ()
 
 
 def _numpy(tensor: torch.Tensor) -> FloatArray:

@@ -71,8 +71,7 @@ class Scheduler:
                 if not others:
                     return question.answer(loaded)
                 self._run(asked, others)
-        found: Result = asked.answer.result()
-        return found
+        return asked.answer.result()
 
     def _along(self, asked: _Asked) -> list[Turn]:
         """Those who wait with a question that goes with this one."""

@@ -120,8 +120,7 @@ class RemoteEngine(EngineInterface):
             return self._received(question, self._post("ask", question, question.model))
 
         if not question.remembered:
-            found: Result = compute()
-            return found
+            return compute()
         return self._remembered(question, question.model, compute)
 
     def _remembered(self, what: Hashable, model: str, compute: Callable[[], Any]) -> Any:
@@ -194,8 +193,7 @@ class RemoteEngine(EngineInterface):
         return self._results.get(self._key(what, what.attend.model))
 
     def derived(self, key: Hashable, compute: Callable[[], Result]) -> Result:
-        found: Result = self._results.of(("derived", key), compute)
-        return found
+        return self._results.of(("derived", key), compute)
 
     # ---- the cluster --------------------------------------------------------------------------------------------
 
@@ -505,8 +503,7 @@ class RemoteLayer:
         return part.weights(head if one is None else 0, queries)
 
     def whole(self) -> QueryKeyLayer | MapsLayer:
-        found: QueryKeyLayer | MapsLayer = self.engine.read(ReadLayers(self.attend, self.layer, values=True))
-        return found
+        return self.engine.read(ReadLayers(self.attend, self.layer, values=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -532,8 +529,7 @@ class RemoteRun(AttentionRun):
 
     def value_norms(self, layer: int) -> FloatArray:
         self._layer(layer)
-        found: FloatArray = self.engine.read(ReadNorms(self.attend, layer))
-        return found
+        return self.engine.read(ReadNorms(self.attend, layer))
 
     def norms_of_sum(self, layer: int, heads: Sequence[int] | None = None) -> FloatArray:
         self._layer(layer)

@@ -104,8 +104,7 @@ def version() -> str:
 
 def pack(value: object) -> bytes:
     """A value as bytes. Raises TypeError for what is not listed to travel."""
-    packed: bytes = msgpack.packb(value, default=_packed, strict_types=True)
-    return packed
+    return msgpack.packb(value, default=_packed, strict_types=True)
 
 
 def unpack(data: bytes) -> Any:

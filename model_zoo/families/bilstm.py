@@ -172,8 +172,7 @@ class BiLSTMHead(nn.Module):
         self.decoder = nn.Linear(config.hidden_size, config.vocab_size)
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        scores: torch.Tensor = self.decoder(self.norm(nn.functional.gelu(self.dense(states))))
-        return scores
+        return self.decoder(self.norm(nn.functional.gelu(self.dense(states))))
 
 
 class _BiLSTMWithScores(BiLSTMPreTrainedModel):

@@ -107,8 +107,7 @@ def _embedded(read: Reader, ids: Sequence[int]) -> torch.Tensor:
             "traced back to them here. Choose another model, such as BERT."
         )
     table = loaded.encoder.get_input_embeddings()
-    found: torch.Tensor = table(torch.tensor([list(ids)], device=loaded.model.device)).detach()
-    return found
+    return table(torch.tensor([list(ids)], device=loaded.model.device)).detach()
 
 
 def _gradients() -> Any:

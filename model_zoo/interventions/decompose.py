@@ -71,8 +71,7 @@ class _Stream:
         weight = _numbers(module.weight)
 
         def through(vector: Array) -> Array:
-            found: Array = (vector - vector.mean()) * weight / spread
-            return found
+            return (vector - vector.mean()) * weight / spread
 
         self.vectors = [through(vector) for vector in self.vectors]
         self.bias = through(np.asarray(self.bias)) if np.ndim(self.bias) else 0.0

@@ -340,8 +340,7 @@ def _means(loaded: LoadedModel, whole: bool) -> Values:
     with loaded.means_lock:
         if key not in loaded.means:
             loaded.means[key] = _mean_values(loaded, whole)
-        found: Values = loaded.means[key]
-        return found
+        return loaded.means[key]
 
 
 def _mean_values(loaded: LoadedModel, whole: bool) -> Values:

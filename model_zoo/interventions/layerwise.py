@@ -161,8 +161,7 @@ class LayerwiseRun:
         rows = len(states)
         inputs = {name: value.expand(rows, -1) for name, value in self.inputs.items() if name != "inputs_embeds"}
         read = BaseModelOutput(last_hidden_state=states)
-        found: torch.Tensor = self.loaded.model.base_model(**inputs, encoder_outputs=read, use_cache=False)[0]
-        return found
+        return self.loaded.model.base_model(**inputs, encoder_outputs=read, use_cache=False)[0]
 
     def _whole(self, rows: int, editor: Editor) -> torch.Tensor:
         """All of the encoder, for a family whose layers are not called one by one."""
@@ -188,8 +187,7 @@ def layerwise_run(loaded: LoadedModel, encodings: Sequence[Encoding]) -> Layerwi
 
 
 def _first(output: Any) -> torch.Tensor:
-    found: torch.Tensor = output[0] if isinstance(output, tuple | list) else output
-    return found
+    return output[0] if isinstance(output, tuple | list) else output
 
 
 def _rows_of(value: Any, rows: int) -> Any:
@@ -236,5 +234,4 @@ def _replacing(loaded: LoadedModel, blocks: Blocks) -> Iterator[None]:
 def _inside(layer: torch.nn.Module, path: str) -> torch.nn.Module:
     """A part of a layer; ALBERT's layers stand in a group of their own."""
     layer = layer.albert_layers[0] if hasattr(layer, "albert_layers") else layer
-    found: torch.nn.Module = attrgetter(path)(layer)
-    return found
+    return attrgetter(path)(layer)

@@ -61,8 +61,7 @@ class Reader:
         """An answer as the model writes it."""
         match self.aim.reads:
             case "mask" | "next token":
-                found: str = self.loaded.tokenizer.convert_ids_to_tokens(answer)
-                return found
+                return self.loaded.tokenizer.convert_ids_to_tokens(answer)
             case "next sentence":
                 return (_IN_ORDER if self.loaded.info.nsp == "SOP" else _NEXT)[answer]
             case "class":
@@ -177,5 +176,4 @@ def _pooled(loaded: LoadedModel, states: torch.Tensor) -> torch.Tensor | None:
     if pooler is None:
         return None
     beside = isinstance(pooler, torch.nn.Linear)  # ALBERT's activation is no part of it
-    found: torch.Tensor = base.pooler_activation(pooler(states[:, 0])) if beside else pooler(states)
-    return found
+    return base.pooler_activation(pooler(states[:, 0])) if beside else pooler(states)
