@@ -22,8 +22,8 @@ from model_zoo.types import OF_THE_MODEL
 Compute = Callable[[list[Any]], Iterator[tuple[int, Any]]]
 """From keys to (place of the key, result), in any order."""
 
-# Stands for a result where there is none: None may be one.
-_NOTHING = object()
+NOTHING = object()
+"""Stands for a result where there is none: None may be one."""
 
 
 class AnswerCache:
@@ -52,10 +52,10 @@ class AnswerCache:
         with self._lock:
             return [result for result, _ in self._kept.values()]
 
-    def get(self, key: Hashable, default: Any = None) -> Any:
-        """The result of a key if it is kept. Waits for nobody."""
+    def get(self, key: Hashable) -> Any:
+        """The result of a key if it is kept, else NOTHING. Waits for nobody."""
         with self._lock:
-            return self._kept.get(key, (default, 0))[0]
+            return self._kept.get(key, (NOTHING, 0))[0]
 
     def keep(self, key: Hashable, result: Any) -> None:
         """Keep a result that was computed outside."""
@@ -98,7 +98,7 @@ class AnswerCache:
                     if len(keys) == 1:
                         raise
                     continue  # computed here, so that the failure tells which of these keys it is about
-                if result is not _NOTHING:
+                if result is not NOTHING:
                     found[key] = result
         return found
 
@@ -130,7 +130,7 @@ class AnswerCache:
                 if alone and failure is not None:
                     future.set_exception(failure)
                 else:
-                    future.set_result(_NOTHING)
+                    future.set_result(NOTHING)
         return done
 
     def _keep(self, key: Hashable, result: Any, n_bytes: int) -> None:

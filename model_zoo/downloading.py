@@ -1,15 +1,15 @@
-"""Downloads beside everything else: one a model however many people ask, with a count of bytes to look at."""
+"""Downloads beside everything else, here or on a cluster that makes them: one a model however many people ask, with a
+count of bytes to look at.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from model_zoo import sources
-from model_zoo.download import Download
 from model_zoo.errors import HubUnreachable, ModelZooError
-from model_zoo.sources import Source
 
 _log = logging.getLogger(__name__)
 
@@ -17,14 +17,47 @@ _log = logging.getLogger(__name__)
 _MOST_FAILED = 50
 
 
+@dataclass(eq=False)
+class Download:
+    """``done`` of ``n_bytes`` have come; ``error`` says why it failed.
+
+    ``n_bytes`` is 0 until the hub has said how much it is, and where there is nothing to fetch.
+    """
+
+    model: str
+    n_bytes: int = 0
+    done: int = 0
+    error: ModelZooError | None = None
+    _ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def converting(self) -> bool:
+        """Whether all bytes are here, and what they hold is looked at."""
+        return self.running and 0 < self.n_bytes <= self.done
+
+    @property
+    def running(self) -> bool:
+        return not self._ended.is_set()
+
+    def end(self) -> None:
+        """Called by who makes it, once: all is said now, and who waits goes on."""
+        self._ended.set()
+
+    def wait(self) -> None:
+        """Return when the model is there; raises what went wrong."""
+        self._ended.wait()
+        if self.error is not None:
+            raise self.error
+
+
 class Downloads:
     """The downloads under way, and the last one of each model that failed.
 
-    ``find`` says what a model's name stands for, and refuses what is not to be downloaded.
+    ``fetch`` makes one, notes how far it is, and raises what goes wrong.
     """
 
-    def __init__(self, find: Callable[[str], Source]) -> None:
-        self._find = find
+    def __init__(self, fetch: Callable[[Download], None]) -> None:
+        self._fetch = fetch
         self._lock = threading.Lock()
         self._downloads: dict[str, Download] = {}
 
@@ -67,13 +100,3 @@ class Downloads:
             failed = [model for model, one in self._downloads.items() if not one.running]
             for model in failed[:-_MOST_FAILED]:
                 del self._downloads[model]
-
-    def _fetch(self, download: Download) -> None:
-        def report(done: int) -> None:
-            download.done = min(done, download.n_bytes)
-
-        source = self._find(download.model)
-        if source.folder is None:
-            download.n_bytes = source.download_bytes
-            sources.download(source, report)
-            download.done = download.n_bytes

@@ -1,6 +1,7 @@
 """The engine: answers the questions of pages and of other people's scripts, with one memory of models and of answers.
 
-Importing this module imports no torch; the first model that runs does. What can be asked by name stands in ``asking``.
+Importing this module imports no torch; the first model that runs does. What can be asked by name stands in
+``engine_interface``.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from model_zoo import registry, sources, tracing, tuned
-from model_zoo.answer_cache import AnswerCache
-from model_zoo.download import Download
-from model_zoo.downloading import Downloads
+from model_zoo.answer_cache import NOTHING
+from model_zoo.downloading import Download
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
 from model_zoo.fair_queue import give_way
@@ -26,7 +26,7 @@ from model_zoo.machine import resident
 from model_zoo.model_cache import ModelCache
 from model_zoo.question import Comparison, Question, Streamed
 from model_zoo.scheduler import SECONDS_A_TURN, Scheduler, answers, together
-from model_zoo.types import DTYPES, MB, DType, EngineState, HeldModel, ModelStatus, Pickles, megabytes
+from model_zoo.types import DTYPES, MB, DType, HeldModel, ModelStatus, Pickles, megabytes
 
 if TYPE_CHECKING:
     import torch
@@ -45,9 +45,6 @@ BATCH = 8
 
 # A process that took more than it may is looked at again after so long: memory comes back with a delay.
 _SECONDS_BETWEEN_RELIEFS = 5.0
-
-# Stands for a result that is not remembered: None may be one.
-_NOTHING = object()
 
 
 class Engine(EngineInterface):
@@ -87,27 +84,25 @@ class Engine(EngineInterface):
     ) -> None:
         if dtype is not None and dtype not in DTYPES:
             raise InvalidInput(f"There is no number format {dtype!r} here. Choose {', '.join(DTYPES)}.")
+        super().__init__(result_bytes, self._fetch)
         self._device = device
         self._dtype = dtype
         self._asks = ask_before_download
         self._any_model = any_model
         self._pickles = pickles
         self._download_bytes = download_bytes
-        self._downloads = Downloads(self._source)
         self._model_bytes = model_bytes
         self._started: tuple[torch.device, ModelCache[Source, LoadedModel]] | None = None
         self._lock = threading.RLock()
-        self._results = AnswerCache(result_bytes)
         self._process_bytes = process_bytes
         self._relieved = 0.0
         self._threads = threads
-        self._answering = Scheduler(runs, batch)
+        self._scheduler = Scheduler(runs, batch)
         self._on_change = on_change
         self._moved: set[str] = set()
 
     @property
     def started(self) -> bool:
-        """Whether torch is loaded and the device known."""
         return self._started is not None
 
     def _start(self) -> tuple[torch.device, ModelCache[Source, LoadedModel]]:
@@ -141,7 +136,6 @@ class Engine(EngineInterface):
 
     @property
     def model_budget(self) -> int:
-        """Bytes the models may take together."""
         return self._memory.budget
 
     def _find(self, model: str, *bytes_per_parameter: int) -> Source:
@@ -177,11 +171,15 @@ class Engine(EngineInterface):
             )
         return source
 
-    def download(self, model: str) -> Download:
-        return self._downloads.start(model)
+    def _fetch(self, download: Download) -> None:
+        def report(done: int) -> None:
+            download.done = min(done, download.n_bytes)
 
-    def downloading(self, model: str) -> Download | None:
-        return self._downloads.of(model)
+        source = self._source(download.model)
+        if source.folder is None:
+            download.n_bytes = source.download_bytes
+            sources.download(source, report)
+            download.done = download.n_bytes
 
     def models(self) -> list[ModelStatus]:
         return [_status(spec) for spec in registry.MODELS.values()]
@@ -220,7 +218,7 @@ class Engine(EngineInterface):
         """An answer, with memory set aside for what it takes beyond the model's own."""
         began, extra = time.perf_counter(), question.extra_bytes(loaded)
         with self._memory.reserved(question.model, extra) if extra else nullcontext():
-            answer = self._answering.answer(question, loaded)
+            answer = self._scheduler.answer(question, loaded)
         self._note("answered by the model", question, began)
         return answer
 
@@ -255,7 +253,7 @@ class Engine(EngineInterface):
         def compute(missing: Sequence[Hashable]) -> Iterator[tuple[int, Result]]:
             began = time.perf_counter()
             found = answers(questions, [asked[key] for key in missing], loaded)
-            yield from map(self._computed, self._answering.in_turns(found, long=False))
+            yield from map(self._computed, self._scheduler.in_turns(found, long=False))
             self._note(f"answered by the model, {len(missing)} together", group[0], began)
 
         if group[0].remembered and not group[0].of_loaded:
@@ -317,8 +315,8 @@ class Engine(EngineInterface):
         began = time.perf_counter()
         with self._memory.lease(question.model) as loaded:
             key = _key(question, loaded)
-            known = self._results.get(key, _NOTHING) if question.remembered else _NOTHING
-            if known is not _NOTHING:
+            known = self._results.get(key) if question.remembered else NOTHING
+            if known is not NOTHING:
                 yield from question.again(known)
                 return
             parts = []
@@ -346,8 +344,8 @@ class Engine(EngineInterface):
                 keep = remember and group[0].remembered
                 missing = []
                 for question in group:
-                    known: Any = self._results.get(_key(question, loaded), _NOTHING) if keep else _NOTHING
-                    if known is _NOTHING:
+                    known: Any = self._results.get(_key(question, loaded)) if keep else NOTHING
+                    if known is NOTHING:
                         missing.append(question)
                     else:
                         yield from ((place, known) for place in places[question])
@@ -362,7 +360,7 @@ class Engine(EngineInterface):
         runs out ends it.
         """
         try:
-            with closing(self._answering.in_turns(parts, long=True, seconds=seconds)) as in_turns:
+            with closing(self._scheduler.in_turns(parts, long=True, seconds=seconds)) as in_turns:
                 for part in in_turns:
                     yield self._computed(part)
                     give_way()  # whoever reads this may have a turn of another kind
@@ -376,28 +374,22 @@ class Engine(EngineInterface):
             self._make_room(model)
             raise out_of_memory.too_little(model) from error
 
-    def derived(self, key: Hashable, compute: Callable[[], Result]) -> Result:
-        return self._results.of(("derived", key), compute)
-
     def held(self) -> list[HeldModel]:
         if not self.started:
             return []
         return [HeldModel(h.model.info, h.n_bytes, h.idle_seconds, h.in_use) for h in self._memory.held()]
 
-    def state(self) -> EngineState:
-        held = self.held()
-        return EngineState(
-            running=self._answering.line.running,
-            waiting=self._answering.line.waiting,
-            n_answered=self._answering.n_answered,
-            n_runs=self._answering.n_runs,
-            n_remembered=len(self._results),
-            result_bytes=self._results.n_bytes,
-            result_budget=self._results.budget,
-            model_bytes=sum(model.n_bytes for model in held),
-            model_budget=self.model_budget if self.started else 0,
-            moved=tuple(sorted(self._moved)),
-        )
+    def _doing(self) -> dict[str, Any]:
+        scheduler = self._scheduler
+        return {
+            "running": scheduler.queue.running,
+            "waiting": scheduler.queue.waiting,
+            "n_answered": scheduler.n_answered,
+            "n_runs": scheduler.n_runs,
+            "model_bytes": sum(model.n_bytes for model in self.held()),
+            "model_budget": self.model_budget if self.started else 0,
+            "moved": tuple(sorted(self._moved)),
+        }
 
     def close(self) -> None:
         self._results.clear()

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, overload
 
 from model_zoo import text as texts_
-from model_zoo.download import Download
+from model_zoo.answer_cache import AnswerCache
+from model_zoo.downloading import Download, Downloads
 from model_zoo.errors import InvalidInput
 from model_zoo.question import OWN_BEST, Comparison, Question, Streamed
 from model_zoo.question_methods import asks, asks_texts, asks_texts_and_pairs, streams
@@ -70,6 +71,11 @@ class EngineInterface(ABC):
     its order, in batches of similar length, and each text once.
     """
 
+    def __init__(self, result_bytes: int, fetch: Callable[[Download], None]) -> None:
+        """Answers that take ``result_bytes`` together are remembered; ``fetch`` makes a download."""
+        self._results = AnswerCache(result_bytes)
+        self._downloads = Downloads(fetch)
+
     @abstractmethod
     def ask(self, question: Question[Result]) -> Result:
         """The answer to one question, computed once however many ask it at the same moment."""
@@ -91,13 +97,13 @@ class EngineInterface(ABC):
         Without ``remember`` nothing is looked up or kept: for lists that would push everything else out of memory.
         """
 
-    @abstractmethod
     def derived(self, key: Hashable, compute: Callable[[], Result]) -> Result:
         """What is computed from answers, remembered as they are: within the same budget, and once however many ask.
 
         ``key`` says what it is and what it is computed from, models with their revisions. ``compute`` may ask further
         questions. Raises what ``compute`` does.
         """
+        return self._results.of(("derived", key), compute)
 
     @abstractmethod
     def models(self) -> list[ModelStatus]:
@@ -111,7 +117,6 @@ class EngineInterface(ABC):
     def revision(self, model: str) -> str:
         """Which weights a model's name stands for, without loading them. Raises what finding it raises."""
 
-    @abstractmethod
     def download(self, model: str) -> Download:
         """Begin to fetch a model from the hub, or join a download of it under way; returns at once.
 
@@ -119,10 +124,11 @@ class EngineInterface(ABC):
         its ``wait``: what ``model_zoo.sources`` raises for models that cannot be had, OutOfMemory and DiskFull for
         those too large.
         """
+        return self._downloads.start(model)
 
-    @abstractmethod
     def downloading(self, model: str) -> Download | None:
         """The download of a model that is under way, or the last one if it failed."""
+        return self._downloads.of(model)
 
     @abstractmethod
     def tuned_folder(self, model: str) -> Path:
@@ -151,9 +157,16 @@ class EngineInterface(ABC):
     def held(self) -> list[HeldModel]:
         """The models in memory, most recently used first; empty before the first one is loaded."""
 
-    @abstractmethod
     def state(self) -> EngineState:
         """What it is doing now. Loads neither torch nor a model."""
+        results = self._results
+        return EngineState(
+            **self._doing(), n_remembered=len(results), result_bytes=results.n_bytes, result_budget=results.budget
+        )
+
+    @abstractmethod
+    def _doing(self) -> dict[str, Any]:
+        """The fields of its state, but for those of what is remembered."""
 
     @abstractmethod
     def close(self) -> None:

@@ -53,7 +53,7 @@ class Scheduler:
     """Runs questions on loaded models: ``runs`` at a time, up to ``batch`` of a kind together."""
 
     def __init__(self, runs: int, batch: int) -> None:
-        self.line = FairQueue(runs)
+        self.queue = FairQueue(runs)
         self._batch = batch
         self.n_answered = 0
         self.n_runs = 0
@@ -63,7 +63,7 @@ class Scheduler:
         if not question.runs_model:
             return question.answer(loaded)
         asked = _Asked(question, loaded)
-        with self.line.turn(asked) as mine:
+        with self.queue.turn(asked) as mine:
             if mine:
                 others = self._along(asked)
                 self.n_runs += 1
@@ -77,7 +77,7 @@ class Scheduler:
         """Those who wait with a question that goes with this one."""
         if not type(asked.question).answers_together() or self._batch < 2:
             return []
-        return self.line.take(asked.goes_with, self._batch - 1)
+        return self.queue.take(asked.goes_with, self._batch - 1)
 
     def _run(self, first: _Asked, others: list[Turn]) -> None:
         """Answer all in one batch; where that fails, each by itself, so that each has the failure it has alone."""
@@ -97,7 +97,7 @@ class Scheduler:
                         if place in waiting:
                             waiting.pop(place).dismiss()
         finally:
-            self.line.put_back(list(waiting.values()))
+            self.queue.put_back(list(waiting.values()))
 
     def in_turns(
         self, parts: Iterable[Piece], *, long: bool, seconds: float = SECONDS_A_TURN
@@ -110,7 +110,7 @@ class Scheduler:
         ended = False
         with closing(iterator) if isinstance(iterator, Generator) else nullcontext():
             while not ended:
-                with self.line.turn(long=long):
+                with self.queue.turn(long=long):
                     self.n_runs += 1
                     found, ended = _some(iterator, seconds)
                 yield from found

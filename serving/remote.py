@@ -19,8 +19,8 @@ import urllib3
 from cachetools import LRUCache
 
 from model_zoo import registry, tracing, tuned
-from model_zoo.answer_cache import AnswerCache
-from model_zoo.download import Download
+from model_zoo.answer_cache import NOTHING
+from model_zoo.downloading import Download
 from model_zoo.engine_interface import EngineInterface
 from model_zoo.errors import Busy, ModelZooError, UnknownModel, Unreachable
 from model_zoo.fair_queue import away
@@ -29,7 +29,6 @@ from model_zoo.questions.attend import Attend
 from model_zoo.types import (
     MB,
     AttentionRun,
-    EngineState,
     FloatArray,
     HeldModel,
     MapsLayer,
@@ -40,9 +39,6 @@ from serving import wire
 from serving.messages import Failed, Progress, ReadLayers, ReadNorms, ReplicaState, Reply, RunSketch
 
 _log = logging.getLogger(__name__)
-
-# Stands for an answer that is not remembered: None may be one.
-_NOTHING = object()
 
 Result = TypeVar("Result")
 Piece = TypeVar("Piece")
@@ -92,6 +88,7 @@ class RemoteEngine(EngineInterface):
     """
 
     def __init__(self, address: str, token: str, *, result_bytes: int = RESULT_BYTES) -> None:
+        super().__init__(result_bytes, self._follow)
         self.address = address.rstrip("/")
         self._headers = {
             "Authorization": f"Bearer {token}".encode().decode("latin-1"),
@@ -103,11 +100,9 @@ class RemoteEngine(EngineInterface):
             retries=False,
             timeout=urllib3.Timeout(connect=_SECONDS_TO_CONNECT, read=_SECONDS),
         )
-        self._results = AnswerCache(result_bytes)
         self._lock = threading.Lock()
         self._states: dict[str, tuple[ReplicaState, float]] = {}
         self._revisions: LRUCache[str, str] = LRUCache(1000)
-        self._downloads: LRUCache[str, Download] = LRUCache(50)
         self.counts = Counts()
         self._reachable = True
         self._opening = threading.Lock()
@@ -159,8 +154,8 @@ class RemoteEngine(EngineInterface):
 
     def _all_known(self, questions: Sequence[Question[Result]]) -> list[Result] | None:
         """The answers to all of them, where all are remembered: a failure tells the place among all that were asked."""
-        found: list[Any] = [self._results.get(self._key(question, question.model), _NOTHING) for question in questions]
-        return None if any(one is _NOTHING for one in found) else found
+        found: list[Any] = [self._results.get(self._key(question, question.model)) for question in questions]
+        return None if any(one is NOTHING for one in found) else found
 
     def _key(self, what: Hashable, model: str) -> Hashable:
         """What an answer is remembered by: a model that has changed on the cluster has other answers."""
@@ -189,55 +184,28 @@ class RemoteEngine(EngineInterface):
         return self._remembered(what, model, lambda: self._post("read", what, model))
 
     def known(self, what: ReadLayers) -> Any:
-        """What is remembered of it here; None where it would have to be fetched."""
+        """What is remembered of it here; NOTHING where it would have to be fetched."""
         return self._results.get(self._key(what, what.attend.model))
-
-    def derived(self, key: Hashable, compute: Callable[[], Result]) -> Result:
-        return self._results.of(("derived", key), compute)
 
     # ---- the cluster --------------------------------------------------------------------------------------------
 
     def models(self) -> list[ModelStatus]:
-        found: list[ModelStatus] = self._post("models", None)
-        return found
+        return self._post("models", None)
 
     def has(self, model: str) -> bool:
         spec = registry.find(model)
         if spec is not None and spec.hub_id is None:
             return True
-        found: bool = self._post("has", model)
-        return found
+        return self._post("has", model)
 
     def revision(self, model: str) -> str:
-        found: str = self._results.of(("revision", model), lambda: self._post("revision", model))
-        return found
-
-    def download(self, model: str) -> Download:
-        with self._lock:
-            download = self._downloads.get(model)
-            if download is None or not download.running:
-                download = self._downloads[model] = Download(model)
-                threading.Thread(target=self._follow, args=(download,), name="download", daemon=True).start()
-            return download
-
-    def downloading(self, model: str) -> Download | None:
-        with self._lock:
-            return self._downloads.get(model)
+        return self._results.of(("revision", model), lambda: self._post("revision", model))
 
     def _follow(self, download: Download) -> None:
         """Note how far the cluster is with a download, until it is over."""
-        try:
-            for now in self._streamed("download", download.model, download.model):
-                assert isinstance(now, Progress)
-                download.n_bytes, download.done, download.error = now.n_bytes, now.done, now.error
-        except ModelZooError as error:
-            download.error = error
-        except Unforeseen:
-            download.error = Unreachable("The download broke off on the cluster, whose log says more. Try again.")
-        with self._lock:
-            if download.error is None:
-                self._downloads.pop(download.model, None)
-            download.end()
+        for now in self._streamed("download", download.model, download.model):
+            assert isinstance(now, Progress)
+            download.n_bytes, download.done, download.error = now.n_bytes, now.done, now.error
 
     def forget_tuned(self, models: Iterable[str]) -> None:
         # In a thread: this is called when a visitor leaves, also where the cluster is gone.
@@ -314,25 +282,12 @@ class RemoteEngine(EngineInterface):
     def held(self) -> list[HeldModel]:
         return sorted((held for state in self._heard() for held in state.held), key=lambda held: held.idle_seconds)
 
-    def state(self) -> EngineState:
-        """What the replicas heard of did when they last answered, together; and what is remembered here."""
+    def _doing(self) -> dict[str, Any]:
+        """What the replicas heard of did when they last answered, together."""
         engines = [state.engine for state in self._heard()]
-
-        def together(name: str) -> int:
-            return sum(getattr(engine, name) for engine in engines)
-
-        return EngineState(
-            running=together("running"),
-            waiting=together("waiting"),
-            n_answered=together("n_answered"),
-            n_runs=together("n_runs"),
-            n_remembered=len(self._results),
-            result_bytes=self._results.n_bytes,
-            result_budget=self._results.budget,
-            model_bytes=together("model_bytes"),
-            model_budget=together("model_budget"),
-            moved=tuple(sorted({model for engine in engines for model in engine.moved})),
-        )
+        counts = ("running", "waiting", "n_answered", "n_runs", "model_bytes", "model_budget")
+        found: dict[str, Any] = {name: sum(getattr(engine, name) for engine in engines) for name in counts}
+        return found | {"moved": tuple(sorted({model for engine in engines for model in engine.moved}))}
 
     def close(self) -> None:
         """Forget all results, here and on one of the replicas, and there every model that is not in use."""
@@ -494,10 +449,10 @@ class RemoteLayer:
     def weights(self, head: int | slice, queries: slice = slice(None)) -> FloatArray:
         every = ReadLayers(self.attend)
         one = None if isinstance(head, slice) else head
-        run: tuple[QueryKeyLayer | MapsLayer, ...] | None = self.engine.known(every)
-        if run is None and self.looks.many(self.layer, one):
+        run: Any = self.engine.known(every)
+        if run is NOTHING and self.looks.many(self.layer, one):
             run = self.engine.read(every)
-        if run is not None:
+        if run is not NOTHING:
             return run[self.layer].weights(head, queries)
         part: QueryKeyLayer | MapsLayer = self.engine.read(ReadLayers(self.attend, self.layer, one))
         return part.weights(head if one is None else 0, queries)
@@ -534,5 +489,4 @@ class RemoteRun(AttentionRun):
     def norms_of_sum(self, layer: int, heads: Sequence[int] | None = None) -> FloatArray:
         self._layer(layer)
         chosen = None if heads is None else tuple(heads)
-        found: FloatArray = self.engine.read(ReadNorms(self.attend, layer, summed=True, heads=chosen))
-        return found
+        return self.engine.read(ReadNorms(self.attend, layer, summed=True, heads=chosen))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from model_zoo import Engine, fair_queue
-from model_zoo.answer_cache import AnswerCache, size_of
+from model_zoo.answer_cache import NOTHING, AnswerCache, size_of
 from model_zoo.question import Question
 
 PATIENCE = 20.0
@@ -154,10 +154,10 @@ def test_the_budget_holds_and_what_is_too_large_is_handed_out() -> None:
     results.of(2, lambda: pytest.fail("it is kept"))
     results.of(5, lambda: "5" * 100)
     assert results.get(2) == "2" * 100  # used last, so 3 left
-    assert results.get(3) is None
+    assert results.get(3) is NOTHING
     large = "x" * 4 * size
     assert results.of("large", lambda: large) is large
-    assert results.get("large") is None
+    assert results.get("large") is NOTHING
     assert len(results.values()) == 3
 
 
