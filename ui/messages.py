@@ -163,6 +163,31 @@ def _offer(model: str, message: str) -> None:
     )
 
 
+def say(text: str) -> None:
+    """A sentence, as it is."""
+    st.markdown(as_text(text))
+
+
+def caption(text: str) -> None:
+    """Small print, as it is."""
+    st.caption(as_text(text))
+
+
+def note(text: str) -> None:
+    """What a visitor should know of what is shown."""
+    st.info(as_text(text), icon=":material/info:")
+
+
+def ask_for(text: str) -> None:
+    """What a visitor has to type or choose before there is something to see."""
+    st.info(as_text(text), icon=":material/edit:")
+
+
+def say_cut(text: str) -> None:
+    """What of a visitor's input was not read."""
+    st.warning(as_text(text), icon=":material/content_cut:")
+
+
 def enumerated(names: Iterable[str]) -> str:
     """One or more names, as written in a sentence: "A, B and C"."""
     *others, last = names

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from model_zoo import registry
-from model_zoo.types import AttentionRun, ModelInfo
+from model_zoo.types import AttentionRun, Encoding, ModelInfo
 from ui import tuned
-from ui.messages import as_text, enumerated
+from ui.messages import as_text, ask_for, enumerated, note, say_cut
 
 CAUTION = "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
 """What belongs beside every picture of attention."""
@@ -47,20 +47,24 @@ def beyond_training(read: Mapping[str, int], said: int = 0) -> None:
     )
 
 
+def warn_of_cut(encoding: Encoding, which: str = "The text", *, masks: bool = False) -> None:
+    """What of a text was not read, if it is longer than the model reads; ``masks`` may have been among it."""
+    if encoding.n_dropped:
+        whence = ", from the longer text first" if encoding.text_pair else ""
+        say_cut(
+            f"{which} was cut: the model reads at most {len(encoding):,} tokens on this page. "
+            f"{encoding.n_dropped:,} at the end were left out{whence}{', with any mask among them' if masks else ''}. "
+            "What you typed is unchanged; shorten it to see all of it."
+        )
+
+
 def warn_of_run(run: AttentionRun) -> None:
     """What the text's length or typed special tokens changed in the reading, and a decoder that wrote nothing."""
     texts = {"The text": run.encoding}
     if run.source is not None:
         texts = {"The encoder's text": run.source, "The decoder's text": run.encoding}
     for which, encoding in texts.items():
-        if encoding.n_dropped:
-            whence = ", from the longer text first" if encoding.text_pair else ""
-            st.warning(
-                f"{which} was cut: {run.model.id} reads at most {len(encoding)} tokens on this page. "
-                f"{encoding.n_dropped:,} at the end were left out{whence}. "
-                "What you typed is unchanged; shorten it to see all of it.",
-                icon=":material/content_cut:",
-            )
+        warn_of_cut(encoding, which)
     beyond_training({run.model.id: max(len(encoding) for encoding in texts.values())})
     typed = sorted(
         {
@@ -71,15 +75,11 @@ def warn_of_run(run: AttentionRun) -> None:
         }
     )
     if typed:
-        st.info(
-            as_text(f"{', '.join(typed)} in your text was read as the model's own special token, not as letters."),
-            icon=":material/info:",
-        )
+        note(f"{', '.join(typed)} in your text was read as the model's own special token, not as letters.")
     if run.source is not None and not run.encoding.text:
-        st.info(
+        ask_for(
             "Without a second text, the decoder has written nothing yet: it has only its start token. "
-            "Type what it has written as the second text.",
-            icon=":material/edit:",
+            "Type what it has written as the second text."
         )
 
 

@@ -19,7 +19,7 @@ from ui import address, browser, notes, page_frame, tuned
 from ui.appearance import PRESENT
 from ui.field import Field, one_of, pattern
 from ui.lesson_links import LessonLink, LessonLinks
-from ui.messages import as_text, failures_as_messages, fragment
+from ui.messages import ask_for, failures_as_messages, fragment
 
 Need = Literal["attention", "mlm", "nsp", "pair", "mask", "results"]
 """What a view cannot do without: something the model has, or something the visitor gives."""
@@ -183,7 +183,7 @@ def lacking(scene: Scene, needs: Iterable[Need]) -> bool:
     said = next(filter(None, map(scene.lacks, needs)), None)
     if said is not None:
         with st.container(key="answer lacking"):
-            st.info(as_text(said), icon=":material/edit:")
+            ask_for(said)
     return said is not None
 
 

@@ -11,7 +11,7 @@ from pages.attention.fields import CHOSEN, FILTERS, LOCKED, MODEL_PART, OFF, SCO
 from ui.address import put
 from ui.examples import Example, Examples
 from ui.field import Field
-from ui.messages import as_text, enumerated
+from ui.messages import enumerated, say
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 
 
@@ -71,7 +71,7 @@ def open_with_the_first() -> None:
         put({field: opening[field] for field in (LAYER, HEAD)})
 
 
-def say(run: AttentionRun) -> None:
+def say_weights(run: AttentionRun) -> None:
     """The weights that the example on screen is about, as the model at hand has them."""
     example = EXAMPLES.on_screen()
     if example is None:
@@ -87,4 +87,4 @@ def say(run: AttentionRun) -> None:
         f"{weights[query - 1, key - 1]:.0%} of what {named(query)} looks at is {named(key)}"
         for query, key in example.looks
     ]
-    st.markdown(as_text(f"In layer {layer}, head {head}, {enumerated(shares)}."))
+    say(f"In layer {layer}, head {head}, {enumerated(shares)}.")

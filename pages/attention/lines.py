@@ -49,7 +49,7 @@ def draw(scene: Scene) -> None:
             f"{len(drawn)} of {len(chosen.heads)} heads are drawn: more cannot be told apart by colour. "
             "Choose heads by name, or see all of them under “All heads”."
         )
-    examples.say(scene.run)
+    examples.say_weights(scene.run)
     with saving:
         numbers(scene, shown, drawn, name="attention-lines")
         save.html("This view", lambda: _file(scene, shown, payload, drawn), "attention-lines")

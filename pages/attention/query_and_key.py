@@ -10,7 +10,7 @@ from model_zoo.types import QueryKeyLayer
 from pages.attention.fields import TOKEN
 from pages.attention.scene import Scene
 from ui import figures, save, widgets
-from ui.messages import as_text
+from ui.messages import caption
 from ui.page import View
 from viz.neuron import neuron, neuron_caption
 
@@ -39,7 +39,7 @@ def draw(scene: Scene) -> None:
     figures.show(
         neuron(numbers, query_label=tokens[at], key_labels=key_tokens, dark=scene.dark), "neuron", "attention-query-key"
     )
-    st.caption(as_text(neuron_caption(numbers, query_label=tokens[at], key_labels=key_tokens, key=strongest)))
+    caption(neuron_caption(numbers, query_label=tokens[at], key_labels=key_tokens, key=strongest))
     with saving:
         save.table("Numbers", lambda: neuron_table(numbers, key_tokens), "attention-query-key")
 

@@ -13,7 +13,7 @@ from pages.attention import examples
 from pages.attention.fields import MODEL_PART
 from ui import figures, notes, widgets
 from ui.attended_text import AttendedText
-from ui.messages import as_text
+from ui.messages import as_text, caption, note
 from ui.page import Need, View
 from ui.widgets import HEAD, LAYER
 from viz.heatmap import heatmap
@@ -59,10 +59,7 @@ def _stack(info: ModelInfo) -> Stack:
     if not info.cross_attention:
         if MODEL_PART.value != "encoder":
             MODEL_PART.value = "encoder"
-            st.info(
-                "This model has no encoder and decoder to choose from, so its only part is shown.",
-                icon=":material/info:",
-            )
+            note("This model has no encoder and decoder to choose from, so its only part is shown.")
         return "encoder"
     with widgets.controls("part"):
         return widgets.choice("Part of the model", MODEL_PART, help=" ".join(_ABOUT_STACKS.values()))
@@ -101,7 +98,7 @@ def summary(shown: Filtered) -> bool:
         st.info(as_text(shown.reason), icon=":material/filter_alt_off:")
         return False
     if shown.filter != Filter():
-        st.caption(as_text(shown.summary()))
+        caption(shown.summary())
     return True
 
 

@@ -19,7 +19,7 @@ from pages.attention.opening import go_there, open_head
 from pages.attention.scene import Scene
 from ui import notes, save, widgets
 from ui.field import Field
-from ui.messages import as_text
+from ui.messages import as_text, caption, note
 from ui.page import View
 from web import uploads
 from web.engine import engine
@@ -52,7 +52,7 @@ def draw(scene: Scene) -> None:
         texts, remarks = _texts()
         save_ = widgets.popover("Save", ":material/download:")
     for remark in remarks:
-        st.info(as_text(remark), icon=":material/info:")
+        note(remark)
     table = head_table(_runs(scene, texts)) if texts else measured.all_heads(scene)
     frame = table.frame()
     frame[["layer", "head"]] += 1
@@ -79,16 +79,14 @@ def _rules() -> None:
                 continue  # a model does not tell how rare a token is
             said = as_text(f"from {rule.threshold:g}: {rule.explanation} {rule.source}.")
             st.markdown(f"**{rule.name}**, {said}")
-        st.caption(
-            as_text(
-                "A rule about a share scores (share − uniform) / (1 − uniform), "
-                "where uniform is what a head that spreads its attention evenly over the same text would give. "
-                "What a rule tests must also be unlikely by chance: of heads with random scores (normal, "
-                "variance 1 or more), or whose weights are shuffled among the tokens that may be seen, "
-                f"fewer than {FALSE_ALARMS:.0%} get a label, however short the text (“broad” is not about places, "
-                "so shuffling does not change it; all tokens looking at the same place does not count as chance). "
-                "Very short texts therefore give few labels or none: measure on several."
-            )
+        caption(
+            "A rule about a share scores (share − uniform) / (1 − uniform), "
+            "where uniform is what a head that spreads its attention evenly over the same text would give. "
+            "What a rule tests must also be unlikely by chance: of heads with random scores (normal, "
+            "variance 1 or more), or whose weights are shuffled among the tokens that may be seen, "
+            f"fewer than {FALSE_ALARMS:.0%} get a label, however short the text (“broad” is not about places, "
+            "so shuffling does not change it; all tokens looking at the same place does not count as chance). "
+            "Very short texts therefore give few labels or none: measure on several."
         )
 
 

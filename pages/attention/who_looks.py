@@ -17,7 +17,7 @@ from pages.attention.opening import go_there, open_head
 from pages.attention.scene import Scene
 from ui import figures, save, widgets
 from ui.field import Field, one_of
-from ui.messages import as_text
+from ui.messages import as_text, ask_for, caption
 from ui.page import View
 from viz.head_map import head_map
 from viz.layout import token_text
@@ -111,7 +111,7 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
         )
     later = run.stack != "cross" and key.start >= query.stop and not sees_later(run, query)
     why = "a token sees only itself and what comes before it here" if later else "in no layer does it see that far"
-    st.info(as_text(f"No head looks from {looks} at {looked_at}: {why}. Choose other words."), icon=":material/edit:")
+    ask_for(f"No head looks from {looks} at {looked_at}: {why}. Choose other words.")
     if later:
         places = keys.index(key), queries.index(query)
         st.button("Swap the two words", on_click=two_words.choose, args=places, icon=":material/swap_horiz:")
@@ -121,7 +121,7 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
 def _at_place(scene: Scene, share: str, what: str, question: str) -> _Answer | None:
     found = at_place(measured.all_heads(scene), share)
     if not found.defined:
-        st.info(as_text(_PLACES[share][1]), icon=":material/edit:")
+        ask_for(_PLACES[share][1])
         return None
     return _Answer(
         found,
@@ -164,7 +164,7 @@ def _say(answer: _Answer) -> None:
     st.button(
         f"Open {name}", on_click=open_head, args=(layer, head), icon=":material/open_in_full:", key="open the best head"
     )
-    st.caption(as_text(f"{answer.more}Click a bar to open its head."))
+    caption(f"{answer.more}Click a bar to open its head.")
 
 
 def _table(answer: _Answer) -> pd.DataFrame:

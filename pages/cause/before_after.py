@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 import pandas as pd
-import streamlit as st
 
 from analysis.agreement import readable
 from analysis.effects import same_answer
 from model_zoo.types import Effects, Prediction, Reading
 from pages.cause.scene import Scene
 from ui import figures, save
-from ui.messages import as_text
+from ui.messages import say
 from viz.bars import bars
 from viz.predictions import percent
 
@@ -22,7 +21,7 @@ _MOST = 6
 def draw(scene: Scene, effects: Effects, what: str, key: str) -> None:
     """The untouched run beside the first changed one, of which ``what`` says how it differs."""
     after = effects.readings[0]
-    st.markdown(as_text(said(effects, after, what)))
+    say(said(effects, after, what))
     names, before_p, after_p = _both(effects, after)
     figure = bars(
         [readable(name) for name in names],
@@ -37,7 +36,7 @@ def draw(scene: Scene, effects: Effects, what: str, key: str) -> None:
 
 def untouched(scene: Scene, effects: Effects, key: str) -> None:
     """What the model answers when nothing is changed."""
-    st.markdown(as_text(f"{scene.in_words(effects)}."))
+    say(f"{scene.in_words(effects)}.")
     best = effects.untouched.best[:_MOST]
     shown = [("as it is", [one.probability for one in best])]
     figure = bars([readable(one.token) for one in best], shown, written=".1%", dark=scene.dark)

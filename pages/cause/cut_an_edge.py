@@ -20,7 +20,7 @@ from pages.cause.scene import UNITS, Scene
 from ui import save, widgets
 from ui.cells import Cells, show
 from ui.field import Field, one_of, within
-from ui.messages import told_apart
+from ui.messages import ask_for, note, told_apart
 from ui.page import View, lacking
 from viz import cells
 from web.engine import engine
@@ -42,10 +42,7 @@ def draw(scene: Scene) -> None:
         return
     units = _units(scene)
     if len(units) > _MOST:
-        st.info(
-            f"The text has {len(units)} words, and more than {_MOST} cannot be drawn as a map. Shorten it.",
-            icon=":material/edit:",
-        )
+        ask_for(f"The text has {len(units)} words, and more than {_MOST} cannot be drawn as a map. Shorten it.")
         return
     with controls:
         scenes.answers(scene)
@@ -102,7 +99,7 @@ def _edges(units: tuple[Unit, ...]) -> list[tuple[int, int]]:
     pairs = [tuple(int(part) - 1 for part in edge.split(".")) for edge in EDGES.value]
     known = [(a, b) for a, b in pairs if a < len(units) and b < len(units)]
     if len(known) < len(pairs):
-        st.info("Some edges lead to words that this text does not have, so they are left out.", icon=":material/info:")
+        note("Some edges lead to words that this text does not have, so they are left out.")
         EDGES.value = tuple(f"{a + 1}.{b + 1}" for a, b in known)
     return known
 

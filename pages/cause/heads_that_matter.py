@@ -26,7 +26,7 @@ from pages.cause.fields import BY, OFF, VALUE
 from pages.cause.scene import UNITS, Scene
 from ui import figures, save, token_line
 from ui.cells import Cells, show
-from ui.messages import as_text
+from ui.messages import caption, note, say
 from ui.page import View, lacking
 from ui.work import start_button, watch
 from viz import cells
@@ -107,7 +107,7 @@ def _off(parts: Sequence[str]) -> tuple[str, ...]:
     off = tuple(part for part in OFF.value if part in parts)
     if off != OFF.value:
         gone = ", ".join(part for part in OFF.value if part not in parts)
-        st.info(as_text(f"This model has no {gone}, so that is left out."), icon=":material/info:")
+        note(f"This model has no {gone}, so that is left out.")
         OFF.value = off
     return off
 
@@ -137,7 +137,7 @@ def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[st
         OFF.value = tuple(parts[row * (heads + n_blocks) + column] for row, column in found)
 
     show(payload, "cause_map", picked)
-    st.caption(as_text(_most(effects, by, parts)))
+    caption(_most(effects, by, parts))
     save.table("Every part", lambda: _table(scene, effects, parts), "heads-that-matter")
 
 
@@ -262,9 +262,7 @@ def _found(scene: Scene, job: Greedy) -> None:
     if worst is not None and worst.changed:
         named = ", ".join(f"{layer + 1}.{head + 1}" for layer, head in worst.heads[:_MOST_NAMED])
         more = ", …" if len(worst.heads) > _MOST_NAMED else ""
-        st.markdown(
-            as_text(f"Without {counted(len(worst.heads), 'head')} ({named}{more}) the model puts another answer first.")
-        )
+        say(f"Without {counted(len(worst.heads), 'head')} ({named}{more}) the model puts another answer first.")
         st.button(
             "Switch these off",
             on_click=lambda: setattr(OFF, "value", tuple(f"{a + 1}.{b + 1}" for a, b in worst.heads)),

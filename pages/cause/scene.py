@@ -12,7 +12,7 @@ from analysis.effects import BYS, By
 from analysis.words import Unit, word_units
 from jobs.intervention_job import InterventionJob
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import Effects, Encoding, ModelInfo, ModelSpec, Reads, TargetAnswer
+from model_zoo.types import Effects, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
 from pages.cause.fields import ANSWER, BY, FOIL, MASK, MASKS
 from ui import address, mask_strip, notes, widgets
@@ -144,7 +144,7 @@ def make(_view: View[Scene]) -> Scene:
     if reads == "next token" and pair:
         notes.complaints(["This model reads one text, so the second one is left out."])
     encoding = engine().encode(model, text, pair if reads in ("next sentence", "class") else None)
-    _warn(encoding)
+    notes.warn_of_cut(encoding, masks=True)
     mask_id = engine().vocabulary(model).mask_id
     masked, typed = mask_strip.masks_of(encoding, mask_id, MASKS) if reads == "mask" else ((), ())
     return Scene(info=info, encoding=encoding, masked=masked, typed=typed, reads=reads, made_of=_made_of())
@@ -169,15 +169,6 @@ def _open_with_a_mask() -> None:
     if untouched and not {TEXT.name, PAIR.name, MASKS.name} & set(st.query_params):
         opening = EXAMPLES.state(EXAMPLES.each[0])
         address.put({field: opening[field] for field in (TEXT, MASKS, ANSWER, FOIL)})
-
-
-def _warn(encoding: Encoding) -> None:
-    if encoding.n_dropped:
-        st.warning(
-            f"The text was cut: the model reads at most {len(encoding):,} tokens, so {encoding.n_dropped:,} were left "
-            "out, with any mask among them. What you typed is unchanged; shorten it to see all of it.",
-            icon=":material/content_cut:",
-        )
 
 
 def row(scene: Scene) -> DeltaGenerator:

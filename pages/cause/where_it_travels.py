@@ -21,7 +21,7 @@ from ui import save, widgets
 from ui.address import put
 from ui.cells import show
 from ui.field import Field, one_of
-from ui.messages import as_text
+from ui.messages import ask_for, caption, note, say
 from ui.page import View, lacking
 from ui.widgets import PAIR, TEXT
 from viz import cells
@@ -63,10 +63,9 @@ def draw(scene: Scene) -> None:
                 st.button(pair[0], key=f"pair {number}", on_click=_use, args=(pair,), width="stretch")
     if not other.strip():
         with st.container(key="answer other"):
-            st.info(
+            ask_for(
                 "Type a second sentence with as many words, which differs in what you want to follow; or take a ready "
-                "pair.",
-                icon=":material/edit:",
+                "pair."
             )
         return
     widgets.short_enough(other, "The other sentence")
@@ -107,18 +106,15 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
     before, goal = measured(effects.untouched, by), measured(effects.other, by)
     answer = readable(effects.answer.token)
     p, q = effects.answer.probability, float(np.exp(effects.other.log_probability))
-    st.markdown(
-        as_text(
-            f"P({answer}) is {percent(p)} here and {percent(q)} in the other run. Each cell: how far the answer goes "
-            "from here to there when that one piece of the other run is put in."
-        )
+    say(
+        f"P({answer}) is {percent(p)} here and {percent(q)} in the other run. Each cell: how far the answer goes "
+        "from here to there when that one piece of the other run is put in."
     )
     shares = recovered(effects, by)
     if np.isnan(shares).all():
-        st.info(
+        note(
             "By this measure both runs answer alike, so there is no way between them to follow. Choose another "
-            "measure, another answer, or another sentence.",
-            icon=":material/info:",
+            "measure, another answer, or another sentence."
         )
         return
     layers = scene.info.n_layers
@@ -135,12 +131,10 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
         file="where-it-travels",
     )
     show(payload, "cause_patching")
-    st.caption(
-        as_text(
-            f"0 is this run ({_written(by)} {signed(before)}), 1 the other ({signed(goal)}); below 0 it goes the other "
-            "way, and above 1 beyond. That a place carries the answer on does not say that it is needed there: another "
-            "way may do as well."
-        )
+    caption(
+        f"0 is this run ({_written(by)} {signed(before)}), 1 the other ({signed(goal)}); below 0 it goes the other "
+        "way, and above 1 beyond. That a place carries the answer on does not say that it is needed there: another "
+        "way may do as well."
     )
     save.table("Every place", lambda: _table(scene, effects, rows, columns, what, by, other), "where-it-travels")
 

@@ -20,7 +20,7 @@ from pages.cause.scene import Scene
 from ui import figures, save, widgets
 from ui.cells import show
 from ui.field import Field, one_of
-from ui.messages import as_text
+from ui.messages import ask_for, caption
 from ui.page import View, lacking
 from ui.work import start_button, watch
 from viz import cells
@@ -76,10 +76,9 @@ def draw(scene: Scene) -> None:
     if lacking(scene, ("mask",)):
         return
     if len(scene.words) > _MOST:
-        st.info(
+        ask_for(
             f"The text has {len(scene.words)} words. Every method takes many runs of the model, so at most {_MOST} "
-            "words are compared. Shorten the text.",
-            icon=":material/edit:",
+            "words are compared. Shorten the text."
         )
         return
     with controls:
@@ -89,7 +88,7 @@ def draw(scene: Scene) -> None:
             st.markdown(_METHODS)
     found = _explained(scene, measure)
     if not found.curves:
-        st.info("There is no other word to ask about. Type a longer text.", icon=":material/edit:")
+        ask_for("There is no other word to ask about. Type a longer text.")
         return
     _scores(scene, found)
     _holds(scene, found)
@@ -134,9 +133,9 @@ def _scores(scene: Scene, found: Explained) -> None:
     if found.error is not None and found.difference is not None:
         whole, missed = (_scale("integrated gradients") * one for one in (found.difference, abs(found.error)))
         said += f" Integrated gradients should add up to {signed(whole, 3)} and miss it by {missed:.4f}."
-    st.caption(as_text(said))
+    caption(said)
     for why in dict.fromkeys(found.failures.values()):
-        st.caption(as_text(why))
+        caption(why)
     save.table("All scores", lambda: _score_table(scene, found), "which-word")
 
 

@@ -18,7 +18,7 @@ from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
 from pages.compare.scene import Scene, ask, beside_each_other, common_words, good, in_rows, show_failure
 from ui import figures, notes, save, widgets
 from ui.field import Field
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text, failures_as_messages, note, say
 from ui.page import View
 from ui.widgets import HEAD, LAYER
 from viz import compare
@@ -42,7 +42,7 @@ def draw(scene: Scene) -> None:
         beside_each_other(scene, found, lambda *_: None)
         return
     if any(run.encoding.n_dropped and run.n_tokens == LONGEST for run in runs.values()):
-        st.info(f"Attention is compared on at most {LONGEST} tokens of each model.", icon=":material/info:")
+        note(f"Attention is compared on at most {LONGEST} tokens of each model.")
     notes.beyond_training({model: run.n_tokens for model, run in runs.items()})
     alignment = common_words(scene, {model: run.encoding for model, run in runs.items()})
     units = dict(zip(runs, alignment.units, strict=False))
@@ -276,7 +276,7 @@ def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_heads: tup
     def show(layer: int, head: int) -> None:
         of_layer.value, of_head.value = layer + 1, head + 1
 
-    st.markdown(as_text(f"Most like layer {layer_a + 1} head {head_a + 1} of A, in {scene.name(scene.b)}:"))
+    say(f"Most like layer {layer_a + 1} head {head_a + 1} of A, in {scene.name(scene.b)}:")
     with st.container(horizontal=True, key="most alike"):
         for column in np.argsort(bits, kind="stable")[:_NAMED]:
             layer, head = divmod(int(column), n_heads[1])

@@ -17,7 +17,7 @@ from pages.compare.fields import BESIDE, LONG, MASK, MASKS
 from pages.compare.scene import Scene, ask, beside_each_other, common_words, gather, good, show_failure
 from ui import figures, mask_strip, notes, save, token_line, widgets
 from ui.field import Field, within
-from ui.messages import as_text, failures_as_messages
+from ui.messages import ask_for, caption, failures_as_messages, say
 from ui.page import View
 from viz.predictions import predictions
 from viz.surprisal import surprisals
@@ -58,7 +58,7 @@ def _masks(scene: Scene) -> None:
         return
     too_many = mask_strip.too_many(len(spans))
     if too_many:
-        st.info(too_many, icon=":material/edit:")
+        ask_for(too_many)
         return
     masked = _with_masks(scene.text, spans)
     with st.spinner("Running the models …", show_time=True):
@@ -130,7 +130,7 @@ def _rank(word: str, answer: MaskPrediction) -> None:
     if word:
         rank = rank_of(word, answer.best)
         told = f"guess number {rank}" if rank else f"not among the {len(answer.best)} best guesses, each of one token"
-        st.caption(as_text(f"“{word}” is {told}."))
+        caption(f"“{word}” is {told}.")
 
 
 def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], names: Sequence[str]) -> None:
@@ -145,12 +145,10 @@ def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], na
         pairs = list(zip(answers[scene.a], answers[scene.b], strict=False))[:n_masks]
         found = [agreement(a, b, min(top, len(a.best), len(b.best))) for a, b in pairs]
         alike = sum(one.first for one in found)
-        st.markdown(
-            as_text(
-                f"{scene.name(scene.a)} and {scene.name(scene.b)} have the same first guess for {alike} of {n_masks} "
-                f"mask{'s' if n_masks > 1 else ''}; of their {top} best they share "
-                f"{sum(one.overlap for one in found) / n_masks:.0%}."
-            )
+        say(
+            f"{scene.name(scene.a)} and {scene.name(scene.b)} have the same first guess for {alike} of {n_masks} "
+            f"mask{'s' if n_masks > 1 else ''}; of their {top} best they share "
+            f"{sum(one.overlap for one in found) / n_masks:.0%}."
         )
         for row, one in zip(rows, found, strict=True):
             row[f"shared by A and B, of {top}"] = ", ".join(one.shared) or "none"
@@ -219,9 +217,9 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
     table = pd.DataFrame({"word": alignment.labels} | {f"{scene.name(model)} (bits)": bits[model] for model in scores})
     with st.container(horizontal=True):
         save.table("Surprisal", lambda: table, "compare-surprisal")
-        caption = "Surprisal in bits: −log₂ P(word | all others)."
+        about = "Surprisal in bits: −log₂ P(word | all others)."
         models = [score.model for score in scores.values()]
-        token_line.download(lines, "Surprisal", caption, models, "compare-surprisal")
+        token_line.download(lines, "Surprisal", about, models, "compare-surprisal")
 
 
 def _next_sentence(scene: Scene) -> None:

@@ -19,7 +19,7 @@ from pages.compare.fields import BESIDE
 from pages.compare.scene import Scene
 from ui import figures, notes, save, widgets
 from ui.field import Field
-from ui.messages import as_text
+from ui.messages import caption, note
 from ui.page import View
 from viz.layer_vectors import similarity
 from web.engine import engine
@@ -39,10 +39,7 @@ def draw(scene: Scene) -> None:
     pasted = [line.strip() for line in files.lines(own) if line.strip()]
     sentences = _up_to_most(pasted or [pair.first for pair in written_pairs()])
     if len(sentences) < len(pasted):
-        st.info(
-            f"The first {len(sentences)} of {len(pasted):,} sentences are used: {_MOST_WORDS:,} words are enough.",
-            icon=":material/info:",
-        )
+        note(f"The first {len(sentences)} of {len(pasted):,} sentences are used: {_MOST_WORDS:,} words are enough.")
     a, b = scene.a, scene.b
     names = scene.name(a), scene.name(b)
     with st.spinner("Running both models …", show_time=True):
@@ -54,21 +51,18 @@ def draw(scene: Scene) -> None:
     with picture:
         figures.show(similarity(values, names, dark=scene.dark), "cka", "compare-cka")
     with words:
-        st.caption(
-            as_text(
-                f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: 1 if "
-                f"the vectors of {n_words:,} words form the same shape, up to rotation, shift and scale, and 0 if they "
-                f"are not correlated at all. The words are those of {len(sentences)} "
-                f"{'sentences of yours' if pasted else 'built-in sentences, which no embedded model was trained on'}; "
-                "the vector of a word is the mean of its pieces. Layer 0 is the embeddings."
-            )
+        caption(
+            f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: 1 if "
+            f"the vectors of {n_words:,} words form the same shape, up to rotation, shift and scale, and 0 if they "
+            f"are not correlated at all. The words are those of {len(sentences)} "
+            f"{'sentences of yours' if pasted else 'built-in sentences, which no embedded model was trained on'}; "
+            "the vector of a word is the mean of its pieces. Layer 0 is the embeddings."
         )
         width = max(scene.infos[a].width, scene.infos[b].width)
         if n_words <= 2 * width:
-            st.info(
+            note(
                 f"The vectors are up to {width} numbers wide. With fewer than about {2 * width:,} words, all layers "
-                "look more alike than they are.",
-                icon=":material/info:",
+                "look more alike than they are."
             )
         save.table("Similarity of layers", lambda: _table(values, (a, b)), "compare-cka")
 

@@ -19,7 +19,7 @@ from pages.compare import choice
 from pages.compare.choice import name
 from pages.compare.fields import BESIDE
 from ui import appearance, widgets
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text, caption, failures_as_messages, say_cut
 from ui.page import Need, View
 from web.engine import engine
 
@@ -206,7 +206,7 @@ def common_words(scene: Scene, encodings: Mapping[str, Encoding]) -> Alignment:
     alignment = align(several if len(several) > 1 else several * 2)
     said = alignment.summary([scene.name(model) for model in (*encodings, *encodings)][: len(alignment.units)])
     if said:
-        st.warning(as_text(said), icon=":material/content_cut:")
+        say_cut(said)
     return alignment
 
 
@@ -221,7 +221,7 @@ def _failures(scene: Scene) -> None:
         st.button("Try again", on_click=lambda: st.session_state.pop(_FAILED, None), icon=":material/refresh:")
     if scene.models and not {scene.chosen[0], scene.chosen[scene.beside - 1]} <= set(scene.models):
         names = scene.name(scene.a), "itself" if scene.a == scene.b else scene.name(scene.b)
-        st.caption(as_text(f"Meanwhile {names[0]} is compared with {names[1]}."))
+        caption(f"Meanwhile {names[0]} is compared with {names[1]}.")
 
 
 def about_models(scene: Scene) -> None:

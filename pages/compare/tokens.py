@@ -9,7 +9,7 @@ from analysis.alignment import fertility, pieces_table
 from model_zoo.types import Encoding, counted
 from pages.compare.scene import Scene, common_words, readings
 from ui import notes, save
-from ui.messages import as_text
+from ui.messages import note, say
 from ui.page import View
 from web.engine import engine
 
@@ -37,11 +37,9 @@ def draw(scene: Scene) -> None:
         save.table("Tokens", lambda: _with_counts(table, names), "compare-tokens")
     with counts:
         for model, encoding in encodings.items():
-            st.markdown(
-                as_text(
-                    f"{scene.name(model)}: {counted(len(encoding), 'token')}, those that frame the text among them, "
-                    f"and {pieces[model]:.2f} pieces per word."
-                )
+            say(
+                f"{scene.name(model)}: {counted(len(encoding), 'token')}, those that frame the text among them, "
+                f"and {pieces[model]:.2f} pieces per word."
             )
             _unknown(model, encoding)
 
@@ -61,12 +59,9 @@ def _unknown(model: str, encoding: Encoding) -> None:
     texts = (encoding.text, encoding.text_pair or "")
     words = [texts[encoding.segment_ids[place]][slice(*encoding.offsets[place])] for place in places]
     more = f" and {len(words) - _MOST_NAMED:,} more" if len(words) > _MOST_NAMED else ""
-    st.info(
-        as_text(
-            f"Not in its vocabulary, read as {vocabulary.tokens[vocabulary.unknown_id]}: "
-            f"{', '.join(words[:_MOST_NAMED])}{more}."
-        ),
-        icon=":material/info:",
+    note(
+        f"Not in its vocabulary, read as {vocabulary.tokens[vocabulary.unknown_id]}: "
+        f"{', '.join(words[:_MOST_NAMED])}{more}."
     )
 
 

@@ -11,7 +11,7 @@ from analysis.probing import TASKS, Settings
 from jobs.study import Key, Probed
 from pages.layers import fields, own_data
 from ui import notes, widgets
-from ui.messages import as_text
+from ui.messages import caption
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +116,8 @@ def _explain_tasks() -> None:
     items = {"sentence": "sentences", "token": "words"}
     rows = [f"| {task.title} | {task.kind}, {items[task.level]} | {task.question} |" for task in TASKS.values()]
     st.markdown("\n".join(["| task | kind, items | question |", "|---|---|---|", *rows]))
-    st.caption(
-        as_text(
-            "The sentences are made by grammars written for this app, so every label is correct by construction; "
-            "labels are balanced, and training and test sentences have different content words where the task allows "
-            "it. Where single words or pairs of words give a label away, the baselines in the results show how far."
-        )
+    caption(
+        "The sentences are made by grammars written for this app, so every label is correct by construction; "
+        "labels are balanced, and training and test sentences have different content words where the task allows "
+        "it. Where single words or pairs of words give a label away, the baselines in the results show how far."
     )

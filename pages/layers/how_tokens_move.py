@@ -47,12 +47,7 @@ def draw(scene: Scene) -> None:
     with st.spinner("Running the model …", show_time=True):
         hidden = engine().encoded_states(model, text)
     tokens = hidden.encoding.tokens
-    if hidden.encoding.n_dropped:
-        st.warning(
-            f"The text was cut: the last {hidden.encoding.n_dropped:,} tokens were left out. "
-            "What you typed is unchanged.",
-            icon=":material/content_cut:",
-        )
+    notes.warn_of_cut(hidden.encoding)
     notes.beyond_training({model: len(tokens)})
     norm = "" if hidden.last_unnormed is None else " The last layer's vectors are taken before the model's final norm."
     moved = movement(hidden.states, measure, last_unnormed=hidden.last_unnormed)

@@ -14,7 +14,7 @@ from analysis.probing.template_trees import template_conllu
 from model_zoo.types import counted
 from pages.layers import fields
 from ui import save, widgets
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text, caption, failures_as_messages
 from ui.own_file import OwnFile
 from web.process import kept
 from web.uploads import File
@@ -143,4 +143,4 @@ def _describe(task: Dataset | StructuralTask) -> None:
         icon=":material/check:",
     )
     for note in dataset.notes:
-        st.caption(as_text(note))
+        caption(note)

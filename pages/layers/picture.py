@@ -15,7 +15,7 @@ from pages.layers.method import meaning
 from pages.layers.scene import Scene
 from ui import figures, notes, save, work
 from ui.appearance import is_dark
-from ui.messages import as_text
+from ui.messages import caption
 from ui.page import View
 from viz.probing import layers_by_tasks
 
@@ -48,15 +48,13 @@ def _picture(found: Sequence[Finished]) -> None:
         vectors.append(f"Vector of a sentence: {_within_sentence(POOLING.labels[settings.pooling])}.")
     if any(result.level == "token" for result in results):
         vectors.append(f"Vector of a word: {_within_sentence(PIECES.labels[settings.pieces])}.")
-    st.caption(
-        as_text(
-            f"{model.id}, revision {model.revision[:14]}, {model.n_layers} layers of width {model.width}. "
-            f"{settings.sentences:,} sentences per task. {' '.join(vectors)} {_seeds(settings)}.{_came_with_app(found)}"
-        )
+    caption(
+        f"{model.id}, revision {model.revision[:14]}, {model.n_layers} layers of width {model.width}. "
+        f"{settings.sentences:,} sentences per task. {' '.join(vectors)} {_seeds(settings)}.{_came_with_app(found)}"
     )
     for one in found:
         for note in one.result.notes:
-            st.caption(as_text(f"{one.title}: {note}"))
+            caption(f"{one.title}: {note}")
     save.table("All results", lambda: table_of(found), "layers")
 
 

@@ -16,7 +16,7 @@ from pages.layers.scene import Scene
 from pages.layers.tables import per_cent, told
 from ui import figures, notes, save, widgets
 from ui.appearance import is_dark
-from ui.messages import as_text
+from ui.messages import as_text, caption
 from ui.page import View
 from viz import structural
 from viz.layout import layer_names
@@ -61,16 +61,14 @@ def _scores(one: FoundTrees) -> None:
     st.markdown(_headline(result))
     st.markdown(_WHAT_IT_SAYS)
     settings = result.settings
-    st.caption(
-        as_text(
-            f"{one.model.id}, revision {one.model.revision[:14]}. {result.n_train:,} sentences train the probe, "
-            f"{result.n_development:,} choose when to stop and the best layer, {result.n_test:,} test it. Rank "
-            f"{result.rank}, seed {settings.seed}. Vector of a word: "
-            f"{'mean of its pieces' if settings.pieces == 'mean' else 'first piece'}."
-        )
+    caption(
+        f"{one.model.id}, revision {one.model.revision[:14]}. {result.n_train:,} sentences train the probe, "
+        f"{result.n_development:,} choose when to stop and the best layer, {result.n_test:,} test it. Rank "
+        f"{result.rank}, seed {settings.seed}. Vector of a word: "
+        f"{'mean of its pieces' if settings.pieces == 'mean' else 'first piece'}."
     )
     for note in result.notes:
-        st.caption(as_text(f"{one.title}: {note}"))
+        caption(f"{one.title}: {note}")
     with st.expander("The numbers", icon=":material/table:"):
         _table(result)
     save.table(

@@ -21,7 +21,7 @@ from training.finetuning.results import Tuned
 from ui import address, browser, save, widgets
 from ui.appearance import PRESENT
 from ui.examples import Example, Examples
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text, caption, failures_as_messages
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 from web.background import desk
 
@@ -84,7 +84,7 @@ def _asked(lesson: Lesson) -> Case:
         if "head" in lesson.controls and case.info.n_heads:
             head = widgets.stepper("head", case.info.n_heads)
         if PRESENT.value:  # where the line of what is asked is hidden
-            st.caption(as_text(" – ".join(filter(None, (text, pair)))))
+            caption(" – ".join(filter(None, (text, pair))))
     return replace(case, token=token, layer=layer, head=head)
 
 

@@ -19,7 +19,7 @@ from pages.learn import fields
 from pages.learn.fields import ANSWERS, FOLLOWED, LESSON, ROOM, SHOWN, STEP
 from pages.learn.live_sessions import Rooms, Shown
 from ui import address, browser
-from ui.messages import as_text, fragment
+from ui.messages import as_text, fragment, say
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT, popover
 from web.process import kept
 from web.settings import settings
@@ -234,7 +234,7 @@ def _room(mine: _Taught) -> None:
     with st.container(key="room code"):
         st.markdown(f"**{mine.code}**")
         if where:
-            st.markdown(as_text(f"{where}?{ROOM.name}={mine.code}"))
+            say(f"{where}?{ROOM.name}={mine.code}")
     st.markdown("Students open this link, or type the code on the page Learn.")
     browser.copy_link({ROOM.name: mine.code}, key="link to the room")
     live(_present)()

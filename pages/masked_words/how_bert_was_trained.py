@@ -13,7 +13,7 @@ from pages.masked_words.scene import Scene
 from ui import token_line, widgets
 from ui.appearance import is_dark
 from ui.field import Field, place, within
-from ui.messages import as_text
+from ui.messages import say
 from ui.page import View
 from viz.corruption import corrupted, legend
 from web.engine import engine
@@ -93,12 +93,10 @@ def _by_hand(scene: Scene, answers: tuple[MaskPrediction, ...]) -> None:
     total = sum(row.exponential for row in rows)
     original = next(row for row in rows if row.is_original)
     ln_p = answer.log_probability or 0
-    st.markdown(
-        as_text(
-            f"The middle column sums to {total:.4f}. P({original.label}) = {original.exponential:.4f} / {total:.4f} = "
-            f"{original.probability:.5f}, so this token costs −ln {original.probability:.5f} = {-ln_p:.3f} nats = "
-            f"{scoring.bits(ln_p):.2f} bits."
-        )
+    say(
+        f"The middle column sums to {total:.4f}. P({original.label}) = {original.exponential:.4f} / {total:.4f} = "
+        f"{original.probability:.5f}, so this token costs −ln {original.probability:.5f} = {-ln_p:.3f} nats = "
+        f"{scoring.bits(ln_p):.2f} bits."
     )
 
 

@@ -64,12 +64,8 @@ def draw(scene: Scene) -> None:
     if not scores:
         return
     notes.beyond_training({scene.model: max(len(score.encoding) for score in scores)}, said=n)
-    if len(scores) == 2 and scores[1].encoding.n_dropped:
-        st.warning(
-            f"B was cut: the model reads at most {len(scores[1].encoding):,} tokens, so the last "
-            f"{scores[1].encoding.n_dropped:,} were left out.",
-            icon=":material/content_cut:",
-        )
+    if len(scores) == 2:
+        notes.warn_of_cut(scores[1].encoding, "B")
     labels = ["A", "B"] if len(scores) == 2 else [""]
     lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
     formula = "−log₂ P(word | those before it)" if scene.causal else "−log₂ P(word | all others)"

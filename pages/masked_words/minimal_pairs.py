@@ -16,7 +16,7 @@ from ui import figures, notes, save, tables, widgets
 from ui.appearance import is_dark
 from ui.batch import Batch, go_on, left_out, offer, say_what_waits
 from ui.field import Field
-from ui.messages import as_text
+from ui.messages import caption, say_cut
 from ui.page import View
 from viz.minimal_pairs import accuracy_bars
 from web import uploads
@@ -76,7 +76,7 @@ def draw(scene: Scene) -> None:
         begin = st.container()
     found = read([(file.data, file.name) for file in files], _MAX_PAIRS)
     for note in found.notes:
-        st.warning(as_text(note), icon=":material/content_cut:")
+        say_cut(note)
     with begin:
         batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows)
     with st.container(key="answer"):
@@ -114,21 +114,18 @@ def _show(batch: Batch[MinimalPair, Judgement]) -> None:
     notes.beyond_training({batch.model: max(result.n_tokens for _, result in judged)})
     n_cut = sum(result.cut for _, result in judged)
     if n_cut:
-        st.warning(
+        say_cut(
             f"In {counted(n_cut, 'pair')} a sentence was cut at the model's limit; only the part that "
-            "was read is compared.",
-            icon=":material/content_cut:",
+            "was read is compared."
         )
     rows = accuracies([pair for pair, _ in judged], [result.good - result.bad for _, result in judged])
     whole = rows[0]
     figures.show(accuracy_bars(rows, dark=is_dark()), "minimal pairs", "minimal-pairs")
     ties = f", {whole.n_ties:,} of them tied and counted as half" if whole.n_ties else ""
     st.metric("Right one preferred", f"{whole.accuracy:.1%}")
-    st.caption(
-        as_text(
-            f"By {batch.model}, over {counted(whole.n, 'pair')}{ties}. 95% interval: "
-            f"{whole.low:.0%} to {whole.high:.0%}; guessing is right half the time."
-        )
+    caption(
+        f"By {batch.model}, over {counted(whole.n, 'pair')}{ties}. 95% interval: "
+        f"{whole.low:.0%} to {whole.high:.0%}; guessing is right half the time."
     )
     st.dataframe(
         _table(rows),

@@ -16,7 +16,7 @@ from pages.masked_words.scene import Scene
 from ui import address, figures, save, widgets
 from ui.appearance import is_dark
 from ui.field import Field, places, within
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text, caption, failures_as_messages, say
 from ui.page import View, lacking
 from ui.widgets import TEXT
 from viz.predictions import percent, predictions
@@ -105,9 +105,7 @@ def _what_comes_next(scene: Scene) -> None:
         figures.show(figure, "next tokens", "next-token")
     with beside:
         best = answer.best[0]
-        st.markdown(
-            as_text(f"After the text the model puts “{readable(best.token)}” first with {percent(best.probability)}.")
-        )
+        say(f"After the text the model puts “{readable(best.token)}” first with {percent(best.probability)}.")
         with widgets.controls("answers"):
             st.number_input("Guesses", **TOP_K.bound, width=210)
             save.table("Predictions", lambda: _table(scene, [answer]), "predictions")
@@ -134,11 +132,11 @@ def _bars(scene: Scene, answer: MaskPrediction) -> None:
 
 def _in_words(scene: Scene, answer: MaskPrediction) -> None:
     """The best answer in a sentence, how good the original was, and any answer to be put into the sentence."""
-    st.markdown(as_text(scene.sentence(answer)))
+    say(scene.sentence(answer))
     if answer.original is not None and answer.log_probability is not None:
         p, bits = f"{answer.original.probability:.2%}", f"{scoring.bits(answer.log_probability):.1f}"
         word = f"“{answer.original.token}” (in its own colour)"
-        st.caption(as_text(f"{word}: rank {answer.rank:,}, probability {p}, surprisal {bits} bits"))
+        caption(f"{word}: rank {answer.rank:,}, probability {p}, surprisal {bits} bits")
     choice = f"put {answer.position}"
     st.selectbox(
         "Put into the sentence",

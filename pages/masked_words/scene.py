@@ -13,7 +13,7 @@ from pages.masked_words.examples import EXAMPLES
 from pages.masked_words.fields import MASKS, WORDS
 from ui import address, mask_strip, notes, widgets
 from ui.mask_strip import MaskedText
-from ui.messages import as_text
+from ui.messages import as_text, note
 from ui.page import Need, View
 from ui.widgets import TEXT
 from viz.predictions import percent
@@ -110,12 +110,7 @@ def _hide(info: ModelInfo, text: str) -> Scene:
 
 
 def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:
-    if encoding.n_dropped:
-        st.warning(
-            f"The text was cut: the model reads at most {len(encoding)} tokens, so the last {encoding.n_dropped:,} "
-            "were left out, with any mask among them. What you typed is unchanged; shorten it to see all of it.",
-            icon=":material/content_cut:",
-        )
+    notes.warn_of_cut(encoding, masks=True)
     own = vocabulary.mask_token
     foreign = next((mask for mask in ("<mask>", "<extra_id_0>") if mask in typed and mask != own), None)
     if foreign is not None and own is not None:
@@ -124,7 +119,7 @@ def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:
             icon=":material/edit:",
         )
     if own not in (None, "[MASK]") and "[MASK]" in typed:
-        st.info(as_text(f"[MASK] was read as {own}, this model's mask."), icon=":material/info:")
+        note(f"[MASK] was read as {own}, this model's mask.")
     if vocabulary.unknown_id in encoding.ids:
         unknown = [
             encoding.text[slice(*span)]
@@ -132,4 +127,4 @@ def _warn(encoding: Encoding, vocabulary: Vocabulary, typed: str) -> None:
             if token == vocabulary.unknown_id
         ]
         read_as = vocabulary.tokens[vocabulary.unknown_id or 0]
-        st.info(as_text(f"Not in the vocabulary, read as {read_as}: {', '.join(unknown[:5])}."), icon=":material/info:")
+        note(f"Not in the vocabulary, read as {read_as}: {', '.join(unknown[:5])}.")

@@ -14,7 +14,7 @@ from pages.masked_words.fields import REPLACE, REPLACEMENT
 from pages.masked_words.scene import Scene
 from ui import figures, notes, widgets
 from ui.appearance import is_dark
-from ui.messages import as_text, told_apart
+from ui.messages import ask_for, say, told_apart
 from ui.page import View, lacking
 from viz.shifts import shifts
 from web.engine import engine
@@ -33,7 +33,7 @@ def draw(scene: Scene) -> None:
         unit, other = _ask(units)
     if not other.strip():
         with st.container(key="answer"):
-            st.info("Type a word to put in its place.", icon=":material/edit:")
+            ask_for("Type a word to put in its place.")
         return
     encoding = scene.encoding
     start, end = encoding.offsets[unit.start][0], encoding.offsets[unit.stop - 1][1]
@@ -54,7 +54,7 @@ def draw(scene: Scene) -> None:
                 figures.show(figure, f"shifts {number}", "what-if")
                 for name, side in zip(("before", "after"), answers, strict=True):
                     best = " · ".join(f"{e.token} {e.probability:.0%}" for e in side[number].best)
-                    st.markdown(as_text(f"{name}: {best}"))
+                    say(f"{name}: {best}")
     st.caption(
         "The largest changes in ln P among the 50 best predictions before and after; 0.69 is a factor of 2. Below each "
         "picture are the five best predictions before and after."

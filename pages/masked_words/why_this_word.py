@@ -21,7 +21,7 @@ from ui import figures, long_text, save, token_line, widgets
 from ui.appearance import is_dark
 from ui.field import Field, one_of
 from ui.mask_strip import one_mask
-from ui.messages import as_text
+from ui.messages import as_text, say
 from ui.page import View, lacking
 from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent
@@ -55,7 +55,7 @@ def draw(scene: Scene) -> None:
         under = {answer.position: f"{name} {percent(followed.probability)}"}
         line = erased_sentence(scene.units, effects, scene.masks, under, dark=is_dark())
         token_line.draw([line], key="why")
-        st.markdown(as_text(_said(largest, followed, best)))
+        say(_said(largest, followed, best))
         if two:
             widgets.choice("Follow", FOLLOWED)
         st.caption(

@@ -15,7 +15,7 @@ from ui import figures, notes, save, tables, widgets
 from ui.appearance import is_dark
 from ui.batch import Batch, go_on, left_out, offer, say_what_waits
 from ui.field import Field
-from ui.messages import as_text
+from ui.messages import caption, note, say_cut
 from ui.page import View
 from viz.calibration import calibration
 from web import uploads
@@ -61,7 +61,7 @@ def draw(scene: Scene) -> None:
     else:
         text, remarks = files.decoded(file.data, file.name)
         for remark in remarks:
-            st.info(as_text(remark), icon=":material/info:")
+            note(remark)
     found = pairs.read(text, file.name)
 
     labels = found.labels or [None] * len(found.rows)
@@ -73,7 +73,7 @@ def draw(scene: Scene) -> None:
         f"{counted(found.n_beyond, 'row')} beyond the first {pairs.MAX_PAIRS:,}" if found.n_beyond else "",
     ]
     if any(dropped):
-        st.warning(f"Left out: {' and '.join(part for part in dropped if part)}.", icon=":material/content_cut:")
+        say_cut(f"Left out: {' and '.join(part for part in dropped if part)}.")
     with st.container(key="answer"):
         if batch is None:
             table = pd.DataFrame(rows, columns=["a", "b", "label"])
@@ -94,7 +94,7 @@ def _show(batch: Batch[Row, Judgement]) -> None:
     say_what_waits(batch)
     judged = [(row, result) for row, result in zip(batch.rows, batch.results, strict=True) if result is not None]
     notes.beyond_training({batch.model: max((result.n_tokens for _, result in judged), default=0)})
-    st.caption(as_text(f"Judged by {batch.model}."))
+    caption(f"Judged by {batch.model}.")
     if any(result.in_order for _, result in judged):
         st.info(WHAT_SOP_IS, icon=":material/info:")
     table = pd.DataFrame(

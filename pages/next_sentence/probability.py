@@ -10,6 +10,7 @@ from model_zoo.types import SentenceScore
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
 from ui import notes, save, widgets
 from ui.field import Field, within
+from ui.messages import note
 from ui.page import View
 from web.engine import engine
 
@@ -25,19 +26,12 @@ def draw(scene: Scene) -> None:
     with st.spinner("Running the model …", show_time=True):
         score = engine().next_sentence(model, a, b)
         others = dict(engine().iter_next_sentences(model, pairs))
-    if score.encoding.n_dropped:
-        st.warning(
-            f"The pair was cut: {score.encoding.n_dropped:,} tokens were left out, from the longer sentence first.",
-            icon=":material/content_cut:",
-        )
+    notes.warn_of_cut(score.encoding, "The pair")
     notes.beyond_training({model: max(len(one.encoding) for one in (score, *others.values()))})
     if score.kind == "SOP":
         st.info(WHAT_SOP_IS, icon=":material/info:")
     if a.strip() == b.strip():
-        st.info(
-            "A and B are the same. The question is meant for two different sentences, so the number says little.",
-            icon=":material/info:",
-        )
+        note("A and B are the same. The question is meant for two different sentences, so the number says little.")
     name = "A, B in order" if score.kind == "SOP" else "B follows A"
     in_place_of_b = [others[place].p_next for place in range(1, len(drawn) + 1)]
     st.markdown(_verdict(score, in_place_of_b))

@@ -13,6 +13,7 @@ from pages.train.scene import Scene
 from training.finetuning.results import Tuned
 from ui import widgets
 from ui.field import Field, number
+from ui.messages import ask_for
 from ui.page import View
 from ui.tuned import short_name
 from web.background import desk
@@ -47,10 +48,7 @@ def draw(scene: Scene) -> None:
         candidates = _candidates(scene, student)
         side_by_side.button(Distilling, "Train teacher and students", candidates, key="distil")
     if scene.data is not None and scene.data.kind != "classification":
-        st.info(
-            "Choose data with labels for texts or pairs: a teacher’s probabilities are learnt there.",
-            icon=":material/edit:",
-        )
+        ask_for("Choose data with labels for texts or pairs: a teacher’s probabilities are learnt there.")
     job = side_by_side.current(Distilling, candidates)
     if job is None:
         side_by_side.to_come(

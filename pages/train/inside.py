@@ -19,7 +19,7 @@ from training.finetuning.data import Item
 from training.finetuning.results import Tuned
 from ui import address, figures, notes, save, widgets
 from ui.field import Field, count, optional
-from ui.messages import as_text, failures_as_messages
+from ui.messages import caption, failures_as_messages, note
 from ui.page import View
 from ui.widgets import page_link
 from viz import compare
@@ -49,10 +49,7 @@ def draw(scene: Scene) -> None:
         if engine().info(found.base).n_heads:
             _heads(found, dark=scene.dark)
         else:
-            st.info(
-                "This model has no attention, so there are no heads to compare. What changed shows in its layers.",
-                icon=":material/info:",
-            )
+            note("This model has no attention, so there are no heads to compare. What changed shows in its layers.")
     with failures_as_messages():
         _layers(found, dark=scene.dark)
 
@@ -71,9 +68,7 @@ def _heads(found: Tuned, *, dark: bool) -> None:
     ranked = most_changed(change)
     layer, head = _choose(before, ranked)
     if not TEXT.value.strip():
-        st.caption(
-            as_text(f"On “{text}”" + (f" and “{pair[:120]}”" if pair else "") + ", the first of the test split.")
-        )
+        caption(f"On “{text}”" + (f" and “{pair[:120]}”" if pair else "") + ", the first of the test split.")
     _maps(found, before, after, layer, head)
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -247,10 +242,9 @@ def _layers(found: Tuned, *, dark: bool) -> None:
             "rotation, shift and scale."
         )
         if n_tokens <= 2 * before.width:
-            st.info(
+            note(
                 f"The vectors are {before.width} numbers wide. With fewer than about {2 * before.width:,} tokens, all "
-                "layers look more alike than they are.",
-                icon=":material/info:",
+                "layers look more alike than they are."
             )
         table = pd.DataFrame({"layer": range(len(values)), "cka": values.tolist()})
         save.table("CKA by layer", lambda: table, "cka-before-and-after")

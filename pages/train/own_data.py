@@ -14,7 +14,7 @@ from training.finetuning import readers
 from training.finetuning.data import SPLITS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
 from ui import widgets
 from ui.field import Field, one_of
-from ui.messages import as_text, failures_as_messages
+from ui.messages import as_text, caption, failures_as_messages
 from ui.own_file import OwnFile
 from web.process import kept
 from web.uploads import File
@@ -91,7 +91,7 @@ def _describe(data: Data) -> None:
         icon=":material/check:",
     )
     for said in (_holds([item for split in SPLITS for item in data.split(split)]), *data.notes):
-        st.caption(as_text(said))
+        caption(said)
 
 
 def _holds(items: list[Item]) -> str:

@@ -10,6 +10,7 @@ from pages.train.scene import Scene
 from training.finetuning.data import OUTSIDE, Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Tuned
 from ui import figures, save
+from ui.messages import ask_for
 from ui.page import View
 from viz.learning_plane import learning_plane
 from viz.palette import MOST_COLOURS
@@ -19,7 +20,7 @@ def draw(scene: Scene) -> None:
     found = scene.tuned[0]
     n = len(found.first_vectors[0].vectors) if found.first_vectors else 0
     if len(found.first_vectors) < 2 or n < 2:
-        st.info("This takes at least one whole epoch and two texts of the development split.", icon=":material/edit:")
+        ask_for("This takes at least one whole epoch and two texts of the development split.")
         return
     items = found.data.dev[:n]
     path = path_in_the_plane([each.vectors for each in found.first_vectors])

@@ -12,7 +12,7 @@ from pages.train import side_by_side
 from pages.train.scene import Scene
 from ui import notes, tuned, widgets
 from ui.field import SWITCH, Codec, Field, one_of, within
-from ui.messages import numbered
+from ui.messages import ask_for, numbered
 from ui.page import View
 from ui.precomputed import EMBEDDED
 from ui.tuned import short_name
@@ -50,7 +50,7 @@ def draw(scene: Scene) -> None:
         candidates = _candidates(scene, models)
         side_by_side.button(Race, "Race", candidates, key="race")
     if scene.data is None:
-        st.info("Bring your own data first, or choose a built-in set.", icon=":material/edit:")
+        ask_for("Bring your own data first, or choose a built-in set.")
     job = side_by_side.current(Race, candidates)
     if job is None:
         side_by_side.to_come(

@@ -16,7 +16,7 @@ from training.finetuning.scores import MEASURES
 from training.finetuning.seeds import scores_of_seeds
 from training.finetuning.settings import Settings
 from ui import work
-from ui.messages import as_text, enumerated
+from ui.messages import as_text, caption, enumerated
 from web.background import desk
 from web.engine import engine
 
@@ -148,4 +148,4 @@ def _standing(job: Training) -> None:
             continue
         step = run.steps[-1]
         total = f" of {run.begun.n_steps:,}" if run.begun is not None and run.begun.n_steps else ""
-        st.caption(as_text(f"Step {step.step:,}{total}: loss {step.loss:.3f}, learning rate {step.learning_rate:.2g}."))
+        caption(f"Step {step.step:,}{total}: loss {step.loss:.3f}, learning rate {step.learning_rate:.2g}.")

@@ -14,6 +14,7 @@ from pages.train import side_by_side
 from pages.train.scene import Scene
 from training.finetuning.scores import MEASURES
 from ui import figures, widgets
+from ui.messages import ask_for
 from ui.page import View
 from ui.tuned import short_name
 from viz.training_curves import Point, by_examples
@@ -32,10 +33,9 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         side_by_side.button(Scratch, f"Train {len(candidates)} times", candidates, key="scratch")
     if tuned.is_id(scene.model):
-        st.info(
+        ask_for(
             "This model has learnt more than its pretraining: it was trained on a task here. Choose the model it was "
-            "made of.",
-            icon=":material/edit:",
+            "made of."
         )
     job = side_by_side.current(Scratch, candidates)
     if job is None:

@@ -14,7 +14,7 @@ from pages.train import curves, running
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
 from ui import figures, save, work
-from ui.messages import as_text
+from ui.messages import as_text, caption
 from viz.race import Entry, against
 from viz.training_curves import Over
 from web.background import desk
@@ -53,7 +53,7 @@ def encoders() -> list[str]:
 def to_come(said: str) -> None:
     """In the place of the results: what the button will do."""
     with st.container(key="answer"):
-        st.caption(as_text(said))
+        caption(said)
 
 
 def draw_curves(job: Tuning, key: str, *, over: Over, dark: bool) -> None:

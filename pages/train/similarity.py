@@ -31,7 +31,7 @@ from training.finetuning.data import Scored, Split
 from training.finetuning.sets import SETS
 from ui import figures, save, widgets
 from ui.field import SWITCH, Field, one_of, optional, within
-from ui.messages import as_text
+from ui.messages import as_text, ask_for, note, say_cut
 from ui.page import View
 from viz import sentences as pictures
 from viz.layout import clipped
@@ -99,7 +99,7 @@ def draw(scene: Scene) -> None:
     lines = _lines(typed)
     query = _query() if shown == "search" else ""
     if len(lines) < 2:
-        st.info("Type at least two sentences, one a line.", icon=":material/edit:")
+        ask_for("Type at least two sentences, one a line.")
         return
     with st.spinner("Running the model …", show_time=True):
         read = _read(model, lines)
@@ -167,7 +167,7 @@ def _lines(typed: str) -> list[str]:
     widgets.short_enough(typed, "The list of sentences")
     found = [line.strip() for line in files.lines(typed) if line.strip()]
     if len(found) > MOST:
-        st.info(f"The first {MOST} of {len(found):,} sentences are shown.", icon=":material/info:")
+        note(f"The first {MOST} of {len(found):,} sentences are shown.")
     return found[:MOST]
 
 
@@ -201,10 +201,9 @@ def _cut(read: SentenceVectors, asked: SentenceVectors | None) -> None:
     if asked is not None and any(asked.n_dropped):
         which.insert(0, "what you search for")
     if which:
-        st.warning(
+        say_cut(
             f"Longer than the model reads: {', '.join(which[:5])}{' …' if len(which) > 5 else ''}. The end was left "
-            "out. What you typed is unchanged.",
-            icon=":material/content_cut:",
+            "out. What you typed is unchanged."
         )
 
 

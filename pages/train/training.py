@@ -16,7 +16,7 @@ from pages.train.scene import Scene
 from training.finetuning.folder import copy, learnt
 from training.finetuning.scores import MEASURES
 from ui import figures, save
-from ui.messages import as_text
+from ui.messages import as_text, ask_for
 from ui.page import View
 from ui.widgets import page_link
 from web.engine import engine
@@ -38,7 +38,7 @@ def draw(scene: Scene) -> None:
         elif scene.data is not None:
             examples.draw(scene.data.first(scene.settings.examples, scene.settings.seed), scene.built_in)
         else:
-            st.info("Bring data to learn from, under “Your own data”, or choose a set.", icon=":material/edit:")
+            ask_for("Bring data to learn from, under “Your own data”, or choose a set.")
         return
     runs = training.runs
     names = [_name(run) for run in runs]

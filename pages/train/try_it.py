@@ -14,9 +14,9 @@ from training.finetuning.data import HIGHEST_SCORE
 from training.finetuning.entities import entities_of, first_pieces, types_of
 from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords
-from ui import figures, save, token_line, tuned, widgets
+from ui import figures, notes, save, token_line, tuned, widgets
 from ui.field import Field
-from ui.messages import as_text
+from ui.messages import as_text, ask_for, caption
 from ui.page import View, lacking
 from viz import outcome
 from viz.layout import clipped
@@ -50,17 +50,17 @@ def draw(scene: Scene) -> None:
     assert kind is not None
     text, pair = _ask(scene, kind)
     if not text.strip():
-        st.info(f"Type a {_FIRST[kind].lower()}, or take an example.", icon=":material/edit:")
+        ask_for(f"Type a {_FIRST[kind].lower()}, or take an example.")
         return
     if pair is None and _paired(scene, kind):
-        st.info(f"Type a {_SECOND[kind].lower()}, too.", icon=":material/edit:")
+        ask_for(f"Type a {_SECOND[kind].lower()}, too.")
         return
     (found,) = engine().ask(Predict(model, ((text, pair),)))
     encoding = engine().encode(model, text, pair)
-    _cut(encoding)
+    notes.warn_of_cut(encoding)
     with st.container(key="answer"):
         _show(found, encoding, engine().info(model), dark=scene.dark)
-        st.caption(as_text(f"The model that answers: {tuned.name(model) or model}."))
+        caption(f"The model that answers: {tuned.name(model) or model}.")
 
 
 def _ask(scene: Scene, kind: TunedFor) -> tuple[str, str | None]:
@@ -97,15 +97,6 @@ def _paired(scene: Scene, kind: TunedFor) -> bool | None:
     if kind != "classification":
         return kind != "tagging"
     return any(item.pair is not None for item in scene.last.data.train) if scene.last else None
-
-
-def _cut(encoding: Encoding) -> None:
-    if encoding.n_dropped:
-        st.warning(
-            f"The text was cut: the model reads at most {len(encoding):,} tokens, and {encoding.n_dropped:,} were left "
-            "out. What you typed is unchanged; shorten it to have all of it read.",
-            icon=":material/content_cut:",
-        )
 
 
 def _show(found: Prediction, encoding: Encoding, info: ModelInfo, *, dark: bool) -> None:

@@ -145,7 +145,7 @@ def test_a_text_cut_by_the_page_is_not_laid_to_the_model(
     """T5 has no limit of its own."""
     app = open_page(PAGE, model=str(checkpoint("t5")), view="neuron")
     app.text_area(key="text").set_value("cat " * 1100).run()
-    assert "at most 1024 tokens on this page" in said(app)
+    assert "at most 1,024 tokens on this page" in said(app)
 
 
 def test_a_model_with_fewer_layers_in_its_decoder(

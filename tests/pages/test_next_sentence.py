@@ -101,7 +101,7 @@ def test_a_view_of_two_sentences_asks_for_the_second(view: str, open_page: Open)
     (A, " ", "Type a sentence B"),
     (A, A, "A and B are the same"),
     ("word " * 900, B, "The pair was cut"),
-    ("word " * 900, "other " * 600, "from the longer sentence first"),
+    ("word " * 900, "other " * 600, "from the longer text first"),
 ])  # fmt: skip
 def test_odd_pairs_get_a_sentence(text: str, pair: str, message: str, open_page: Open) -> None:
     app = open_page(PAGE)
