@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
+
+from model_zoo.types import DoubleArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,6 @@ def softened(logits: Sequence[float], temperature: float) -> tuple[float, ...]:
     """
     if temperature <= 0:
         raise ValueError(f"a temperature is above 0, not {temperature}")
-    exact: npt.NDArray[np.float64] = np.array(logits, dtype=np.float64) / temperature
+    exact: DoubleArray = np.array(logits, dtype=np.float64) / temperature
     powers = np.exp(exact - exact.max())
     return tuple((powers / powers.sum()).tolist())

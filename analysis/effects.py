@@ -6,11 +6,9 @@ import math
 from typing import Final, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from model_zoo.types import Effects, Reading
+from model_zoo.types import DoubleArray, Effects, Reading
 
-Array = npt.NDArray[np.float64]
 By = Literal["bits", "probability", "difference", "divergence"]
 """By what a run is measured: log₂ P and P of the answer, its logit less that of its foil, and
 KL(untouched ‖ changed) in bits.
@@ -33,7 +31,7 @@ def measured(reading: Reading, by: By) -> float:
             return reading.divergence / math.log(2)
 
 
-def lost(effects: Effects, by: By) -> Array:
+def lost(effects: Effects, by: By) -> DoubleArray:
     """What the answer loses in each changed run, before less after, (changes,): above 0 where what was changed supports
     it, below where it opposes it; of a divergence, which has no sign, all of it.
     """
@@ -41,7 +39,7 @@ def lost(effects: Effects, by: By) -> Array:
     return after if by == "divergence" else measured(effects.untouched, by) - after
 
 
-def recovered(effects: Effects, by: By) -> Array:
+def recovered(effects: Effects, by: By) -> DoubleArray:
     """How far each patched run has come from the untouched run to that of the other text, (changes,): 0 is not at all,
     1 is all of the way (Wang et al. 2023). nan where the two runs do not differ by this measure.
     """

@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis.words import Unit
-from model_zoo.types import Attribution, FloatArray
+from model_zoo.types import Attribution, DoubleArray, FloatArray
 
-Array = npt.NDArray[np.float64]
 Way = Literal["deletion", "insertion"]
 
 _RESAMPLES: Final = 2000
 _SEED: Final = 20
 
 
-def by_word(attribution: Attribution, units: Sequence[Unit]) -> Array:
+def by_word(attribution: Attribution, units: Sequence[Unit]) -> DoubleArray:
     """A number a word, (words,): the sum over its tokens."""
     scores: FloatArray = attribution.scores
     return np.array([float(scores[unit.start : unit.stop].sum()) for unit in units])
@@ -35,17 +33,17 @@ def ranked_words(units: Sequence[Unit]) -> tuple[int, ...]:
     return tuple(place for place, unit in enumerate(units) if any(map(str.isalnum, unit.label)))
 
 
-def nearness(words: Sequence[Unit], position: int) -> Array:
+def nearness(words: Sequence[Unit], position: int) -> DoubleArray:
     """Minus the distance in words from the token at ``position``, which is in none of them, (words,): −1 for those next
     to it.
     """
     n_before = sum(word.stop <= position for word in words)
     places = np.arange(len(words), dtype=np.float64)
-    found: Array = -np.abs(places - n_before + (places >= n_before))
+    found: DoubleArray = -np.abs(places - n_before + (places >= n_before))
     return found
 
 
-def order(scores: Sequence[float] | Array) -> tuple[int, ...]:
+def order(scores: Sequence[float] | DoubleArray) -> tuple[int, ...]:
     """The places of words, the highest score first; of equal ones the earlier first."""
     return tuple(int(place) for place in np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable"))
 
@@ -58,16 +56,16 @@ def steps(ranked: Sequence[int], way: Way) -> list[tuple[int, ...]]:
     return [tuple(sorted(ranked[k:])) for k in range(n + 1)]
 
 
-def curve(ranked: Sequence[int], way: Way, probabilities: Mapping[tuple[int, ...], float]) -> Array:
+def curve(ranked: Sequence[int], way: Way, probabilities: Mapping[tuple[int, ...], float]) -> DoubleArray:
     """P of the answer at each step as a share of that of the whole text, (words + 1,). ``probabilities`` are by the
     words that are hidden.
     """
     whole = probabilities[()]
-    found: Array = np.array([probabilities[hidden] / whole for hidden in steps(ranked, way)])
+    found: DoubleArray = np.array([probabilities[hidden] / whole for hidden in steps(ranked, way)])
     return found
 
 
-def area(values: Array) -> float:
+def area(values: DoubleArray) -> float:
     """The area under a curve over the share of words, by the trapezoidal rule: its mean height. Of deletion a low one
     is good, of insertion a high one.
     """
@@ -89,7 +87,7 @@ def random_orders(n_words: int, n: int, seed: int = _SEED) -> list[tuple[int, ..
     return [tuple(int(place) for place in rng.permutation(n_words)) for _ in range(n)]
 
 
-def kendall(scores: Sequence[Array]) -> Array:
+def kendall(scores: Sequence[DoubleArray]) -> DoubleArray:
     """Kendall's τ_b between every two rankings (rankings, rankings); nan where one of them ranks nothing."""
     from scipy.stats import kendalltau  # slow to import, and most views do without
 
@@ -128,7 +126,7 @@ class Area:
     n: int
 
 
-def mean(values: Sequence[float] | Array) -> Mean:
+def mean(values: Sequence[float] | DoubleArray) -> Mean:
     """Raises ValueError where there is no value."""
     if not len(values):
         raise ValueError("there is no value to take the mean of")

@@ -15,7 +15,7 @@ import pandas as pd
 from analysis.head_measures import Measured
 from analysis.heads import HeadTable
 from analysis.words import Unit, merge, word_units
-from model_zoo.types import AttentionRun, Encoding
+from model_zoo.types import AttentionRun, BoolArray, Encoding, FloatArray, IntArray
 
 _LOOKED_THROUGH = 24  # tokens; a pair worth seeing stands at the beginning of a long text, where one sees it
 
@@ -29,8 +29,8 @@ class Ranking:
     nothing to measure it on.
     """
 
-    layer: npt.NDArray[np.int64] = field(repr=False)
-    head: npt.NDArray[np.int64] = field(repr=False)
+    layer: IntArray = field(repr=False)
+    head: IntArray = field(repr=False)
     share: Measured
     even: Measured
 
@@ -42,16 +42,16 @@ class Ranking:
         """Whether there is anything to look at: a place that exists, and that some head may see."""
         return bool((np.nan_to_num(self.even) > 0).any())
 
-    def best(self, n: int) -> npt.NDArray[np.int64]:
+    def best(self, n: int) -> IntArray:
         """The places of the n heads with the largest shares, largest first; of equal ones the earlier first."""
-        order: npt.NDArray[np.int64] = np.argsort(-np.nan_to_num(self.share, nan=-1), kind="stable")[:n]
+        order: IntArray = np.argsort(-np.nan_to_num(self.share, nan=-1), kind="stable")[:n]
         return order
 
     def above(self, share: float) -> int:
         """How many heads give more than this."""
         return int((self.share > share).sum())
 
-    def by_layer(self) -> npt.NDArray[np.float32]:
+    def by_layer(self) -> FloatArray:
         """The shares as float32 (layers, heads of the widest layer); nan for heads that a layer does not have."""
         found = np.full((self.layer.max() + 1, self.head.max() + 1), np.nan, dtype=np.float32)
         found[self.layer, self.head] = self.share
@@ -133,7 +133,7 @@ def _beginning(encoding: Encoding) -> tuple[Unit, ...]:
     return tuple(unit for unit in units if unit.stop <= _LOOKED_THROUGH) or units[:1]
 
 
-def _are_words(units: tuple[Unit, ...]) -> npt.NDArray[np.bool_]:
+def _are_words(units: tuple[Unit, ...]) -> BoolArray:
     """Tells which tokens are written with letters or digits; punctuation and special tokens are not."""
     return np.array([not unit.special and any(map(str.isalnum, unit.label)) for unit in units])
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.words import word_units
-from model_zoo.types import Encoding, FloatArray
+from model_zoo.types import BoolArray, DoubleArray, Encoding, FloatArray, IntArray
 
-Measured = npt.NDArray[np.float64]
+Measured = DoubleArray
 
 # Mean and standard deviation of the spread of a query's weights by chance, by the number of keys: the larger of
 # the two kinds that ``heads.FALSE_ALARMS`` names, from 20,000 draws per number (4,000 from 100 keys on).
@@ -88,9 +88,7 @@ class Totals:
         """The totals of a layer before its first text."""
         return cls(np.zeros((n_heads + 1, len(MEASURE_NAMES))), np.zeros(len(MEASURE_NAMES)), np.zeros(2))
 
-    def add(
-        self, maps: FloatArray, targets: npt.NDArray[np.bool_], queries: npt.NDArray[np.int64], *, one_text: bool
-    ) -> None:
+    def add(self, maps: FloatArray, targets: BoolArray, queries: IntArray, *, one_text: bool) -> None:
         """Add one text: maps (heads, n, m), targets (shares, n, m), indices of the queries that count, and whether
         queries and keys are the same tokens.
         """
@@ -103,7 +101,7 @@ class Totals:
         entropy = _entropy(weights)  # (heads + 1, q)
         choice = n_visible > 1
         distance = np.abs(queries[:, None] - np.arange(maps.shape[-1]))
-        of_measure: dict[str, tuple[Measured, npt.NDArray[np.bool_]]] = {
+        of_measure: dict[str, tuple[Measured, BoolArray]] = {
             "entropy": (entropy, n_visible > 0),
             "relative_entropy": (entropy / np.log2(np.maximum(n_visible, 2)), choice),
             "spread": ((np.exp2(entropy) - 1) / np.maximum(n_visible - 1, 1), choice),
@@ -143,7 +141,7 @@ def _entropy(weights: npt.NDArray[np.floating]) -> Measured:
     return bits
 
 
-def counted_keys(queries: Encoding, keys: Encoding, rarity: Sequence[float] | None) -> npt.NDArray[np.bool_]:
+def counted_keys(queries: Encoding, keys: Encoding, rarity: Sequence[float] | None) -> BoolArray:
     """For every share of ``SHARES`` which keys of which query count towards it: bool (shares, n, m)."""
     one_text = keys is queries  # else places and sentences of the two sides have nothing to do with each other
     shape = len(queries), len(keys)
@@ -161,7 +159,7 @@ def counted_keys(queries: Encoding, keys: Encoding, rarity: Sequence[float] | No
     same_unit = (query_word[:, None] == key_word) & one_text
     same_segment = np.array(queries.segment_ids)[:, None] == segment
     two_sentences = one_text and len(set(segment[~special])) > 1
-    of_share: dict[str, npt.NDArray[np.bool_]] = {
+    of_share: dict[str, BoolArray] = {
         "first": first[None] & ~itself,
         "separator": (special & ~first)[None] & ~itself,
         "delimiter": (special | first)[None] & ~itself,
@@ -203,7 +201,7 @@ def special_names(encoding: Encoding) -> dict[str, str]:
     return names
 
 
-def _words(encoding: Encoding, numbers: dict[str, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _words(encoding: Encoding, numbers: dict[str, int]) -> tuple[IntArray, IntArray]:
     """For every token the number of its word as it is written, ignoring case, and the place of its word in the text.
     ``numbers`` holds those given so far.
     """

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from analysis.head_measures import MEASURE_NAMES, SHARES, Measured, Measures, Totals, counted_keys, mean_measures
 from model_zoo.errors import InvalidInput
-from model_zoo.types import AttentionRun
+from model_zoo.types import AttentionRun, IntArray
 
 MIXED = "mixed"
 
@@ -149,8 +148,8 @@ class HeadTable:
     ``n_texts`` texts were measured.
     """
 
-    layer: npt.NDArray[np.int64] = field(repr=False)
-    head: npt.NDArray[np.int64] = field(repr=False)
+    layer: IntArray = field(repr=False)
+    head: IntArray = field(repr=False)
     labels: tuple[str, ...] = field(repr=False)
     scores: Measured
     rule_scores: Measured

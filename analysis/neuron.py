@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray, softmax
+from model_zoo.types import BoolArray, FloatArray, softmax
 
 # Additive masks write the lowest number of their format instead of -inf; float16's is -65504.
 _MASKED_BELOW: Final = -1e4
@@ -33,7 +32,7 @@ class QueryNumbers:
     sums: FloatArray = field(repr=False)
     bias: FloatArray = field(repr=False)
     scores: FloatArray = field(repr=False)
-    masked: npt.NDArray[np.bool_] = field(repr=False)
+    masked: BoolArray = field(repr=False)
     weights: FloatArray = field(repr=False)
 
     @property

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis.intervals import interval, left_out
 from analysis.probing.features import Pooling, classifier_place, pooled
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Encoding, FloatArray, HiddenStates
+from model_zoo.types import DoubleArray, Encoding, FloatArray, HiddenStates
 
 POOLINGS: tuple[Pooling, ...] = ("cls", "mean", "max")
 _ROUNDING = 1e-5
@@ -178,7 +177,7 @@ def measure(
     return Measured(shared, tuple(every))
 
 
-def agreement(told: FloatArray, scores: Sequence[float], groups: Sequence[str]) -> npt.NDArray[np.float64]:
+def agreement(told: FloatArray, scores: Sequence[float], groups: Sequence[str]) -> DoubleArray:
     """Spearman's ρ of each row of cosines (rows, pairs) with the scores, and the ends of its 95% interval over the
     groups of pairs: (rows, 3). NaN where either does not vary.
     """
@@ -194,7 +193,7 @@ def agreement(told: FloatArray, scores: Sequence[float], groups: Sequence[str]) 
     )
 
 
-def _spearman(told: FloatArray, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _spearman(told: FloatArray, scores: DoubleArray) -> DoubleArray:
     """Pearson's correlation of ranks, those of ties the mean of theirs; (rows,), NaN where nothing varies."""
     from scipy.stats import rankdata
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from model_zoo.types import DoubleArray
 
 BASE = 10_000.0
 
 
-def sinusoids(n: int, width: int) -> Array:
+def sinusoids(n: int, width: int) -> DoubleArray:
     """PE (n, width): PE(pos, 2i) = sin(pos / 10000^(2i / width)), PE(pos, 2i + 1) = cos of the same."""
     angles = np.arange(n)[:, None] * frequencies(width)[None]
     found = np.empty((n, 2 * angles.shape[1]))
@@ -18,13 +18,13 @@ def sinusoids(n: int, width: int) -> Array:
     return found[:, :width]
 
 
-def frequencies(width: int, base: float = BASE) -> Array:
+def frequencies(width: int, base: float = BASE) -> DoubleArray:
     """θ_i = base^(−2i / width), (⌈width / 2⌉,): radians a position."""
-    found: Array = base ** (-np.arange(0, width, 2) / width)
+    found: DoubleArray = base ** (-np.arange(0, width, 2) / width)
     return found
 
 
-def turned(vector: npt.NDArray[np.floating], position: float, theta: npt.NDArray[np.floating]) -> Array:
+def turned(vector: npt.NDArray[np.floating], position: float, theta: npt.NDArray[np.floating]) -> DoubleArray:
     """A query or key (d,) turned by its position: each pair of dimensions (i, i + d/2) by position · θ_i.
 
     Su et al. 2021 (RoFormer), with the pairs as GPT-NeoX and ModernBERT have them. The dot product of two turned

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from model_zoo.types import FloatArray
+from model_zoo.types import DoubleArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +17,8 @@ class Unscaled:
     that enter the softmax: near 0, no score changes the shares any more, and nothing can be learned through them.
     """
 
-    shares: npt.NDArray[np.float64] = field(repr=False)
-    without: npt.NDArray[np.float64] = field(repr=False)
+    shares: DoubleArray = field(repr=False)
+    without: DoubleArray = field(repr=False)
     gradient: float
     gradient_without: float
 
@@ -31,12 +30,12 @@ def unscaled(scores: FloatArray, scaling: float) -> Unscaled:
     return Unscaled(shares, without, jacobian_norm(shares), jacobian_norm(without))
 
 
-def jacobian_norm(shares: npt.NDArray[np.float64]) -> float:
+def jacobian_norm(shares: DoubleArray) -> float:
     """‖diag(p) − p pᵀ‖ of shares p (m,) that add up to 1."""
     return float(np.linalg.norm(np.diag(shares) - np.outer(shares, shares)))
 
 
-def _softmax(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _softmax(scores: DoubleArray) -> DoubleArray:
     powers = np.exp(scores - scores.max())
-    found: npt.NDArray[np.float64] = powers / powers.sum()
+    found: DoubleArray = powers / powers.sum()
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from model_zoo.types import Encoding, FloatArray
 
@@ -56,7 +55,7 @@ def merge(weights: FloatArray, queries: tuple[Unit, ...], keys: tuple[Unit, ...]
     if len(keys) < weights.shape[-1]:
         weights = np.add.reduceat(weights, [unit.start for unit in keys], axis=-1)
     if len(queries) < weights.shape[-2]:
-        lengths: npt.NDArray[np.float32] = np.array([unit.stop - unit.start for unit in queries], dtype=np.float32)
+        lengths: FloatArray = np.array([unit.stop - unit.start for unit in queries], dtype=np.float32)
         by_query = np.add.reduceat(weights, [unit.start for unit in queries], axis=-2)
         weights = np.asarray(by_query / lengths[:, None], dtype=np.float32)
     return weights

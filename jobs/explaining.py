@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis import explanations
 from analysis.explanations import Area, Way
@@ -19,9 +18,7 @@ from model_zoo.errors import ModelZooError, NotSupported
 from model_zoo.heldout import written_pairs
 from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import METHODS, Change, Effects, Encoding, Measure, TargetAnswer
-
-Array = npt.NDArray[np.float64]
+from model_zoo.types import METHODS, Change, DoubleArray, Effects, Encoding, Measure, TargetAnswer
 
 NEARNESS: Final = "nearness"
 RANDOM: Final = "random order"
@@ -43,9 +40,9 @@ class Explained:
     units: tuple[Unit, ...]
     words: tuple[int, ...]
     untouched: Effects
-    scores: dict[str, Array] = field(default_factory=dict)
+    scores: dict[str, DoubleArray] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
-    curves: dict[tuple[str, Way], Array] = field(default_factory=dict)
+    curves: dict[tuple[str, Way], DoubleArray] = field(default_factory=dict)
     difference: float | None = None
     error: float | None = None
 

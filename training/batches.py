@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from model_zoo.errors import InvalidInput
+from model_zoo.types import BoolArray, DoubleArray, IntArray
 from training.corpus import TokenCorpus
 
 IS_NEXT, IS_RANDOM, NO_PAIR = 0, 1, -100
@@ -16,9 +16,6 @@ IS_NEXT, IS_RANDOM, NO_PAIR = 0, 1, -100
 
 FIRST_TEXT_SHARE = (0.3, 0.7)
 """Between these shares of a pair's tokens go to its first text."""
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +106,12 @@ class Sampler:
         self._ordered = self._cumulative(np.where(pairable, weight, 0.0))
 
     @staticmethod
-    def _cumulative(weight: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def _cumulative(weight: DoubleArray) -> DoubleArray:
         total = np.cumsum(weight, dtype=np.float64)
         return total / total[-1] if total[-1] > 0 else total
 
     @staticmethod
-    def _draw(cumulative: npt.NDArray[np.float64], rng: np.random.Generator) -> int:
+    def _draw(cumulative: DoubleArray, rng: np.random.Generator) -> int:
         return int(np.searchsorted(cumulative, rng.random(), side="right"))
 
     def _tokens(self, first: int, stop: int) -> IntArray:

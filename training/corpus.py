@@ -18,6 +18,7 @@ import numpy.typing as npt
 from transformers import PreTrainedTokenizerFast
 
 from model_zoo.errors import InvalidInput
+from model_zoo.types import BoolArray, FloatArray, IntArray
 from training.files import write_atomically
 
 HELD_OUT_ONE_IN = 50
@@ -100,23 +101,23 @@ class TokenCorpus:
     """
 
     ids: npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
-    sentences: npt.NDArray[np.int64]
-    documents: npt.NDArray[np.int64]
-    ordered: npt.NDArray[np.bool_]
-    group: npt.NDArray[np.int64]
+    sentences: IntArray
+    documents: IntArray
+    ordered: BoolArray
+    group: IntArray
     groups: tuple[str, ...]
 
     @property
-    def document_lengths(self) -> npt.NDArray[np.int64]:
+    def document_lengths(self) -> IntArray:
         """Tokens of each document."""
         return np.diff(self.sentences[self.documents])
 
     @property
-    def sentence_counts(self) -> npt.NDArray[np.int64]:
+    def sentence_counts(self) -> IntArray:
         """Sentences of each document."""
         return np.diff(self.documents)
 
-    def log_unigram(self, vocabulary: int) -> npt.NDArray[np.float32]:
+    def log_unigram(self, vocabulary: int) -> FloatArray:
         """Log of each token's frequency, one added to every count."""
         counts = np.bincount(self.ids, minlength=vocabulary) + 1.0
         return np.log(counts / counts.sum()).astype(np.float32)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from torch import nn
@@ -31,6 +30,7 @@ from transformers import (
 from model_zoo.errors import BadCheckpoint, InvalidInput
 from model_zoo.families.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
 from model_zoo.sources import WEIGHTS
+from model_zoo.types import FloatArray
 from training.batches import SpecialTokens
 from training.corpus import read_documents
 from training.recipes import MINILM, Recipe
@@ -208,7 +208,7 @@ def _identity_transform(model: PreTrainedModel) -> None:
 def make_model(
     recipe: Recipe,
     tokenizer: PreTrainedTokenizerFast,
-    log_unigram: npt.NDArray[np.float32],
+    log_unigram: FloatArray,
     start: Path | None,
     teacher: PreTrainedModel | None,
 ) -> PreTrainedModel:

@@ -14,7 +14,8 @@ from itertools import pairwise
 import numpy as np
 
 from analysis.probing.classifier import MAX_ITERATIONS, STRENGTHS, bootstrap_interval, many_labels
-from analysis.probing.data import DEV, TEST, TRAIN, Dataset, IntArray
+from analysis.probing.data import DEV, TEST, TRAIN, Dataset
+from model_zoo.types import IntArray
 
 Features = dict[str, float]
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from model_zoo.types import FloatArray
+from model_zoo.types import DoubleArray, FloatArray
 
 
 def linear_cka(x: FloatArray, y: FloatArray) -> float:
@@ -39,7 +38,7 @@ def cross_cka(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.stack([np.clip(grams @ _gram(vectors), 0, 1) for vectors in a]).astype(np.float32)
 
 
-def _gram(vectors: FloatArray) -> npt.NDArray[np.float64]:
+def _gram(vectors: FloatArray) -> DoubleArray:
     """The products of all pairs of centred vectors, (n · n,), of length 1; zeros where nothing varies.
 
     ‖Yᵀ X‖² = Σ (X Xᵀ) ∘ (Y Yᵀ): one n × n matrix per layer serves all pairs of layers.
@@ -50,5 +49,5 @@ def _gram(vectors: FloatArray) -> npt.NDArray[np.float64]:
     return np.asarray(gram / norm if norm > 0 else gram)
 
 
-def _centred(vectors: FloatArray) -> npt.NDArray[np.float64]:
+def _centred(vectors: FloatArray) -> DoubleArray:
     return vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)

@@ -16,18 +16,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from analysis.probing.data import IntArray
 from analysis.probing.features import Vectors
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray
+from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
     from threadpoolctl import ThreadpoolController
 
-DoubleArray = npt.NDArray[np.float64]
 ProbeKind = Literal["linear", "mlp"]
 
 FIT_BYTES = 24 * 2**20
@@ -251,7 +248,7 @@ def _fit_blocks(
 
 
 def bootstrap_interval(
-    correct: npt.NDArray[np.bool_], group: IntArray, *, draws: int, seed: int, level: float = 0.95
+    correct: BoolArray, group: IntArray, *, draws: int, seed: int, level: float = 0.95
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of the accuracy (Efron 1979), drawing whole texts with replacement.
 
@@ -270,7 +267,7 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
-def paired_p(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_], group: IntArray, *, draws: int, seed: int) -> float:
+def paired_p(a: BoolArray, b: BoolArray, group: IntArray, *, draws: int, seed: int) -> float:
     """Two-sided p of equal accuracies of two classifiers on the same items: a paired randomization test
     (Fisher, Pitman).
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.probing.data import Dataset, IntArray
+from analysis.probing.data import Dataset
+from model_zoo.types import IntArray
 
 _WORD = re.compile(r"\w+")
 

@@ -13,13 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from model_zoo.errors import InvalidInput
-from model_zoo.types import counted
+from model_zoo.types import BoolArray, IntArray, counted
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 Level = Literal["sentence", "token"]
 
 # What a text is for: probes are trained on the first part; layers and the strength of regularization are chosen on the

@@ -15,9 +15,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from analysis.probing.data import Dataset, IntArray
+from analysis.probing.data import Dataset
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Encoding, FloatArray, HiddenStates
+from model_zoo.types import Encoding, FloatArray, HiddenStates, IntArray
 
 Pooling = Literal["mean", "cls", "max"]
 Pieces = Literal["first", "mean"]

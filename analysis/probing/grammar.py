@@ -12,8 +12,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from analysis.probing.data import DEV, DEV_SHARE, TEST, TEST_SHARE, TRAIN, Dataset, IntArray, sentence_dataset
+from analysis.probing.data import DEV, DEV_SHARE, TEST, TEST_SHARE, TRAIN, Dataset, sentence_dataset
 from model_zoo.errors import InvalidInput
+from model_zoo.types import IntArray
 
 T = TypeVar("T")
 

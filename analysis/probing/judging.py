@@ -10,7 +10,7 @@ import numpy as np
 from analysis.probing.baselines import Baseline
 from analysis.probing.cka import cka_matrix_of
 from analysis.probing.classifier import STRENGTHS, Probe, bootstrap_interval, fit, paired_p
-from analysis.probing.data import DEV, TEST, TRAIN, BoolArray, Dataset, IntArray, checked
+from analysis.probing.data import DEV, TEST, TRAIN, Dataset, checked
 from analysis.probing.features import Vectors, VectorStore
 from analysis.probing.layers import centre_of_gravity, expected_layer
 from analysis.probing.mdl import description_length
@@ -18,7 +18,7 @@ from analysis.probing.pca import principal_components
 from analysis.probing.results import SIGNIFICANT, LayerResult, TaskMap, TaskResult, WrongExample
 from analysis.probing.settings import Settings
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray
+from model_zoo.types import BoolArray, FloatArray, IntArray
 
 PAIRED_DRAWS = 2000
 LEAST_LOG_P = -20.0  # of a development label that training has not shown

@@ -17,9 +17,8 @@ from itertools import pairwise
 import numpy as np
 
 from analysis.probing.classifier import ProbeKind, fit
-from analysis.probing.data import IntArray
 from analysis.probing.features import Vectors
-from model_zoo.types import FloatArray
+from model_zoo.types import FloatArray, IntArray
 
 # Ends of the blocks as shares of the training data, the paper's from its fourth on: with the thousand or so
 # examples used here its first three would hold one to three labels.

@@ -12,14 +12,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis.probing.classifier import moments, one_thread
-from analysis.probing.data import BoolArray, IntArray
 from analysis.probing.features import ArrayVectors
-from model_zoo.types import FloatArray
+from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray
 
-DoubleArray = npt.NDArray[np.float64]
 Kind = Literal["distance", "depth"]
 
 # Adam (Kingma & Ba 2015) from small random weights in batches of 20 sentences, as in the authors' program. There the

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from analysis.probing.classifier import NETWORK_BYTES, bootstrap_interval, paired_p
-from analysis.probing.data import DEV, TEST, TRAIN, BoolArray, IntArray
+from analysis.probing.data import DEV, TEST, TRAIN
 from analysis.probing.features import Encode, Plan, VectorStore
 from analysis.probing.judging import PAIRED_DRAWS
 from analysis.probing.results import Failed, Progress
 from analysis.probing.settings import Settings
 from analysis.probing.structural import (
     RANK,
-    DoubleArray,
     Sentences,
     StructuralProbe,
     distance_spearman,
@@ -40,7 +39,7 @@ from analysis.probing.structural_results import (
 from analysis.probing.study import encoded
 from analysis.probing.trees import Tree, Treebank, chain
 from model_zoo.errors import InvalidInput, ModelZooError
-from model_zoo.types import FloatArray
+from model_zoo.types import BoolArray, DoubleArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

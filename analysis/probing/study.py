@@ -12,12 +12,13 @@ from dataclasses import replace
 from analysis.probing.baselines import baselines
 from analysis.probing.classifier import one_thread
 from analysis.probing.control import control_task
-from analysis.probing.data import Dataset, IntArray, Task, checked, resplit, sample
+from analysis.probing.data import Dataset, Task, checked, resplit, sample
 from analysis.probing.features import Encode, Plan, VectorStore, groups
 from analysis.probing.judging import Subject, fit_best, layer_result, split, subject_of, task_map, task_result
 from analysis.probing.results import Event, Failed, Progress, TaskResult
 from analysis.probing.settings import Settings
 from model_zoo.errors import ModelZooError
+from model_zoo.types import IntArray
 
 
 def run(

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from analysis.probing.data import DEV, MIN_SENTENCES, TEST, TRAIN, BoolArray, Dataset, IntArray, resplit, sample
+from analysis.probing.data import DEV, MIN_SENTENCES, TEST, TRAIN, Dataset, resplit, sample
 from model_zoo.errors import InvalidInput
+from model_zoo.types import BoolArray, DoubleArray, IntArray
 
 # With two words there is one tree, and every probe finds it.
 FEWEST_WORDS = 3
@@ -144,7 +144,7 @@ def is_punctuation(form: str, upos: str) -> bool:
     return not any(character.isalnum() for character in form)
 
 
-def chain(n: int) -> npt.NDArray[np.float64]:
+def chain(n: int) -> DoubleArray:
     """Distances in words, (n, n): what is known without a model, the tree that links each word to the next."""
     place = np.arange(n, dtype=np.float64)
     return np.abs(place[:, None] - place)

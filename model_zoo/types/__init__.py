@@ -8,7 +8,7 @@ the number of tokens, d for the width of one head.
 """
 
 from model_zoo.types.anatomy import Anatomy, HeadWeights, Stage
-from model_zoo.types.arrays import OF_THE_MODEL, FloatArray, read_only
+from model_zoo.types.arrays import OF_THE_MODEL, BoolArray, DoubleArray, FloatArray, IntArray, read_only
 from model_zoo.types.attention import LayerAttention, MapsLayer, QueryKeyLayer, rolled_out, softmax
 from model_zoo.types.cause import (
     MEASURES,
@@ -65,6 +65,7 @@ __all__ = [
     "Anatomy",
     "AttentionRun",
     "Attribution",
+    "BoolArray",
     "Change",
     "Contribution",
     "CostEvent",
@@ -73,6 +74,7 @@ __all__ = [
     "CostSubject",
     "DType",
     "Decomposition",
+    "DoubleArray",
     "Edge",
     "Effects",
     "Encoding",
@@ -81,6 +83,7 @@ __all__ = [
     "HeadWeights",
     "HeldModel",
     "HiddenStates",
+    "IntArray",
     "LayerAttention",
     "MapsLayer",
     "MaskLens",

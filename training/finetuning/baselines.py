@@ -13,9 +13,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis.probing.classifier import many_labels, one_thread
+from model_zoo.types import DoubleArray
 from training.finetuning.data import HIGHEST_SCORE, Data, Item, Kind, Labelled, PassageQuestion, Scored, Split, Tagged
 from training.finetuning.results import Answered, AnswerSpan, Classified, Prediction, Rated, TaggedWords
 from training.finetuning.scores import always_alike, value
@@ -119,9 +119,9 @@ def _numbers() -> Features:
 
     scaler = StandardScaler()
 
-    def features(items: Sequence[Item], new: bool) -> npt.NDArray[np.float64]:
+    def features(items: Sequence[Item], new: bool) -> DoubleArray:
         rows = np.array([_surface(item) for item in items])
-        found: npt.NDArray[np.float64] = (scaler.fit_transform if new else scaler.transform)(rows)
+        found: DoubleArray = (scaler.fit_transform if new else scaler.transform)(rows)
         return found
 
     return features

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis.intervals import Spread, interval, left_out, of_mean
-from model_zoo.types import counted
+from model_zoo.types import DoubleArray, IntArray, counted
 from training.finetuning.data import OUTSIDE, Data, Item, Kind, Labelled, PassageQuestion, Scored, Split, Tagged
 from training.finetuning.entities import entities_of
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Score, TaggedWords
@@ -117,7 +116,7 @@ def n_clusters(items: Sequence[Item]) -> int:
     return int(_clusters(items).max()) + 1
 
 
-def _clusters(items: Sequence[Item]) -> npt.NDArray[np.int64]:
+def _clusters(items: Sequence[Item]) -> IntArray:
     """The number of each item's cluster, from 0; items that name none are one each."""
     numbers: dict[str | int, int] = {}
     return np.array([numbers.setdefault(item.cluster or place, len(numbers)) for place, item in enumerate(items)])
@@ -139,7 +138,7 @@ def always_alike(data: Data, split: Split = "test") -> list[Prediction] | None:
     return None
 
 
-Weighted = Callable[[npt.NDArray[np.float64]], float]
+Weighted = Callable[[DoubleArray], float]
 """The score where each item counts so many times: once, or not at all where it is left out."""
 
 
@@ -164,7 +163,7 @@ def _mean(of_items: Sequence[float]) -> Weighted:
     return lambda weights: float(array @ weights / weights.sum())
 
 
-def confusion(items: Sequence[Item], predictions: Sequence[Prediction], labels: Sequence[str]) -> npt.NDArray[np.int64]:
+def confusion(items: Sequence[Item], predictions: Sequence[Prediction], labels: Sequence[str]) -> IntArray:
     """How often each true label (row) was called what (column), int64 (labels, labels)."""
     matrix = np.zeros((len(labels), len(labels)), dtype=np.int64)
     places = {label: place for place, label in enumerate(labels)}
@@ -173,7 +172,7 @@ def confusion(items: Sequence[Item], predictions: Sequence[Prediction], labels: 
     return matrix
 
 
-def _of_matrix(score: Callable[[npt.NDArray[np.float64]], float]) -> Callable[..., Weighted]:
+def _of_matrix(score: Callable[[DoubleArray], float]) -> Callable[..., Weighted]:
     """A score of the confusion matrix, which is cheap to draw again."""
 
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
@@ -181,7 +180,7 @@ def _of_matrix(score: Callable[[npt.NDArray[np.float64]], float]) -> Callable[..
         names = {label: place for place, label in enumerate(sorted({*gold, *told}))}
         rows, columns = ([names[each] for each in labels] for labels in (gold, told))
 
-        def weighted(weights: npt.NDArray[np.float64]) -> float:
+        def weighted(weights: DoubleArray) -> float:
             matrix = np.zeros((len(names), len(names)))
             np.add.at(matrix, (rows, columns), weights)
             return score(matrix)
@@ -191,14 +190,14 @@ def _of_matrix(score: Callable[[npt.NDArray[np.float64]], float]) -> Callable[..
     return measured
 
 
-def _macro_f1(matrix: npt.NDArray[np.float64]) -> float:
+def _macro_f1(matrix: DoubleArray) -> float:
     """Over the labels that occur, in truth or as an answer."""
     n = matrix.sum(axis=0) + matrix.sum(axis=1)
     occurs = n > 0
     return float((2 * np.diag(matrix)[occurs] / n[occurs]).mean())
 
 
-def _mcc(matrix: npt.NDArray[np.float64]) -> float:
+def _mcc(matrix: DoubleArray) -> float:
     """Gorodkin 2004, for any number of labels."""
     gold, told, n = matrix.sum(axis=1), matrix.sum(axis=0), matrix.sum()
     spread = (n**2 - (told**2).sum()) * (n**2 - (gold**2).sum())
@@ -221,7 +220,7 @@ def _entity_f1(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weig
         ]
     )
 
-    def weighted(weights: npt.NDArray[np.float64]) -> float:
+    def weighted(weights: DoubleArray) -> float:
         right, called, there = weights @ counts
         return float(2 * right / (called + there)) if called + there else 0.0
 
@@ -287,7 +286,7 @@ def _correlation(prepare: Callable[[Any], Any]) -> Callable[..., Weighted]:
         gold = np.array([item.score for item in items if isinstance(item, Scored)])
         told = np.array([each.score for each in predictions if isinstance(each, Rated)])
 
-        def weighted(weights: npt.NDArray[np.float64]) -> float:
+        def weighted(weights: DoubleArray) -> float:
             drawn = np.repeat(np.arange(len(gold)), weights.astype(int))
             a, b = prepare(gold[drawn]), prepare(told[drawn])
             if np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -299,10 +298,10 @@ def _correlation(prepare: Callable[[Any], Any]) -> Callable[..., Weighted]:
     return measured
 
 
-def _ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _ranks(values: DoubleArray) -> DoubleArray:
     from scipy.stats import rankdata
 
-    ranks: npt.NDArray[np.float64] = rankdata(values)
+    ranks: DoubleArray = rankdata(values)
     return ranks
 
 

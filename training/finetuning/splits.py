@@ -7,11 +7,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis.probing.data import DEV, TEST, TRAIN, ignoring_case_and_spaces, random_split, with_part
 from model_zoo.errors import InvalidInput
-from model_zoo.types import counted
+from model_zoo.types import IntArray, counted
 from training.finetuning.data import SPLITS, USES, Item, Kind, Split
 
 DEV_SHARE, TEST_SHARE = 0.1, 0.2
@@ -107,7 +106,7 @@ def most_held_out(named: Iterable[Split | None]) -> Split | None:
     return max((split for split in named if split is not None), key=SPLITS.index, default=None)
 
 
-def _as_named(rows: Sequence[Row], seed: int, notes: list[str]) -> npt.NDArray[np.int64]:
+def _as_named(rows: Sequence[Row], seed: int, notes: list[str]) -> IntArray:
     """The splits of the file, each text in one of them; one that it lacks is taken out of its training split."""
     keys = [ignoring_case_and_spaces("\n".join(row.key)) for row in rows]
     named: dict[str, set[Split]] = {}
