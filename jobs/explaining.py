@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from analysis.explanations import Area, Way
 from analysis.words import Unit, word_units
 from jobs.job import Job
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.errors import ModelZooError, NotSupported
+from model_zoo.errors import NotSupported
 from model_zoo.heldout import written_pairs
 from model_zoo.questions.attribute import Attribute
 from model_zoo.questions.intervene import Intervene
@@ -88,13 +89,10 @@ def explain(engine: EngineInterface, question: Intervene, measure: Measure) -> I
         orders[NEARNESS] = [explanations.order(explanations.nearness(words, place))]
     orders[RANDOM] = explanations.random_orders(len(words), _RANDOM_ORDERS)
     needed = explanations.needed(ranked for each in orders.values() for ranked in each)
-    hidden = [
-        tuple(token for place in each for token in range(words[place].start, words[place].stop)) for each in needed
-    ]  # fmt: skip
+    tokens = [range(word.start, word.stop) for word in words]
+    changes = tuple(Change(hidden=tuple(chain.from_iterable(tokens[place] for place in each))) for each in needed)
     pieces = []
-    with closing(
-        engine.stream(replace(fixed, changes=tuple(Change(hidden=each) for each in hidden), top_k=1))
-    ) as parts:
+    with closing(engine.stream(replace(fixed, changes=changes, top_k=1))) as parts:
         for piece in parts:
             pieces.append(piece)
             yield found
@@ -111,15 +109,12 @@ def built_in(model: str, *, causal: bool) -> list[Intervene]:
     """The questions of the 100 built-in sentences: the longest word of each is hidden, or its last words are left out
     for a model that says what comes next; the answer is the model's own.
     """
-    found = []
-    for pair in written_pairs()[:: len(written_pairs()) // N_SENTENCES][:N_SENTENCES]:
-        words = pair.first.rstrip(".").split()
-        if causal:
-            found.append(Intervene(model, " ".join(words[:-1]), aim=TargetAnswer("next token")))
-        else:
-            longest = max(words, key=len)
-            found.append(Intervene(model, pair.first.replace(longest, "[MASK]", 1)))
-    return found
+    texts = [pair.first for pair in written_pairs()[:: len(written_pairs()) // N_SENTENCES][:N_SENTENCES]]
+    words = [text.rstrip(".").split() for text in texts]
+    if causal:
+        return [Intervene(model, " ".join(each[:-1]), aim=TargetAnswer("next token")) for each in words]
+    longest = [max(each, key=len) for each in words]
+    return [Intervene(model, text.replace(word, "[MASK]", 1)) for text, word in zip(texts, longest, strict=True)]
 
 
 class Explaining(Job):
@@ -160,13 +155,8 @@ class Explaining(Job):
         return explanations.areas(self.areas, NEARNESS)
 
     def steps(self) -> Generator[None, None, None]:
-        try:
-            for question in self.questions:
-                explained = None
-                for explained in explain(self._engine, question, self.measure):  # noqa: B007 (the last one is whole)
-                    yield
-                if explained is not None:
-                    self.areas.append({key: explained.area(*key) for key in explained.curves})
-                self._n_done += 1
-        except ModelZooError as error:
-            self.failure = str(error)
+        for question in self.questions:
+            for explained in explain(self._engine, question, self.measure):  # noqa: B007 (the last one is whole)
+                yield
+            self.areas.append({key: explained.area(*key) for key in explained.curves})
+            self._n_done += 1

@@ -17,7 +17,6 @@ import numpy as np
 from analysis.effects import measured, same_answer
 from jobs.job import Job
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.errors import ModelZooError
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Effects
 
@@ -77,14 +76,11 @@ class Greedy(Job):
         return sum(path.changed for path in self.paths.values())
 
     def steps(self) -> Generator[None, None, None]:
-        try:
-            for order in ORDERS[:2]:
-                self._order = order
-                yield from self._search(order)
-            self._order = "random"
-            yield from self._at_random()
-        except ModelZooError as error:
-            self.failure = str(error)
+        for order in ORDERS[:2]:
+            self._order = order
+            yield from self._search(order)
+        self._order = "random"
+        yield from self._at_random()
 
     def _ask(self, changes: Sequence[Change]) -> Generator[None, None, Effects]:
         pieces: list[Effects] = []

@@ -7,7 +7,6 @@ from contextlib import closing
 
 from jobs.job import Job
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.errors import ModelZooError
 from model_zoo.questions.intervene import Intervene
 
 
@@ -35,10 +34,7 @@ class InterventionJob(Job):
         return 0  # the picture is drawn when it is whole
 
     def steps(self) -> Generator[None, None, None]:
-        try:
-            with closing(self._engine.stream(self.question)) as pieces:
-                for piece in pieces:
-                    self._n_done += len(piece.readings)
-                    yield
-        except ModelZooError as error:
-            self.failure = str(error)
+        with closing(self._engine.stream(self.question)) as pieces:
+            for piece in pieces:
+                self._n_done += len(piece.readings)
+                yield

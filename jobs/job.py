@@ -9,6 +9,8 @@ from collections.abc import Generator
 from threading import Event, Lock
 from typing import ClassVar
 
+from model_zoo.errors import ModelZooError
+
 _log = logging.getLogger(__name__)
 
 FAILURE = "This ended early because something went wrong inside the app; its log says more. Start it again."
@@ -22,7 +24,7 @@ class Job(ABC):
     """Made by a page, handed to a worker by ``Desk.start``, and read by the page while the worker is at it.
 
     A subclass writes ``steps``; all else it has is for the screen. What it has found so far stays when it is stopped or
-    fails; ``failure`` is then a sentence for the screen.
+    fails; ``failure`` is then a sentence for the screen: that of a ModelZooError, else ``FAILURE``.
     """
 
     doing: ClassVar[str]
@@ -119,6 +121,9 @@ class Job(ABC):
                 self._steps = self.steps()
             next(self._steps)
         except (StopIteration, Stopped):
+            self._end()
+        except ModelZooError as error:
+            self.failure = str(error)
             self._end()
         except Exception as error:
             self._fail(error)
