@@ -10,6 +10,7 @@ from typing import Literal
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.export import CSV_NOTE, table_to_csv
 from web.saved import ADDRESS, OFFERED, Offered
@@ -27,6 +28,11 @@ _ICONS = {
     "html": ":material/web:",
     "conllu": ":material/download:",
 }
+
+
+def popover() -> DeltaGenerator:
+    """What opens, in a line of controls, to save what is on the screen: the buttons below go into it."""
+    return st.popover("Save", icon=":material/download:", width="content")
 
 
 def file(

@@ -30,8 +30,7 @@ def draw(scene: Scene) -> None:
             "be compared.",
             disabled=scene.value_weighted,
         )
-        with widgets.popover("Save", ":material/download:"):
-            saving = st.container()
+        saving = save.popover()
     if _is_long(scene):
         lit_words.draw(scene, layer, head)
         overview, detail = st.columns([5, 6], gap="medium")

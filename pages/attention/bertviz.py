@@ -25,8 +25,7 @@ def draw(scene: Scene) -> None:
         kind = widgets.choice("BertViz view", BERTVIZ, label_visibility="collapsed")
         layer, head = widgets.head(scene.run) if kind == "head" else (0, 0)  # the model view draws all of them
         scene = filters.ask(scene)
-        with widgets.popover("Save", ":material/download:"):
-            saving = st.container()
+        saving = save.popover()
     if scene.run.stack == "cross":
         raise NotSupported(
             "BertViz draws the same tokens on both sides here, and cross-attention goes from one text to another. "

@@ -27,8 +27,7 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         chosen = heads.one_or_several(scene)
         scene = filters.ask(scene)
-        with widgets.popover("Save", ":material/download:"):
-            saving = st.container()
+        saving = save.popover()
     if not chosen.heads:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
     drawn = _distinct(chosen)

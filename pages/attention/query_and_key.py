@@ -28,8 +28,7 @@ def draw(scene: Scene) -> None:
             **TOKEN.offering({place: f"{place} · {token}" for place, token in enumerate(tokens, start=1)}),
             width=330,
         )
-        with widgets.popover("Save", ":material/download:"):
-            saving = st.container()
+        saving = save.popover()
     query, keys, scores = run.query_key(layer, head)
     captured = run.layers[layer].whole()
     assert isinstance(captured, QueryKeyLayer)

@@ -8,7 +8,7 @@ from analysis.rollout import check_one_text, rollout
 from pages.attention import filters
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import widgets
+from ui import save, widgets
 from ui.field import Field, count
 from ui.page import View
 
@@ -22,8 +22,7 @@ def draw(scene: Scene) -> None:
         if last:
             first = widgets.stepper("layer", last + 1, FROM_LAYER, label="From layer") + 1
         scene = filters.ask(scene)
-        with widgets.popover("Save", ":material/download:"):
-            saving = st.container()
+        saving = save.popover()
     check_one_text(scene.run)
     flow = rollout(scene.run, first - 1, last, value_weighted=scene.value_weighted)
     shown = scene.filtered(flow)

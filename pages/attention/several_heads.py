@@ -11,7 +11,7 @@ from pages.attention import filters, heads
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import widgets
+from ui import save, widgets
 from ui.field import Field, one_of
 from ui.page import View
 
@@ -24,8 +24,7 @@ def draw(scene: Scene) -> None:
         chosen = heads.several(scene)
         how = widgets.choice("Combine by", HOW, label_visibility="collapsed")
         scene = filters.ask(scene)
-        with widgets.popover("Save", ":material/download:"):
-            saving = st.container()
+        saving = save.popover()
     if how == "norm":
         scene = replace(scene, value_weighted=True)
     shown = scene.filtered(combine(scene.run, chosen, how, value_weighted=scene.value_weighted))

@@ -50,14 +50,14 @@ def draw(scene: Scene) -> None:
     go_there()
     with widgets.controls():
         texts, remarks = _texts()
-        save_ = widgets.popover("Save", ":material/download:")
+        saving = save.popover()
     for remark in remarks:
         note(remark)
     table = head_table(_runs(scene, texts)) if texts else measured.all_heads(scene)
     frame = table.frame()
     frame[["layer", "head"]] += 1
     _table(frame, special_names(scene.run.key_encoding))
-    with save_:
+    with saving:
         save.table("Table", lambda: frame, "heads")
     st.caption(
         f"Measured on {counted(table.n_queries, 'token')} of {counted(table.n_texts, 'text')}. "

@@ -92,7 +92,7 @@ def draw(scene: Scene) -> None:
     with aside:
         figures.show(head_map(answer.found.by_layer(), "share", dark=scene.dark), "who looks where", "who-looks-map")
         st.caption("All heads: how much each looks there.")
-    with controls, widgets.popover("Save", ":material/download:"):
+    with controls, save.popover():
         save.table("All heads", lambda: _table(answer), "who-looks")
 
 

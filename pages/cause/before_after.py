@@ -84,20 +84,17 @@ def _known(effects: Effects, reading: Reading, *, before: bool) -> dict[int, Pre
 
 
 def _table(scene: Scene, effects: Effects, after: Reading, what: str) -> pd.DataFrame:
-    rows = []
-    for run, reading in (("as it is", effects.untouched), (what, after)):
-        for rank, one in enumerate(reading.best, start=1):
-            rows.append(
-                {
-                    "model": scene.model,
-                    "revision": scene.info.revision,
-                    "text": scene.text,
-                    "read_at": scene.where if scene.position is None else scene.position + 1,
-                    "run": run,
-                    "rank": rank,
-                    "answer": one.token,
-                    "probability": one.probability,
-                    "kl_bits": reading.divergence / math.log(2),
-                }
-            )
-    return pd.DataFrame(rows)
+    return scene.table(
+        [
+            {
+                "read_at": scene.where if scene.position is None else scene.position + 1,
+                "run": run,
+                "rank": rank,
+                "answer": one.token,
+                "probability": one.probability,
+                "kl_bits": reading.divergence / math.log(2),
+            }
+            for run, reading in (("as it is", effects.untouched), (what, after))
+            for rank, one in enumerate(reading.best, start=1)
+        ]
+    )

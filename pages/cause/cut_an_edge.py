@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -36,34 +37,61 @@ HEAD: Field[int] = Field("edge_head", 0, within("the head", 0, 999), of="cause")
 _MOST = 40  # words that are drawn
 
 
+@dataclass(frozen=True, slots=True)
+class _Cuts:
+    """Words that may not look at others: ``edges`` are their places among the words, in one layer or head or, where
+    that is None, in all of them; all from 0.
+    """
+
+    scene: Scene
+    layer: int | None
+    head: int | None
+    edges: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """The words, and what frames the text: that is looked at, too."""
+        return self.scene.units
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """All edges that there are."""
+        return [(a, b) for a in range(len(self.units)) for b in range(len(self.units))]
+
+    def change(self, edges: Iterable[tuple[int, int]]) -> Change:
+        """Every token of the one word may not look at any of the other."""
+        return Change(
+            edges=tuple(
+                Edge(query, key, self.layer, self.head)
+                for a, b in edges
+                for query in range(self.units[a].start, self.units[a].stop)
+                for key in range(self.units[b].start, self.units[b].stop)
+            )
+        )
+
+
 def draw(scene: Scene) -> None:
     controls = scenes.row(scene)
     if lacking(scene, ("mask", "attention")):
         return
-    units = _units(scene)
-    if len(units) > _MOST:
-        ask_for(f"The text has {len(units)} words, and more than {_MOST} cannot be drawn as a map. Shorten it.")
+    if len(scene.units) > _MOST:
+        ask_for(f"The text has {len(scene.units)} words, and more than {_MOST} cannot be drawn as a map. Shorten it.")
         return
     with controls:
         scenes.answers(scene)
         shown = widgets.choice("Show", SHOW, label_visibility="collapsed")
         layer, head = _scope(scene)
         by: By = scenes.measure() if shown == "effect" else "bits"
-    edges = _edges(units)
+    cuts = _Cuts(scene, layer, head, _edges(scene.units))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         if shown == "attention":
-            _attention(scene, units, layer, head, edges)
+            _attention(cuts)
         else:
-            _effects(scene, units, layer, head, by, edges)
+            _effects(cuts, by)
     with right:
-        _cuts(units)
-        _answer(scene, units, layer, head, edges)
-
-
-def _units(scene: Scene) -> tuple[Unit, ...]:
-    """The words, and what frames the text: that is looked at, too."""
-    return scene.units
+        _choose(cuts)
+        _answer(cuts)
 
 
 def _scope(scene: Scene) -> tuple[int | None, int | None]:
@@ -94,46 +122,33 @@ def _all_or_one(what: str, n: int) -> dict[int, str]:
     return {0: f"all {what}s"} | {number: f"{what} {number}" for number in range(1, n + 1)}
 
 
-def _edges(units: tuple[Unit, ...]) -> list[tuple[int, int]]:
+def _edges(units: tuple[Unit, ...]) -> tuple[tuple[int, int], ...]:
     """The places of words that may not look at each other, of those there are."""
     pairs = [tuple(int(part) - 1 for part in edge.split(".")) for edge in EDGES.value]
-    known = [(a, b) for a, b in pairs if a < len(units) and b < len(units)]
+    known = tuple((a, b) for a, b in pairs if a < len(units) and b < len(units))
     if len(known) < len(pairs):
         note("Some edges lead to words that this text does not have, so they are left out.")
         EDGES.value = tuple(f"{a + 1}.{b + 1}" for a, b in known)
     return known
 
 
-def _change(units: tuple[Unit, ...], pairs: list[tuple[int, int]], layer: int | None, head: int | None) -> Change:
-    """Every token of the one word may not look at any of the other."""
-    return Change(
-        edges=tuple(
-            Edge(query, key, layer, head)
-            for a, b in pairs
-            for query in range(units[a].start, units[a].stop)
-            for key in range(units[b].start, units[b].stop)
-        )
-    )
-
-
 def _cut(cells: Cells) -> None:
     EDGES.value = tuple(f"{row + 1}.{column + 1}" for row, column in cells)
 
 
-def _attention(
-    scene: Scene, units: tuple[Unit, ...], layer: int | None, head: int | None, edges: list[tuple[int, int]]
-) -> None:
+def _attention(cuts: _Cuts) -> None:
     """The weights as they are, mean over the layers and heads in which edges are cut."""
+    scene = cuts.scene
     weights = engine().derived(
-        ("mean attention of", scene.resolved, scene.info.revision, layer, head),
-        lambda: _mean(scene, layer, head),
+        ("mean attention of", scene.resolved, scene.info.revision, cuts.layer, cuts.head),
+        lambda: _mean(cuts),
     )
-    of_words = merge(weights, units).astype(np.float64)
-    _map(of_words, units, "attention weight", edges, "cause_weights", signed=False)
+    _map(cuts, merge(weights, cuts.units).astype(np.float64), "attention weight", "cause_weights", signed=False)
     st.caption("Rows look, columns are looked at. Click a cell to cut it; the weights are those of the uncut model.")
 
 
-def _mean(scene: Scene, layer: int | None, head: int | None) -> npt.NDArray[np.float32]:
+def _mean(cuts: _Cuts) -> npt.NDArray[np.float32]:
+    scene, layer, head = cuts.scene, cuts.layer, cuts.head
     written = scene.encoding.text
     if scene.masked:
         written = engine().masked_text(scene.model, written, scene.masked)
@@ -143,39 +158,23 @@ def _mean(scene: Scene, layer: int | None, head: int | None) -> npt.NDArray[np.f
     return np.mean(every, axis=0).astype(np.float32)
 
 
-def _effects(
-    scene: Scene,
-    units: tuple[Unit, ...],
-    layer: int | None,
-    head: int | None,
-    by: By,
-    edges: list[tuple[int, int]],
-) -> None:
+def _effects(cuts: _Cuts, by: By) -> None:
     """What the cut of each edge by itself does to the answer."""
-    pairs = [(a, b) for a in range(len(units)) for b in range(len(units))]
-    each = tuple(_change(units, [pair], layer, head) for pair in pairs)
+    scene, n = cuts.scene, len(cuts.units)
+    each = tuple(cuts.change([pair]) for pair in cuts.pairs)
     effects = scenes.answered(replace(scene.resolved, changes=each, top_k=1), len(scene.encoding))
     if effects is None:
         return
-    values = lost(effects, by).reshape(len(units), len(units))
-    _map(values, units, UNITS[by], edges, "cause_cuts", signed=by != "divergence")
+    _map(cuts, lost(effects, by).reshape(n, n), UNITS[by], "cause_cuts", signed=by != "divergence")
     st.caption(
         "Each cell: what the answer loses when that one edge is cut. Rows look, columns are looked at. Click one to "
         f"cut it. {scenes.in_numbers(by)}"
     )
-    save.table("Every edge", lambda: _table(scene, units, pairs, effects, layer, head), "edges")
+    save.table("Every edge", lambda: _table(cuts, effects), "edges")
 
 
-def _map(
-    values: Map,
-    units: tuple[Unit, ...],
-    what: str,
-    edges: list[tuple[int, int]],
-    key: str,
-    *,
-    signed: bool,
-) -> None:
-    labels = [unit.label for unit in units]
+def _map(cuts: _Cuts, values: Map, what: str, key: str, *, signed: bool) -> None:
+    labels = [unit.label for unit in cuts.units]
     payload = cells.cells(
         values,
         labels,
@@ -183,7 +182,7 @@ def _map(
         what=what,
         across="to",
         down="from",
-        picked=edges,
+        picked=cuts.edges,
         pick=True,
         mark="cut",
         signed=signed,
@@ -192,50 +191,36 @@ def _map(
     show(payload, key, _cut)
 
 
-def _cuts(units: tuple[Unit, ...]) -> None:
+def _choose(cuts: _Cuts) -> None:
     """The same choice as in the map, for the keyboard."""
-    labels = told_apart(unit.label for unit in units)
-    every = [f"{a + 1}.{b + 1}" for a in range(len(units)) for b in range(len(units))]
-
-    def name(edge: str) -> str:
-        a, b = (int(part) - 1 for part in edge.split("."))
-        return f"{labels[a]} ↛ {labels[b]}"
-
-    st.multiselect("Cut edges", every, **EDGES.bound, format_func=name, placeholder="Click cells, or choose")
+    labels = told_apart(unit.label for unit in cuts.units)
+    names = {f"{a + 1}.{b + 1}": f"{labels[a]} ↛ {labels[b]}" for a, b in cuts.pairs}
+    st.multiselect(
+        "Cut edges", list(names), **EDGES.bound, format_func=names.__getitem__, placeholder="Click cells, or choose"
+    )
 
 
-def _answer(
-    scene: Scene, units: tuple[Unit, ...], layer: int | None, head: int | None, edges: list[tuple[int, int]]
-) -> None:
-    if not edges:
+def _answer(cuts: _Cuts) -> None:
+    scene, layer, head = cuts.scene, cuts.layer, cuts.head
+    if not cuts.edges:
         before_after.untouched(scene, scene.untouched, "edges")
         st.caption("Click a cell to cut that edge.")
         return
-    question: Intervene = replace(scene.resolved, changes=(_change(units, edges, layer, head),))
+    question: Intervene = replace(scene.resolved, changes=(cuts.change(cuts.edges),))
     where = "" if layer is None else f" in layer {layer + 1}" + ("" if head is None else f", head {head + 1}")
-    before_after.draw(scene, engine().ask(question), f"{counted(len(edges), 'edge')} cut{where}", "edges")
+    before_after.draw(scene, engine().ask(question), f"{counted(len(cuts.edges), 'edge')} cut{where}", "edges")
 
 
-def _table(
-    scene: Scene,
-    units: tuple[Unit, ...],
-    pairs: list[tuple[int, int]],
-    effects: Effects,
-    layer: int | None,
-    head: int | None,
-) -> pd.DataFrame:
-    return pd.DataFrame(
+def _table(cuts: _Cuts, effects: Effects) -> pd.DataFrame:
+    return cuts.scene.table(
         {
-            "model": scene.model,
-            "revision": scene.info.revision,
-            "text": scene.text,
             "answer": effects.answer.token,
-            "layer": "all" if layer is None else layer + 1,
-            "head": "all" if head is None else head + 1,
-            "from": [units[a].label for a, _ in pairs],
-            "to": [units[b].label for _, b in pairs],
-            "from_place": [a + 1 for a, _ in pairs],
-            "to_place": [b + 1 for _, b in pairs],
+            "layer": "all" if cuts.layer is None else cuts.layer + 1,
+            "head": "all" if cuts.head is None else cuts.head + 1,
+            "from": [cuts.units[a].label for a, _ in cuts.pairs],
+            "to": [cuts.units[b].label for _, b in cuts.pairs],
+            "from_place": [a + 1 for a, _ in cuts.pairs],
+            "to_place": [b + 1 for _, b in cuts.pairs],
             "bits_lost": lost(effects, "bits"),
             "p_lost": lost(effects, "probability"),
             "kl_bits": lost(effects, "divergence"),

@@ -219,11 +219,8 @@ def _lit(units: Sequence[Unit], effects: Map, label: str, *, dark: bool) -> Line
 
 def _table(scene: Scene, effects: Effects, parts: Sequence[str]) -> pd.DataFrame:
     bits, probability, difference, divergence = (lost(effects, by) for by in BYS)
-    return pd.DataFrame(
+    return scene.table(
         {
-            "model": scene.model,
-            "revision": scene.info.revision,
-            "text": scene.text,
             "answer": effects.answer.token,
             "against": None if effects.foil is None else effects.foil.token,
             "off": parts,

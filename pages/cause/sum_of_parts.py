@@ -132,12 +132,9 @@ def _raises(parts: Sequence[Contribution], difference: bool) -> pd.DataFrame:
 
 
 def _table(scene: Scene, found: Decomposition) -> pd.DataFrame:
-    return pd.DataFrame(
+    return scene.table(
         [
             {
-                "model": scene.model,
-                "revision": scene.info.revision,
-                "text": scene.text,
                 "answer": found.answer.token,
                 "against": None if found.foil is None else found.foil.token,
                 "kind": part.kind,

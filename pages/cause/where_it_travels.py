@@ -147,11 +147,8 @@ def _table(
     scene: Scene, effects: Effects, rows: list[str], columns: list[str], what: What, by: By, other: str
 ) -> pd.DataFrame:
     cells = [(row, column, place + 1) for row in rows for place, column in enumerate(columns)]
-    return pd.DataFrame(
+    return scene.table(
         {
-            "model": scene.model,
-            "revision": scene.info.revision,
-            "text": scene.text,
             "other_text": other,
             "answer": effects.answer.token,
             "against": None if effects.foil is None else effects.foil.token,

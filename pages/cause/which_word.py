@@ -238,41 +238,37 @@ def _area_table(table: Sequence[Area]) -> pd.DataFrame:
 
 
 def _score_table(scene: Scene, found: Explained) -> pd.DataFrame:
-    rows = [
-        {
-            "model": scene.model,
-            "revision": scene.info.revision,
-            "text": scene.text,
-            "answer": found.untouched.answer.token,
-            "measure": MEASURE.labels[MEASURE.value],
-            "method": name,
-            "word": unit.label,
-            "first_token": unit.start + 1,
-            "last_token": unit.stop,
-            "score": float(score) * _scale(name),
-        }
-        for name in _shown(found)
-        for unit, score in zip(found.units, found.scores[name], strict=True)
-    ]
-    return pd.DataFrame(rows)
+    return scene.table(
+        [
+            {
+                "answer": found.untouched.answer.token,
+                "measure": MEASURE.labels[MEASURE.value],
+                "method": name,
+                "word": unit.label,
+                "first_token": unit.start + 1,
+                "last_token": unit.stop,
+                "score": float(score) * _scale(name),
+            }
+            for name in _shown(found)
+            for unit, score in zip(found.units, found.scores[name], strict=True)
+        ]
+    )
 
 
 def _curve_table(scene: Scene, found: Explained) -> pd.DataFrame:
-    rows = [
-        {
-            "model": scene.model,
-            "revision": scene.info.revision,
-            "text": scene.text,
-            "method": name,
-            "way": way,
-            "words": k,
-            "share_of_p": float(share),
-            "area": found.area(name, way),
-        }
-        for (name, way), curve in found.curves.items()
-        for k, share in enumerate(curve)
-    ]
-    return pd.DataFrame(rows)
+    return scene.table(
+        [
+            {
+                "method": name,
+                "way": way,
+                "words": k,
+                "share_of_p": float(share),
+                "area": found.area(name, way),
+            }
+            for (name, way), curve in found.curves.items()
+            for k, share in enumerate(curve)
+        ]
+    )
 
 
 VIEW = View(
