@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+import pandas as pd
 import streamlit as st
 
 from model_zoo.types import counted
+from ui import notes, tables
 
 Row = TypeVar("Row")
 Result = TypeVar("Result")
@@ -46,14 +48,23 @@ def offer(key: str, model: str, rows: Sequence[Row]) -> Batch[Row, Any] | None:
 def go_on(
     batch: Batch[Row, Result] | None,
     answers: Callable[[str, list[Row]], Iterator[tuple[int, Result]]],
-    show: Callable[[Batch[Row, Result]], None],
+    show: Callable[[str, list[tuple[Row, Result]]], None],
+    before: pd.DataFrame,
 ) -> None:
-    """Answer what waits by ``answers(model, rows)``, and show what there is; nothing where no list was started."""
-    if batch is None:
-        return
-    if batch.running:
-        _run(batch, lambda rows: answers(batch.model, rows))
-    show(batch)
+    """Answer what waits by ``answers(model, rows)``, and ``show(model, rows with their results)`` what there is; the
+    table of what would be judged where no list was started.
+    """
+    with st.container(key="answer"):
+        if batch is None:
+            tables.draw(before)
+            return
+        if batch.running:
+            _run(batch, lambda rows: answers(batch.model, rows))
+        if batch.waiting:
+            n = f"{len(batch.waiting):,} of {counted(len(batch.rows), 'pair')}"
+            st.info(f"Stopped: {n} were not judged.", icon=":material/stop:")
+        judged = zip(batch.rows, batch.results, strict=True)
+        show(batch.model, [(row, result) for row, result in judged if result is not None])
 
 
 def _run(batch: Batch[Row, Result], answers: Callable[[list[Row]], Iterator[tuple[int, Result]]]) -> None:
@@ -85,15 +96,6 @@ def _run(batch: Batch[Row, Result], answers: Callable[[list[Row]], Iterator[tupl
     st.rerun()
 
 
-def say_what_waits(batch: Batch[Row, Result]) -> None:
-    """What was not answered because the list was stopped."""
-    n_waiting = len(batch.waiting)
-    if n_waiting:
-        st.info(
-            f"Stopped: {n_waiting:,} of {counted(len(batch.rows), 'pair')} were not judged.", icon=":material/stop:"
-        )
-
-
 def left_out(files: str, results: str) -> str:
     """A sentence on what is on the screen but not in the address; empty if everything is.
 
@@ -102,4 +104,4 @@ def left_out(files: str, results: str) -> str:
     parts = ["the file you uploaded"] if st.session_state.get(files) else []
     if st.session_state.get(results) is not None:
         parts.append("the results: whoever opens it has to judge the pairs again")
-    return f"Not in it: {', and '.join(parts)}." if parts else ""
+    return notes.not_in_link(parts)

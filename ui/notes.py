@@ -17,6 +17,11 @@ CAUTION = "Attention shows where a head looks. By itself it does not explain why
 _DIGITS = {"bfloat16": "2", "float16": "3"}  # decimal digits: from 8 and 11 bits
 
 
+def not_in_link(parts: Sequence[str]) -> str:
+    """What is on the screen and not in the address of the page, in a sentence; "" for nothing."""
+    return f"Not in it: {', and '.join(parts)}." if parts else ""
+
+
 def complaints(sentences: Sequence[str]) -> None:
     """What in the address could not be used."""
     for sentence in sentences:

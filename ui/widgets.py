@@ -93,6 +93,15 @@ def try_example(examples: Examples) -> None:
             st.button(example.title, key=f"example {example.title}", on_click=use, args=(example,), width="stretch")
 
 
+def open_with_first(examples: Examples, untouched: Sequence[Field[Any]], sets: Sequence[Field[Any]]) -> None:
+    """Whoever comes for the first time finds something to see: while the fields ``untouched`` are at their defaults and
+    not named by the address, those of ``sets`` are as in the first example.
+    """
+    if all(field.value == field.default and field.name not in st.query_params for field in untouched):
+        opening = examples.state(examples.each[0])
+        address.put({field: opening[field] for field in sets})
+
+
 def page_link(page: str, label: str, icon: str | None = None, /, **values: Any) -> None:
     """A link to another page by its name; it sets some of that page's fields, by their names."""
     st.page_link(address.path(page), label=label, icon=icon, query_params=address.link(page, **values))

@@ -17,7 +17,7 @@ from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Effects, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
 from pages.cause.fields import ANSWER, BY, FOIL, MASK, MASKS
-from ui import address, mask_strip, notes, widgets
+from ui import mask_strip, notes, widgets
 from ui.appearance import is_dark
 from ui.mask_strip import MaskedText
 from ui.messages import as_text
@@ -136,7 +136,7 @@ def _runner_up(effects: Effects) -> int:
 
 def make(_view: View[Scene]) -> Scene:
     """Ask for the text and the model; which words to hide is asked by the views."""
-    _open_with_a_mask()
+    widgets.open_with_first(EXAMPLES, (TEXT, PAIR, MASKS), (TEXT, MASKS, ANSWER, FOIL))
     with widgets.asked():
         text, pair = widgets.texts()
         model = widgets.model()
@@ -164,14 +164,6 @@ def _reads(info: ModelInfo, pair: str | None) -> Reads:
     if info.lm:
         return "next token"
     return "mask" if pair is None else "next sentence"
-
-
-def _open_with_a_mask() -> None:
-    """Whoever comes here for the first time finds a sentence with a mask in which there is something to see."""
-    untouched = (TEXT.value, PAIR.value, MASKS.value) == (TEXT.default, "", MASKS.default)
-    if untouched and not {TEXT.name, PAIR.name, MASKS.name} & set(st.query_params):
-        opening = EXAMPLES.state(EXAMPLES.each[0])
-        address.put({field: opening[field] for field in (TEXT, MASKS, ANSWER, FOIL)})
 
 
 def row(scene: Scene) -> DeltaGenerator:

@@ -13,7 +13,7 @@ from model_zoo import registry
 from model_zoo.types import counted, duration
 from pages.layers import own_data
 from pages.layers.choice import Choice
-from ui import precomputed, work
+from ui import notes, precomputed, work
 from ui.messages import as_text, enumerated
 from web.background import desk
 from web.engine import engine
@@ -55,7 +55,7 @@ def left_out_of_link(choice: Choice) -> str:
     left_out = ["the file you uploaded"] if own_data.uploaded() else []
     if not all(one.precomputed for one in known(choice.tasks) or of_last_run()):
         left_out.append("results of your own runs: whoever opens it has to run the tasks again, on the same sentences")
-    return f"Not in it: {', and '.join(left_out)}." if left_out else ""
+    return notes.not_in_link(left_out)
 
 
 def button(choice: Choice) -> None:

@@ -93,6 +93,9 @@ class Step(ABC):
     then leaves most of its width to it.
     """
 
+    after: ClassVar[type[Step] | None] = None
+    """The step before whose answer one goes on looking at, where that is the figure."""
+
     case: Case
 
     @property
@@ -128,7 +131,10 @@ class Step(ABC):
 
     def figure(self) -> None:
         """Draw what one looks at before the answer."""
-        assert self.stage is not None, f"{self.title}: a step draws a figure, or names a stage"
+        if self.after is not None:
+            self.after(self.case).reveal()
+            return
+        assert self.stage is not None, f"{self.title}: a step draws a figure, or names a stage, or comes after another"
         walk.draw(self.case, self.stage)
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pages.learn.lessons import LESSONS
@@ -56,18 +56,32 @@ def title(lesson: str, step: int) -> str:
     return f"{list(LESSONS).index(lesson) + 1}.{step} {LESSONS[lesson].steps[step - 1].title}"
 
 
+# What both plans have.
+_BEGIN: Final = Row(
+    5,
+    "Start a room with “Teach” and show its code. Ask what a computer reads when it reads a sentence.",
+    "Opens the link or types the code. Guesses the number of tokens.",
+    (("pieces", 1),),
+)
+_HEADS: Final = Row(
+    8,
+    "Change layer and head. Say once what attention weights are and that they are no explanation of an answer.",
+    "Compares two heads and names what differs.",
+    (("heads", 2), ("heads", 4)),
+)
+_END: Final = Row(
+    3,
+    "Hand out the worksheet for home; its solutions are on pages of their own. End the room.",
+    "Notes one question that is still open.",
+)
+
 PLANS: Final = (
     Plan(
         "45",
         "45 minutes: from a sentence to attention",
         "For a first meeting: tokens, vectors, one attention head by hand, and what a model is trained on.",
         (
-            Row(
-                5,
-                "Start a room with “Teach” and show its code. Ask what a computer reads when it reads a sentence.",
-                "Opens the link or types the code. Guesses the number of tokens.",
-                (("pieces", 1),),
-            ),
+            _BEGIN,
             Row(
                 7,
                 "Type a sentence from the class, with a long and a rare word. Before each answer, ask for reasons.",
@@ -87,13 +101,7 @@ PLANS: Final = (
                 "Computes one score by hand, then draws the shares before the model shows them.",
                 (("head", 1), ("head", 2), ("head", 3)),
             ),
-            Row(
-                6,
-                "Change layer and head. Say once what attention weights are and that they are no explanation of an "
-                "answer.",
-                "Compares two heads and names what differs.",
-                (("heads", 2), ("heads", 4)),
-            ),
+            replace(_HEADS, minutes=6),
             Row(
                 5,
                 "Hide a word of the class’s sentence: what is the model trained to do, and what does a wrong guess "
@@ -101,11 +109,7 @@ PLANS: Final = (
                 "Guesses the word before the model does.",
                 (("guessing", 1), ("guessing", 3)),
             ),
-            Row(
-                2,
-                "Hand out the worksheet for home; its solutions are on pages of their own. End the room.",
-                "Notes one question that is still open.",
-            ),
+            replace(_END, minutes=2),
         ),
     ),
     Plan(
@@ -113,12 +117,7 @@ PLANS: Final = (
         "90 minutes: from a sentence to a trained model",
         "The whole way: tokens, vectors, attention by hand, layers, training, and what to take to use it.",
         (
-            Row(
-                5,
-                "Start a room with “Teach” and show its code. Ask what a computer reads when it reads a sentence.",
-                "Opens the link or types the code. Guesses the number of tokens.",
-                (("pieces", 1),),
-            ),
+            _BEGIN,
             Row(
                 10,
                 "Type a sentence from the class, with a long and a rare word. Before each answer, ask for reasons.",
@@ -138,13 +137,7 @@ PLANS: Final = (
                 "Computes one score by hand, then draws the shares before the model shows them.",
                 (("head", 1), ("head", 2), ("head", 3), ("head", 5)),
             ),
-            Row(
-                8,
-                "Change layer and head. Say once what attention weights are and that they are no explanation of an "
-                "answer.",
-                "Compares two heads and names what differs.",
-                (("heads", 2), ("heads", 4)),
-            ),
+            _HEADS,
             Row(
                 7,
                 "Let the class work alone, and walk around.",
@@ -177,11 +170,7 @@ PLANS: Final = (
                 "Chooses a model for a telephone and gives a reason.",
                 (("smaller", 1), ("smaller", 5)),
             ),
-            Row(
-                3,
-                "Hand out the worksheet for home; its solutions are on pages of their own. End the room.",
-                "Notes one question that is still open.",
-            ),
+            _END,
         ),
     ),
 )

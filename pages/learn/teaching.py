@@ -15,6 +15,7 @@ from typing import Any, Final
 import streamlit as st
 
 from model_zoo.errors import InvalidInput
+from model_zoo.types import counted
 from pages.learn import fields
 from pages.learn.fields import ANSWERS, FOLLOWED, LESSON, ROOM, SHOWN, STEP
 from pages.learn.live_sessions import Rooms, Shown
@@ -56,6 +57,12 @@ def teaches() -> bool:
     return _TAUGHT in st.session_state
 
 
+def _mine() -> _Taught:
+    """The room of a visitor who has one."""
+    found: _Taught = st.session_state[_TAUGHT]
+    return found
+
+
 def begin() -> None:
     """Bring who follows a room to what it shows, and let them go where it has ended; called once a run, before anything
     is drawn.
@@ -90,7 +97,7 @@ def _begin_to_follow() -> None:
 
 
 def _begin_to_teach() -> None:
-    mine: _Taught = st.session_state[_TAUGHT]
+    mine = _mine()
     try:
         rooms().state(mine.code)
     except InvalidInput:
@@ -114,7 +121,7 @@ def show() -> None:
     """Show in this visitor's room, if there is one, what is on the screen; called once a run, before it is drawn."""
     if not teaches() or follows():
         return
-    mine: _Taught = st.session_state[_TAUGHT]
+    mine = _mine()
     step = (LESSON.value, STEP.value) if LESSON.value else ("", 1)
     about = {each.name: each.written for each in _ABOUT}
     rooms().show(mine.code, mine.key, Shown(*step, about, step in fields.answers()))
@@ -172,14 +179,12 @@ def answer(lesson: str, step: int, answer: str) -> None:
 
 def counts(lesson: str, step: int) -> Mapping[str, int]:
     """How many students have given each answer to a step in the room that this visitor has."""
-    mine: _Taught = st.session_state[_TAUGHT]
-    return rooms().counts(mine.code, lesson, step)
+    return rooms().counts(_mine().code, lesson, step)
 
 
 def n_present() -> int:
     """How many students are in the room that this visitor has."""
-    mine: _Taught = st.session_state[_TAUGHT]
-    return rooms().n_present(mine.code, mine.key)
+    return rooms().n_present(_mine().code, _mine().key)
 
 
 def ask_again(lesson: str, step: int) -> None:
@@ -246,12 +251,12 @@ def _room(mine: _Taught) -> None:
 
 
 def _present() -> None:
-    n = n_present()
-    st.markdown(f"**{n}** {'student' if n == 1 else 'students'} here")
+    n, what = counted(n_present(), "student").split()
+    st.markdown(f"**{n}** {what} here")
 
 
 def _end() -> None:
-    mine: _Taught = st.session_state[_TAUGHT]
+    mine = _mine()
     with suppress(InvalidInput):  # which has ended by itself
         rooms().end(mine.code, mine.key)
     _let_go(mine)

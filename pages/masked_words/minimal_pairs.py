@@ -12,9 +12,9 @@ from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
 from pages.masked_words.scene import Scene
-from ui import figures, notes, save, tables, widgets
+from ui import figures, notes, save, widgets
 from ui.appearance import is_dark
-from ui.batch import Batch, go_on, left_out, offer, say_what_waits
+from ui.batch import Batch, go_on, left_out, offer
 from ui.field import Field
 from ui.messages import caption, say_cut
 from ui.page import View
@@ -79,16 +79,9 @@ def draw(scene: Scene) -> None:
         say_cut(note)
     with begin:
         batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows)
-    with st.container(key="answer"):
-        if batch is None:
-            rows = [(pair.good, pair.bad, pair.phenomenon) for pair in found.rows]
-            tables.draw(pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
-        go_on(batch, _judged, _show)
+    rows = [(pair.good, pair.bad, pair.phenomenon) for pair in found.rows]
+    go_on(batch, _judged, _show, pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
     st.caption("The text above plays no part here.")
-
-
-def _left_out(_scene: Scene) -> str:
-    return left_out(_FILES, _BATCH)
 
 
 def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgement]]:
@@ -106,12 +99,10 @@ def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgemen
             yield place, Judgement(a.log_likelihood, b.log_likelihood, a.scheme, n_tokens, cut)
 
 
-def _show(batch: Batch[MinimalPair, Judgement]) -> None:
-    say_what_waits(batch)
-    judged = [(pair, result) for pair, result in zip(batch.rows, batch.results, strict=True) if result is not None]
+def _show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
     if not judged:
         return
-    notes.beyond_training({batch.model: max(result.n_tokens for _, result in judged)})
+    notes.beyond_training({model: max(result.n_tokens for _, result in judged)})
     n_cut = sum(result.cut for _, result in judged)
     if n_cut:
         say_cut(
@@ -124,7 +115,7 @@ def _show(batch: Batch[MinimalPair, Judgement]) -> None:
     ties = f", {whole.n_ties:,} of them tied and counted as half" if whole.n_ties else ""
     st.metric("Right one preferred", f"{whole.accuracy:.1%}")
     caption(
-        f"By {batch.model}, over {counted(whole.n, 'pair')}{ties}. 95% interval: "
+        f"By {model}, over {counted(whole.n, 'pair')}{ties}. 95% interval: "
         f"{whole.low:.0%} to {whole.high:.0%}; guessing is right half the time."
     )
     st.dataframe(
@@ -140,7 +131,7 @@ def _show(batch: Batch[MinimalPair, Judgement]) -> None:
     )
     with st.container(horizontal=True):
         save.table("Accuracy", lambda: _table(rows), "accuracy")
-        save.table("Every pair", lambda: _every_pair(batch.model, judged), "minimal-pairs")
+        save.table("Every pair", lambda: _every_pair(model, judged), "minimal-pairs")
 
 
 def _table(rows: tuple[Accuracy, ...]) -> pd.DataFrame:
@@ -184,6 +175,6 @@ VIEW = View(
     draw,
     "Two sentences differ in one point, and one is right: how often does the model find the right one more probable?",
     fields=(MINIMAL_PAIRS,),
-    left_out=_left_out,
+    left_out=lambda _scene: left_out(_FILES, _BATCH),
     tab=80,
 )

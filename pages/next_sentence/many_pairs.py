@@ -13,7 +13,7 @@ from model_zoo.types import counted
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
 from ui import figures, notes, save, tables, widgets
 from ui.appearance import is_dark
-from ui.batch import Batch, go_on, left_out, offer, say_what_waits
+from ui.batch import Batch, go_on, left_out, offer
 from ui.field import Field
 from ui.messages import caption, note, say_cut
 from ui.page import View
@@ -74,15 +74,8 @@ def draw(scene: Scene) -> None:
     ]
     if any(dropped):
         say_cut(f"Left out: {' and '.join(part for part in dropped if part)}.")
-    with st.container(key="answer"):
-        if batch is None:
-            table = pd.DataFrame(rows, columns=["a", "b", "label"])
-            tables.draw(table.dropna(axis="columns", how="all"))
-        go_on(batch, _judged, _show)
-
-
-def _left_out(_scene: Scene) -> str:
-    return left_out(_FILE, _BATCH)
+    before = pd.DataFrame(rows, columns=["a", "b", "label"]).dropna(axis="columns", how="all")
+    go_on(batch, _judged, _show, before)
 
 
 def _judged(model: str, rows: list[Row]) -> Iterator[tuple[int, Judgement]]:
@@ -90,11 +83,9 @@ def _judged(model: str, rows: list[Row]) -> Iterator[tuple[int, Judgement]]:
         yield place, Judgement(score.p_next, len(score.encoding), score.kind == "SOP")
 
 
-def _show(batch: Batch[Row, Judgement]) -> None:
-    say_what_waits(batch)
-    judged = [(row, result) for row, result in zip(batch.rows, batch.results, strict=True) if result is not None]
-    notes.beyond_training({batch.model: max((result.n_tokens for _, result in judged), default=0)})
-    caption(f"Judged by {batch.model}.")
+def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
+    notes.beyond_training({model: max((result.n_tokens for _, result in judged), default=0)})
+    caption(f"Judged by {model}.")
     if any(result.in_order for _, result in judged):
         st.info(WHAT_SOP_IS, icon=":material/info:")
     table = pd.DataFrame(
@@ -107,7 +98,7 @@ def _show(batch: Batch[Row, Judgement]) -> None:
     labels = [label for (_, _, label), _ in judged]
     if any(label is not None for label in labels):
         table["label"] = pd.array([None if label is None else int(label) for label in labels], dtype="Int64")
-    table["model"] = batch.model
+    table["model"] = model
     tables.draw(
         table,
         column_order=[name for name in table.columns if name != "model"],
@@ -135,6 +126,6 @@ VIEW = View(
     "Judge a list: a CSV with the columns a and b, and label (1 if B follows A, else 0) if you know it; "
     f"at most {pairs.MAX_PAIRS:,} pairs.",
     fields=(PAIRS,),
-    left_out=_left_out,
+    left_out=lambda _scene: left_out(_FILE, _BATCH),
     tab=40,
 )

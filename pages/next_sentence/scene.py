@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ui import address, widgets
+from ui import widgets
 from ui.examples import Example, Examples
 from ui.page import Need, View, view_field
 from ui.widgets import MODEL, PAIR, TEXT
@@ -49,7 +49,7 @@ class Scene:
 
 def make(view: View[Scene]) -> Scene:
     """Ask for the sentences, if the view is about two, and for the model."""
-    _open_with_a_pair()
+    widgets.open_with_first(EXAMPLES, (TEXT, PAIR), (TEXT, PAIR))
     a = b = ""
     with widgets.asked():
         if "pair" in view.needs:
@@ -58,14 +58,6 @@ def make(view: View[Scene]) -> Scene:
         if "pair" in view.needs:
             widgets.try_example(EXAMPLES)
     return Scene(model, a, b)
-
-
-def _open_with_a_pair() -> None:
-    """Whoever comes here for the first time finds two sentences."""
-    untouched = (TEXT.value, PAIR.value) == (TEXT.default, "")
-    if untouched and not {TEXT.name, PAIR.name} & set(st.query_params):
-        opening = EXAMPLES.each[0].values
-        address.put({field: opening[field] for field in (TEXT, PAIR)})
 
 
 def _both_texts() -> tuple[str, str]:

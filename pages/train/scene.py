@@ -11,7 +11,7 @@ from training.finetuning.data import BuiltIn, Data
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui import widgets
+from ui import notes, widgets
 from ui.appearance import is_dark
 from ui.page import Need, View
 from web.engine import engine
@@ -86,4 +86,4 @@ def left_out(scene: Scene) -> str:
     found = ["the file you uploaded"] if scene.built_in is None and scene.data is not None else []
     if scene.tuned:
         found.append("what was trained: whoever opens it has to train again, and on a CPU gets the same")
-    return f"Not in it: {', and '.join(found)}." if found else ""
+    return notes.not_in_link(found)

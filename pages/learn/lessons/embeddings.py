@@ -173,6 +173,7 @@ def _standard(values: FloatArray) -> FloatArray:
 
 class Lengths(EmbeddingStep):
     title = "How long each is"
+    after = Added
 
     @cached_property
     def lengths(self) -> dict[str, float]:
@@ -184,9 +185,6 @@ class Lengths(EmbeddingStep):
             "A [[vector]] is also an arrow, with a length: the root of the sum of its squared numbers. What is added "
             "as a long arrow moves the result more than what is added as a short one."
         )
-
-    def figure(self) -> None:
-        Added(self.case).reveal()
 
     def ask(self) -> Sketch:
         lengths = self.lengths
@@ -298,6 +296,7 @@ class FirstNorm(EmbeddingStep):
 class Neighbours(EmbeddingStep):
     title = "Neighbours in the table"
     sources = (MIKOLOV,)
+    after = Lookup
 
     @cached_property
     def nearest(self) -> list[tuple[str, float]]:
@@ -311,9 +310,6 @@ class Neighbours(EmbeddingStep):
             "the angle between two vectors says how alike their directions are: 1 for the same one, 0 for a right "
             "angle."
         )
-
-    def figure(self) -> None:
-        Lookup(self.case).reveal()
 
     def ask(self) -> Choice:
         nearest = self.nearest

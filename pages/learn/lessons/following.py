@@ -98,6 +98,10 @@ class FollowingStep(Step):
         found: list[int] = (self.judged > 0.5).sum(axis=1).tolist()
         return found
 
+    def figure(self) -> None:
+        a, b = self.pair
+        st.markdown(f"A: {quoted(a)}\n\nB: {quoted(b)}")
+
 
 class Seen(FollowingStep):
     title = "Two sentences in one row"
@@ -115,10 +119,6 @@ class Seen(FollowingStep):
             "Half of the pairs were real, half had a random second sentence: **next-sentence prediction** (NSP). Both "
             f"enter as one row of tokens.{self.said_of}"
         )
-
-    def figure(self) -> None:
-        a, b = self.pair
-        st.markdown(f"A: {quoted(a)}\n\nB: {quoted(b)}")
 
     def ask(self) -> Choice:
         return Choice(
@@ -165,9 +165,6 @@ class Answer(FollowingStep):
             f"other in training. It does not mean that the model has understood a story.{self.said_of}"
         )
 
-    def figure(self) -> None:
-        Seen(self.case).figure()
-
     def ask(self) -> Choice:
         p = self.score().p_next
         bounds = ((_NO, "Below 10%"), (0.5, "10% to 50%"), (_YES, "50% to 90%"), (np.inf, "90% or more"))
@@ -200,15 +197,13 @@ class Answer(FollowingStep):
 
 class Swapped(FollowingStep):
     title = "Swapped"
+    after = Answer
 
     def text(self) -> str:
         return (
             "If the model judged what comes after what, the order would matter. Swap the two: B first, then A. In a "
             f"story with a cause and an effect, that is another claim.{self.said_of}"
         )
-
-    def figure(self) -> None:
-        Answer(self.case).reveal()
 
     def ask(self) -> Choice:
         there, back = self.score().p_next, self.score(swapped=True).p_next
@@ -335,9 +330,6 @@ class Later(FollowingStep):
             "Later models drew their conclusions. RoBERTa’s authors trained without the task and found that on whole "
             "documents it helped little or not at all. ALBERT’s authors found it too easy, and replaced it."
         )
-
-    def figure(self) -> None:
-        Seen(self.case).figure()
 
     def ask(self) -> Choice:
         return Choice(

@@ -107,6 +107,7 @@ def _probability(answer: MaskPrediction) -> float:
 class Fates(GuessingStep):
     title = "80, 10, 10"
     sources = (DEVLIN,)
+    after = Hidden
 
     @cached_property
     def fates(self) -> dict[Kind, tuple[str, MaskPrediction]]:
@@ -125,9 +126,6 @@ class Fates(GuessingStep):
             "Of the chosen tokens 80% become [MASK], 10% become a random token, and 10% stay as they are. All of them "
             "have to be guessed. Why not simply [MASK] for all?"
         )
-
-    def figure(self) -> None:
-        Hidden(self.case).reveal()
 
     def ask(self) -> Choice:
         return Choice(

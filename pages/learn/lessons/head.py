@@ -296,6 +296,7 @@ class Shares(HeadStep):
 class Scaling(HeadStep):
     title = "The scaling taken away"
     sources = (VASWANI,)
+    after = Shares
 
     @cached_property
     def scaled(self) -> Unscaled:
@@ -310,9 +311,6 @@ class Scaling(HeadStep):
             f"standard deviation of √{size} = {np.sqrt(size):.1f}: longer vectors, larger scores. This head multiplies "
             f"by {weights.scaling:.4f}. Take that away."
         )
-
-    def figure(self) -> None:
-        Shares(self.case).reveal()
 
     def ask(self) -> Choice:
         found = self.scaled
@@ -359,6 +357,7 @@ class Scaling(HeadStep):
 class Values(HeadStep):
     title = "Shares times values"
     sources = (KOBAYASHI,)
+    after = Shares
 
     @property
     def lengths(self) -> npt.NDArray[np.float64]:
@@ -375,9 +374,6 @@ class Values(HeadStep):
             "Last, the head adds up the [[values|value]] of all tokens, each multiplied by its share: the [[context]] "
             f"of {self.token}. How much a token brings depends on its share and on how long its value is."
         )
-
-    def figure(self) -> None:
-        Shares(self.case).reveal()
 
     def ask(self) -> Choice:
         brought, weights = self.brought, self.head.shares

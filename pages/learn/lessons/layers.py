@@ -268,6 +268,7 @@ def _gain(result: TaskResult) -> float:
 class OtherWords(LayersStep):
     title = "Much or little?"
     sources = (ETHAYARAJH,)
+    after = Drift
 
     @cached_property
     def others(self) -> list[float]:
@@ -289,9 +290,6 @@ class OtherWords(LayersStep):
             "another beside it: take all pairs of different words within one sentence. (Two uses of one meaning part, "
             "too: compare the last example.)"
         )
-
-    def figure(self) -> None:
-        Drift(self.case).reveal()
 
     def ask(self) -> Choice:
         mean = self.others[-1]
@@ -395,6 +393,7 @@ class Probes(LayersStep):
 class Baselines(LayersStep):
     title = "A network that learned nothing"
     sources = (CONNEAU,)
+    after = Probes
 
     @cached_property
     def against(self) -> list[tuple[str, LayerResult, float]]:
@@ -410,9 +409,6 @@ class Baselines(LayersStep):
             "Now a caution. Take the same network, but with weights drawn at random: it was never trained. Train the "
             f"same probes on its vectors and ask the same three questions (again of {self.whose})."
         )
-
-    def figure(self) -> None:
-        Probes(self.case).reveal()
 
     def ask(self) -> Choice:
         found = self.against

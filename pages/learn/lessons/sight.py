@@ -132,6 +132,7 @@ def _right(answer: MaskPrediction) -> float:
 
 class OwnMask(SightStep):
     title = "This model’s own"
+    after = Masks
 
     @cached_property
     def later(self) -> float:
@@ -144,9 +145,6 @@ class OwnMask(SightStep):
             f"And this model, {as_text(name_of(self.case.model))}? The picture will show the mean of all its heads on "
             "your text: rows are the tokens that take, columns those that give."
         )
-
-    def figure(self) -> None:
-        Masks(self.case).reveal()
 
     def ask(self) -> Choice:
         later = self.later
