@@ -84,7 +84,7 @@ def entered() -> Entered | None:
 
 
 def title() -> str:
-    """Of the page on screen; "" before the first."""
+    """The title of the page on screen; "" before the first."""
     page = entered()
     return page.title if page else ""
 
@@ -138,7 +138,7 @@ def put(values: Mapping[Field[Any], Any]) -> None:
 
 
 def anchors() -> dict[str, Any]:
-    """For the key of a field of masked places, the text they were last drawn on: they move along when it is edited."""
+    """The text that masked places were last drawn on, by the key of their field: they move along when it is edited."""
     found: dict[str, Any] = st.session_state.setdefault(_ANCHORS, {})
     return found
 

@@ -62,7 +62,7 @@ class AttendedText:
         return apply_filter(self.run.encoding, weights, self.filter, self.run.key_encoding)
 
     def of_head(self, layer: int, head: int) -> Filtered:
-        """Both from 0."""
+        """The attention of a head, filtered; layer and head from 0."""
         return self.filtered(head_weights(self.run, layer, head, self.value_weighted))
 
     def of_layer(self, layer: int) -> Filtered:

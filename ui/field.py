@@ -78,7 +78,7 @@ class Field(Generic[T]):
 
     @value.setter
     def value(self, value: T) -> None:
-        """Only where it is another one: setting a value overwrites what is being typed into its widget."""
+        """Set it only where it is another one: that overwrites what is being typed into its widget."""
         if self.key not in st.session_state or self.value != value:
             st.session_state[self.key] = value
 

@@ -30,7 +30,7 @@ class OwnFile:
         return st.session_state.get(self.in_use) is not None
 
     def use(self, name: str) -> None:
-        """From now on one of the files that are ready."""
+        """Use one of the files that are ready from now on."""
         st.session_state[self.in_use] = name
 
     def draw(self) -> File | None:

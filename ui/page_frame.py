@@ -19,7 +19,7 @@ _COLOURS = " ".join(f"--{role}: light-dark({colour}, {asdict(DARK)[role]});" for
 
 
 def frame() -> None:
-    """Once a run: the stylesheet, and what the browser has to know of the fields of all pages."""
+    """Send, once a run, the stylesheet and what the browser has to know of the fields of all pages."""
     # Popovers stand outside of the app.
     scheme = f"color-scheme: {'dark' if appearance.is_dark() else 'light'};"
     styles = f":root {{ {scheme} {_COLOURS} }}" + _STYLE + (_PRESENT if appearance.PRESENT.value else "")

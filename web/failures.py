@@ -6,7 +6,7 @@ from web.process import kept
 
 
 class Counter:
-    """Since the app was started."""
+    """Counts since the app was started."""
 
     def __init__(self) -> None:
         self.n = 0

@@ -35,7 +35,7 @@ _LONGEST_WAIT: Final = 30.0  # seconds after which a lull is not waited for any 
 
 @dataclass(slots=True)
 class _State:
-    """Of the one collector that a process has. Written with the interpreter held, from whatever thread collects."""
+    """The state of the one collector that a process has, written with the interpreter held, from any thread."""
 
     began: float = 0.0
     ended: float = 0.0  # when the last full collection was over, with which every script ends; 0 before the first

@@ -23,10 +23,10 @@ _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:\d+)?|\[[0-9a-fA-F:]+\](:\d+)?")
 
 # What no page uses, and no frame inside one may.
-_NOT_USED = (
-    "accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "magnetometer", "microphone", "midi",
-    "payment", "usb",
-)  # fmt: skip
+_PERMISSIONS = (
+    "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), "
+    "midi=(), payment=(), usb=()"
+)
 
 
 def fixed(embedded_by: str) -> dict[str, str]:
@@ -35,7 +35,7 @@ def fixed(embedded_by: str) -> dict[str, str]:
         "X-Content-Type-Options": "nosniff",
         # Addresses hold what was typed.
         "Referrer-Policy": "same-origin",
-        "Permissions-Policy": ", ".join(f"{name}=()" for name in _NOT_USED),
+        "Permissions-Policy": _PERMISSIONS,
     }
     if not embedded_by:  # this old header knows no list of sites
         found["X-Frame-Options"] = "SAMEORIGIN"

@@ -11,7 +11,7 @@ _OPENED = "a head was opened from another view"
 
 
 def open_head(layer: int, head: int) -> None:
-    """For the callback of a widget; layer and head from 0."""
+    """Open a head, layer and head from 0; a callback of a widget."""
     LAYER.value, HEAD.value = layer + 1, head + 1
     SHOWN_VIEW.value = "grid"
     st.session_state[_OPENED] = True

@@ -81,7 +81,7 @@ class Scene(MaskedText):
 
     @property
     def question(self) -> Intervene:
-        """Without changes, and with the answers as they were typed."""
+        """The question without changes, and with the answers as they were typed."""
         aim = TargetAnswer(self.reads, self.position, _typed(ANSWER.value), _typed(FOIL.value))
         text, pair = self.encoding.text, self.encoding.text_pair
         return Intervene(self.model, text, text_pair=pair, masked=self.masked, aim=aim, top_k=_TOP_K)
@@ -195,7 +195,7 @@ def answers(scene: Scene) -> None:
 
 
 def measure(options: tuple[By, ...] = BYS) -> By:
-    """By what a change is measured."""
+    """Ask by what a change is measured."""
     if BY.value not in options:
         BY.value = options[0]
     labels = {by: BY.labels[by] for by in options}

@@ -104,7 +104,7 @@ class _Heads:
         self._by_depth: set[str] = set()
 
     def fields(self, model: str) -> tuple[Field[Any], Field[int]]:
-        """Of its layer and its head."""
+        """The fields of a model's layer and of its head."""
         place = self._scene.chosen.index(model)
         if place == 0:
             return LAYER, HEAD
@@ -163,7 +163,7 @@ def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Al
 
 
 def _key_segments(alignment: Alignment) -> list[int]:
-    """Of the columns; the last one is of no text, and stands with the words before it."""
+    """The segments of the columns; the last one is of no text, and stands with the words before it."""
     return [*alignment.segments, *alignment.segments[-1:]]
 
 

@@ -254,7 +254,7 @@ def _ends(share: float | None, n: int) -> str | None:
 
 
 def _notes(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) -> None:
-    """On what it was measured, and why cells are empty."""
+    """Say on what it was measured, and why cells are empty."""
     infos = [cost.subject.info for cost in timed]
     where = sorted({f"{info.dtype} on {info.device}" for info in infos})
     threads = f", {timed[0].subject.n_threads} threads" if any(info.device == "cpu" for info in infos) else ""

@@ -29,7 +29,7 @@ _GUESSES: Final = 5
 
 
 def draw() -> None:
-    """Both beside each other; on a phone one under the other."""
+    """Draw both beside each other; on a phone one stands under the other."""
     looking, guessing = st.columns([3, 2], gap="large")
     with looking:
         _looking()

@@ -105,7 +105,7 @@ def differences(stored: Any, fresh: Any, where: str = "") -> Iterator[str]:
 
 
 def _differences_of_examples(stored: Any, fresh: Any, where: str) -> Iterator[str]:
-    """Of one layer's examples misclassified, which come in an order that rounding can change."""
+    """How the misclassified examples of one layer differ, which come in an order that rounding can change."""
     before, now = _probabilities(stored), _probabilities(fresh)
     moved = before.keys() ^ now.keys()
     if len(moved) > MOVED_EXAMPLES:
@@ -115,7 +115,7 @@ def _differences_of_examples(stored: Any, fresh: Any, where: str) -> Iterator[st
 
 
 def _probabilities(examples: Sequence[Mapping[str, Any]]) -> dict[tuple[Any, ...], float]:
-    """Each example's probability, by everything else there is of it."""
+    """The probability of each example, by everything else there is of it."""
     return {
         tuple(value for name, value in example.items() if name != "probability"): example["probability"]
         for example in examples

@@ -85,7 +85,7 @@ class _Outcome:
 
 
 def _empty() -> None:
-    """Where a code is set, only who typed it."""
+    """Empty the caches; where a code is set, for who typed it alone."""
     code = settings().status_code
     refusal = guard().refusal(st.session_state[_CODE], code) if code else None
     if refusal is not None:

@@ -124,7 +124,7 @@ def _name(model: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """In Markdown, of cells that nobody typed: ``st.table`` costs more than all the rest of the page."""
+    """A table in Markdown, of cells that nobody typed: ``st.table`` costs more than all the rest of the page."""
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
 
 

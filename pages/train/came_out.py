@@ -199,7 +199,7 @@ def _mistakes(every: Sequence[Tuned], *, dark: bool) -> None:
 
 
 def _mistake_table(table: pd.DataFrame, kind: Kind) -> pd.DataFrame:
-    """As it is written on the page, where a telephone has to have room for all columns: passages are in the file."""
+    """The table as the page has it, where a telephone needs room for all columns: passages are in the file."""
     if kind == "answering":
         table = table.rename(columns={"text": "question"})
     elif table["second text"].notna().any():

@@ -43,7 +43,7 @@ def draw(runs: Sequence[Run], names: Sequence[str], data: Data, key: str, *, ove
 
 
 def _baseline(data: Data) -> float | None:
-    """Of the development split, by answering always alike."""
+    """The score on the development split of answering always alike; None where there is none."""
     alike = always_alike(data, "dev")
     return None if alike is None else value(data.measure, data.dev, alike)
 

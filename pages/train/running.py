@@ -91,7 +91,7 @@ def another_seed(found: Tuned) -> str:
 
 
 def offer_more_seeds(training: Training) -> None:
-    """Beside the outcome of one seed: how far others may be, and a button that trains two more."""
+    """Say beside the outcome of one seed how far others may be, with a button that trains two more."""
     (run,) = training.runs
     assert run.tuned is not None
     first = run.candidate.settings.seed

@@ -51,7 +51,7 @@ def encoders() -> list[str]:
 
 
 def to_come(said: str) -> None:
-    """In the place of the results: what the button will do."""
+    """Say in the place of the results what the button will do."""
     with st.container(key="answer"):
         caption(said)
 

@@ -212,7 +212,7 @@ def _pairs(split: Split) -> list[Scored]:
 
 
 def _sentences(pairs: Sequence[Scored]) -> list[str]:
-    """Each once."""
+    """The sentences of pairs, each once."""
     return list(dict.fromkeys(text for pair in pairs for text in (pair.text, pair.pair)))
 
 

@@ -52,7 +52,7 @@ def draw(scene: Scene) -> None:
 
 
 def _name(run: Run) -> str:
-    """Without its seed: seeds of one model make a band."""
+    """The name of a run without its seed: seeds of one model make a band."""
     return run.candidate.name.removesuffix(f", seed {run.candidate.settings.seed}")
 
 
@@ -103,7 +103,7 @@ def _to_take_away(run: Run) -> None:
 
 
 def _save(run: Run, name: str) -> None:
-    """Where to, the button, and what came of it; each model has its own."""
+    """Ask where to save a model, and say what came of it; each model has its own button."""
     place, typed, came = str(Path.home() / "tuned" / name), f"folder {run.id}", f"saved {run.id}"
     st.text_input("Folder, on the machine that runs the app", key=typed, placeholder=place, persist_state="session")
 

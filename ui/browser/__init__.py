@@ -37,7 +37,7 @@ _KEEPER = {"html": "<i hidden></i>", "css": "", "js": linked(_FILES / "keeper.js
 
 
 def prepare(fields: Sequence[Field[Any]]) -> None:
-    """Once a page, for the fields of all pages: the browser keeps what it was told until the tab is closed."""
+    """Tell the browser of the fields of all pages, once a page: it keeps what it was told until the tab is closed."""
     component("browser", _BROWSER)(
         key="browser",
         data={

@@ -83,7 +83,7 @@ def _projected(given: FloatArray, matrix: FloatArray, bias: FloatArray) -> Float
 
 
 def _said(given: FloatArray, matrix: FloatArray, bias: FloatArray, name: str) -> list[str]:
-    """For every number of a projection, the products that weigh most in it."""
+    """The products that weigh most in each number of a projection, in words."""
     products = given[:, None].astype(np.float64) * matrix
     said = []
     for column in range(matrix.shape[1]):

@@ -272,7 +272,7 @@ class OtherWords(LayersStep):
 
     @cached_property
     def others(self) -> list[float]:
-        """After every layer the mean cosine of different tokens of one sentence, over both sentences."""
+        """The mean cosine of different tokens of one sentence after every layer, over both sentences."""
         found = []
         for states in self.both:
             encoding = states.encoding

@@ -152,7 +152,7 @@ def _curve(run: Run) -> Curve:
 
 
 def _begin(model: str) -> None:
-    """In a callback, before the page is drawn: the model is in memory already."""
+    """Begin to train, in a callback before the page is drawn: the model is in memory already."""
     from pages.learn import fields  # which knows all lessons
 
     data = SETS[_SET].build()
