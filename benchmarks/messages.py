@@ -18,7 +18,7 @@ from streamlit import config
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.measure import emit
-from benchmarks.positions import Sight, sights
+from benchmarks.positions import PageView, page_views
 from benchmarks.server import ROOT, app
 from benchmarks.streamlit_client import visiting
 
@@ -63,10 +63,10 @@ def most_sent_back(messages: Sequence[bytes]) -> int:
     return n_texts * most_typed() * _WIDEST + _ENVELOPE
 
 
-async def measure(url: str, sight: Sight) -> tuple[int, str, int]:
+async def measure(url: str, page_view: PageView) -> tuple[int, str, int]:
     """Of a view of the app at ``url``: the largest message, what it draws, and the largest that comes back."""
     async with visiting(url) as visitor:
-        answer = await visitor.open(sight.route, QUERY | sight.choice)
+        answer = await visitor.open(page_view.route, QUERY | page_view.choice)
     return *largest(answer.messages), most_sent_back(answer.messages)
 
 
@@ -74,10 +74,10 @@ def main() -> int:
     limit = int(config.get_option("server.maxMessageSize") * 1e6)
     fit = True
     with app("app.py", environment={"STREAMLIT_SERVER_MAX_MESSAGE_SIZE": "200"}) as (url, _):
-        for sight in sights():
-            size, kind, back = asyncio.run(measure(url, sight))
+        for page_view in page_views():
+            size, kind, back = asyncio.run(measure(url, page_view))
             fit = fit and max(size, back) <= limit
-            emit(**asdict(sight), message_bytes=size, draws=kind, most_sent_back_bytes=back, limit_bytes=limit)
+            emit(**asdict(page_view), message_bytes=size, draws=kind, most_sent_back_bytes=back, limit_bytes=limit)
     return 0 if fit else 1
 
 

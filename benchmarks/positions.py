@@ -87,7 +87,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class PageView:
     """A page in one of its views, "" for a page without views, as an address."""
 
     page: str
@@ -113,10 +113,10 @@ class Sight:
         return f"{path}?{urllib.parse.urlencode(query)}" if query else path
 
 
-def sights() -> Iterator[Sight]:
+def page_views() -> Iterator[PageView]:
     """Every page in every view."""
     for page in PAGES:
-        yield from (Sight(page.name, view.name) for view in page.views) if page.views else [Sight(page.name, "")]
+        yield from (PageView(page.name, view.name) for view in page.views) if page.views else [PageView(page.name, "")]
 
 
 def measure(page: Page, patience_ms: int = 60_000) -> Position:
@@ -130,9 +130,9 @@ def table(before: Path, after: Path | None) -> str:
     times = ("before", "after")[: len(measured)]
     lines = ["| page | view | " + " | ".join(f"{w}x{h}, {time}" for w, h in SIZES for time in times) + " |"]
     lines.append("|" + " --- |" * 2 + " ---: |" * (len(SIZES) * len(times)))
-    for sight in dict.fromkeys(sight for one in measured for sight, _ in one):
-        found = [one.get((sight, size)) for size in SIZES for one in measured]
-        lines.append(f"| {sight.page} | {sight.view} | " + " | ".join(map(_cell, found)) + " |")
+    for page_view in dict.fromkeys(page_view for one in measured for page_view, _ in one):
+        found = [one.get((page_view, size)) for size in SIZES for one in measured]
+        lines.append(f"| {page_view.page} | {page_view.view} | " + " | ".join(map(_cell, found)) + " |")
     return "\n".join(lines)
 
 
@@ -142,12 +142,12 @@ def _cell(position: Position | None) -> str:
     return f"{'no picture' if position.top is None else f'{position.top:,}'} ({position.height:,})"
 
 
-def _read(file: Path) -> dict[tuple[Sight, tuple[int, int]], Position]:
+def _read(file: Path) -> dict[tuple[PageView, tuple[int, int]], Position]:
     found = {}
     for line in file.read_text("utf-8").splitlines():
         one = json.loads(line)
         position = Position(one["top"], one["bottom"], one["height"])
-        found[Sight(one["page"], one["view"]), (one["window"][0], one["window"][1])] = position
+        found[PageView(one["page"], one["view"]), (one["window"][0], one["window"][1])] = position
     return found
 
 
@@ -160,10 +160,10 @@ def main() -> None:
         return
     with app("app.py") as (url, _), chromium() as browser:
         for width, height in SIZES:
-            for sight in sights():
+            for page_view in page_views():
                 page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
-                page.goto(url + sight.address())
-                emit(**asdict(sight), window=[width, height], **asdict(measure(page)))
+                page.goto(url + page_view.address())
+                emit(**asdict(page_view), window=[width, height], **asdict(measure(page)))
                 page.close()
 
 

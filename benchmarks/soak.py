@@ -44,7 +44,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from benchmarks.crowd import WORDS
 from benchmarks.cutting_proxy import CuttingProxy, proxies
 from benchmarks.measure import MB, arguments, emit, emit_machine, percentile95
-from benchmarks.positions import sights
+from benchmarks.positions import page_views
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, Visitor, visiting
 from model_zoo import DEFAULT_MODEL, tuned
@@ -204,14 +204,14 @@ class Guest:
         return answer
 
     async def look(self) -> None:
-        sight = self.rng.choice(tuple(sights()))
+        page_view = self.rng.choice(tuple(page_views()))
         text = f"The {self.rng.choice(WORDS)} saw a {self.rng.choice(WORDS)} near the [MASK]."
         query = {
             "text": text,
             "model": DEFAULT_MODEL,
-            **sight.choice,
+            **page_view.choice,
         }  # not the one that was trained, which has no words to put
-        answer = self._sound(await self.visitor.open(sight.route, query), f"{sight.route} {sight.choice}")
+        answer = self._sound(await self.visitor.open(page_view.route, query), f"{page_view.route} {page_view.choice}")
         self.tally.seconds.append(answer.seconds)
 
     async def train(self) -> None:
@@ -411,8 +411,8 @@ async def warm_up(url: str) -> None:
         tally = Tally()
         guest = Guest(proxy, tally, random.Random(0))
         await guest.come()
-        for sight in sights():
-            guest._sound(await guest.visitor.open(sight.route, sight.choice), sight.page)
+        for page_view in page_views():
+            guest._sound(await guest.visitor.open(page_view.route, page_view.choice), page_view.page)
         await guest.train()
         await guest.go()
         if tally.errors or tally.lost:

@@ -29,7 +29,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from benchmarks.positions import Sight, sights
+from benchmarks.positions import PageView, page_views
 from pages import PAGES
 from viz.component import pack
 from viz.standalone import standalone_html
@@ -245,23 +245,23 @@ def visit(app_pages: Pages) -> Iterator[Callable[..., Visit]]:
 
 
 @pytest.fixture
-def views(visit: Callable[..., Visit], app_url: str) -> Callable[..., Iterator[tuple[Page, Sight]]]:
+def views(visit: Callable[..., Visit], app_url: str) -> Callable[..., Iterator[tuple[Page, PageView]]]:
     """``views("attention", layer="3")``: the page at the size of a projector, in each of its views by a click on the
     tab, with what is seen; at rest each time.
     """
 
-    def walk(name: str, color_scheme: str = "light", **parameters: str) -> Iterator[tuple[Page, Sight]]:
+    def walk(name: str, color_scheme: str = "light", **parameters: str) -> Iterator[tuple[Page, PageView]]:
         titles = {view.name: view.title for page in PAGES if page.name == name for view in page.views}
-        first, *others = (sight for sight in sights() if sight.page == name)
+        first, *others = (page_view for page_view in page_views() if page_view.page == name)
         here = visit(1280, 720, color_scheme)
         page = here.open(app_url + first.address(**parameters))
         yield page, first
-        for sight in others:
-            tab = page.locator(".st-key-views").get_by_role("radio", name=titles[sight.view], exact=True)
+        for page_view in others:
+            tab = page.locator(".st-key-views").get_by_role("radio", name=titles[page_view.view], exact=True)
             tab.click()
             expect(tab).to_be_checked()
             here.wait_until_idle()
-            yield page, sight
+            yield page, page_view
 
     return walk
 

@@ -14,10 +14,10 @@ from on_screen import wait_for
 from PIL import Image
 from playwright.sync_api import CDPSession, Page, expect
 
-from benchmarks.positions import Sight, measure
+from benchmarks.positions import PageView, measure
 from pages import PAGES
 
-Views = Callable[..., Iterator[tuple[Page, Sight]]]
+Views = Callable[..., Iterator[tuple[Page, PageView]]]
 SERIOUS = ("serious", "critical")
 TABS_TO_THE_FIRST_WORD = 28
 SEEN = 100  # pixels that have to change where something gets the focus
@@ -74,13 +74,13 @@ def test_axe_finds_nothing_serious_and_nothing_moves(name: str, views: Views) ->
     it opens with: all views together take minutes.
     """
     found = []
-    for page, sight in itertools.islice(views(name, "dark"), 1):
+    for page, page_view in itertools.islice(views(name, "dark"), 1):
         for theme, rules in (("dark", {"runOnly": {"type": "rule", "values": ["color-contrast"]}}), ("light", {})):
             page.emulate_media(color_scheme=theme, reduced_motion="reduce")
             wait_for(page, COLOURED, theme)
             measure(page)
-            found += [f"{sight.view}, {theme}: {violation}" for violation in violations(page, **rules)]
-        found += [f"{sight.view}: moves: {element}" for element in page.evaluate(MOVES)]
+            found += [f"{page_view.view}, {theme}: {violation}" for violation in violations(page, **rules)]
+        found += [f"{page_view.view}: moves: {element}" for element in page.evaluate(MOVES)]
         page.emulate_media(color_scheme="dark")
     assert not found, "\n".join(found)
 
@@ -113,7 +113,7 @@ class Keyboard:
 
 @pytest.mark.browser
 def test_the_keyboard_comes_to_the_words_and_is_seen_on_the_way(visit: Callable[..., Any], app_url: str) -> None:
-    page = visit(height=720).open(app_url + Sight("attention", "grid").address())
+    page = visit(height=720).open(app_url + PageView("attention", "grid").address())
     page.emulate_media(reduced_motion="reduce")
     measure(page)
     keyboard = Keyboard(page)
@@ -130,7 +130,7 @@ def test_the_keyboard_comes_to_the_words_and_is_seen_on_the_way(visit: Callable[
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1280, 400])
 def test_the_presentation_has_large_type_and_no_menu(width: int, visit: Callable[..., Any], app_url: str) -> None:
-    page = visit(width, 720).open(app_url + Sight("attention", "grid").address(present="1"))
+    page = visit(width, 720).open(app_url + PageView("attention", "grid").address(present="1"))
     measure(page)
     assert float(page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")) >= 20
     expect(page.get_by_test_id("stHeader")).to_be_hidden()

@@ -63,11 +63,11 @@ def test_every_view_of_three_models_fits_a_telephone(
     views: Callable[..., Any], checkpoint: Callable[[str], Path]
 ) -> None:
     models = ",".join(str(checkpoint(name)) for name in ("bert", "roberta", "gpt2"))
-    for page, sight in views("compare", models=models, pair="She walked home."):
+    for page, page_view in views("compare", models=models, pair="She walked home."):
         page.set_viewport_size({"width": 400, "height": 800})
         measure(page)
         expect(page.get_by_text("The address of this page restores")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), sight
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page_view
         page.set_viewport_size({"width": 1280, "height": 720})
 
 

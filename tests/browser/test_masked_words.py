@@ -64,23 +64,23 @@ def test_every_view_shows_its_picture_first_and_cuts_nothing(views: Callable[...
     """A text of 16 tokens: where the first picture begins, that nothing reaches over the edge or is cut, and that the
     strip and ten predictions are on the first screen of a projector.
     """
-    for page, sight in views("masked_words", masks="9", replacement="young"):
+    for page, page_view in views("masked_words", masks="9", replacement="young"):
         for (width, height), begins in MARKS.items():
             page.set_viewport_size({"width": width, "height": height})
             measure(page)
-            here = f"{sight.view} at {width}x{height}"
+            here = f"{page_view.view} at {width}x{height}"
             expect(page.get_by_text("The address of this page restores")).to_be_visible()
             assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), here
-            if sight.view == "pairs":  # its picture is made when asked for
+            if page_view.view == "pairs":  # its picture is made when asked for
                 continue
             picture = page.locator(".js-plotly-plot .main-svg, .token-line .item").first.bounding_box()
             assert 0 < picture["y"] <= begins, here
-            if sight.view == "predictions" and width == 1280:
+            if page_view.view == "predictions" and width == 1280:
                 bars, strip = page.locator(".js-plotly-plot").bounding_box(), page.locator(".st-key-word_strip")
                 assert bars["y"] + bars["height"] <= height
                 assert strip.evaluate("strip => strip.scrollHeight <= strip.clientHeight")
                 assert strip.bounding_box()["y"] + strip.bounding_box()["height"] <= picture["y"]
-            if sight.view == "attention":
+            if page_view.view == "attention":
                 camera = page.locator(".js-plotly-plot .modebar").bounding_box()
                 label = page.locator(".js-plotly-plot .xtick").last.bounding_box()
                 assert label["x"] + label["width"] <= camera["x"]

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from benchmarks.positions import MARKS, PAIR, SIZES, TEXT, Sight, measure, sights, table
+from benchmarks.positions import MARKS, PAIR, SIZES, TEXT, PageView, measure, page_views, table
 from model_zoo import DEFAULT_MODEL, Engine
 from pages import PAGES
 from ui.precomputed import EMBEDDED
 
 PROJECTOR, TELEPHONE = SIZES
 TWO_MODELS = {"models": ",".join(EMBEDDED[:2])}
-Views = Callable[..., Iterator[tuple[Page, Sight]]]
+Views = Callable[..., Iterator[tuple[Page, PageView]]]
 WHOLE = {
-    Sight("attention", "grid"): (".st-key-grid", ".st-key-heatmap"),
-    Sight("masked_words", "predictions"): (".st-key-mask_strip", '[data-testid="stPlotlyChart"]'),
-    Sight("next_sentence", "probability"): (".st-key-text", ".st-key-pair", ".st-key-answer"),
+    PageView("attention", "grid"): (".st-key-grid", ".st-key-heatmap"),
+    PageView("masked_words", "predictions"): (".st-key-mask_strip", '[data-testid="stPlotlyChart"]'),
+    PageView("next_sentence", "probability"): (".st-key-text", ".st-key-pair", ".st-key-answer"),
 }
 """Parts of a view that are seen whole where the text has sixteen tokens."""
 
@@ -51,16 +51,16 @@ def test_two_outputs_stand_beside_each_other(tmp_path: Path) -> None:
 def test_the_first_picture_of_every_view_is_seen_at_once_and_nothing_beside_the_screen(name: str, views: Views) -> None:
     """On a projector some parts are seen whole."""
     wrong = []
-    for page, sight in views(name):
+    for page, page_view in views(name):
         for size in SIZES:
             resize(page, size)
             top = measure(page).top
-            here = f"{sight.view or name} at {size[0]}x{size[1]}"
+            here = f"{page_view.view or name} at {size[0]}x{size[1]}"
             if top is None or top > MARKS[size]:
                 wrong.append(f"{here}: {top}, at most {MARKS[size]}")
             if page.evaluate("document.documentElement.scrollWidth") > size[0]:
                 wrong.append(f"{here}: can be scrolled sideways")
-            for part in WHOLE.get(sight, ()) if size == PROJECTOR else ():
+            for part in WHOLE.get(page_view, ()) if size == PROJECTOR else ():
                 box = page.locator(part).first.bounding_box()
                 if box is None or box["y"] < 0 or box["y"] + box["height"] > size[1]:
                     wrong.append(f"{here}: {part} at {box}")
@@ -69,18 +69,18 @@ def test_the_first_picture_of_every_view_is_seen_at_once_and_nothing_beside_the_
 
 
 def test_what_is_seen_whole_is_in_views_that_there_are() -> None:
-    assert set(WHOLE) <= set(sights())
+    assert set(WHOLE) <= set(page_views())
 
 
 @pytest.mark.browser
 def test_two_models_are_compared_on_two_screens(views: Views) -> None:
     """On a telephone, where everything stands below each other, as well."""
     too_long = []
-    for page, sight in views("compare", **TWO_MODELS):
+    for page, page_view in views("compare", **TWO_MODELS):
         for size in SIZES:
             resize(page, size)
             height = measure(page).height
             if height > 2 * size[1]:
-                too_long.append(f"{sight.view} at {size[0]}x{size[1]}: {height}, at most {2 * size[1]}")
+                too_long.append(f"{page_view.view} at {size[0]}x{size[1]}: {height}, at most {2 * size[1]}")
         resize(page, PROJECTOR)
     assert not too_long, "\n".join(too_long)

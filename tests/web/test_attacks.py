@@ -19,7 +19,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from benchmarks.messages import largest, measure, most_sent_back
-from benchmarks.positions import Sight
+from benchmarks.positions import PageView
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, visiting
 
@@ -111,11 +111,13 @@ def test_a_frame_that_the_largest_page_sends_is_read(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "sight", [Sight("compare", "attention"), Sight("attention", "grid"), Sight("cause", "patching")], ids=str
+    "page_view",
+    [PageView("compare", "attention"), PageView("attention", "grid"), PageView("cause", "patching")],
+    ids=str,
 )
-def test_the_largest_pages_are_within_the_limit(served: Served, sight: Sight) -> None:
+def test_the_largest_pages_are_within_the_limit(served: Served, page_view: PageView) -> None:
     """All of them: ``python -m benchmarks.messages``."""
-    size, _, back = in_a_loop.run(measure(served.url, sight))
+    size, _, back = in_a_loop.run(measure(served.url, page_view))
     assert (size < LIMIT - 1_060_000, back < LIMIT) == (True, True)  # Compare may draw one heatmap more
 
 
@@ -159,16 +161,16 @@ def odd_states(widget: str) -> Iterator[WidgetState]:
 
 
 @pytest.mark.parametrize(
-    "sight",
-    [Sight("attention", "combined"), Sight("masked_words", "predictions"), Sight("compare", "attention")],
+    "page_view",
+    [PageView("attention", "combined"), PageView("masked_words", "predictions"), PageView("compare", "attention")],
     ids=str,
 )
-def test_nonsense_in_every_widget_is_no_error_of_the_app(served: Served, sight: Sight) -> None:
+def test_nonsense_in_every_widget_is_no_error_of_the_app(served: Served, page_view: PageView) -> None:
     """And the visit goes on after it."""
 
     async def attack() -> None:
         async with visiting(served.url) as visitor:
-            drawn = await visitor.open(sight.page, {"view": sight.view})
+            drawn = await visitor.open(page_view.page, {"view": page_view.view})
             widgets = {
                 getattr(element, element.WhichOneof("type")).id: element.WhichOneof("type")
                 for element in drawn.elements()
