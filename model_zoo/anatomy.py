@@ -114,24 +114,25 @@ def inside(module: Any, path: str) -> Any:
     return attrgetter(path)(module)
 
 
-def _array(tensor: torch.Tensor) -> Array:
+def numbers(tensor: torch.Tensor) -> Array:
+    """float64 on the CPU."""
     return tensor.detach().double().cpu().numpy()
 
 
 def matrix(module: Any) -> tuple[Array, Array]:
     """Weight (in, out) and bias (out,) of a linear module; GPT-2's holds its weight the other way round."""
-    weight = _array(module.weight)
+    weight = numbers(module.weight)
     if isinstance(module, torch.nn.Linear):
         weight = weight.T
-    return weight, np.zeros(weight.shape[1]) if module.bias is None else _array(module.bias)
+    return weight, np.zeros(weight.shape[1]) if module.bias is None else numbers(module.bias)
 
 
 def _normed(module: Any, given: Array) -> Array:
     """LayerNorm (Ba et al. 2016) over the last axis, with its learned scale and shift."""
     centred = given - given.mean(axis=-1, keepdims=True)
     standard = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + module.eps)
-    shift = 0.0 if module.bias is None else _array(module.bias)
-    return standard * _array(module.weight) + shift
+    shift = 0.0 if module.bias is None else numbers(module.bias)
+    return standard * numbers(module.weight) + shift
 
 
 def _softmax(scores: Array) -> Array:
@@ -151,7 +152,7 @@ def embeddings(loaded: LoadedModel, parts: Parts, encoding: Encoding) -> list[St
     looked_up: dict[str, Array] = {}
     for name, path in parts.embeddings:
         table = inside(encoder, path)
-        looked_up[name] = _array(table.weight)[_rows(loaded, table, name, encoding)]
+        looked_up[name] = numbers(table.weight)[_rows(loaded, table, name, encoding)]
     stages = [_stage(name, values) for name, values in looked_up.items()]
     now, total = "token", np.sum(list(looked_up.values()), axis=0)
     if len(looked_up) > 1:
@@ -252,7 +253,7 @@ class OneLayer:
         if parts.gated:
             inner, gate = np.split(inner, 2, axis=-1)
         found.append(_stage("inner", inner, at))
-        active = _array(inside(self.module, parts.activation)(torch.from_numpy(inner)))
+        active = numbers(inside(self.module, parts.activation)(torch.from_numpy(inner)))
         if gate is not None:
             found.append(_stage("gate", gate, at))
             active = active * gate
@@ -282,7 +283,7 @@ class OneLayer:
         if self.parts.rotary is None:
             return None
         rotary = inside(self.loaded.encoder, self.parts.rotary)
-        return _array(getattr(rotary, f"{self.module.attention_type}_inv_freq"))
+        return numbers(getattr(rotary, f"{self.module.attention_type}_inv_freq"))
 
     def _turned(self, values: Array, frequencies: Array) -> Array:
         """Every pair of dimensions (i, i + d/2) of each head turned by position · θ_i (RoFormer, Su et al. 2021)."""

@@ -8,10 +8,10 @@ Inside ``editing()`` each call is changed by an editor on its way.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import torch
@@ -19,19 +19,33 @@ from transformers import AttentionInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, sdpa_mask
 
+from model_zoo.types import FloatArray
+
 IMPLEMENTATION = "look_inside"
 
 
-def of_this_thread(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """A module's hook that acts on the passes of the thread that made it: somebody else's text may pass through the
-    same module.
+@contextmanager
+def hooked(
+    modules: Iterable[torch.nn.Module], hook: Callable[..., Any], *, before: bool = False, **options: Any
+) -> Iterator[None]:
+    """Inside the block a hook is called behind modules, or before them, as torch calls one with these options. It acts
+    on the passes of this thread alone: somebody else's text may pass through the same module.
     """
     own_thread = threading.get_ident()
 
     def guarded(*given: Any) -> Any:
         return hook(*given) if threading.get_ident() == own_thread else None
 
-    return guarded
+    with ExitStack() as hooks:
+        for module in modules:
+            register = module.register_forward_pre_hook if before else module.register_forward_hook
+            hooks.callback(register(guarded, **options).remove)
+        yield
+
+
+def as_array(tensor: torch.Tensor) -> FloatArray:
+    """float32 on the CPU; shares memory with the tensor where it is that already."""
+    return tensor.detach().float().cpu().numpy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +67,19 @@ _calls: ContextVar[list[Call] | None] = ContextVar("attention calls", default=No
 
 
 @contextmanager
+def _set(variable: ContextVar[Any], value: Any) -> Iterator[Any]:
+    token = variable.set(value)
+    try:
+        yield value
+    finally:
+        variable.reset(token)
+
+
+@contextmanager
 def recording() -> Iterator[list[Call]]:
     """The attention calls this thread makes inside the block, in order."""
-    calls: list[Call] = []
-    token = _calls.set(calls)
-    try:
+    with _set(_calls, []) as calls:
         yield calls
-    finally:
-        _calls.reset(token)
 
 
 class Editor(Protocol):
@@ -80,11 +99,8 @@ _editor: ContextVar[Editor | None] = ContextVar("who changes attention", default
 @contextmanager
 def editing(editor: Editor) -> Iterator[None]:
     """Inside the block the attention calls of this thread are changed by an editor."""
-    token = _editor.set(editor)
-    try:
+    with _set(_editor, editor):
         yield
-    finally:
-        _editor.reset(token)
 
 
 def _attend(
@@ -98,10 +114,10 @@ def _attend(
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
     editor = _editor.get()
+    causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    call = Call(query, key, value, attention_mask, kwargs.get("position_bias"), scale, causal)
     if editor is not None and (editor.hidden is not None or editor.maps is not None):
-        causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
-        scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-        call = Call(query, key, value, attention_mask, kwargs.get("position_bias"), scale, causal)
         return editor.output(_plainly(call, editor)), None
     result = sdpa_attention_forward(
         module, query, key, value, attention_mask, scaling=scaling, is_causal=is_causal, **kwargs
@@ -111,10 +127,8 @@ def _attend(
     calls = _calls.get()
     if calls is not None:
         # The rule of sdpa_attention_forward: causal only where no mask says otherwise and there is a past to hide.
-        causal = getattr(module, "is_causal", True) if is_causal is None else is_causal
         causal = causal and attention_mask is None and query.shape[2] > 1
-        scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-        calls.append(Call(query, key, value, attention_mask, kwargs.get("position_bias"), scale, causal, result[0]))
+        calls.append(replace(call, causal=causal, output=result[0]))
     return result
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from model_zoo.capture import as_array
 from model_zoo.errors import InvalidInput
 from model_zoo.loading import LoadedModel
 from model_zoo.types import Neighbour, Positions
@@ -45,19 +46,20 @@ def positions(loaded: LoadedModel, n: int) -> Positions:
     if parts is not None and parts.rotary is not None:
         rotary = attrgetter(parts.rotary)(encoder)
         kinds = loaded.model.config.layer_types
-        return Positions("rotary", frequencies=_stacked([getattr(rotary, f"{kind}_inv_freq") for kind in kinds]))
+        turned = torch.stack([getattr(rotary, f"{kind}_inv_freq") for kind in kinds])
+        return Positions("rotary", frequencies=as_array(turned))
     modules: dict[str, Any] = dict(encoder.named_modules())
     for name, module in modules.items():
         if name.endswith(_RELATIVE) and isinstance(module, torch.nn.Embedding):
             layer = modules[name.removesuffix(f".{_RELATIVE}")]
             with torch.inference_mode():
                 bias = layer.compute_bias(n, n)[0]
-            return Positions("relative", bias=bias.float().cpu().numpy())
+            return Positions("relative", bias=as_array(bias))
     found = _learned(encoder)
     if found is None:
         return Positions("none")
     first = first_position(loaded)
-    return Positions("learned", table=found.weight[first : first + n].detach().float().cpu().numpy().copy())
+    return Positions("learned", table=as_array(found.weight[first : first + n]).copy())
 
 
 def _learned(encoder: Any) -> torch.nn.Embedding | None:
@@ -74,7 +76,3 @@ def first_position(loaded: LoadedModel) -> int:
     if found is None:
         return 0
     return int(getattr(found, "offset", 0)) if found.padding_idx is None else found.padding_idx + 1
-
-
-def _stacked(frequencies: list[torch.Tensor]) -> Any:
-    return torch.stack([one.detach().float().cpu() for one in frequencies]).numpy()

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from model_zoo import capture
 from model_zoo.errors import InvalidInput
 from model_zoo.loading import LoadedModel
 from model_zoo.masked import refuse_without_head
@@ -36,9 +37,8 @@ def take(loaded: LoadedModel, text: str, position: int, rate: float, top_k: int)
         # The output layer alone: its gradient needs what it is given.
         given: list[torch.Tensor] = []
         output = model.get_output_embeddings()
-        hook = output.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0]))
-        before = _logits(copied, hidden, position)
-        hook.remove()
+        with capture.hooked([output], lambda _, inputs: given.append(inputs[0]), before=True):
+            before = _logits(copied, hidden, position)
         loss = torch.nn.functional.cross_entropy(before[None], torch.tensor([answer], device=before.device))
         loss.backward()
         norms = _norms(model)

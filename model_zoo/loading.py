@@ -241,7 +241,7 @@ class LoadedModel:
             if stack not in self._projections:
                 if self.unfused is not None:
                     of_output = self.unfused.of_output(self.encoder)
-                    self._projections[stack] = tuple(map(module_discovery.as_array, of_output))
+                    self._projections[stack] = tuple(map(capture.as_array, of_output))
                 elif stack == "encoder":
                     self._projections[stack] = module_discovery.output_projections(self.model, self._tried)
                 else:

@@ -25,18 +25,14 @@ def final_norm(encoder: torch.nn.Module, run: Callable[[], torch.Tensor]) -> tor
     def watch(module: torch.nn.Module, _: Any, output: torch.Tensor) -> None:
         outputs.append((module, output))
 
-    hooks = [
-        module.register_forward_hook(capture.of_this_thread(watch))
+    norms = [
+        module
         for name, module in encoder.named_modules()
         # Layers are numbered: "final_norm" stands behind them, "encoder.layer.5.output.LayerNorm" is in one.
         if type(module).__name__.endswith("Norm") and not any(part.isdigit() for part in name.split("."))
     ]
-    try:
-        with torch.inference_mode():
-            last = run()
-    finally:
-        for hook in hooks:
-            hook.remove()
+    with capture.hooked(norms, watch), torch.inference_mode():
+        last = run()
     return next((module for module, output in outputs if torch.equal(output, last)), None)
 
 
@@ -70,14 +66,8 @@ def layers(
         if isinstance(given, torch.Tensor) and isinstance(made, torch.Tensor):
             calls.append((module, given, made))
 
-    guarded = capture.of_this_thread(watch)
-    hooks = [module.register_forward_hook(guarded, with_kwargs=True) for module in encoder.modules()]
-    try:
-        with torch.inference_mode():
-            states = list(run())
-    finally:
-        for hook in hooks:
-            hook.remove()
+    with capture.hooked(encoder.modules(), watch, with_kwargs=True), torch.inference_mode():
+        states = list(run())
     if norm is not None:
         states[-1] = next(given for module, given, _ in reversed(calls) if module is norm)
     for order in ((0, 1, 2), (1, 0, 2), (0, 2, 1)):
@@ -116,13 +106,8 @@ def output_projections(model: torch.nn.Module, run: Callable[[], object]) -> tup
                     projections.append(module)
 
         linear = [m for m in model.modules() if isinstance(m, torch.nn.Linear | Conv1D)]
-        hooks = [module.register_forward_pre_hook(capture.of_this_thread(watch)) for module in linear]
-        try:
-            with torch.inference_mode():
-                run()
-        finally:
-            for hook in hooks:
-                hook.remove()
+        with capture.hooked(linear, watch, before=True), torch.inference_mode():
+            run()
     projections.extend([None] * (len(calls) - len(projections)))
     found: list[FloatArray | None] = []
     for call, projection in zip(calls, projections, strict=True):
@@ -130,10 +115,5 @@ def output_projections(model: torch.nn.Module, run: Callable[[], object]) -> tup
             found.append(None)
             continue
         weight = projection.weight if isinstance(projection, Conv1D) else projection.weight.T  # (heads * d', width)
-        found.append(as_array(weight.reshape(call.query.shape[1], -1, weight.shape[-1])))
+        found.append(capture.as_array(weight.reshape(call.query.shape[1], -1, weight.shape[-1])))
     return tuple(found)
-
-
-def as_array(weight: torch.Tensor) -> FloatArray:
-    """float32 on the CPU: the model's own memory where its weights are that already."""
-    return weight.detach().float().cpu().numpy()

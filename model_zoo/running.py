@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from model_zoo import capture
-from model_zoo.capture import Call
+from model_zoo.capture import Call, as_array
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.fair_queue import give_way
 from model_zoo.loading import LoadedModel
@@ -69,7 +69,7 @@ def attend_tokens(
         with loaded.recording(len(encoding)) as calls, _given_to(norm) as given:
             if loaded.gives_maps:
                 output = loaded.forward(encoding, read, output_attentions=True, **options)
-                layers = tuple(MapsLayer(_numpy(maps[0])) for maps in _maps(output, stack))
+                layers = tuple(MapsLayer(as_array(maps[0])) for maps in _maps(output, stack))
             else:
                 output = loaded.forward(encoding, read, **options)
                 masks: dict[int, np.ndarray | None] = {}
@@ -105,7 +105,7 @@ def attend_many(
         with torch.inference_mode(), loaded.recording(max(lengths)) as calls, _given_to(norm) as given:
             if loaded.gives_maps:
                 output = loaded.encoder(**inputs, output_attentions=True, **options)
-                of_layers = [_cut_maps(_numpy(maps), lengths) for maps in _maps(output, "encoder")]
+                of_layers = [_cut_maps(as_array(maps), lengths) for maps in _maps(output, "encoder")]
             else:
                 output = loaded.encoder(**inputs, **options)
                 masks: list[dict[int, np.ndarray | None]] = [{} for _ in batch]
@@ -153,7 +153,7 @@ def _cut_call(
     call: Call, lengths: Sequence[int], masks: Sequence[dict[int, np.ndarray | None]]
 ) -> list[LayerAttention]:
     """One layer of a batch, a text each; ``masks`` holds for each text those seen before, as in ``_layer``."""
-    query, key, value = _numpy(call.query), _numpy(call.key), _numpy(call.value)
+    query, key, value = as_array(call.query), as_array(call.key), as_array(call.value)
     layers: list[LayerAttention] = []
     for row, n in enumerate(lengths):
         mask = _mask(call, masks[row], row, n)
@@ -178,17 +178,12 @@ def _maps(output: Any, stack: Stack) -> tuple[torch.Tensor, ...]:
     return (output.cross_attentions if stack == "cross" else output.attentions) or ()
 
 
-def _numpy(tensor: torch.Tensor) -> FloatArray:
-    """float32 on the CPU; shares memory with the tensor where it is that already."""
-    return tensor.detach().float().cpu().numpy()
-
-
 def _layer(call: Call, masks: dict[int, np.ndarray | None]) -> QueryKeyLayer:
     """The first text of a batch. ``masks`` holds those seen before, since layers hand on one and the same."""
     return QueryKeyLayer(
-        query=_numpy(call.query[0]),
-        key=_numpy(call.key[0]),
-        value=_numpy(_own(call.value, call.query)[0]),
+        query=as_array(call.query[0]),
+        key=as_array(call.key[0]),
+        value=as_array(_own(call.value, call.query)[0]),
         scaling=call.scaling,
         mask=_mask(call, masks),
         causal=call.causal,
@@ -238,7 +233,7 @@ def _hides_nothing(mask: torch.Tensor) -> bool:
 
 
 def _as_array(mask: torch.Tensor, *, copied: bool) -> np.ndarray:
-    array = mask.numpy() if mask.dtype == torch.bool else _numpy(mask)
+    array = mask.numpy() if mask.dtype == torch.bool else as_array(mask)
     return array.copy() if copied else array
 
 
@@ -281,8 +276,8 @@ def _states(
                 f"{loaded.info.id} has hidden states 0 (after the embeddings) to {len(states) - 1} "
                 f"(after the last layer); {layer} does not exist. Choose one of these."
             )
-    stacked = _numpy(torch.stack([states[layer] for layer in chosen], dim=1))  # (batch, layers, longest, width)
-    last = _numpy(given[-1]) if given else None  # (batch, longest, width)
+    stacked = as_array(torch.stack([states[layer] for layer in chosen], dim=1))  # (batch, layers, longest, width)
+    last = as_array(given[-1]) if given else None  # (batch, longest, width)
     return [
         HiddenStates(
             encoding,
@@ -305,11 +300,8 @@ def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
     def keep(_: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
         given.append(inputs[0])
 
-    hook = module.register_forward_pre_hook(capture.of_this_thread(keep))
-    try:
+    with capture.hooked([module], keep, before=True):
         yield given
-    finally:
-        hook.remove()
 
 
 def batches(encodings: Sequence[Encoding], pads: bool) -> Iterator[list[int]]:

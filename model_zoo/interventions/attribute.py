@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from model_zoo import running
+from model_zoo.capture import as_array
 from model_zoo.errors import NotSupported
 from model_zoo.fair_queue import give_way
 from model_zoo.interventions.editing import Editor, editing
@@ -121,7 +122,7 @@ def _gradient_x_input(read: Reader, measure: Measure) -> FloatArray:
     with inference, enabled:
         embedded = _embedded(read, read.encoding.ids).requires_grad_()
         (gradient,) = _gradient(read, measure, embedded)
-        return _array((gradient * embedded.detach()).sum(dim=-1)[0])
+        return as_array((gradient * embedded.detach()).sum(dim=-1)[0])
 
 
 def _gradient(read: Reader, measure: Measure, embedded: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -144,7 +145,7 @@ def _integrated(read: Reader, measure: Measure, counted: Sequence[int], steps: i
             along = torch.tensor(shares, device=end.device, dtype=end.dtype)[:, None, None]
             (gradient,) = _gradient(read, measure, (start + along * (end - start)).requires_grad_())
             total += gradient.float().sum(dim=0)
-        scores = _array((total / steps * (end - start)[0].float()).sum(dim=-1))
+        scores = as_array((total / steps * (end - start)[0].float()).sum(dim=-1))
     with torch.inference_mode():
         ends = [LayerwiseRun(loaded, [each]).final for each in (read.encoding, nothing)]
         full, empty = _measured(read, read.logits(torch.cat(ends)), measure).tolist()
@@ -182,7 +183,7 @@ def _gradient_weighted(read: Reader, measure: Measure) -> FloatArray:
         for weights, gradient in zip(maps, gradients, strict=True):
             mean = (weights * gradient).clamp(min=0)[0].float().mean(dim=0)
             relevance = relevance + mean @ relevance
-        return _array(relevance[read.row])
+        return as_array(relevance[read.row])
 
 
 def _refuse_without_attention(loaded: LoadedModel) -> None:
@@ -211,9 +212,4 @@ def _attention(read: Reader, method: Method) -> FloatArray:
         found = np.mean([(run.layer(one)[:, read.row] * run.value_norms(one)).mean(axis=0) for one in layers], axis=0)
     else:
         found = np.mean([run.layer(layer)[:, read.row].mean(axis=0) for layer in layers], axis=0)
-    return found
-
-
-def _array(tensor: torch.Tensor) -> FloatArray:
-    found: FloatArray = tensor.detach().float().cpu().numpy()
     return found

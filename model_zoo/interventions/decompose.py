@@ -6,17 +6,16 @@ In float64 up to the head. A part is followed along the residual stream alone, n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch.overrides import TorchFunctionMode
 
 from model_zoo import capture, running
-from model_zoo.anatomy import OneLayer, embeddings, inside, matrix
+from model_zoo.anatomy import Array, OneLayer, embeddings, inside, matrix, numbers
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.families.rule import Parts
 from model_zoo.interventions.reading import Reader, reader
@@ -27,7 +26,6 @@ from model_zoo.types import AttentionRun, Contribution, Decomposition, Stage
 if TYPE_CHECKING:  # each of them computes with what is here
     from model_zoo.questions.decompose import Decompose
 
-Array = npt.NDArray[np.float64]
 _Kind = Literal["token", "position", "segment", "head", "feed-forward"]
 
 
@@ -68,7 +66,7 @@ class _Stream:
     def norm(self, module: Any, total: Array) -> None:
         """All through a LayerNorm that divides by what it divides the ``total`` (width,) by."""
         spread = np.sqrt(total.var() + module.eps)
-        weight = _numbers(module.weight)
+        weight = numbers(module.weight)
 
         def through(vector: Array) -> Array:
             return (vector - vector.mean()) * weight / spread
@@ -76,12 +74,7 @@ class _Stream:
         self.vectors = [through(vector) for vector in self.vectors]
         self.bias = through(np.asarray(self.bias)) if np.ndim(self.bias) else 0.0
         if module.bias is not None:
-            self.bias = self.bias + _numbers(module.bias)
-
-
-def _numbers(tensor: torch.Tensor) -> Array:
-    found: Array = tensor.detach().double().cpu().numpy()
-    return found
+            self.bias = self.bias + numbers(module.bias)
 
 
 def _stream(loaded: LoadedModel, parts: Parts, run: AttentionRun, row: int) -> _Stream:
@@ -92,7 +85,10 @@ def _stream(loaded: LoadedModel, parts: Parts, run: AttentionRun, row: int) -> _
     total: Array = states[0][row].astype(np.float64)
     for number in range(run.n_layers):
         layer = OneLayer(loaded, parts, run, number)
-        by_name = {stage.name: stage.values[row].astype(np.float64) for stage in layer.stages(_given(states[number]))}
+        by_name = {
+            stage.name: stage.values[row].astype(np.float64)
+            for stage in layer.stages(states[number].astype(np.float64))
+        }
         for head in range(layer.heads):
             of_head = slice(head * layer.size, (head + 1) * layer.size)
             stream.add("head", by_name["context"][of_head] @ layer.output[of_head], number, head)
@@ -108,10 +104,6 @@ def _stream(loaded: LoadedModel, parts: Parts, run: AttentionRun, row: int) -> _
     if loaded.final_norm is not None:
         stream.norm(loaded.final_norm, total)
     return stream
-
-
-def _given(states: npt.NDArray[np.float32]) -> Array:
-    return states.astype(np.float64)
 
 
 def _begin(loaded: LoadedModel, parts: Parts, stream: _Stream, stages: Sequence[Stage], row: int) -> None:
@@ -179,12 +171,8 @@ def _frozen(head: Any, held: list[torch.Tensor], *, noting: bool) -> Iterator[No
         for module in child.modules()
         if "activation" in type(module).__module__ and not list(module.children())
     ]
-    with ExitStack() as hooks:
-        for module in inner:
-            hook = capture.of_this_thread(lambda _, given, made: mode.activated(given[0], made))
-            hooks.callback(module.register_forward_hook(hook).remove)
-        with mode:
-            yield
+    with capture.hooked(inner, lambda _, given, made: mode.activated(given[0], made)), mode:
+        yield
 
 
 def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
@@ -232,8 +220,7 @@ def _through(loaded: LoadedModel, head: Any, held: list[torch.Tensor], vectors: 
     """The frozen head on some vectors (rows, width): (rows, answers)."""
     given = torch.from_numpy(np.ascontiguousarray(vectors)).to(loaded.model.device, loaded.model.dtype)
     with _frozen(head, held, noting=False):
-        found: torch.Tensor = scores_of(head(given[None]))[0].double()
-    return found
+        return scores_of(head(given[None]))[0].double()
 
 
 def _raised(read: Reader, scores: torch.Tensor, top_k: int) -> tuple[tuple[str, float], ...]:

@@ -104,13 +104,8 @@ class LayerwiseRun:
             if len(self.states) == len(modules) and len(self._entered) == len(modules):
                 self.states.append(_first(output).permute(back))
 
-        with ExitStack() as hooks:
-            for module in dict.fromkeys(modules):
-                for hook in (
-                    module.register_forward_pre_hook(capture.of_this_thread(enter), with_kwargs=True),
-                    module.register_forward_hook(capture.of_this_thread(leave)),
-                ):
-                    hooks.callback(hook.remove)
+        each = dict.fromkeys(modules)
+        with capture.hooked(each, enter, before=True, with_kwargs=True), capture.hooked(each, leave):
             yield
 
     def run(
@@ -225,9 +220,8 @@ def _replacing(loaded: LoadedModel, blocks: Blocks) -> Iterator[None]:
                 replaced = blocks.replaced.get((which, blocks.layer))
                 return None if replaced is None else replaced(output)
 
-            for layer in dict.fromkeys(loaded.layers.modules):
-                module = _inside(layer, path)
-                hooks.callback(module.register_forward_hook(capture.of_this_thread(change)).remove)
+            ends = [_inside(layer, path) for layer in dict.fromkeys(loaded.layers.modules)]
+            hooks.enter_context(capture.hooked(ends, change))
         yield
 
 
