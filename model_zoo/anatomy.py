@@ -11,21 +11,28 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from model_zoo import running
 from model_zoo.errors import InvalidInput
 from model_zoo.families.rule import Parts
 from model_zoo.loading import LoadedModel
-from model_zoo.types import Anatomy, AttentionRun, Encoding, FloatArray, HeadWeights, QueryKeyLayer, Stage
+from model_zoo.types import (
+    Anatomy,
+    AttentionRun,
+    DoubleArray,
+    Encoding,
+    FloatArray,
+    HeadWeights,
+    IntArray,
+    QueryKeyLayer,
+    Stage,
+)
 from model_zoo.types.wording import counted
-
-Array = npt.NDArray[np.float64]
 
 
 def dissect(loaded: LoadedModel, text: str, text_pair: str | None, layer: int, head: int) -> Anatomy:
-    """See ``questions.dissect``."""
+    """The answer of ``questions.dissect``."""
     info = loaded.info
     if not info.n_heads:
         return _without_attention(loaded, text, text_pair, layer)
@@ -114,12 +121,12 @@ def inside(module: Any, path: str) -> Any:
     return attrgetter(path)(module)
 
 
-def numbers(tensor: torch.Tensor) -> Array:
+def numbers(tensor: torch.Tensor) -> DoubleArray:
     """float64 on the CPU."""
     return tensor.detach().double().cpu().numpy()
 
 
-def matrix(module: Any) -> tuple[Array, Array]:
+def matrix(module: Any) -> tuple[DoubleArray, DoubleArray]:
     """Weight (in, out) and bias (out,) of a linear module; GPT-2's holds its weight the other way round."""
     weight = numbers(module.weight)
     if isinstance(module, torch.nn.Linear):
@@ -127,7 +134,7 @@ def matrix(module: Any) -> tuple[Array, Array]:
     return weight, np.zeros(weight.shape[1]) if module.bias is None else numbers(module.bias)
 
 
-def _normed(module: Any, given: Array) -> Array:
+def _normed(module: Any, given: DoubleArray) -> DoubleArray:
     """LayerNorm (Ba et al. 2016) over the last axis, with its learned scale and shift."""
     centred = given - given.mean(axis=-1, keepdims=True)
     standard = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + module.eps)
@@ -135,21 +142,20 @@ def _normed(module: Any, given: Array) -> Array:
     return standard * numbers(module.weight) + shift
 
 
-def _softmax(scores: Array) -> Array:
-    """Over the last axis; a score of -inf gets nothing."""
+def _softmax(scores: DoubleArray) -> DoubleArray:
+    """Softmax over the last axis; a score of -inf gets nothing."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    found: Array = powers / powers.sum(axis=-1, keepdims=True)
-    return found
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def _stage(name: str, values: Array, *made_of: str) -> Stage:
+def _stage(name: str, values: DoubleArray, *made_of: str) -> Stage:
     return Stage(name, values.astype(np.float32), made_of)
 
 
 def embeddings(loaded: LoadedModel, parts: Parts, encoding: Encoding) -> list[Stage]:
-    """From the tokens to what the first layer is given."""
+    """The stages from the tokens to what the first layer is given."""
     encoder = loaded.encoder
-    looked_up: dict[str, Array] = {}
+    looked_up: dict[str, DoubleArray] = {}
     for name, path in parts.embeddings:
         table = inside(encoder, path)
         looked_up[name] = numbers(table.weight)[_rows(loaded, table, name, encoding)]
@@ -168,7 +174,7 @@ def embeddings(loaded: LoadedModel, parts: Parts, encoding: Encoding) -> list[St
     return stages
 
 
-def _rows(loaded: LoadedModel, table: Any, name: str, encoding: Encoding) -> npt.NDArray[np.int64]:
+def _rows(loaded: LoadedModel, table: Any, name: str, encoding: Encoding) -> IntArray:
     """Which row of a table each token looks up."""
     ids = np.array(encoding.ids)
     if name == "token":
@@ -198,7 +204,7 @@ class OneLayer:
         self.size = self.output.shape[0] // self.heads
         captured = run.layers[layer]
         self.scaling = float(getattr(captured, "scaling", self.size**-0.5))
-        self.scores: Array = np.zeros((0, 0, 0))
+        self.scores: DoubleArray = np.zeros((0, 0, 0))
         self.weights = self.scores
 
     def of_head(self, columns: slice) -> HeadWeights:
@@ -210,8 +216,8 @@ class OneLayer:
         output = self.output[columns].astype(np.float32)
         return HeadWeights(query, query_bias, key, key_bias, value, value_bias, output, self.scaling)
 
-    def stages(self, given: Array) -> list[Stage]:
-        """From what the layer is given, (n, width), to what it gives."""
+    def stages(self, given: DoubleArray) -> list[Stage]:
+        """The stages from what the layer is given, (n, width), to what it gives."""
         parts, found = self.parts, [_stage("input", given)]
         entered, source = given, "input"
         norm = inside(self.module, parts.attention_norm)
@@ -239,8 +245,8 @@ class OneLayer:
             found.append(_stage(source, main, "after attention"))
         return found + self._feed_forward(main, source)
 
-    def _feed_forward(self, main: Array, source: str) -> list[Stage]:
-        """From behind attention to the end; ``source`` is the name of the stage that ``main`` is."""
+    def _feed_forward(self, main: DoubleArray, source: str) -> list[Stage]:
+        """The stages from behind attention to the end; ``source`` is the name of the stage that ``main`` is."""
         parts, found = self.parts, []
         entered, at = main, source
         norm = inside(self.module, parts.feed_forward_norm)
@@ -267,7 +273,7 @@ class OneLayer:
         found.append(_stage("after feed-forward", after, source, "feed-forward"))
         return [*found, _stage("output", _normed(norm, after), "after feed-forward")]
 
-    def _attend(self, query: Array, key: Array, value: Array) -> Array:
+    def _attend(self, query: DoubleArray, key: DoubleArray, value: DoubleArray) -> DoubleArray:
         """softmax(q kᵀ · scaling) v of every head side by side, (n, heads · d); notes scores and weights."""
         n = len(query)
         q, k, v = (values.reshape(n, self.heads, self.size).swapaxes(0, 1) for values in (query, key, value))
@@ -278,19 +284,18 @@ class OneLayer:
         self.scores, self.weights = scores, _softmax(scores)
         return (self.weights @ v).swapaxes(0, 1).reshape(n, -1)
 
-    def _frequencies(self) -> Array | None:
+    def _frequencies(self) -> DoubleArray | None:
         """θ of each pair of dimensions (d/2,), where queries and keys are turned by their positions; None elsewhere."""
         if self.parts.rotary is None:
             return None
         rotary = inside(self.loaded.encoder, self.parts.rotary)
         return numbers(getattr(rotary, f"{self.module.attention_type}_inv_freq"))
 
-    def _turned(self, values: Array, frequencies: Array) -> Array:
-        """Every pair of dimensions (i, i + d/2) of each head turned by position · θ_i (RoFormer, Su et al. 2021)."""
+    def _turned(self, values: DoubleArray, frequencies: DoubleArray) -> DoubleArray:
+        """Turns every pair of dimensions (i, i + d/2) of each head by position · θ_i (RoFormer, Su et al. 2021)."""
         n = len(values)
         of_heads = values.reshape(n, self.heads, self.size)
         angles = np.arange(n)[:, None, None] * frequencies  # (n, 1, d/2)
         first, second = np.split(of_heads, 2, axis=-1)
         cos, sin = np.cos(angles), np.sin(angles)
-        turned: Array = np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1).reshape(n, -1)
-        return turned
+        return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1).reshape(n, -1)

@@ -134,7 +134,7 @@ class AnswerCache:
         return done
 
     def _keep(self, key: Hashable, result: Any, n_bytes: int) -> None:
-        """Needs the lock."""
+        """Keep a result; the caller holds the lock."""
         # ValueError: a result larger than the whole memory for results is handed out, not kept.
         with suppress(ValueError):
             self._kept[key] = result, n_bytes

@@ -135,7 +135,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _otherwise_listed(info: ModelInfo) -> Iterator[str]:
-    """Where the registry says something else of a model."""
+    """Yields where the registry says something else of a model, a sentence each."""
     spec = registry.find(info.id)
     if spec is None:
         return

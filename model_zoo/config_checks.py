@@ -33,13 +33,12 @@ _MOST_LEVELS = 20
 _NAMES_OF_LABELS = ("id2label", "label2id")
 
 # Sizes as transformers' configs name them; each is a whole number from 1 on where a config has it.
-_SIZES = (
-    "hidden_size", "vocab_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "d_model", "d_kv",
-    "d_ff", "d_inner", "encoder_layers", "decoder_layers", "num_decoder_layers", "encoder_attention_heads",
-    "decoder_attention_heads", "encoder_ffn_dim", "decoder_ffn_dim", "num_heads", "num_layers", "embedding_size",
-    "num_hidden_groups", "inner_group_num", "num_feedforward_networks", "head_dim", "num_key_value_heads",
-    "num_random_blocks", "block_size",
-)  # fmt: skip
+_SIZES = """
+hidden_size vocab_size intermediate_size num_hidden_layers num_attention_heads d_model d_kv d_ff d_inner encoder_layers
+decoder_layers num_decoder_layers encoder_attention_heads decoder_attention_heads encoder_ffn_dim decoder_ffn_dim
+num_heads num_layers embedding_size num_hidden_groups inner_group_num num_feedforward_networks head_dim
+num_key_value_heads num_random_blocks block_size
+"""
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_decoder_layers", "num_layers")
 
 # Parts of the app's own network may be missing in the file (a head, a pooler), and tables of constants come on top.
@@ -113,7 +112,7 @@ def refuse_config(config: Any, source: Source) -> None:
         known = part.to_dict()
         # Older configs call them by other names.
         known |= {name: getattr(part, name, None) for name in getattr(type(part), "attribute_map", {})}
-        for name in _SIZES:
+        for name in _SIZES.split():
             value = known.get(name)
             if value is None:
                 continue

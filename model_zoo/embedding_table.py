@@ -17,7 +17,7 @@ _RELATIVE = "relative_attention_bias"
 
 
 def nearest(loaded: LoadedModel, token: int, top_k: int) -> tuple[Neighbour, ...]:
-    """See ``questions.nearest_tokens``."""
+    """The answer of ``questions.nearest_tokens``."""
     table = loaded.encoder.get_input_embeddings().weight.detach()
     n = min(len(table), len(loaded.tokenizer))
     if not 0 <= token < n:
@@ -41,7 +41,7 @@ def _is_unused(token: str | None) -> bool:
 
 
 def positions(loaded: LoadedModel, n: int) -> Positions:
-    """See ``questions.read_positions``."""
+    """The answer of ``questions.read_positions``."""
     encoder, parts = loaded.encoder, loaded.family.anatomy
     if parts is not None and parts.rotary is not None:
         rotary = attrgetter(parts.rotary)(encoder)

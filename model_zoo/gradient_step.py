@@ -13,22 +13,17 @@ from typing import Any
 import torch
 
 from model_zoo import capture
-from model_zoo.errors import InvalidInput
 from model_zoo.loading import LoadedModel
-from model_zoo.masked import refuse_without_head
+from model_zoo.masked import refuse_unmaskable, refuse_without_head
 from model_zoo.prediction_heads import logits_of
 from model_zoo.types import Prediction, TrainingStep
 
 
 def take(loaded: LoadedModel, text: str, position: int, rate: float, top_k: int) -> TrainingStep:
-    """See ``questions.take_step``. The loss is cross-entropy on the one hidden token (Devlin et al. 2019)."""
+    """The answer of ``questions.take_step``. The loss is cross-entropy on the one hidden token (Devlin et al. 2019)."""
     refuse_without_head(loaded)
     encoding = loaded.encode(text)
-    if not 0 <= position < len(encoding) or encoding.special[position]:
-        raise InvalidInput(
-            f"Token {position} cannot be hidden: the text has tokens 0 to {len(encoding) - 1}, and those that frame it "
-            "are not for masking. Choose another token."
-        )
+    refuse_unmaskable(encoding, (position,))
     answer, mask = encoding.ids[position], loaded.tokenizer.mask_token_id
     hidden = replace(encoding, ids=tuple(mask if at == position else id for at, id in enumerate(encoding.ids)))
     with torch.inference_mode(False), torch.enable_grad():  # callers may be in inference mode

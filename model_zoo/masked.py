@@ -63,7 +63,8 @@ def vocabulary(loaded: LoadedModel) -> Vocabulary:
     )
 
 
-def _checked(encoding: Encoding, masked: Collection[int]) -> None:
+def refuse_unmaskable(encoding: Encoding, masked: Collection[int]) -> None:
+    """Raises InvalidInput for positions that are not in the text, or frame it."""
     for position in sorted(masked):
         if not 0 <= position < len(encoding) or encoding.special[position]:
             raise InvalidInput(
@@ -74,7 +75,7 @@ def _checked(encoding: Encoding, masked: Collection[int]) -> None:
 
 def with_masks(loaded: LoadedModel, encoding: Encoding, masked: Collection[int]) -> tuple[Encoding, list[int]]:
     """The encoding with ``masked`` replaced by the mask, and the positions of all masks, also of typed ones."""
-    _checked(encoding, masked)
+    refuse_unmaskable(encoding, masked)
     mask = loaded.tokenizer.mask_token_id
     ids = tuple(mask if place in masked else token for place, token in enumerate(encoding.ids))
     positions = [place for place, token in enumerate(ids) if token == mask]
@@ -132,7 +133,7 @@ def restore(
     """What the model makes of a text of which it is given ``ids`` instead of its own, at some positions."""
     refuse_without_head(loaded)
     encoding = loaded.encode(text)
-    _checked(encoding, positions)
+    refuse_unmaskable(encoding, positions)
     if len(ids) != len(encoding):
         raise InvalidInput(f"The text has {len(encoding)} tokens, and {len(ids)} ids were given. Give one a token.")
     if not positions:
@@ -251,7 +252,7 @@ def _hiding(encoding: Encoding, place: int, mask: int, scheme: Scheme) -> tuple[
 
 
 def mask_lens(loaded: LoadedModel, text: str, masked: Collection[int], top_k: int) -> tuple[MaskLens, ...]:
-    """The head applied to each mask's hidden state after every layer, see ``answers.lens``."""
+    """The head applied to each mask's hidden state after every layer, see ``prediction_heads.lens``."""
     refuse_without_head(loaded)
     hidden, positions = with_masks(loaded, encoding := loaded.encode(text), masked)
     return lens(loaded, hidden, [_slot(loaded, encoding, position) for position in positions], top_k)
@@ -298,7 +299,7 @@ def masked_text(loaded: LoadedModel, text: str, masked: Collection[int]) -> str:
     """The text with the masked tokens written as the model's mask, to be typed anywhere else."""
     refuse_without_head(loaded)
     encoding = loaded.encode(text)
-    _checked(encoding, masked)
+    refuse_unmaskable(encoding, masked)
     written, rest = encoding.text, len(encoding.text)
     for position in sorted(masked, reverse=True):
         start, end = encoding.offsets[position]
@@ -313,7 +314,7 @@ def put(loaded: LoadedModel, text: str, fills: Mapping[int, int]) -> str:
     A piece that continues a word ("##ing") joins the word before it.
     """
     encoding = loaded.encode(text)
-    _checked(encoding, fills)
+    refuse_unmaskable(encoding, fills)
     written, rest = encoding.text, len(encoding.text)
     for position, token in sorted(fills.items(), reverse=True):
         piece = _as_written(loaded, token)

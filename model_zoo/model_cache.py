@@ -41,7 +41,7 @@ class _Slot(Generic[Model]):
 
 @dataclass(frozen=True, slots=True)
 class Held(Generic[Model]):
-    """A model in memory, as ``ModelMemory.held`` reports it."""
+    """A model in memory, as ``ModelCache.held`` reports it."""
 
     model: Model
     n_bytes: int
@@ -133,7 +133,7 @@ class ModelCache(Generic[Source, Model]):
             self._refuse_if_too_large(name, n_bytes)
 
     def _refuse_if_too_large(self, name: str, n_bytes: int) -> None:
-        """Needs the lock."""
+        """As ``refuse_if_too_large``; the caller holds the lock."""
         if n_bytes > self.budget:
             raise OutOfMemory(
                 f"{name} needs {megabytes(n_bytes)}, more than the {megabytes(self.budget)} this app may use for "

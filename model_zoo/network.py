@@ -120,7 +120,7 @@ def _names(part: Any, source: Source) -> Iterator[tuple[str, str]]:
 
 
 def _untrained(source: Source, config: Any, network: Any, dtype: torch.dtype) -> tuple[Any, set[str]]:  # noqa: ARG001
-    """Without heads, its weights drawn as for training."""
+    """A network without heads, its weights drawn as for training."""
     model = network._from_config(config, dtype=dtype, attn_implementation=config._attn_implementation)
     return model.base_model, set()
 

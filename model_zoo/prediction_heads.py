@@ -79,10 +79,12 @@ class Given(torch.nn.Module):
         return getattr(object.__getattribute__(self, "_encoder"), name)
 
 
-def head_of(model: Any) -> Any:
-    """The model's own head as a function of vectors (batch, n, width), whatever the family calls its parts."""
+def head_of(model: Any, output: Output | None = None) -> Any:
+    """The model's own head as a function of vectors (batch, n, width), whatever the family calls its parts; with an
+    ``output`` of the network, as a function of the network's inputs that reads this output.
+    """
     head = copy.copy(model)
-    head._modules = {**model._modules, model.base_model_prefix: Given(model.base_model)}
+    head._modules = {**model._modules, model.base_model_prefix: Given(model.base_model, output)}
     return head
 
 

@@ -64,7 +64,7 @@ class ProcessFolder:
     if sys.platform == "win32":
 
         def _hold(self) -> None:
-            """Nothing: the process' number stands in the name."""
+            """Does nothing: the process' number stands in the name."""
 
         def _remove_if_left(self, folder: Path) -> None:
             number = folder.name.removeprefix(self.prefix).partition("-")[0]

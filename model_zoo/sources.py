@@ -381,12 +381,7 @@ def _in_folder(model: str, folder: Path, revision: str | None, bytes_per_paramet
     source = Source(
         model, folder, "", headers.n_parameters, bytes_per_parameter, n_tensors=headers.n_tensors, weights=tuple(files)
     )
-    total = machine.memory_limit()
-    if source.n_bytes > total:
-        raise OutOfMemory(
-            f"{model} needs {megabytes(source.n_bytes)}, more than the {megabytes(total)} of this machine. "
-            "Choose a smaller model."
-        )
+    _refuse_beyond_memory(model, source.n_bytes)
     return replace(source, revision=revision or checkpoint.fingerprint(files), stamp=stamp)
 
 
@@ -397,13 +392,17 @@ def _converted(folder: Path, model: str, allowed: Pickles) -> list[Path]:
         raise BadCheckpoint(checkpoint.no_weights(model, [path.name for path in folder.iterdir()]))
     pickles.refuse_forbidden(model, allowed, is_listed(model))
     # Few take less than half precision.
-    n_bytes = sum(file.stat().st_size for file in found)
-    if n_bytes > machine.memory_limit():
+    _refuse_beyond_memory(model, sum(file.stat().st_size for file in found))
+    return pickles.converted(found, model)
+
+
+def _refuse_beyond_memory(model: str, n_bytes: int) -> None:
+    total = machine.memory_limit()
+    if n_bytes > total:
         raise OutOfMemory(
-            f"{model} needs {megabytes(n_bytes)}, more than the {megabytes(machine.memory_limit())} of this machine. "
+            f"{model} needs {megabytes(n_bytes)}, more than the {megabytes(total)} of this machine. "
             "Choose a smaller model."
         )
-    return pickles.converted(found, model)
 
 
 def _gated(model: str) -> str:
@@ -431,11 +430,7 @@ def _on_hub(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
         raise UnknownModel(
             f"The hub knows no public model {model}. Check the spelling (owner/name, capitals count)."
         ) from error
-    except (
-        HTTPError,
-        OSError,
-        ValueError,
-    ) as error:  # ValueError: a page in the hub's place, such as a Wi-Fi's login
+    except (HTTPError, OSError, ValueError) as error:  # ValueError: a page in the hub's place, as a Wi-Fi's login
         raise HubUnreachable(
             f"{model} is not on this machine, and the hub that has it cannot be reached. Check the network, "
             f"{instead_of_the_hub(model)}or choose a model that is embedded in this app."

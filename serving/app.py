@@ -133,7 +133,7 @@ class Models:
             wrapper._push_multiplexed_replica_info = True
 
     async def _ready(self, model: str) -> None:
-        """Before a question: its model in memory, and registered. Raises what loading it raises."""
+        """Loads a model before a question to it, and registers it. Raises what loading it raises."""
         await self._service.beside(lambda: self._engine.info(model))
         await self.registered(model)
 

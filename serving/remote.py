@@ -443,7 +443,7 @@ class RemoteLayer:
 
     @property
     def n_bytes(self) -> int:
-        """None: they lie on the cluster."""
+        """It is 0: its arrays lie on the cluster."""
         return 0
 
     def weights(self, head: int | slice, queries: slice = slice(None)) -> FloatArray:

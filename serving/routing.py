@@ -40,5 +40,5 @@ class ByModelAndText(MultiplexMixin, RequestRouter):
 
 
 def _weight(text: str, replica: ReplicaID) -> Any:
-    """Of all replicas the heaviest gets the text."""
+    """What a replica weighs for a text: the heaviest of all gets it."""
     return zlib.crc32(f"{text} {replica.unique_id}".encode())

@@ -19,7 +19,7 @@ from serving import wire
 from training.finetuning.finetune import Finetune
 from training.finetuning.results import Event, Heartbeat
 
-_SECONDS_BETWEEN_BREATHS = 1.0
+_SECONDS_BETWEEN_HEARTBEATS = 1.0
 _SECONDS_TO_STOP = 60.0
 
 
@@ -57,7 +57,7 @@ def trained_by_an_actor(folder: Path, cpus: float, gpus: float) -> Callable[[Fin
                 coming = trainer.next.remote()
                 while True:
                     try:
-                        event = wire.unpack(ray.get(coming, timeout=_SECONDS_BETWEEN_BREATHS))
+                        event = wire.unpack(ray.get(coming, timeout=_SECONDS_BETWEEN_HEARTBEATS))
                         break
                     except GetTimeoutError:
                         yield Heartbeat()

@@ -155,7 +155,7 @@ def _names() -> dict[type[Any], tuple[str, ...]]:
 
 
 def _fields(kind: type[Any]) -> tuple[str, ...] | None:
-    """None for a type that is neither a dataclass nor a named tuple."""
+    """The fields of a type; None for one that is neither a dataclass nor a named tuple."""
     if dataclasses.is_dataclass(kind):
         return tuple(field.name for field in dataclasses.fields(kind) if field.init)
     return getattr(kind, "_fields", None) if issubclass(kind, tuple) else None

@@ -61,10 +61,10 @@ def run(
     environment = _ENVIRONMENT | {name: os.environ[name] for name in _KEPT if name in os.environ}
     with tempfile.TemporaryFile() as said:  # no pipe: what is written has a limit, too
         try:
+            command = [sys.executable, "-I", str(_HERE / "start.py"), child, *limits, *arguments]
             ended = subprocess.run(
-                [sys.executable, "-I", str(_HERE / "start.py"), child, *limits, *arguments],
-                input=given, stdout=said, stderr=said, timeout=2 * seconds, env=environment, check=False,
-            )  # fmt: skip
+                command, input=given, stdout=said, stderr=said, timeout=2 * seconds, env=environment, check=False
+            )
         except subprocess.TimeoutExpired:
             return Outcome("time")
         except OSError as error:

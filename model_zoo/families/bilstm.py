@@ -46,7 +46,7 @@ class BiLSTMConfig(PreTrainedConfig):
 
     @property
     def num_attention_heads(self) -> int:
-        """None of its layers has attention."""
+        """It is 0: none of its layers has attention."""
         return 0
 
 

@@ -29,7 +29,7 @@ class Deberta(Family):
     )
 
     def projections_of(self, config: Any) -> Projections | None:
-        """None with talking heads, which mix the weights of all heads after softmax: behind a head's weights there are
-        no scores of its own.
+        """There are none with talking heads, which mix the weights of all heads after softmax: behind a head's weights
+        there are no scores of its own.
         """
         return None if getattr(config, "talking_head", False) else self.projections

@@ -1,4 +1,4 @@
-"""DistilBERT: why it has no sentence head."""
+"""DistilBERT: the parts of its layers, and why it has no sentence head."""
 
 from model_zoo.families.rule import Family, Parts
 

@@ -15,13 +15,13 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from model_zoo import capture, running
-from model_zoo.anatomy import Array, OneLayer, embeddings, inside, matrix, numbers
+from model_zoo.anatomy import OneLayer, embeddings, inside, matrix, numbers
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.families.rule import Parts
 from model_zoo.interventions.reading import Reader, reader
 from model_zoo.loading import LoadedModel
 from model_zoo.prediction_heads import HEAD_NUMBERS, head_of, scores_of
-from model_zoo.types import AttentionRun, Contribution, Decomposition, Stage
+from model_zoo.types import AttentionRun, Contribution, Decomposition, DoubleArray, Stage
 
 if TYPE_CHECKING:  # each of them computes with what is here
     from model_zoo.questions.decompose import Decompose
@@ -51,24 +51,24 @@ class _Stream:
     """What stands in the residual stream at one position, part by part, and all biases as one part."""
 
     kinds: list[tuple[_Kind, int | None, int | None]] = field(default_factory=list)
-    vectors: list[Array] = field(default_factory=list)  # (width,) each
-    bias: Array | float = 0.0
+    vectors: list[DoubleArray] = field(default_factory=list)  # (width,) each
+    bias: DoubleArray | float = 0.0
 
-    def add(self, kind: _Kind, vector: Array, layer: int | None = None, head: int | None = None) -> None:
+    def add(self, kind: _Kind, vector: DoubleArray, layer: int | None = None, head: int | None = None) -> None:
         self.kinds.append((kind, layer, head))
         self.vectors.append(vector)
 
-    def map(self, weight: Array, bias: Array) -> None:
-        """All through a matrix (in, out)."""
+    def map(self, weight: DoubleArray, bias: DoubleArray) -> None:
+        """Puts all parts through a matrix (in, out)."""
         self.vectors = [vector @ weight for vector in self.vectors]
         self.bias = np.asarray(self.bias) @ weight + bias if np.ndim(self.bias) else bias
 
-    def norm(self, module: Any, total: Array) -> None:
-        """All through a LayerNorm that divides by what it divides the ``total`` (width,) by."""
+    def norm(self, module: Any, total: DoubleArray) -> None:
+        """Puts all parts through a LayerNorm that divides by what it divides the ``total`` (width,) by."""
         spread = np.sqrt(total.var() + module.eps)
         weight = numbers(module.weight)
 
-        def through(vector: Array) -> Array:
+        def through(vector: DoubleArray) -> DoubleArray:
             return (vector - vector.mean()) * weight / spread
 
         self.vectors = [through(vector) for vector in self.vectors]
@@ -82,7 +82,7 @@ def _stream(loaded: LoadedModel, parts: Parts, run: AttentionRun, row: int) -> _
     assert run.states is not None
     stream, states = _Stream(), run.states.states
     _begin(loaded, parts, stream, embeddings(loaded, parts, run.encoding), row)
-    total: Array = states[0][row].astype(np.float64)
+    total: DoubleArray = states[0][row].astype(np.float64)
     for number in range(run.n_layers):
         layer = OneLayer(loaded, parts, run, number)
         by_name = {
@@ -216,7 +216,7 @@ def _written(read: Reader, stream: _Stream, top_k: int) -> Decomposition:
     )
 
 
-def _through(loaded: LoadedModel, head: Any, held: list[torch.Tensor], vectors: Array) -> torch.Tensor:
+def _through(loaded: LoadedModel, head: Any, held: list[torch.Tensor], vectors: DoubleArray) -> torch.Tensor:
     """The frozen head on some vectors (rows, width): (rows, answers)."""
     given = torch.from_numpy(np.ascontiguousarray(vectors)).to(loaded.model.device, loaded.model.dtype)
     with _frozen(head, held, noting=False):

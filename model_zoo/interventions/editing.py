@@ -133,7 +133,7 @@ class _Functions(TorchFunctionMode):
         return weights
 
     def _given(self, func: Any, given: torch.Tensor) -> torch.Tensor:
-        """Brought into (rows, n, heads, d'), changed, and back into the family's own shape."""
+        """Brings it into (rows, n, heads, d'), changes it, and brings it back into the family's own shape."""
         change = self._editor.output
         if given.ndim == 4:  # XLNet: (n, rows, heads, d')
             return change(given.transpose(0, 1)).transpose(0, 1)

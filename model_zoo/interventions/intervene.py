@@ -261,7 +261,7 @@ def _words(loaded: LoadedModel, mine: Encoding, theirs: Encoding) -> list[tuple[
 
 
 def _layout(encoding: Encoding) -> list[tuple[int, bool]]:
-    """Of each word, which text it is in, and whether it frames one."""
+    """Says of each word which text it is in, and whether it frames one."""
     return [(encoding.segment_ids[word.start], encoding.special[word.start]) for word in encoding.words]
 
 

@@ -67,7 +67,7 @@ class LayerwiseRun:
 
     @property
     def n_bytes(self) -> int:
-        """Of what it keeps: states, and the logits of one head."""
+        """The bytes of what it keeps: states, and the logits of one head."""
         return sum(states.nbytes for states in (*self.states, self.final)) + 4 * len(self.loaded.tokenizer)
 
     def logits(self, read: Reader) -> torch.Tensor:
@@ -143,7 +143,7 @@ class LayerwiseRun:
         return self.finish(now)
 
     def finish(self, states: torch.Tensor) -> torch.Tensor:
-        """From what leaves the last layer to what the head reads."""
+        """What the head reads, of what leaves the last layer."""
         if self.loaded.final_norm is not None:
             states = self.loaded.final_norm(states)
         return self._decoded(states[:, : self.inputs["input_ids"].shape[1]])
@@ -159,7 +159,7 @@ class LayerwiseRun:
         return self.loaded.model.base_model(**inputs, encoder_outputs=read, use_cache=False)[0]
 
     def _whole(self, rows: int, editor: Editor) -> torch.Tensor:
-        """All of the encoder, for a family whose layers are not called one by one."""
+        """Runs all of the encoder, for a family whose layers are not called one by one."""
         inputs = {name: value.expand(rows, *value.shape[1:]) for name, value in self.inputs.items()}
         editor.counts = True
         with editing(self.loaded, editor):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +11,7 @@ import torch
 from model_zoo import causal, masked, sentence
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.loading import LoadedModel
-from model_zoo.prediction_heads import Given, Output, logits_of, target_id
+from model_zoo.prediction_heads import Output, head_of, logits_of, target_id
 from model_zoo.types import Encoding, Prediction, Reading, TargetAnswer
 
 _NEXT = ("is next", "is not next")
@@ -42,20 +41,15 @@ class Reader:
                 return torch.cat(list(logits_of(self.loaded, states[:, self.row])))
             case "next sentence":
                 head = self.loaded.model.get_submodule(self.loaded.family.sentence_head)
-                scores: torch.Tensor = head(_pooled(self.loaded, states))
-                return scores.float()
+                return head(_pooled(self.loaded, states)).float()
             case "class":
                 return self._of_classes(states)
 
     def _of_classes(self, states: torch.Tensor) -> torch.Tensor:
         """The model's own head, whatever it reads, behind an encoder that hands out these states."""
-        model = self.loaded.model
-        head = copy.copy(model)
-        given = Given(model.base_model, Output((states, _pooled(self.loaded, states))))
-        head._modules = {**model._modules, model.base_model_prefix: given}
+        head = head_of(self.loaded.model, Output((states, _pooled(self.loaded, states))))
         inputs = {name: value.expand(len(states), -1) for name, value in self.loaded.inputs([self.encoding]).items()}
-        scores: torch.Tensor = head(**inputs).logits
-        return scores.float()
+        return head(**inputs).logits.float()
 
     def name(self, answer: int) -> str:
         """An answer as the model writes it."""

@@ -100,7 +100,7 @@ def test_a_small_step_makes_the_answer_more_probable(engine: Engine, text: str, 
 
 
 def test_what_cannot_be_learned_is_refused(engine: Engine) -> None:
-    with pytest.raises(InvalidInput, match="cannot be hidden"):
+    with pytest.raises(InvalidInput, match="cannot be masked"):
         engine.take_step("embedded/bert", "The cat sat.", 0)
     with pytest.raises(InvalidInput, match="learning rate"):
         engine.take_step("embedded/bert", "The cat sat.", 1, rate=0)
