@@ -7,16 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from analysis.filters import Filter
-from pages.attention.fields import (
-    DIRECTION,
-    FILTERS,
-    HIDE_SPECIAL,
-    RENORMALIZE,
-    THRESHOLD,
-    TOP_K,
-    VALUE_WEIGHTED,
-    WORDS,
-)
+from pages.attention import fields
 from pages.attention.scene import Scene
 from ui import widgets
 
@@ -27,32 +18,32 @@ def ask(scene: Scene) -> Scene:
     """
     # Two sentences that were read as one text, between which attention can be told apart.
     has_pair = scene.pair is not None and scene.stack == "encoder"
-    if not has_pair and DIRECTION.value != "all":
-        DIRECTION.value = "all"
+    if not has_pair and fields.DIRECTION.value != "all":
+        fields.DIRECTION.value = "all"
         st.info(
             "There are not two texts to tell apart here, so all attention is shown.", icon=":material/filter_alt_off:"
         )
-    n_set = sum(field.value != field.default for field in FILTERS)
+    n_set = sum(field.value != field.default for field in fields.FILTERS)
     with widgets.popover(f"Filters ({n_set})" if n_set else "Filters", ":material/filter_alt:"):
-        direction = widgets.choice("Direction", DIRECTION) if has_pair else "all"
+        direction = widgets.choice("Direction", fields.DIRECTION) if has_pair else "all"
         words = st.toggle(
             "Whole words",
-            **WORDS.bound,
+            **fields.WORDS.bound,
             help="Pieces are merged into words: sum over the keys of a word, mean over its queries.",
         )
         hide = st.toggle(
-            "Hide special tokens", **HIDE_SPECIAL.bound, help="Such as [CLS] and [SEP], in rows and columns."
+            "Hide special tokens", **fields.HIDE_SPECIAL.bound, help="Such as [CLS] and [SEP], in rows and columns."
         )
         renormalize = st.toggle(
             "Scale rows to 100%",
-            **RENORMALIZE.bound,
+            **fields.RENORMALIZE.bound,
             help="What is left of a row after hiding is scaled to sum to 1. When off, the weights stay as they are.",
         )
-        threshold = st.slider("Threshold", **THRESHOLD.bound)
-        top_k = st.number_input("Strongest keys of each row", **TOP_K.bound, placeholder="all")
+        threshold = st.slider("Threshold", **fields.THRESHOLD.bound)
+        top_k = st.number_input("Strongest keys of each row", **fields.TOP_K.bound, placeholder="all")
         value_weighted = st.toggle(
             "Weight by values: ‖αf(x)‖",
-            **VALUE_WEIGHTED.bound,
+            **fields.VALUE_WEIGHTED.bound,
             help="A weight times the length of what it carries: the value vector after the output projection "
             "(Kobayashi et al. 2020). Rows no longer sum to 1.",
         )

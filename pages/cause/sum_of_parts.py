@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -31,6 +32,14 @@ _KINDS = {
 }
 
 
+class _Part(NamedTuple):
+    """A part of the model, what it is called, and what it adds to the sum that is shown."""
+
+    of: Contribution
+    name: str
+    adds: float
+
+
 def draw(scene: Scene) -> None:
     controls = scenes.row(scene)
     if lacking(scene, ("mask",)):
@@ -47,8 +56,8 @@ def draw(scene: Scene) -> None:
     question = scene.resolved
     found = engine().decompose(scene.model, scene.encoding.text, masked=scene.masked, aim=question.aim)
     total, what = _whole(found, difference=difference)
-    parts = found.parts
-    rows = _by_layer(parts, difference) if grouped == "layers" else _largest(parts, difference)
+    parts = [_Part(part, _name(part), part.logit - (part.foil_logit or 0.0) * difference) for part in found.parts]
+    rows = _by_layer(parts) if grouped == "layers" else _largest(parts)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         figures.show(waterfall(rows, total, what=what, dark=scene.dark), "waterfall", "sum-of-parts")
@@ -59,7 +68,7 @@ def draw(scene: Scene) -> None:
         )
     with right:
         st.markdown("**What the largest parts write**")
-        st.dataframe(_raises(parts, difference), hide_index=True, height=35 * (_MOST + 1) + 3)
+        st.dataframe(_raises(parts), hide_index=True, height=35 * (_MOST + 1) + 3)
         st.caption("The tokens whose logits a part raises most, beyond what it raises all tokens by.")
         save.table("All parts", lambda: _table(scene, found), "sum-of-parts")
 
@@ -73,44 +82,31 @@ def _whole(found: Decomposition, *, difference: bool) -> tuple[str, str]:
     return f"“{answer}” − “{other}”", f"logit of “{answer}” less that of “{other}”"
 
 
-def _value(part: Contribution, difference: bool) -> float:
-    return part.logit - (part.foil_logit or 0.0) if difference else part.logit
-
-
-def _by_layer(parts: Sequence[Contribution], difference: bool) -> list[tuple[str, float, str]]:
+def _by_layer(parts: Sequence[_Part]) -> list[tuple[str, float, str]]:
     """Embeddings, the heads of each layer together, each feed-forward block, and biases."""
-    rows: list[tuple[str, float, str]] = []
-    layers = sorted({part.layer for part in parts if part.layer is not None})
-    rows += [
-        (_KINDS[part.kind], _value(part, difference), "")
-        for part in parts
-        if part.kind in _KINDS and part.kind != "bias"
-    ]
-    for layer in layers:
-        heads = [part for part in parts if part.layer == layer and part.kind == "head"]
-        most = max(heads, key=lambda part: abs(_value(part, difference)))
-        said = f"the largest is {_name(most)}: {signed(_value(most, difference), plus=True)}"
-        rows.append(
-            (f"Layer {layer + 1}, {counted(len(heads), 'head')}", sum(_value(part, difference) for part in heads), said)
-        )
-        (forward,) = (part for part in parts if part.layer == layer and part.kind == "feed-forward")
-        rows.append((_name(forward), _value(forward, difference), ""))
-    rows += [(_KINDS[part.kind], _value(part, difference), "") for part in parts if part.kind == "bias"]
-    return rows
+    rows = [(part.name, part.adds, "") for part in parts if part.of.layer is None and part.of.kind != "bias"]
+    for layer in sorted({part.of.layer for part in parts if part.of.layer is not None}):
+        heads = [part for part in parts if part.of.layer == layer and part.of.kind == "head"]
+        most = max(heads, key=lambda part: abs(part.adds))
+        said = f"the largest is {most.name}: {signed(most.adds, plus=True)}"
+        rows.append((f"Layer {layer + 1}, {counted(len(heads), 'head')}", sum(part.adds for part in heads), said))
+        (forward,) = (part for part in parts if part.of.layer == layer and part.of.kind == "feed-forward")
+        rows.append((forward.name, forward.adds, ""))
+    return rows + [(part.name, part.adds, "") for part in parts if part.of.kind == "bias"]
 
 
-def _largest(parts: Sequence[Contribution], difference: bool) -> list[tuple[str, float, str]]:
+def _largest(parts: Sequence[_Part]) -> list[tuple[str, float, str]]:
     """The largest parts one by one, and all others together."""
-    ranked = _ranked(parts, difference)
-    rows = [(_name(part), _value(part, difference), "") for part in ranked[:_MOST]]
+    ranked = _ranked(parts)
+    rows = [(part.name, part.adds, "") for part in ranked[:_MOST]]
     rest = ranked[_MOST:]
     if rest:
-        rows.append((f"{counted(len(rest), 'other part')}", sum(_value(part, difference) for part in rest), ""))
+        rows.append((counted(len(rest), "other part"), sum(part.adds for part in rest), ""))
     return rows
 
 
-def _ranked(parts: Sequence[Contribution], difference: bool) -> list[Contribution]:
-    return sorted(parts, key=lambda part: -abs(_value(part, difference)))
+def _ranked(parts: Sequence[_Part]) -> list[_Part]:
+    return sorted(parts, key=lambda part: -abs(part.adds))
 
 
 def _name(part: Contribution) -> str:
@@ -120,13 +116,13 @@ def _name(part: Contribution) -> str:
     return f"Layer {part.layer + 1}, {what}"
 
 
-def _raises(parts: Sequence[Contribution], difference: bool) -> pd.DataFrame:
-    ranked = _ranked(parts, difference)[:_MOST]
+def _raises(parts: Sequence[_Part]) -> pd.DataFrame:
+    ranked = _ranked(parts)[:_MOST]
     return pd.DataFrame(
         {
-            "part": [_name(part) for part in ranked],
-            "adds": [signed(_value(part, difference), plus=True) for part in ranked],
-            "raises": [" · ".join(readable(token) for token, _ in part.raises) for part in ranked],
+            "part": [part.name for part in ranked],
+            "adds": [signed(part.adds, plus=True) for part in ranked],
+            "raises": [" · ".join(readable(token) for token, _ in part.of.raises) for part in ranked],
         }
     )
 

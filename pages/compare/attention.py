@@ -22,7 +22,7 @@ from ui.messages import as_text, failures_as_messages, note, say
 from ui.page import View
 from ui.widgets import HEAD, LAYER
 from viz import compare
-from viz.heatmap import heatmap
+from viz.heatmap import Options, heatmap
 from web.engine import engine
 
 LONGEST = 512  # tokens: what a browser can show of several models
@@ -54,16 +54,8 @@ def draw(scene: Scene) -> None:
         with next(places), failures_as_messages():
             layer, head = heads.choose(model)
             shown[model] = on_common_words(run.head(layer, head), units[model], run.encoding.special)
-            picture = heatmap(
-                shown[model],
-                alignment.labels,
-                [*alignment.labels, REST],
-                file=f"compare-attention-{len(shown)}",
-                query_segments=alignment.segments,
-                key_segments=_key_segments(alignment),
-                height=_HEIGHT,
-                group=_GROUP,
-            )
+            keys, file = [*alignment.labels, REST], f"compare-attention-{len(shown)}"
+            picture = heatmap(shown[model], alignment.labels, keys, file=file, **_options(alignment))
             figures.show_heatmap(picture, f"attention {model}")
             heads.say(model)
     if not lacking:
@@ -162,9 +154,10 @@ def _cells(model: str, layer: int, head: int, weights: FloatArray, alignment: Al
     )
 
 
-def _key_segments(alignment: Alignment) -> list[int]:
-    """The segments of the columns; the last one is of no text, and stands with the words before it."""
-    return [*alignment.segments, *alignment.segments[-1:]]
+def _options(alignment: Alignment) -> Options:
+    """What all heatmaps share; the last column is of no text, and stands with the words before it."""
+    segments = alignment.segments
+    return Options(query_segments=segments, key_segments=[*segments, *segments[-1:]], height=_HEIGHT, group=_GROUP)
 
 
 def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArray]) -> None:
@@ -178,10 +171,7 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
         [*alignment.labels, REST],
         names=names,
         file="compare-difference",
-        query_segments=alignment.segments,
-        key_segments=_key_segments(alignment),
-        height=_HEIGHT,
-        group=_GROUP,
+        **_options(alignment),
     )
     figures.show_heatmap(picture, "difference")
     bits = float(jensen_shannon(a[None], b[None])[0, 0])

@@ -24,7 +24,7 @@ from ui.page import View
 from ui.widgets import page_link
 from viz import compare
 from viz.head_map import head_map
-from viz.heatmap import heatmap
+from viz.heatmap import Options, heatmap
 from viz.learning_plane import cka_by_layer as cka_figure
 from web.engine import engine
 
@@ -125,39 +125,20 @@ def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, h
     """The head before, after, and the difference, with the numbers to save, and where else it can be looked at."""
     tokens, segments = before.encoding.tokens, before.encoding.segment_ids
     special = [place for place, is_special in enumerate(before.encoding.special) if is_special]
+    options = Options(query_segments=segments, key_segments=segments, height=_HEIGHT, group=_GROUP)
+    framed = Options(special_queries=special, special_keys=special)
     weights = [run.head(layer, head) for run in (before, after)]
     columns = st.columns(3, gap="medium")
     for column, name, values in zip(columns, ("Before", "After"), weights, strict=False):
         with column:
             st.markdown(f"**{name}**")
             file = f"{name.lower()}-layer-{layer + 1}-head-{head + 1}"
-            picture = heatmap(
-                values,
-                tokens,
-                tokens,
-                file=file,
-                query_segments=segments,
-                key_segments=segments,
-                special_queries=special,
-                special_keys=special,
-                height=_HEIGHT,
-                group=_GROUP,
-            )
+            picture = heatmap(values, tokens, tokens, file=file, **options | framed)
             figures.show_heatmap(picture, f"inside {name}")
     with columns[2]:
         st.markdown("**After − before**")
-        picture = compare.difference(
-            weights[1],
-            weights[0],
-            tokens,
-            tokens,
-            names=("after", "before"),
-            file="after-minus-before",
-            query_segments=segments,
-            key_segments=segments,
-            height=_HEIGHT,
-            group=_GROUP,
-        )
+        names, file = ("after", "before"), "after-minus-before"
+        picture = compare.difference(weights[1], weights[0], tokens, tokens, names=names, file=file, **options)
         figures.show_heatmap(picture, "inside difference")
     name = f"before-after-layer-{layer + 1}-head-{head + 1}"
     with st.container(horizontal=True, vertical_alignment="center"):
