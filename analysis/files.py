@@ -95,6 +95,11 @@ def lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
+def texts(text: str) -> list[str]:
+    """The lines that hold anything, without white space around them."""
+    return [line.strip() for line in lines(text) if line.strip()]
+
+
 def separator_of(header: str) -> str:
     """What stands between the columns, by what the first line holds most of: comma, semicolon, tab or bar."""
     return max(_SEPARATORS, key=header.count)

@@ -10,6 +10,7 @@ from model_zoo import registry
 from model_zoo.types import AttentionRun, Encoding, ModelInfo
 from ui import tuned
 from ui.messages import as_text, ask_for, enumerated, note, say_cut
+from viz.palette import MOST_COLOURS
 
 CAUTION = "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
 """What belongs beside every picture of attention."""
@@ -50,6 +51,23 @@ def beyond_training(read: Mapping[str, int], said: int = 0) -> None:
         ),
         icon=":material/straighten:",
     )
+
+
+def too_few_vectors(n: int, width: int, what: str) -> None:
+    """What CKA is worth over ``n`` words or tokens, with vectors of so many numbers: a bias of its own below twice as
+    many.
+    """
+    if n <= 2 * width:
+        note(
+            f"The vectors are up to {width} numbers wide. With fewer than about {2 * width:,} {what}, all layers look "
+            "more alike than they are."
+        )
+
+
+def many_labels(n: int) -> None:
+    """More labels than colours can tell apart."""
+    if n > MOST_COLOURS:
+        st.caption(f"There are {n} labels; more than {MOST_COLOURS} colours cannot be told apart by eye.")
 
 
 def warn_of_cut(encoding: Encoding, which: str = "The text", *, masks: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, cast
 
 import streamlit as st
@@ -167,6 +167,22 @@ def choice(
         label_visibility=label_visibility,
     )
     return cast(Option, chosen)
+
+
+def draw_again(label: str, seed: Field[int]) -> None:
+    """A button that draws with the next seed."""
+
+    def again() -> None:
+        seed.value = (seed.value + 1) % 1_000_000
+
+    st.button(label, on_click=again, icon=":material/casino:")
+
+
+def offers(label: str, icon: str, titles: Sequence[str], use: Callable[[int], None], key: str) -> None:
+    """What can be taken instead of typed, as buttons behind one; ``use`` is told the place of what is taken."""
+    with popover(label, icon):
+        for place, title in enumerate(titles):
+            st.button(title, key=f"{key} {place}", on_click=use, args=(place,), width="stretch")
 
 
 def stepper(

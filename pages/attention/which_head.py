@@ -110,7 +110,7 @@ def _texts() -> tuple[list[str], list[str]]:
     if file is not None:
         pasted, said = files.decoded(file.data, file.name)
         remarks += said
-    texts = [line.strip() for line in files.lines(pasted) if line.strip()]
+    texts = files.texts(pasted)
     if len(texts) > _MOST_TEXTS:
         remarks.append(f"Only the first {_MOST_TEXTS} of {len(texts):,} texts are measured.")
     return texts[:_MOST_TEXTS], remarks

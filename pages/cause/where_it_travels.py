@@ -58,9 +58,7 @@ def draw(scene: Scene) -> None:
     with widgets.asked("other"):
         st.markdown("**Put in from**", width="content")
         other = widgets.text_area("The other sentence, whose run is put in", OTHER)
-        with widgets.popover("Ready pairs", ":material/compare_arrows:"):
-            for number, pair in enumerate(PAIRS):
-                st.button(pair[0], key=f"pair {number}", on_click=_use, args=(pair,), width="stretch")
+        widgets.offers("Ready pairs", ":material/compare_arrows:", [pair[0] for pair in PAIRS], _use, "pair")
     if not other.strip():
         with st.container(key="answer other"):
             ask_for(
@@ -79,8 +77,8 @@ def draw(scene: Scene) -> None:
     _show(scene, effects, units, what, by, other)
 
 
-def _use(pair: tuple[str, str, str, str, str]) -> None:
-    _, text, other, answer, foil = pair
+def _use(place: int) -> None:
+    _, text, other, answer, foil = PAIRS[place]
     put({TEXT: text, PAIR: "", MASKS: (), OTHER: other, ANSWER: answer, FOIL: foil, BY: "difference"})
 
 

@@ -36,7 +36,7 @@ def draw(scene: Scene) -> None:
             "Sentences, one per line; if empty, the built-in ones are used", **SENTENCES.bound, height=240
         )
     widgets.short_enough(own, "Your text")
-    pasted = [line.strip() for line in files.lines(own) if line.strip()]
+    pasted = files.texts(own)
     sentences = _up_to_most(pasted or [pair.first for pair in written_pairs()])
     if len(sentences) < len(pasted):
         note(f"The first {len(sentences)} of {len(pasted):,} sentences are used: {_MOST_WORDS:,} words are enough.")
@@ -58,12 +58,7 @@ def draw(scene: Scene) -> None:
             f"{'sentences of yours' if pasted else 'built-in sentences, which no embedded model was trained on'}; "
             "the vector of a word is the mean of its pieces. Layer 0 is the embeddings."
         )
-        width = max(scene.infos[a].width, scene.infos[b].width)
-        if n_words <= 2 * width:
-            note(
-                f"The vectors are up to {width} numbers wide. With fewer than about {2 * width:,} words, all layers "
-                "look more alike than they are."
-            )
+        notes.too_few_vectors(n_words, max(scene.infos[a].width, scene.infos[b].width), "words")
         save.table("Similarity of layers", lambda: _table(values, (a, b)), "compare-cka")
 
 

@@ -9,20 +9,17 @@ import streamlit as st
 from analysis.probing import TaskMap
 from pages.layers.fields import LAYER
 from pages.layers.scene import Scene
-from ui import figures, save, widgets
+from ui import figures, notes, save, widgets
 from ui.appearance import is_dark
 from ui.page import View
 from viz.layer_vectors import plane
-from viz.palette import MOST_COLOURS
 
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
         picture = scene.ask_task().picture
     layer = min(LAYER.value, len(picture.points) - 1)
-    n_labels = len(set(picture.labels))
-    if n_labels > MOST_COLOURS:
-        st.caption(f"There are {n_labels} labels; more than {MOST_COLOURS} colours cannot be told apart by eye.")
+    notes.many_labels(len(set(picture.labels)))
     figures.show(plane(picture, layer=layer, dark=is_dark()), "plane", f"plane-{picture.task}")
     st.caption(
         f"{len(picture.labels):,} held-out {'sentences' if picture.words is None else 'words'}. Each layer has axes of "

@@ -46,12 +46,8 @@ def draw(scene: Scene) -> None:
 
 def _ask() -> corruption.Recipe:
     """The shares of the recipe, and a button that draws anew."""
-
-    def again() -> None:
-        SEED.value = (SEED.value + 1) % 1_000_000
-
     with widgets.controls():
-        st.button("Draw again", on_click=again, icon=":material/casino:")
+        widgets.draw_again("Draw again", SEED)
         with widgets.popover("Shares", ":material/tune:"):
             rate = st.number_input("Chosen (%)", **RATE.bound)
             masked = st.number_input("of these, masked (%)", **RATE_MASKED.bound)

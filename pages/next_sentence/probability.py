@@ -62,12 +62,9 @@ def _verdict(score: SentenceScore, in_place_of_b: list[float]) -> str:
 
 
 def _against_controls(drawn: tuple[str, ...], scores: list[SentenceScore], score: SentenceScore) -> None:
-    def again() -> None:
-        CONTROL_SEED.value = (CONTROL_SEED.value + 1) % 1_000_000
-
     with widgets.controls():
         st.markdown("**Controls**: random English sentences in place of B, and in place of A", width="stretch")
-        st.button("Draw others", on_click=again, icon=":material/casino:")
+        widgets.draw_again("Draw others", CONTROL_SEED)
     in_place_of_b = [one.p_next for one in scores[: len(drawn)]]
     in_place_of_a = [one.p_next for one in scores[len(drawn) :]]
     table = pd.DataFrame(

@@ -222,11 +222,7 @@ def _layers(found: Tuned, *, dark: bool) -> None:
             "not trained on, without special tokens: 1 where a layer’s vectors form the same shape as before, up to "
             "rotation, shift and scale."
         )
-        if n_tokens <= 2 * before.width:
-            note(
-                f"The vectors are {before.width} numbers wide. With fewer than about {2 * before.width:,} tokens, all "
-                "layers look more alike than they are."
-            )
+        notes.too_few_vectors(n_tokens, before.width, "tokens")
         table = pd.DataFrame({"layer": range(len(values)), "cka": values.tolist()})
         save.table("CKA by layer", lambda: table, "cka-before-and-after")
 

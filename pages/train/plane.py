@@ -9,11 +9,10 @@ from analysis.before_after import Path, path_in_the_plane
 from pages.train.scene import Scene
 from training.finetuning.data import OUTSIDE, Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Tuned
-from ui import figures, save
+from ui import figures, notes, save
 from ui.messages import ask_for
 from ui.page import View
 from viz.learning_plane import learning_plane
-from viz.palette import MOST_COLOURS
 
 
 def draw(scene: Scene) -> None:
@@ -30,9 +29,7 @@ def draw(scene: Scene) -> None:
     figure = learning_plane(path.points, path.explained, names, texts, groups, dark=scene.dark)  # type: ignore[arg-type]
     if len(scene.tuned) > 1:
         st.caption(f"Of the {len(scene.tuned)} seeds this is the first, {found.settings.seed}.")
-    n_labels = len({group for group in groups if isinstance(group, str)})
-    if n_labels > MOST_COLOURS:
-        st.caption(f"There are {n_labels} labels; more than {MOST_COLOURS} colours cannot be told apart by eye.")
+    notes.many_labels(len({group for group in groups if isinstance(group, str)}))
     figures.show(figure, "learning plane", "learning-plane")
     st.caption(
         f"Each point is a text of the development split ({n} of them), which it does not learn from: the last layer’s "

@@ -165,7 +165,7 @@ def _layer(model: str) -> int:
 def _lines(typed: str) -> list[str]:
     """The sentences that are read, with a word about those that are not."""
     widgets.short_enough(typed, "The list of sentences")
-    found = [line.strip() for line in files.lines(typed) if line.strip()]
+    found = files.texts(typed)
     if len(found) > MOST:
         note(f"The first {MOST} of {len(found):,} sentences are shown.")
     return found[:MOST]

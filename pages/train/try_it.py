@@ -73,15 +73,8 @@ def _ask(scene: Scene, kind: TunedFor) -> tuple[str, str | None]:
             pair = widgets.text_area(_SECOND[kind] + (" (optional)" if paired is None else ""), PAIR)
         tries = scene.tries(kind)
         if tries:
-            with widgets.popover("Examples", ":material/lightbulb:"):
-                for number, (first, second) in enumerate(tries):
-                    st.button(
-                        as_text(" – ".join(clipped(part, _LONGEST_EXAMPLE) for part in (first, second) if part)),
-                        key=f"try {number}",
-                        on_click=_use,
-                        args=(first, second),
-                        width="stretch",
-                    )
+            titles = [as_text(" – ".join(clipped(part, _LONGEST_EXAMPLE) for part in one if part)) for one in tries]
+            widgets.offers("Examples", ":material/lightbulb:", titles, lambda place: _use(*tries[place]), "try")
     if not pair.strip():
         return widgets.short_enough(text), None
     first, second = (f"The {title.lower()}" for title in (_FIRST[kind], _SECOND[kind]))
