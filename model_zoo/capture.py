@@ -118,7 +118,7 @@ def _attend(
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     call = Call(query, key, value, attention_mask, kwargs.get("position_bias"), scale, causal)
     if editor is not None and (editor.hidden is not None or editor.maps is not None):
-        return editor.output(_plainly(call, editor)), None
+        return editor.output(_unfused(call, editor)), None
     result = sdpa_attention_forward(
         module, query, key, value, attention_mask, scaling=scaling, is_causal=is_causal, **kwargs
     )
@@ -132,7 +132,7 @@ def _attend(
     return result
 
 
-def _plainly(call: Call, editor: Editor) -> torch.Tensor:
+def _unfused(call: Call, editor: Editor) -> torch.Tensor:
     """softmax(q kᵀ · scaling) v step by step, with edges cut and weights noted; (batch, queries, heads, d')."""
     group = call.query.shape[1] // call.key.shape[1]
     key, value = (each.repeat_interleave(group, dim=1) if group > 1 else each for each in (call.key, call.value))

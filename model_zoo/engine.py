@@ -235,31 +235,23 @@ class Engine(EngineInterface):
     def _ask_group(
         self, questions: Sequence[Question[Result]], group: Sequence[Question[Result]]
     ) -> dict[Question[Result], Result]:
+        """The answers to a group of the questions that are answered together."""
         with self._memory.lease(group[0].model) as loaded:
             keys = {question: _key(question, loaded) for question in group}
-            answered = self._all_of(questions, group, keys, loaded)
+            by_key = {key: question for question, key in keys.items()}
+            every = list(by_key)
+
+            def compute(missing: Sequence[Hashable]) -> Iterator[tuple[int, Result]]:
+                began = time.perf_counter()
+                found = answers(questions, [by_key[key] for key in missing], loaded)
+                yield from map(self._computed, self._scheduler.in_turns(found, long=False))
+                self._note(f"answered by the model, {len(missing)} together", group[0], began)
+
+            if group[0].remembered and not group[0].of_loaded:
+                answered = self._results.all_of(every, compute)
+            else:
+                answered = {every[place]: answer for place, answer in compute(every)}
             return {question: answered[key] for question, key in keys.items()}
-
-    def _all_of(
-        self,
-        questions: Sequence[Question[Result]],
-        group: Sequence[Question[Result]],
-        keys: dict[Question[Result], Hashable],
-        loaded: LoadedModel,
-    ) -> dict[Hashable, Result]:
-        """The answers, by key, to a group of the questions that are answered together."""
-        asked = {key: question for question, key in keys.items()}
-
-        def compute(missing: Sequence[Hashable]) -> Iterator[tuple[int, Result]]:
-            began = time.perf_counter()
-            found = answers(questions, [asked[key] for key in missing], loaded)
-            yield from map(self._computed, self._scheduler.in_turns(found, long=False))
-            self._note(f"answered by the model, {len(missing)} together", group[0], began)
-
-        if group[0].remembered and not group[0].of_loaded:
-            return self._results.all_of(list(asked), compute)
-        every = list(asked)
-        return {every[place]: answer for place, answer in compute(every)}
 
     def _with_memory(self, model: str, answer: Callable[[], Result]) -> Result:
         """An answer; where memory runs out, once more after giving back what can be, then on the CPU."""

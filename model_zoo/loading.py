@@ -65,7 +65,7 @@ _OF_A_RUN = {
 _KEPT_RUNS = 16e6
 
 # What a network is given where only the way through it matters.
-_TRIED = "a b c"
+_SAMPLE = "a b c"
 
 
 def _kept_runs() -> LRUCache[Any, Any]:
@@ -224,14 +224,14 @@ class LoadedModel:
         """The norm behind the encoder's last layer, which its output has passed through and the layers before have not;
         None where the last layer ends in a norm of its own (BERT). Found by watching, so no family has to be named.
         """
-        return module_discovery.final_norm(self.encoder, self._tried)
+        return module_discovery.final_norm(self.encoder, self._sample_pass)
 
     @cached_property
     def layers(self) -> module_discovery.Layers | None:
         """The modules of the encoder's layers; None where they do not hand on hidden states one to the next. Found by
         watching, so no family has to be named.
         """
-        return module_discovery.layers(self.encoder, self._tried_states, self.final_norm)
+        return module_discovery.layers(self.encoder, self._sample_states, self.final_norm)
 
     def output_projections(self, stack: Stack) -> tuple[FloatArray | None, ...]:
         """See ``AttentionRun.output_projections``; those of the fused kernel are found once, by watching where
@@ -243,20 +243,22 @@ class LoadedModel:
                     of_output = self.unfused.of_output(self.encoder)
                     self._projections[stack] = tuple(map(capture.as_array, of_output))
                 elif stack == "encoder":
-                    self._projections[stack] = module_discovery.output_projections(self.model, self._tried)
+                    self._projections[stack] = module_discovery.output_projections(self.model, self._sample_pass)
                 else:
-                    found = module_discovery.output_projections(self.model, partial(self._tried, self._tried()))
+                    found = module_discovery.output_projections(
+                        self.model, partial(self._sample_pass, self._sample_pass())
+                    )
                     self._projections |= {one: tuple(self.family.of_stack(one, found)) for one in STACKS[1:]}
             return self._projections[stack]
 
-    def _tried(self, states: torch.Tensor | None = None) -> torch.Tensor:
+    def _sample_pass(self, states: torch.Tensor | None = None) -> torch.Tensor:
         """A few words passed through, to be watched on the way: see ``forward``."""
-        encoding = self.encode(_TRIED) if states is None else self.written(_TRIED, _TRIED)
+        encoding = self.encode(_SAMPLE) if states is None else self.written(_SAMPLE, _SAMPLE)
         return self.forward(encoding, states).last_hidden_state
 
-    def _tried_states(self) -> Sequence[torch.Tensor]:
+    def _sample_states(self) -> Sequence[torch.Tensor]:
         """The hidden states of a few words: after the embeddings and after every layer."""
-        found: Sequence[torch.Tensor] = self.forward(self.encode(_TRIED), output_hidden_states=True).hidden_states
+        found: Sequence[torch.Tensor] = self.forward(self.encode(_SAMPLE), output_hidden_states=True).hidden_states
         return found
 
 
@@ -280,7 +282,7 @@ def load(source: Source, device: torch.device, dtype: DType | None = None) -> Lo
     try:
         loaded = _load(source, device, dtype)
         if not sources.is_listed(source.id):
-            _try_out(loaded)
+            _run_sample(loaded)
     except ModelZooError:
         raise
     except BaseException as error:  # transformers raises whatever it stumbles over: OSError, ValueError, KeyError ...
@@ -347,14 +349,14 @@ def _load(source: Source, device: torch.device, dtype: DType | None) -> LoadedMo
     )
 
 
-def _try_out(loaded: LoadedModel) -> None:
+def _run_sample(loaded: LoadedModel) -> None:
     """A few words through all of a network: what its config gets wrong fails here, and not on somebody's question."""
     with torch.inference_mode():
-        states = loaded._tried()
+        states = loaded._sample_pass()
         if loaded.info.cross_attention and loaded.model.config.decoder_start_token_id is not None:
-            loaded._tried(states)
+            loaded._sample_pass(states)
         if loaded.info.mlm or loaded.info.nsp or loaded.info.lm or loaded.info.tuned_for:
-            loaded.model(**loaded.inputs([loaded.encode(_TRIED)]))
+            loaded.model(**loaded.inputs([loaded.encode(_SAMPLE)]))
 
 
 def _unreadable(model: str, error: BaseException) -> str:

@@ -58,10 +58,13 @@ class Question(Generic[Result]):
     """The head that a model needs to answer it, by the names of ``ModelInfo``."""
 
     def __post_init__(self) -> None:
-        names = [field.name for field in fields(cast(Any, self))]
+        question = cast(Any, self)
+        names = [field.name for field in fields(question)]
         normalize(self, **{name: _USUAL[name](getattr(self, name)) for name in names if name in _USUAL})
         if "text" in names:
-            texts.check_pair(getattr(self, "text"), getattr(self, "text_pair", None))  # noqa: B009
+            texts.check_pair(question.text, getattr(question, "text_pair", None))
+        if "value" in names and "other" in names:
+            normalize(self, other=_check_other(question.value, question.other))
         self.check()
 
     def check(self) -> None:
@@ -185,7 +188,7 @@ def check_lengths(lengths: Sequence[int], repeats: int = 1) -> None:
         raise InvalidInput("Cost is measured on texts of at least one token, at least once. Choose higher numbers.")
 
 
-def check_other(value: Value, other: str | tuple[str, str | None] | None) -> tuple[str, str | None] | None:
+def _check_other(value: Value, other: str | tuple[str, str | None] | None) -> tuple[str, str | None] | None:
     """The other text or pair whose run's values are put in. Raises InvalidInput for a value without it, for it with
     another value, and for what no tokenizer reads.
     """
@@ -204,6 +207,12 @@ def _check_aim(aim: TargetAnswer | None) -> TargetAnswer:
 
 _USUAL: Mapping[str, Callable[[Any], Any]] = {
     "aim": _check_aim,
+    "attention": tuple,
+    "changes": tuple,
+    "edges": tuple,
+    "feed_forward": tuple,
+    "heads": tuple,
+    "ids": tuple,
     "masked": frozenset,
     "stack": lambda stack: check_choice(stack, STACKS, "part {} of a model"),
     "targets": tuple,

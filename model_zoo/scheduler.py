@@ -31,14 +31,14 @@ _SIMILAR = 2.0
 
 
 @dataclass(eq=False)
-class _Asked:
+class _Pending:
     """A question that waits for its turn, and the answer that may come with somebody else's."""
 
     question: Question[Any]
     loaded: LoadedModel
     answer: Future[Any] = field(default_factory=Future)
 
-    def goes_with(self, other: _Asked) -> bool:
+    def goes_with(self, other: _Pending) -> bool:
         mine, theirs = self.question, other.question
         shorter, longer = sorted((mine.n_characters, theirs.n_characters))
         return (
@@ -62,38 +62,38 @@ class Scheduler:
         """The answer, computed when it is this question's turn or along with another's."""
         if not question.runs_model:
             return question.answer(loaded)
-        asked = _Asked(question, loaded)
-        with self.queue.turn(asked) as mine:
+        pending = _Pending(question, loaded)
+        with self.queue.turn(pending) as mine:
             if mine:
-                others = self._along(asked)
+                others = self._along(pending)
                 self.n_runs += 1
                 self.n_answered += 1 + len(others)
                 if not others:
                     return question.answer(loaded)
-                self._run(asked, others)
-        return asked.answer.result()
+                self._run(pending, others)
+        return pending.answer.result()
 
-    def _along(self, asked: _Asked) -> list[Turn]:
+    def _along(self, pending: _Pending) -> list[Turn]:
         """Those who wait with a question that goes with this one."""
-        if not type(asked.question).answers_together() or self._batch < 2:
+        if not type(pending.question).answers_together() or self._batch < 2:
             return []
-        return self.queue.take(asked.goes_with, self._batch - 1)
+        return self.queue.take(pending.goes_with, self._batch - 1)
 
-    def _run(self, first: _Asked, others: list[Turn]) -> None:
+    def _run(self, first: _Pending, others: list[Turn]) -> None:
         """Answer all in one batch; where that fails, each by itself, so that each has the failure it has alone."""
         waiting = {1 + place: turn for place, turn in enumerate(others)}
         every = [first, *(turn.what for turn in others)]
         try:
             try:
-                together = type(first.question).answer_all(first.loaded, [asked.question for asked in every])
+                together = type(first.question).answer_all(first.loaded, [pending.question for pending in every])
                 for place, answer in together:
                     every[place].answer.set_result(answer)
                     if place in waiting:
                         waiting.pop(place).dismiss()
             except Exception:
-                for place, asked in enumerate(every):
-                    if not asked.answer.done():
-                        _alone(asked)
+                for place, pending in enumerate(every):
+                    if not pending.answer.done():
+                        _alone(pending)
                         if place in waiting:
                             waiting.pop(place).dismiss()
         finally:
@@ -117,11 +117,11 @@ class Scheduler:
         self.n_answered += 1
 
 
-def _alone(asked: _Asked) -> None:
+def _alone(pending: _Pending) -> None:
     try:
-        asked.answer.set_result(asked.question.answer(asked.loaded))
+        pending.answer.set_result(pending.question.answer(pending.loaded))
     except Exception as error:
-        asked.answer.set_exception(error)
+        pending.answer.set_exception(error)
 
 
 def _some(parts: Iterator[Piece], seconds: float) -> tuple[list[Piece], bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from model_zoo.question import LoadedModel, Question, check_other, normalize
+from model_zoo.question import LoadedModel, Question
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Change, Edge, MaskPrediction, Reads, SentenceScore, TargetAnswer, Value
 
@@ -35,16 +35,6 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
     other: str | tuple[str, str | None] | None = None
     top_k: int = 10
     targets: Sequence[str | int] = ()
-
-    def check(self) -> None:
-        normalize(
-            self,
-            heads=tuple(self.heads),
-            attention=tuple(self.attention),
-            feed_forward=tuple(self.feed_forward),
-            edges=tuple(self.edges),
-            other=check_other(self.value, self.other),
-        )
 
     def intervention(self, loaded: LoadedModel) -> Intervene:
         """The same run as a question for what one change does to an answer."""

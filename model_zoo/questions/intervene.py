@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from model_zoo.errors import InvalidInput
-from model_zoo.question import OWN_BEST, LoadedModel, Streamed, check_other, normalize
+from model_zoo.question import OWN_BEST, LoadedModel, Streamed
 from model_zoo.types import Change, Effects, TargetAnswer, Value
 
 MOST_CHANGES = 20_000
@@ -35,7 +35,6 @@ class Intervene(Streamed[Effects, Effects]):
             raise InvalidInput(
                 f"{len(self.changes):,} changes are more than {MOST_CHANGES:,}. Ask for fewer at a time."
             )
-        normalize(self, changes=tuple(self.changes), other=check_other(self.value, self.other))
 
     def parts(self, loaded: LoadedModel) -> Iterator[Effects]:
         from model_zoo.interventions.intervene import intervene

@@ -22,7 +22,7 @@ class Restore(Question[tuple[MaskPrediction, ...]]):
     top_k: int = 10
 
     def check(self) -> None:
-        normalize(self, ids=tuple(self.ids), positions=tuple(self.positions))
+        normalize(self, positions=tuple(self.positions))
 
     def answer(self, loaded: LoadedModel) -> tuple[MaskPrediction, ...]:
         from model_zoo import masked

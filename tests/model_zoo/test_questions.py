@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import pickle
 import pkgutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from model_zoo.questions.measure_cost import MeasureCost
 from model_zoo.questions.put_tokens import PutTokens
 from model_zoo.questions.restore import Restore
 from model_zoo.questions.score_tokens import ScoreTokens
-from model_zoo.types import AttentionRun, CostEvent, HiddenStates
+from model_zoo.types import AttentionRun, CostEvent, HiddenStates, MaskPrediction
 from training import measure_quality, quality
 
 ROOT = Path(__file__).parents[2]
@@ -247,6 +248,17 @@ def test_equal_questions_are_equal_however_they_are_written() -> None:
     assert PutTokens("m", "a", {2: 5, 1: 4}) == PutTokens("m", "a", ((1, 4), (2, 5)))
     assert FillMask("m", "a", 5) != FollowMask("m", "a", 5)
     assert MeasureCost(["m", "m"]) == MeasureCost(("m",))
+
+
+def test_a_method_of_the_engine_is_made_of_its_question() -> None:
+    signature = inspect.signature(Engine.fill_mask)
+    assert list(signature.parameters) == ["self", "model", "text", "top_k", "masked", "targets"]
+    assert signature.parameters["text"].annotation == str | Sequence[str]
+    assert signature.return_annotation == tuple[MaskPrediction, ...] | list[tuple[MaskPrediction, ...]]
+    assert signature.parameters["top_k"].default == 10
+    assert Engine.fill_mask.__doc__ == FillMask.__doc__
+    assert Engine.fill_mask.__qualname__ == "EngineInterface.fill_mask"
+    assert list(inspect.signature(Engine.encoded_states).parameters)[2] == "texts"
 
 
 @pytest.mark.parametrize(
