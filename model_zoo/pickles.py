@@ -12,7 +12,6 @@ import os
 import shutil
 import tempfile
 import threading
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
@@ -23,6 +22,7 @@ from huggingface_hub import constants
 
 from model_zoo import checkpoint, confined
 from model_zoo.errors import BadCheckpoint, DiskFull
+from model_zoo.process_folder import remove_abandoned
 from model_zoo.types import Pickles, megabytes
 
 # Before this version a pickle could run code although only weights were asked for.
@@ -33,9 +33,6 @@ _SECONDS, _BYTES_A_SECOND = 30, 10_000_000
 _MEMORY_SHARE, _MEMORY = 2.5, 2**28
 # A tensor that shares memory with others is written as one of its own.
 _FILE_SHARE, _FILE = 2, 2**20
-
-# A folder that nobody has written to for so long belongs to a process that was killed.
-_ABANDONED_SECONDS = 3600.0
 
 _converting = threading.Lock()
 _refused: LRUCache[str, str] = LRUCache(256)
@@ -92,7 +89,7 @@ def _convert(files: Sequence[Path], target: Path, model: str) -> None:
     largest = max(file.stat().st_size for file in files)
     try:
         root().mkdir(parents=True, exist_ok=True)
-        _sweep()
+        remove_abandoned(root().glob("half-*"))
         free = shutil.disk_usage(root()).free
         if n_bytes > free:
             raise DiskFull(_disk_full(model, n_bytes, free))
@@ -157,11 +154,3 @@ def _disk_full(model: str, n_bytes: int, free: int) -> str:
         f"The weights of “{model}” have to be converted, which takes {megabytes(n_bytes)} on the disk, and there are "
         f"{megabytes(free)} left (in {root()}). Free some space, or choose another model."
     )
-
-
-def _sweep() -> None:
-    """Remove what conversions left behind that were killed."""
-    for folder in root().glob("half-*"):
-        with suppress(OSError):  # another process was quicker
-            if time.time() - folder.stat().st_mtime > _ABANDONED_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)

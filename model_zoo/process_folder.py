@@ -13,6 +13,8 @@ import shutil
 import sys
 import tempfile
 import threading
+import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +24,25 @@ from model_zoo.errors import ModelZooError
 
 if sys.platform != "win32":
     import fcntl
+
+
+_ABANDONED_SECONDS = 3600.0
+"""What nobody has written to for so long belongs to a process that was killed."""
+
+
+def remove_abandoned(places: Iterable[Path]) -> None:
+    """Remove files and folders that killed processes have left: half of a download, half of a conversion."""
+    for place in places:
+        with suppress(OSError):  # another process was quicker
+            if time.time() - place.stat().st_mtime > _ABANDONED_SECONDS:
+                remove(place)
+
+
+def remove(place: Path) -> None:
+    """Remove a file, or a folder with all in it, as far as that can be done."""
+    shutil.rmtree(place, ignore_errors=True)
+    with suppress(OSError):
+        place.unlink()
 
 
 class ProcessFolder:

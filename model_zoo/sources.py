@@ -13,7 +13,6 @@ import re
 import shutil
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -34,6 +33,7 @@ from huggingface_hub.utils import filter_repo_objects, tqdm, validate_repo_id
 
 from model_zoo import checkpoint, machine, pickles, registry, tuned
 from model_zoo.errors import BadCheckpoint, DiskFull, HubUnreachable, OutOfMemory, UnknownModel
+from model_zoo.process_folder import remove_abandoned
 from model_zoo.registry import UNTRAINED
 from model_zoo.types import Pickles, megabytes
 
@@ -42,8 +42,6 @@ WEIGHTS = Path(__file__).parent / "weights"
 _HUB_SECONDS = 10.0
 # Never taken by a download: the app itself, its logs and everybody else on this machine write to the same disk.
 DISK_RESERVE = 500_000_000
-# Half a file that nobody has written to for so long belongs to a process that was killed.
-_ABANDONED_SECONDS = 3600.0
 _SMALL_FILES = [
     "config.json",
     "tokenizer*",
@@ -188,8 +186,7 @@ def downloaded(hub_id: str) -> Path | None:
     newest = _complete(hub_id, "main")
     if newest is not None:
         return newest
-    snapshots = Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=hub_id, repo_type="model"), "snapshots")
-    before = sorted(snapshots.glob("*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
+    before = sorted(_cached(hub_id, "snapshots").glob("*"), key=lambda folder: folder.stat().st_mtime, reverse=True)
     found = (_complete(hub_id, folder.name) for folder in before)
     return next((folder for folder in found if folder is not None), None)
 
@@ -232,7 +229,7 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
     until the last one is there, and need not come again. Raises DiskFull or HubUnreachable.
     """
     refuse_without_disk(source)
-    _sweep(source.id)
+    remove_abandoned(_cached(source.id, "blobs").glob("*.incomplete"))  # no later one goes on with it
     counter = _counter(report)
     weights = [] if source.conversion else _PICKLES if source.pickled_bytes else _SAFETENSORS
     try:
@@ -348,13 +345,9 @@ def _counter(report: Callable[[int], None] | None, before: int = 0) -> type[tqdm
     return Counter
 
 
-def _sweep(hub_id: str) -> None:
-    """Remove what downloads left behind that were killed: no later one goes on with it."""
-    blobs = Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=hub_id, repo_type="model"), "blobs")
-    for file in blobs.glob("*.incomplete"):
-        with suppress(OSError):  # another process was quicker
-            if time.time() - file.stat().st_mtime > _ABANDONED_SECONDS:
-                file.unlink()
+def _cached(hub_id: str, what: str) -> Path:
+    """A folder of a model in the hub's local cache; it need not exist."""
+    return Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=hub_id, repo_type="model"), what)
 
 
 @cached(TTLCache(maxsize=1, ttl=60))

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from model_zoo.errors import DiskFull, UnknownModel
 from model_zoo.machine import in_memory, memory_left, memory_limit
-from model_zoo.process_folder import ProcessFolder
+from model_zoo.process_folder import ProcessFolder, remove
 from model_zoo.types import megabytes
 
 PREFIX = "tuned/"
@@ -110,13 +110,7 @@ def state_folder(model: str) -> Path:
 def forget(model: str) -> None:
     """Remove a tuned model's files, its archive, and what was kept of its training."""
     for suffix in ("", _STOPPED, _ARCHIVE):
-        _remove(_place(model).with_suffix(suffix))
-
-
-def _remove(place: Path) -> None:
-    shutil.rmtree(place, ignore_errors=True)
-    with suppress(OSError):
-        place.unlink()
+        remove(_place(model).with_suffix(suffix))
 
 
 # Writing: one thing at a time, so that no two are promised the same room.
@@ -147,13 +141,13 @@ def writing_state(model: str, n_bytes: int) -> Iterator[Path]:
 @contextmanager
 def _written(place: Path, n_bytes: int, said: str, advice: str) -> Iterator[Path]:
     with _writing:
-        _remove(place)
+        remove(place)
         _make_room(place, n_bytes, said, advice)
         place.mkdir()
         try:
             yield place
         except BaseException as error:
-            _remove(place)
+            remove(place)
             if isinstance(error, OSError):
                 why = error.strerror or error
                 raise DiskFull(f"{said} {megabytes(n_bytes)}, which could not be written ({why}). {advice}") from error
@@ -179,7 +173,7 @@ def archive(model: str, write: Callable[[Path, Path], object]) -> Iterator[Path]
                 folder(model)  # says so where it was forgotten meanwhile
                 raise DiskFull(f"The archive could not be written ({error.strerror or error}). Try again.") from error
             finally:
-                _remove(half)
+                remove(half)
         with _counting:
             _being_read[place] += 1
     try:
@@ -217,7 +211,7 @@ def _make_room(place: Path, n_bytes: int, said: str, advice: str) -> None:
         left = f"the {where} has {megabytes(max(0, free))} left"
         raise DiskFull(f"{said} {megabytes(n_bytes)}, and {left} for it. {advice}")
     for entry in going:
-        _remove(entry)
+        remove(entry)
 
 
 def _free(root: Path) -> int:

@@ -285,10 +285,17 @@ def copies_one_token(folder: Path, origin: Path) -> Path:
     n_tokens, n_places = len(tokenizer), 16
     d = 2 * n_tokens + 2 * n_places  # of which each head has half
     config = BertConfig(
-        vocab_size=n_tokens, hidden_size=d, num_hidden_layers=2, num_attention_heads=2, intermediate_size=4,
-        max_position_embeddings=n_places, type_vocab_size=1, tie_word_embeddings=False, hidden_act="relu",
+        vocab_size=n_tokens,
+        hidden_size=d,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=4,
+        max_position_embeddings=n_places,
+        type_vocab_size=1,
+        tie_word_embeddings=False,
+        hidden_act="relu",
         pad_token_id=tokenizer.pad_token_id,
-    )  # fmt: skip
+    )
     model = BertForMaskedLM(config).eval()
     half = d // 2
     with torch.no_grad():

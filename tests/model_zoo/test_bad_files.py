@@ -155,10 +155,14 @@ ENORMOUS = twice(replace({"String": "q"}, "q" * 10**5))
 RARE = twice(replace({"Regex": "[ы]"}, "ы" * 10**5))
 PADDED = {
     "padding": {
-        "strategy": {"Fixed": 10**12}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0,
-        "pad_type_id": 0, "pad_token": "[PAD]",
+        "strategy": {"Fixed": 10**12},
+        "direction": "Right",
+        "pad_to_multiple_of": None,
+        "pad_id": 0,
+        "pad_type_id": 0,
+        "pad_token": "[PAD]",
     }
-}  # fmt: skip
+}
 
 CUT = {"max_length": 5, "strategy": "LongestFirst", "stride": 0, "direction": "Right"}
 
@@ -361,10 +365,27 @@ def test_a_download_leaves_a_reserve_on_the_disk(
 
 # Names
 TYPED = [
-    "/etc", "~", "~root", "../..", ".", "", "nul\0byte", "\\\\server\\share", "//server/share", "C:\\", "file:///etc",
-    "untrained:/etc", "untrained:untrained:embedded/bert", "untrained:" * 5000, "x" * 10**6, "\ud800",
-    "someone/something", "Embedded/BERT", "embedded/bert/", "embedded/../../etc",
-]  # fmt: skip
+    "/etc",
+    "~",
+    "~root",
+    "../..",
+    ".",
+    "",
+    "nul\0byte",
+    "\\\\server\\share",
+    "//server/share",
+    "C:\\",
+    "file:///etc",
+    "untrained:/etc",
+    "untrained:untrained:embedded/bert",
+    "untrained:" * 5000,
+    "x" * 10**6,
+    "\ud800",
+    "someone/something",
+    "Embedded/BERT",
+    "embedded/bert/",
+    "embedded/../../etc",
+]
 
 
 @pytest.fixture

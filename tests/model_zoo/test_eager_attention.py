@@ -136,9 +136,13 @@ def test_memory_grows_with_n_where_positions_are_cheap(engine: Engine, checkpoin
     all layers, DeBERTa and XLNet one of 4 heads a layer.
     """
     for name, n_masks, cell in (
-        ("squeezebert", 0, 0), ("mpnet", 1, 4 * N_HEADS), ("longformer", 1, 1), ("deberta", 3, 4 * N_HEADS),
-        ("deberta-v2", 3, 4 * N_HEADS), ("xlnet", 3, 4 * N_HEADS),
-    ):  # fmt: skip
+        ("squeezebert", 0, 0),
+        ("mpnet", 1, 4 * N_HEADS),
+        ("longformer", 1, 1),
+        ("deberta", 3, 4 * N_HEADS),
+        ("deberta-v2", 3, 4 * N_HEADS),
+        ("xlnet", 3, 4 * N_HEADS),
+    ):
         model = str(checkpoint(name))
         for run in (engine.attend(model, TEXT), *engine.attend(model, [TEXT_PAIR])):
             n = run.n_tokens

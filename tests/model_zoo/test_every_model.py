@@ -35,8 +35,11 @@ def test_every_model_does_what_is_said_of_it(subject: ModelSpec) -> None:
     info = engine.info(subject.id)
     plain = check.plainly(info)
     assert (info.family, info.n_layers, info.n_heads, info.width) == (
-        subject.family, subject.layers, subject.heads, subject.width
-    )  # fmt: skip
+        subject.family,
+        subject.layers,
+        subject.heads,
+        subject.width,
+    )
     assert (info.mlm, info.nsp, info.cross_attention) == (subject.mlm, subject.nsp, subject.cross_attention)
     check_tokens(engine, subject, plain)
     check_limit(engine, subject)

@@ -194,9 +194,18 @@ def test_divergence_is_that_of_the_two_distributions(engine: Engine) -> None:
     assert effects.untouched.divergence == 0
 
 
-@pytest.mark.parametrize("change", [Change(), Change(states=(3,)), Change(states=(6,), positions=(2,)),
-                                    Change(attention=(1,)), Change(feed_forward=(4,), positions=(0, 1)),
-                                    Change(heads=((2, 3), (5, 0)))], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        Change(),
+        Change(states=(3,)),
+        Change(states=(6,), positions=(2,)),
+        Change(attention=(1,)),
+        Change(feed_forward=(4,), positions=(0, 1)),
+        Change(heads=((2, 3), (5, 0))),
+    ],
+    ids=str,
+)
 def test_patching_a_run_into_itself_changes_nothing(change: Change, engine: Engine) -> None:
     effects = engine.intervene(MODEL, SENTENCE, [change], value="other", other=SENTENCE)
     assert effects.readings[0].log_probability == pytest.approx(effects.untouched.log_probability, abs=1e-5)
@@ -304,11 +313,18 @@ def test_a_word_gets_the_mean_of_another_number_of_tokens(engine: Engine) -> Non
     assert effects.readings[0].divergence > 1e-4
 
 
-@pytest.mark.parametrize(("mine", "other", "said"), [
-    ("The dog sat down in the [MASK] today.", "The clavichord in the [MASK].", "9 words in the one text and 6 words"),
-    ("The cats like the [MASK].", "A [MASK].", "6 words in the one text and 3 words .* equally many words"),
-    ("He put [MASK] into the box.", "He put it into [MASK] box.", r"no mask in the same place. Type \[MASK\]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mine", "other", "said"),
+    [
+        (
+            "The dog sat down in the [MASK] today.",
+            "The clavichord in the [MASK].",
+            "9 words in the one text and 6 words",
+        ),
+        ("The cats like the [MASK].", "A [MASK].", "6 words in the one text and 3 words .* equally many words"),
+        ("He put [MASK] into the box.", "He put it into [MASK] box.", r"no mask in the same place. Type \[MASK\]"),
+    ],
+)
 def test_texts_without_the_same_words_are_refused(mine: str, other: str, said: str, engine: Engine) -> None:
     with pytest.raises(InvalidInput, match=said):
         engine.patch(MODEL, mine, other)
@@ -387,8 +403,10 @@ def test_a_whole_block_is_what_is_added(engine: Engine) -> None:
     model = loading.load(sources.find(MODEL), torch.device("cpu"))
     layer = model.encoder.encoder.layer[3]
     encoding = model.encode(SENTENCE)
-    for change, module in ((Change(attention=(3,)), layer.attention.output.dense),
-                           (Change(feed_forward=(3,)), layer.output.dense)):  # fmt: skip
+    for change, module in (
+        (Change(attention=(3,)), layer.attention.output.dense),
+        (Change(feed_forward=(3,)), layer.output.dense),
+    ):
         hook = module.register_forward_hook(lambda *given: torch.zeros_like(given[-1]))
         with torch.inference_mode():
             logits = model.model(**model.inputs([encoding])).prediction_logits[0, 6]

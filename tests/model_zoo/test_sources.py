@@ -196,8 +196,12 @@ def test_a_folder_above_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_sizes_in_words() -> None:
     assert [megabytes(n) for n in (440_000_000, 10_000_000, 9_940_000, 300_000, 0)] == [
-        "440 MB", "10 MB", "9.9 MB", "0.3 MB", "0.0 MB"
-    ]  # fmt: skip
+        "440 MB",
+        "10 MB",
+        "9.9 MB",
+        "0.3 MB",
+        "0.0 MB",
+    ]
 
 
 def test_finding_opens_no_weights(monkeypatch: pytest.MonkeyPatch, checkpoint: Callable[[str], Path]) -> None:

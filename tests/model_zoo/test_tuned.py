@@ -198,8 +198,12 @@ def another(place: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """A process that has a tuned model, and the folder it keeps it in."""
     process = subprocess.Popen(
         [sys.executable, "-c", HAS_A_MODEL],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=os.environ | {"TMPDIR": str(place)},
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"TMPDIR": str(place)},
+    )
     with process:
         assert process.stdout is not None
         yield process, Path(process.stdout.readline().strip())
