@@ -22,7 +22,7 @@ from ui import save, widgets
 from ui.cells import Cells, show
 from ui.field import Field, one_of, within
 from ui.messages import ask_for, note, told_apart
-from ui.page import View, lacking
+from ui.page import View
 from viz import cells
 from web.engine import engine
 
@@ -71,14 +71,13 @@ class _Cuts:
 
 
 def draw(scene: Scene) -> None:
-    controls = scenes.row(scene)
-    if lacking(scene, ("mask", "attention")):
+    controls = scenes.row(scene, "mask", "attention")
+    if controls is None:
         return
     if len(scene.units) > _MOST:
         ask_for(f"The text has {len(scene.units)} words, and more than {_MOST} cannot be drawn as a map. Shorten it.")
         return
     with controls:
-        scenes.answers(scene)
         shown = widgets.choice("Show", SHOW, label_visibility="collapsed")
         layer, head = _scope(scene)
         by: By = scenes.measure() if shown == "effect" else "bits"

@@ -27,7 +27,7 @@ from pages.cause.scene import UNITS, Scene
 from ui import figures, save, token_line
 from ui.cells import Cells, show
 from ui.messages import caption, note, say
-from ui.page import View, lacking
+from ui.page import View
 from ui.work import start_button, watch
 from viz import cells
 from viz.curves import curves
@@ -45,11 +45,10 @@ _LONGEST_FOR_WORDS = 64  # tokens; beyond, hiding each word twice takes seconds
 
 
 def draw(scene: Scene) -> None:
-    controls = scenes.row(scene)
-    if lacking(scene, ("mask", "attention")):
+    controls = scenes.row(scene, "mask", "attention")
+    if controls is None:
         return
     with controls:
-        scenes.answers(scene)
         by = scenes.measure()
         value = st.selectbox(
             "What stands in its place",

@@ -21,7 +21,7 @@ from ui import mask_strip, notes, widgets
 from ui.appearance import is_dark
 from ui.mask_strip import MaskedText
 from ui.messages import as_text
-from ui.page import Need, View
+from ui.page import Need, View, lacking
 from ui.widgets import MODEL, PAIR, TEXT
 from ui.work import start_button, watch
 from viz.erasure import LEGEND
@@ -166,16 +166,22 @@ def _reads(info: ModelInfo, pair: str | None) -> Reads:
     return "mask" if pair is None else "next sentence"
 
 
-def row(scene: Scene) -> DeltaGenerator:
-    """The words to click on where the answer is at a mask, and the line of controls beside them. Draws the whole page
-    again where a control of the view has changed what the scene was made of.
+def row(scene: Scene, *needs: Need) -> DeltaGenerator | None:
+    """The words to click on where the answer is at a mask, and the line of controls beside them, which begins with the
+    answer that is followed; None where something is lacking, which it says. Draws the whole page again where a control
+    of the view has changed what the scene was made of.
     """
     if scene.made_of != _made_of():
         st.rerun()
-    return scene.ask_words(scene.words, MASKS) if scene.reads == "mask" else widgets.controls()
+    controls = scene.ask_words(scene.words, MASKS) if scene.reads == "mask" else widgets.controls()
+    if lacking(scene, needs):
+        return None
+    with controls:
+        _answers(scene)
+    return controls
 
 
-def answers(scene: Scene) -> None:
+def _answers(scene: Scene) -> None:
     """Which answer is followed, and against which one; and which mask, where there are several."""
     if scene.reads == "mask" and len(scene.masks) > 1:
         mask_strip.one_mask(MASK, scene.names)

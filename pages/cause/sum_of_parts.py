@@ -15,7 +15,7 @@ from pages.cause import scene as scenes
 from pages.cause.scene import Scene
 from ui import figures, save, widgets
 from ui.field import SWITCH, Field, one_of
-from ui.page import View, lacking
+from ui.page import View
 from viz.waterfall import waterfall
 from web.engine import engine
 
@@ -41,11 +41,10 @@ class _Part(NamedTuple):
 
 
 def draw(scene: Scene) -> None:
-    controls = scenes.row(scene)
-    if lacking(scene, ("mask",)):
+    controls = scenes.row(scene, "mask")
+    if controls is None:
         return
     with controls:
-        scenes.answers(scene)
         grouped = widgets.choice("Parts", GROUPED, label_visibility="collapsed")
         difference = st.toggle(
             "Against the other answer",

@@ -22,7 +22,7 @@ from ui.address import put
 from ui.cells import show
 from ui.field import Field, one_of
 from ui.messages import ask_for, caption, note, say
-from ui.page import View, lacking
+from ui.page import View
 from ui.widgets import PAIR, TEXT
 from viz import cells
 from viz.layout import layer_names
@@ -48,11 +48,10 @@ PAIRS: tuple[tuple[str, str, str, str, str], ...] = (
 
 
 def draw(scene: Scene) -> None:
-    controls = scenes.row(scene)
-    if lacking(scene, ("mask",)):
+    controls = scenes.row(scene, "mask")
+    if controls is None:
         return
     with controls:
-        scenes.answers(scene)
         what = widgets.choice("Put in", WHAT, label_visibility="collapsed")
         by = scenes.measure(("difference", "bits", "probability"))
     with widgets.asked("other"):

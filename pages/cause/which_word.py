@@ -21,7 +21,7 @@ from ui import figures, save, widgets
 from ui.cells import show
 from ui.field import Field, one_of
 from ui.messages import ask_for, caption
-from ui.page import View, lacking
+from ui.page import View
 from ui.work import start_button, watch
 from viz import cells
 from viz.curves import curves
@@ -72,8 +72,8 @@ that comes with this app, attention hardly beats nearness on the built-in senten
 
 
 def draw(scene: Scene) -> None:
-    controls = scenes.row(scene)
-    if lacking(scene, ("mask",)):
+    controls = scenes.row(scene, "mask")
+    if controls is None:
         return
     if len(scene.words) > _MOST:
         ask_for(
@@ -82,7 +82,6 @@ def draw(scene: Scene) -> None:
         )
         return
     with controls:
-        scenes.answers(scene)
         measure = widgets.choice("Of", MEASURE, label_visibility="collapsed")
         with widgets.popover("The methods", ":material/menu_book:"):
             st.markdown(_METHODS)
