@@ -197,13 +197,15 @@ class Answer(FollowingStep):
 
 class Swapped(FollowingStep):
     title = "Swapped"
-    after = Answer
 
     def text(self) -> str:
         return (
             "If the model judged what comes after what, the order would matter. Swap the two: B first, then A. In a "
             f"story with a cause and an effect, that is another claim.{self.said_of}"
         )
+
+    def figure(self) -> None:
+        Answer(self.case).reveal()
 
     def ask(self) -> Choice:
         there, back = self.score().p_next, self.score(swapped=True).p_next

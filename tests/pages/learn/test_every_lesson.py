@@ -113,6 +113,14 @@ def test_the_picture_is_drawn_of_any_model_or_says_why_not(
     assert bool(app.error or app.warning) == (model == "embedded/bilstm")
 
 
+def test_a_step_that_goes_on_from_an_answer_draws_nothing_else_before() -> None:
+    going_on = [lesson.steps[place] for lesson, place in STEPS if lesson.steps[place].after is not None]
+    assert going_on
+    for step in going_on:
+        assert step.figure is Step.figure, step.title
+        assert step.stage is None
+
+
 def test_every_term_of_the_glossary_is_one_of_a_lesson(app: None) -> None:  # noqa: ARG001
     used = set()
     for lesson in LESSONS.values():
