@@ -5,8 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ui import address
-from ui.page import Page
+from ui import Page, address
 
 _NAMES = (
     "home",

@@ -15,7 +15,7 @@ from typing import Any
 from model_zoo import registry
 from model_zoo.types import ModelSpec
 from pages import PAGES
-from ui.page import Page
+from ui import Page
 
 START = "<!-- written by `python -m pages --write README.md` -->"
 END = "<!-- end of the table of models -->"

@@ -1,1 +1,37 @@
-"""What the pages share: the engine, controls, messages, links. With pages, the only room that imports streamlit."""
+"""What the pages share, of which they import from here what nearly every view needs."""
+
+from ui.appearance import is_dark
+from ui.examples import Example, Examples
+from ui.field import (
+    HEADS,
+    SHARE,
+    SWITCH,
+    Codec,
+    Field,
+    count,
+    names,
+    number,
+    one_of,
+    optional,
+    pattern,
+    place,
+    places,
+    within,
+)
+from ui.lesson_links import LessonLink, LessonLinks
+from ui.messages import (
+    as_text,
+    ask_for,
+    caption,
+    enumerated,
+    failures_as_messages,
+    fragment,
+    note,
+    numbered,
+    say,
+    say_cut,
+    told_apart,
+)
+from ui.page import Need, Page, View, lacking, run, view_field, views_of
+from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT, page_link
+from ui.work import start_button, watch

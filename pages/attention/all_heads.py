@@ -9,9 +9,7 @@ from analysis.thumbnails import Thumbnails, thumbnails
 from pages.attention import filters, grid
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, names, summary
-from ui import lit_words, save, widgets
-from ui.field import SWITCH, Field
-from ui.page import View
+from ui import SWITCH, Field, View, lit_words, save, widgets
 from web.engine import engine
 
 STRETCH: Field[bool] = Field("stretch", False, SWITCH, of="attention")

@@ -9,9 +9,7 @@ import streamlit as st
 from model_zoo.errors import NotSupported
 from pages.attention import filters
 from pages.attention.scene import Scene
-from ui import save, widgets
-from ui.field import Field, one_of
-from ui.page import View
+from ui import Field, View, one_of, save, widgets
 from viz.bertviz_offline import bertviz_html
 
 _KINDS: dict[Literal["head", "model"], str] = {"head": "Head view", "model": "Model view"}

@@ -8,11 +8,8 @@ import streamlit as st
 
 from model_zoo.types import AttentionRun
 from pages.attention.fields import CHOSEN, FILTERS, LOCKED, MODEL_PART, OFF, SCOPE, SHOWN_VIEW, TOKEN
+from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Example, Examples, Field, enumerated, say
 from ui.address import put
-from ui.examples import Example, Examples
-from ui.field import Field
-from ui.messages import enumerated, say
-from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 
 
 def _head(layer: int, head: int, token: int | None = None) -> dict[Field[Any], Any]:

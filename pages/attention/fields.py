@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from analysis.filters import Direction
 from model_zoo.types import Stack
-from ui.field import HEADS, SHARE, SWITCH, Field, count, names, one_of, optional, pattern
-from ui.page import view_field
+from ui import HEADS, SHARE, SWITCH, Field, count, names, one_of, optional, pattern, view_field
 
 _PAGE = "attention"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from analysis.thumbnails import Thumbnails
+from ui import HEAD, LAYER
 from ui.component import component
-from ui.widgets import HEAD, LAYER
 from viz.component import pack
 from viz.grid import SOURCE, grid
 

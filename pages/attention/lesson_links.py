@@ -2,8 +2,7 @@
 
 from pages.attention.examples import EXAMPLES
 from pages.attention.fields import CHOSEN, SCOPE, SHOWN_VIEW
-from ui.lesson_links import LessonLink, LessonLinks
-from ui.widgets import HEAD, LAYER, TEXT
+from ui import HEAD, LAYER, TEXT, LessonLink, LessonLinks
 
 LINKS = LessonLinks(
     "Attention, row by row",

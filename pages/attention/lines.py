@@ -12,9 +12,8 @@ from pages.attention.fields import CHOSEN, LOCKED, OFF, SCOPE, TOKEN
 from pages.attention.heads import Chosen, Head
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, summary
-from ui import save, widgets
+from ui import View, save, widgets
 from ui.component import component
-from ui.page import View
 from viz import lines
 from viz.component import pack
 from viz.palette import MOST_COLOURS, categorical

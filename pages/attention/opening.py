@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.attention.fields import SHOWN_VIEW
-from ui.widgets import HEAD, LAYER
+from ui import HEAD, LAYER
 
 _OPENED = "a head was opened from another view"
 

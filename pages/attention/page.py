@@ -3,8 +3,7 @@
 from model_zoo.types import ModelSpec
 from pages.attention import lesson_links, scene
 from pages.attention.fields import FILTERS, MODEL_PART, SHOWN_VIEW
-from ui.page import Page, run, views_of
-from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
+from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Page, run, views_of
 
 
 def shows(spec: ModelSpec) -> str:

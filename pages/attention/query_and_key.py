@@ -9,9 +9,7 @@ from analysis.neuron import neuron_table, query_numbers
 from model_zoo.types import QueryKeyLayer
 from pages.attention.fields import TOKEN
 from pages.attention.scene import Scene
-from ui import figures, save, widgets
-from ui.messages import caption
-from ui.page import View
+from ui import View, caption, figures, save, widgets
 from viz.neuron import neuron, neuron_caption
 
 

@@ -8,9 +8,7 @@ from analysis.rollout import check_one_text, rollout
 from pages.attention import filters
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import save, widgets
-from ui.field import Field, count
-from ui.page import View
+from ui import Field, View, count, save, widgets
 
 FROM_LAYER: Field[int] = Field("from", 1, count("layer"), of="attention")
 

@@ -11,11 +11,8 @@ from analysis.filters import Filter, Filtered
 from model_zoo.types import ModelInfo, Stack
 from pages.attention import examples
 from pages.attention.fields import MODEL_PART
-from ui import figures, notes, widgets
+from ui import HEAD, LAYER, Need, View, as_text, caption, figures, note, notes, widgets
 from ui.attended_text import AttendedText
-from ui.messages import as_text, caption, note
-from ui.page import Need, View
-from ui.widgets import HEAD, LAYER
 from viz.heatmap import heatmap
 from web.engine import engine
 

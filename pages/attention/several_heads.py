@@ -11,9 +11,7 @@ from pages.attention import filters, heads
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import save, widgets
-from ui.field import Field, one_of
-from ui.page import View
+from ui import Field, View, one_of, save, widgets
 
 _HOW: dict[Combination, str] = {"mean": "Mean", "max": "Largest", "sum": "Sum", "norm": "Norm of the sum"}
 HOW: Field[Combination] = Field("how", "mean", one_of("how", _HOW), of="attention")

@@ -10,10 +10,8 @@ from analysis.findings import pair_worth_seeing
 from analysis.words import Unit, word_units
 from model_zoo.types import Encoding
 from pages.attention.scene import Scene
-from ui.field import Field, places
+from ui import TEXT, Field, as_text, places, told_apart
 from ui.mask_strip import Span, carried
-from ui.messages import as_text, told_apart
-from ui.widgets import TEXT
 from viz.layout import clipped, visible_text
 from web.engine import engine
 

@@ -17,10 +17,7 @@ from model_zoo.types import AttentionRun, counted
 from pages.attention import measured
 from pages.attention.opening import go_there, open_head
 from pages.attention.scene import Scene
-from ui import notes, save, widgets
-from ui.field import Field
-from ui.messages import as_text, caption, note
-from ui.page import View
+from ui import Field, View, as_text, caption, note, notes, save, widgets
 from web import uploads
 from web.engine import engine
 

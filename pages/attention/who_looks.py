@@ -15,10 +15,7 @@ from model_zoo.types import counted
 from pages.attention import measured, two_words
 from pages.attention.opening import go_there, open_head
 from pages.attention.scene import Scene
-from ui import figures, save, widgets
-from ui.field import Field, one_of
-from ui.messages import as_text, ask_for, caption
-from ui.page import View
+from ui import Field, View, as_text, ask_for, caption, figures, one_of, save, widgets
 from viz.head_map import head_map
 from viz.layout import token_text
 from viz.predictions import percent

@@ -10,8 +10,7 @@ from analysis.agreement import readable
 from analysis.effects import same_answer
 from model_zoo.types import Effects, Prediction, Reading
 from pages.cause.scene import Scene
-from ui import figures, save
-from ui.messages import say
+from ui import figures, save, say
 from viz.bars import bars
 from viz.predictions import percent
 

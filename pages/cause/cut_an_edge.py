@@ -18,11 +18,8 @@ from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import EDGES
 from pages.cause.scene import UNITS, Scene
-from ui import save, widgets
+from ui import Field, View, ask_for, note, one_of, save, told_apart, widgets, within
 from ui.cells import Cells, show
-from ui.field import Field, one_of, within
-from ui.messages import ask_for, note, told_apart
-from ui.page import View
 from viz import cells
 from web.engine import engine
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pages.cause.fields import ANSWER, BY, EDGES, FOIL, MASK, MASKS, OFF, OTHER, SHOWN_VIEW, VALUE
-from ui.examples import Example, Examples
-from ui.widgets import MODEL, PAIR, TEXT
+from ui import MODEL, PAIR, TEXT, Example, Examples
 
 _DOGS = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", FOIL: "is"}
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from analysis.effects import By
 from model_zoo.types import Value
-from ui.field import Field, names, one_of, place, places
-from ui.page import view_field
+from ui import Field, names, one_of, place, places, view_field
 
 _PAGE = "cause"
 

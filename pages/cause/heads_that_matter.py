@@ -24,11 +24,8 @@ from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import BY, OFF, VALUE
 from pages.cause.scene import UNITS, Scene
-from ui import figures, save, token_line
+from ui import View, caption, figures, note, save, say, start_button, token_line, watch
 from ui.cells import Cells, show
-from ui.messages import caption, note, say
-from ui.page import View
-from ui.work import start_button, watch
 from viz import cells
 from viz.curves import curves
 from viz.erasure import LEGEND, without_word

@@ -2,8 +2,7 @@
 
 from pages.cause.examples import EXAMPLES
 from pages.cause.fields import ANSWER, BY, FOIL, OTHER, SHOWN_VIEW
-from ui.lesson_links import LessonLink, LessonLinks
-from ui.widgets import TEXT
+from ui import TEXT, LessonLink, LessonLinks
 
 _HUNGRY = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", FOIL: "is"}
 

@@ -2,8 +2,7 @@
 
 from pages.cause import lesson_links, scene
 from pages.cause.fields import ANSWER, FOIL, MASK, MASKS, SHOWN_VIEW
-from ui.page import Page, run, views_of
-from ui.widgets import MODEL, PAIR, TEXT
+from ui import MODEL, PAIR, TEXT, Page, run, views_of
 
 PAGE = Page(
     name="cause",

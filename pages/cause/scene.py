@@ -17,13 +17,8 @@ from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Effects, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
 from pages.cause.fields import ANSWER, BY, FOIL, MASK, MASKS
-from ui import mask_strip, notes, widgets
-from ui.appearance import is_dark
+from ui import MODEL, PAIR, TEXT, Need, View, as_text, is_dark, lacking, mask_strip, notes, start_button, watch, widgets
 from ui.mask_strip import MaskedText
-from ui.messages import as_text
-from ui.page import Need, View, lacking
-from ui.widgets import MODEL, PAIR, TEXT
-from ui.work import start_button, watch
 from viz.erasure import LEGEND
 from viz.predictions import percent
 from web.background import desk

@@ -13,9 +13,7 @@ from model_zoo.types import Contribution, Decomposition, counted
 from model_zoo.types.wording import signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
-from ui import figures, save, widgets
-from ui.field import SWITCH, Field, one_of
-from ui.page import View
+from ui import SWITCH, Field, View, figures, one_of, save, widgets
 from viz.waterfall import waterfall
 from web.engine import engine
 

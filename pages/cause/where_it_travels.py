@@ -17,13 +17,9 @@ from model_zoo.types.wording import signed
 from pages.cause import scene as scenes
 from pages.cause.fields import ANSWER, BY, FOIL, MASKS, OTHER
 from pages.cause.scene import Scene
-from ui import save, widgets
+from ui import PAIR, TEXT, Field, View, ask_for, caption, note, one_of, save, say, widgets
 from ui.address import put
 from ui.cells import show
-from ui.field import Field, one_of
-from ui.messages import ask_for, caption, note, say
-from ui.page import View
-from ui.widgets import PAIR, TEXT
 from viz import cells
 from viz.layout import layer_names
 from viz.predictions import percent

@@ -17,12 +17,8 @@ from model_zoo.types import METHODS, Measure
 from model_zoo.types.wording import signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
-from ui import figures, save, widgets
+from ui import Field, View, ask_for, caption, figures, one_of, save, start_button, watch, widgets
 from ui.cells import show
-from ui.field import Field, one_of
-from ui.messages import ask_for, caption
-from ui.page import View
-from ui.work import start_button, watch
 from viz import cells
 from viz.curves import curves
 from viz.erasure import LEGEND

@@ -16,11 +16,7 @@ from model_zoo.errors import NotSupported
 from model_zoo.types import AttentionRun, FloatArray
 from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
 from pages.compare.scene import Scene, ask, beside_each_other, common_words, good, in_rows, show_failure
-from ui import figures, notes, save, widgets
-from ui.field import Field
-from ui.messages import as_text, failures_as_messages, note, say
-from ui.page import View
-from ui.widgets import HEAD, LAYER
+from ui import HEAD, LAYER, Field, View, as_text, failures_as_messages, figures, note, notes, save, say, widgets
 from viz import compare
 from viz.heatmap import Options, heatmap
 from web.engine import engine

@@ -11,8 +11,7 @@ from analysis.alignment import MOST
 from model_zoo import registry
 from pages.compare.examples import EXAMPLES
 from pages.compare.fields import BESIDE, COMPARED
-from ui import notes, tuned, widgets
-from ui.messages import enumerated
+from ui import enumerated, notes, tuned, widgets
 from web.settings import settings
 
 

@@ -13,11 +13,7 @@ from analysis.latency import ModelCost, doubling, frame, spread
 from jobs.measurement import Measurement
 from model_zoo.types import Quality
 from pages.compare.scene import Scene, ask, good
-from ui import figures, precomputed, save, widgets
-from ui.field import Field, one_of, within
-from ui.messages import as_text
-from ui.page import View
-from ui.work import start_button, watch
+from ui import Field, View, as_text, figures, one_of, precomputed, save, start_button, watch, widgets, within
 from viz.by_length import Measure, by_length
 from web.background import desk
 from web.engine import engine

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pages.compare.fields import BESIDE, COMPARED, HEADS_BESIDE, LAYERS_BESIDE, MASK, MASKS, SHOWN_VIEW
-from ui.examples import Example, Examples
-from ui.widgets import HEAD, LAYER, PAIR, TEXT
+from ui import HEAD, LAYER, PAIR, TEXT, Example, Examples
 
 EXAMPLES = Examples(
     (TEXT, PAIR, LAYER, HEAD, SHOWN_VIEW, COMPARED, BESIDE, *LAYERS_BESIDE, *HEADS_BESIDE, MASKS, MASK),

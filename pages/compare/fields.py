@@ -7,8 +7,7 @@ the models, in which no layer means the one at the depth of the first model's.
 from __future__ import annotations
 
 from analysis.alignment import MOST
-from ui.field import SWITCH, Codec, Field, count, optional, place, places, within
-from ui.page import view_field
+from ui import SWITCH, Codec, Field, count, optional, place, places, view_field, within
 from ui.precomputed import EMBEDDED
 
 _PAGE = "compare"

@@ -2,8 +2,7 @@
 
 from pages.compare.examples import EXAMPLES
 from pages.compare.fields import COMPARED, MASKS, SHOWN_VIEW
-from ui.lesson_links import LessonLink, LessonLinks
-from ui.widgets import TEXT
+from ui import TEXT, LessonLink, LessonLinks
 
 LINKS = LessonLinks(
     "Layers and models",

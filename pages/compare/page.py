@@ -3,8 +3,7 @@
 from model_zoo.types import ModelSpec
 from pages.compare import lesson_links, scene
 from pages.compare.fields import COMPARED, SHOWN_VIEW
-from ui.page import Page, run, views_of
-from ui.widgets import PAIR, TEXT
+from ui import PAIR, TEXT, Page, run, views_of
 
 
 def shows(spec: ModelSpec) -> str:

@@ -15,10 +15,8 @@ from model_zoo.text import word_spans
 from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
 from pages.compare.fields import BESIDE, LONG, MASK, MASKS
 from pages.compare.scene import Scene, ask, beside_each_other, common_words, gather, good, show_failure
-from ui import figures, mask_strip, notes, save, token_line, widgets
-from ui.field import Field, within
+from ui import Field, View, figures, mask_strip, notes, save, token_line, widgets, within
 from ui.messages import ask_for, caption, failures_as_messages, say
-from ui.page import View
 from viz.predictions import predictions
 from viz.surprisal import surprisals
 from web.engine import engine

@@ -17,10 +17,7 @@ from model_zoo.text import word_spans
 from model_zoo.types import FloatArray, HiddenStates
 from pages.compare.fields import BESIDE
 from pages.compare.scene import Scene
-from ui import figures, notes, save, widgets
-from ui.field import Field
-from ui.messages import caption, note
-from ui.page import View
+from ui import Field, View, caption, figures, note, notes, save, widgets
 from viz.layer_vectors import similarity
 from web.engine import engine
 

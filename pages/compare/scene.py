@@ -18,9 +18,7 @@ from model_zoo.types import Encoding, ModelInfo, megabytes
 from pages.compare import choice
 from pages.compare.choice import name
 from pages.compare.fields import BESIDE
-from ui import appearance, widgets
-from ui.messages import as_text, caption, failures_as_messages, say_cut
-from ui.page import Need, View
+from ui import Need, View, appearance, as_text, caption, failures_as_messages, say_cut, widgets
 from web.engine import engine
 
 Result = TypeVar("Result")

@@ -8,9 +8,7 @@ import streamlit as st
 from analysis.alignment import fertility, pieces_table
 from model_zoo.types import Encoding, counted
 from pages.compare.scene import Scene, common_words, readings
-from ui import notes, save
-from ui.messages import note, say
-from ui.page import View
+from ui import View, note, notes, save, say
 from web.engine import engine
 
 _MOST_NAMED = 5  # unknown words named, of each model

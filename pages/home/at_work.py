@@ -7,12 +7,8 @@ from typing import Final
 import streamlit as st
 
 from model_zoo import DEFAULT_MODEL
-from ui import figures, lit_words
-from ui.appearance import is_dark
+from ui import Field, as_text, figures, is_dark, lit_words, page_link, place
 from ui.attended_text import AttendedText
-from ui.field import Field, place
-from ui.messages import as_text
-from ui.widgets import page_link
 from viz.predictions import predictions
 from web.engine import engine
 

@@ -12,11 +12,7 @@ from typing import Any
 import streamlit as st
 
 from pages.home import at_work
-from ui import figures
-from ui.lesson_links import LessonLink
-from ui.messages import failures_as_messages
-from ui.page import Page
-from ui.widgets import page_link
+from ui import LessonLink, Page, failures_as_messages, figures, page_link
 
 
 @dataclass(frozen=True, slots=True)

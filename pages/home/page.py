@@ -1,7 +1,7 @@
 """The home page: a model at work, three ways in, what each page answers, and links for a lesson."""
 
 from pages.home import at_work, overview
-from ui.page import Page, run
+from ui import Page, run
 
 
 def body() -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.layers.scene import Scene
 from pages.layers.tables import COLUMNS, interval, per_cent
-from ui.page import View
+from ui import View
 from viz.layout import layer_names
 
 

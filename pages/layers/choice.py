@@ -10,8 +10,7 @@ import streamlit as st
 from analysis.probing import TASKS, Settings
 from jobs.study import Key, Probed
 from pages.layers import fields, own_data
-from ui import notes, widgets
-from ui.messages import caption
+from ui import caption, notes, widgets
 
 
 @dataclass(frozen=True, slots=True)

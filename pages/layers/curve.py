@@ -8,9 +8,7 @@ import streamlit as st
 
 from pages.layers.scene import Scene
 from pages.layers.tables import COLUMNS, interval, per_cent, told
-from ui import figures, widgets
-from ui.appearance import is_dark
-from ui.page import View
+from ui import View, figures, is_dark, widgets
 from viz.layout import layer_names
 from viz.probing import curve
 

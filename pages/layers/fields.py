@@ -6,8 +6,7 @@ from analysis.probing.classifier import ProbeKind
 from analysis.probing.features import Pieces, Pooling
 from analysis.probing.structural import RANK as DEFAULT_RANK
 from analysis.probing.structural import Kind
-from ui.field import SWITCH, Field, count, names, one_of, optional, within
-from ui.page import view_field
+from ui import SWITCH, Field, count, names, one_of, optional, view_field, within
 
 _PAGE = "layers"
 

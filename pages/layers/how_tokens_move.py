@@ -10,12 +10,7 @@ import streamlit as st
 
 from analysis.probing.movement import Measure, movement
 from pages.layers.scene import Scene
-from ui import figures, notes, save, widgets
-from ui.appearance import is_dark
-from ui.examples import Example, Examples
-from ui.field import Field, one_of
-from ui.page import View
-from ui.widgets import TEXT
+from ui import TEXT, Example, Examples, Field, View, figures, is_dark, notes, one_of, save, widgets
 from viz.layer_vectors import token_movement
 from web.engine import engine
 

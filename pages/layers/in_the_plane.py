@@ -9,9 +9,7 @@ import streamlit as st
 from analysis.probing import TaskMap
 from pages.layers.fields import LAYER
 from pages.layers.scene import Scene
-from ui import figures, notes, save, widgets
-from ui.appearance import is_dark
-from ui.page import View
+from ui import View, figures, is_dark, notes, save, widgets
 from viz.layer_vectors import plane
 
 

@@ -1,8 +1,7 @@
 """The page, prepared for a lesson: each link with a question."""
 
 from pages.layers.fields import ASKED, LOOKED_AT, SHOWN_VIEW, TASK
-from ui.lesson_links import LessonLink, LessonLinks
-from ui.widgets import MODEL
+from ui import MODEL, LessonLink, LessonLinks
 
 LINKS = LessonLinks(
     "Layers and models",

@@ -8,8 +8,7 @@ import streamlit as st
 from pages.layers.fields import LAYER
 from pages.layers.scene import Scene
 from pages.layers.tables import SHARE
-from ui import save, widgets
-from ui.page import View
+from ui import View, save, widgets
 from viz.layout import layer_names
 
 

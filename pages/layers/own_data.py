@@ -13,8 +13,7 @@ from analysis.probing.data import TEST
 from analysis.probing.template_trees import template_conllu
 from model_zoo.types import counted
 from pages.layers import fields
-from ui import save, widgets
-from ui.messages import as_text, caption, failures_as_messages
+from ui import as_text, caption, failures_as_messages, save, widgets
 from ui.own_file import OwnFile
 from web.process import kept
 from web.uploads import File

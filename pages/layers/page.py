@@ -1,8 +1,7 @@
 """The page "Layers": what can be read off each layer, by probes."""
 
 from pages.layers import fields, lesson_links, scene
-from ui.page import Page, run, views_of
-from ui.widgets import MODEL
+from ui import MODEL, Page, run, views_of
 
 PAGE = Page(
     name="layers",

@@ -13,10 +13,7 @@ from jobs.study import Finished, Study
 from pages.layers.fields import PIECES, POOLING
 from pages.layers.method import meaning
 from pages.layers.scene import Scene
-from ui import figures, notes, save, work
-from ui.appearance import is_dark
-from ui.messages import caption
-from ui.page import View
+from ui import View, caption, figures, is_dark, notes, save, work
 from viz.probing import layers_by_tasks
 
 

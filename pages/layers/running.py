@@ -13,8 +13,7 @@ from model_zoo import registry
 from model_zoo.types import counted, duration
 from pages.layers import own_data
 from pages.layers.choice import Choice
-from ui import notes, precomputed, work
-from ui.messages import as_text, enumerated
+from ui import as_text, enumerated, notes, precomputed, work
 from web.background import desk
 from web.engine import engine
 

@@ -11,9 +11,7 @@ from pages.layers import choice, running
 from pages.layers.choice import Choice
 from pages.layers.fields import TASK
 from pages.layers.method import METHOD
-from ui import widgets
-from ui.messages import as_text
-from ui.page import Need, View
+from ui import Need, View, as_text, widgets
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.layers.scene import Scene
-from ui import figures, save, widgets
-from ui.appearance import is_dark
-from ui.page import View
+from ui import View, figures, is_dark, save, widgets
 from viz.layer_vectors import similarity
 from viz.layout import layer_names
 

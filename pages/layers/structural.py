@@ -14,10 +14,7 @@ from jobs.study import FoundTrees
 from pages.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
 from pages.layers.scene import Scene
 from pages.layers.tables import per_cent, told
-from ui import figures, notes, save, widgets
-from ui.appearance import is_dark
-from ui.messages import as_text, caption
-from ui.page import View
+from ui import View, as_text, caption, figures, is_dark, notes, save, widgets
 from viz import structural
 from viz.layout import layer_names
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.probing import LayerResult, StructuralResult, TaskResult
 from analysis.probing.baselines import JUDGES
-from ui.messages import enumerated
+from ui import enumerated
 from viz.layout import layer_names
 
 SHARE: Final = st.column_config.NumberColumn(format="%.1f%%")

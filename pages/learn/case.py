@@ -8,7 +8,7 @@ from model_zoo import registry
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Anatomy, AttentionRun, Encoding, HiddenStates, MaskPrediction, ModelInfo, Vocabulary
 from training.finetuning.results import Tuned
-from ui.messages import as_text
+from ui import as_text
 from web.engine import engine
 
 _PRONOUNS = frozenset({"it", "he", "she", "they", "him", "her", "them"})

@@ -9,9 +9,7 @@ from pages.learn.case import Case
 from pages.learn.lesson import Lesson
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS, Plan, title
-from ui import save, widgets
-from ui.messages import failures_as_messages
-from ui.widgets import MODEL, PAIR, TEXT
+from ui import MODEL, PAIR, TEXT, failures_as_messages, save, widgets
 
 
 def draw() -> None:

@@ -7,8 +7,7 @@ from typing import Final
 
 from pages.learn.lessons import LESSONS
 from pages.learn.walk import FOLLOWED
-from ui.field import Field, names, one_of, pattern, within
-from ui.widgets import PAIR, TEXT
+from ui import PAIR, TEXT, Field, names, one_of, pattern, within
 from viz.sketch import LEVELS
 
 MOST_STEPS: Final = 9

@@ -10,7 +10,7 @@ import re
 from html import escape
 from typing import Final
 
-from ui.messages import as_text
+from ui import as_text
 
 TERMS: Final[dict[str, str]] = {
     "activation": "A function applied to every number by itself, such as GELU, which lets large numbers pass and "

@@ -10,8 +10,7 @@ import streamlit as st
 from pages.learn import fields
 from pages.learn.fields import ANSWERS, LESSON, STEP
 from pages.learn.lessons import LESSONS
-from ui import address, browser
-from ui.widgets import PAIR, TEXT
+from ui import PAIR, TEXT, address, browser
 
 _PLACE = "lesson and step that were open last"
 _NAMED = "the address that opened the lessons named a sentence"

@@ -18,10 +18,8 @@ from pages.learn.lesson import Lesson, Step
 from pages.learn.lessons import LESSONS
 from pages.learn.walk import FOLLOWED
 from training.finetuning.results import Tuned
-from ui import address, browser, save, widgets
+from ui import Example, Examples, address, as_text, browser, caption, failures_as_messages, save, widgets
 from ui.appearance import PRESENT
-from ui.examples import Example, Examples
-from ui.messages import as_text, caption, failures_as_messages
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 from web.background import desk
 

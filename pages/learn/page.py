@@ -3,8 +3,7 @@
 from model_zoo.types.wording import counted
 from pages.learn import fields, loop
 from pages.learn.lessons import LESSONS
-from ui.page import Page, run
-from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
+from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Page, run
 
 PAGE: Page = Page(
     name="learn",

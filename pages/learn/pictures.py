@@ -12,8 +12,7 @@ import viz.matrices
 import viz.predictions
 import viz.strips
 from model_zoo.types import FloatArray, MaskPrediction
-from ui import figures
-from ui.appearance import is_dark
+from ui import figures, is_dark
 from viz.strips import Strip
 
 Series = Sequence[tuple[str, Sequence[float]]]

@@ -11,8 +11,7 @@ from model_zoo.types.wording import counted
 from pages.learn import fields, teaching
 from pages.learn.glossary import worded
 from pages.learn.lesson import Choice, Sketch
-from ui import figures
-from ui.appearance import is_dark
+from ui import figures, is_dark
 from ui.component import component
 from viz.bars import bars
 from viz.sketch import SOURCE, payload

@@ -19,8 +19,7 @@ from model_zoo.types import counted
 from pages.learn import fields
 from pages.learn.fields import ANSWERS, FOLLOWED, LESSON, ROOM, SHOWN, STEP
 from pages.learn.live_sessions import Rooms, Shown
-from ui import address, browser
-from ui.messages import as_text, fragment, say
+from ui import address, as_text, browser, fragment, say
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT, popover
 from web.process import kept
 from web.settings import settings

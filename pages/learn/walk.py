@@ -7,9 +7,8 @@ import streamlit as st
 from model_zoo.errors import ModelZooError, NotSupported
 from model_zoo.types import MaskPrediction
 from pages.learn.case import Case, name_of
+from ui import LAYER, Field, optional, place
 from ui.component import component
-from ui.field import Field, optional, place
-from ui.widgets import LAYER
 from viz.anatomy import SOURCE, payload
 from viz.component import pack
 

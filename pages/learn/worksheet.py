@@ -23,7 +23,7 @@ from pages.learn.glossary import plain, quoted
 from pages.learn.lesson import Choice, Lesson, Sketch, Step
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import Plan, title
-from ui.messages import as_text
+from ui import as_text
 from viz.layout import clipped
 
 ROWS: Final = 12

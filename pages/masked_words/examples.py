@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pages.masked_words.fields import AGAINST, HEAD, MASK, MASKS, REPLACE, REPLACEMENT, SHOWN_VIEW, WORDS
-from ui.examples import Example, Examples
-from ui.widgets import MODEL, TEXT
+from ui import MODEL, TEXT, Example, Examples
 
 EXAMPLES = Examples(
     (TEXT, MODEL, MASKS, WORDS, SHOWN_VIEW, AGAINST, MASK, HEAD, REPLACE, REPLACEMENT),

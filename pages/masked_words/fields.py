@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ui.field import SWITCH, Codec, Field, optional, place, places, within
-from ui.page import view_field
+from ui import SWITCH, Codec, Field, optional, place, places, view_field, within
 
 _PAGE = "masked_words"
 _number = within("the head", 1, 999)

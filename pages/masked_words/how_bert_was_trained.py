@@ -10,11 +10,7 @@ import streamlit as st
 from analysis import corruption, scoring
 from model_zoo.types import MaskPrediction
 from pages.masked_words.scene import Scene
-from ui import token_line, widgets
-from ui.appearance import is_dark
-from ui.field import Field, place, within
-from ui.messages import say
-from ui.page import View
+from ui import Field, View, is_dark, place, say, token_line, widgets, within
 from viz.corruption import corrupted, legend
 from web.engine import engine
 

@@ -15,10 +15,7 @@ from model_zoo.types import Encoding, Preference, Scheme, TokenScores
 from pages.masked_words import words
 from pages.masked_words.fields import AGAINST, LONG, WORDS
 from pages.masked_words.scene import Scene
-from ui import long_text, notes, save, token_line, widgets
-from ui.appearance import is_dark
-from ui.field import Field, one_of
-from ui.page import View
+from ui import Field, View, is_dark, long_text, notes, one_of, save, token_line, widgets
 from viz.surprisal import surprisal
 from viz.token_line import Line
 from web.engine import engine

@@ -7,10 +7,8 @@ import streamlit as st
 from pages.masked_words import words
 from pages.masked_words.fields import MASK
 from pages.masked_words.scene import Scene
-from ui import figures, token_line
-from ui.appearance import is_dark
+from ui import View, figures, is_dark, lacking, token_line
 from ui.mask_strip import one_mask
-from ui.page import View, lacking
 from viz.lens_ranks import lens_ranks
 from viz.lens_table import lens_table
 from web.engine import engine

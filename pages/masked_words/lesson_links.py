@@ -2,8 +2,7 @@
 
 from pages.masked_words.examples import EXAMPLES
 from pages.masked_words.fields import MASKS, REPLACE, REPLACEMENT, SHOWN_VIEW
-from ui.lesson_links import LessonLink, LessonLinks
-from ui.widgets import TEXT
+from ui import TEXT, LessonLink, LessonLinks
 
 LINKS = LessonLinks(
     "Hidden words",

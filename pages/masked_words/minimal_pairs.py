@@ -12,12 +12,8 @@ from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
 from pages.masked_words.scene import Scene
-from ui import figures, notes, save, widgets
-from ui.appearance import is_dark
+from ui import Field, View, caption, figures, is_dark, notes, save, say_cut, widgets
 from ui.batch import Batch, go_on, left_out, offer
-from ui.field import Field
-from ui.messages import caption, say_cut
-from ui.page import View
 from viz.minimal_pairs import accuracy_bars
 from web import uploads
 from web.engine import engine

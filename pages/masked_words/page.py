@@ -2,8 +2,7 @@
 
 from pages.masked_words import lesson_links, scene
 from pages.masked_words.fields import LONG, MASKS, SHOWN_VIEW, WORDS
-from ui.page import Page, run, views_of
-from ui.widgets import MODEL, TEXT
+from ui import MODEL, TEXT, Page, run, views_of
 
 PAGE = Page(
     name="masked_words",

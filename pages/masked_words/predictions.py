@@ -13,12 +13,8 @@ from model_zoo.types import MaskPrediction
 from pages.masked_words import words
 from pages.masked_words.fields import MASKS
 from pages.masked_words.scene import Scene
-from ui import address, figures, save, widgets
-from ui.appearance import is_dark
-from ui.field import Field, places, within
+from ui import TEXT, Field, View, address, figures, is_dark, lacking, places, save, widgets, within
 from ui.messages import as_text, caption, failures_as_messages, say
-from ui.page import View, lacking
-from ui.widgets import TEXT
 from viz.predictions import percent, predictions
 from web.engine import engine
 

@@ -11,11 +11,8 @@ from analysis.words import Unit, token_units, word_units
 from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Vocabulary
 from pages.masked_words.examples import EXAMPLES
 from pages.masked_words.fields import MASKS, WORDS
-from ui import address, mask_strip, notes, widgets
+from ui import TEXT, Need, View, address, as_text, mask_strip, note, notes, widgets
 from ui.mask_strip import MaskedText
-from ui.messages import as_text, note
-from ui.page import Need, View
-from ui.widgets import TEXT
 from viz.predictions import percent
 from web.engine import engine
 

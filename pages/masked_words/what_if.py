@@ -12,10 +12,7 @@ from model_zoo.errors import InvalidInput
 from pages.masked_words import words
 from pages.masked_words.fields import REPLACE, REPLACEMENT
 from pages.masked_words.scene import Scene
-from ui import figures, notes, widgets
-from ui.appearance import is_dark
-from ui.messages import ask_for, say, told_apart
-from ui.page import View, lacking
+from ui import View, ask_for, figures, is_dark, lacking, notes, say, told_apart, widgets
 from viz.shifts import shifts
 from web.engine import engine
 

@@ -9,12 +9,8 @@ from model_zoo.errors import InvalidInput
 from pages.masked_words import words
 from pages.masked_words.fields import HEAD, MASK
 from pages.masked_words.scene import Scene, send_away
-from ui import figures
-from ui.appearance import is_dark
+from ui import View, as_text, figures, is_dark, lacking, page_link
 from ui.mask_strip import one_mask
-from ui.messages import as_text
-from ui.page import View, lacking
-from ui.widgets import page_link
 from viz.layer_attention import layer_attention
 from web.engine import engine
 

@@ -17,12 +17,8 @@ from model_zoo.types import MaskPrediction, Prediction, TargetAnswer, counted
 from pages.masked_words import words
 from pages.masked_words.fields import LONG, MASK
 from pages.masked_words.scene import Scene
-from ui import figures, long_text, save, token_line, widgets
-from ui.appearance import is_dark
-from ui.field import Field, one_of
+from ui import Field, View, as_text, figures, is_dark, lacking, long_text, one_of, save, say, token_line, widgets
 from ui.mask_strip import one_mask
-from ui.messages import as_text, say
-from ui.page import View, lacking
 from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent
 from web.engine import engine

@@ -8,10 +8,7 @@ import streamlit as st
 from analysis import focus
 from model_zoo.types import AttentionRun
 from pages.next_sentence.scene import Scene
-from ui import figures, notes
-from ui.appearance import is_dark
-from ui.page import View
-from ui.widgets import page_link
+from ui import View, figures, is_dark, notes, page_link
 from viz.head_map import head_map
 from web.engine import engine
 

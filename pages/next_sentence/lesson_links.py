@@ -1,8 +1,7 @@
 """The page, prepared for a lesson: each link with a question."""
 
 from pages.next_sentence.scene import EXAMPLES
-from ui.lesson_links import LessonLink, LessonLinks
-from ui.widgets import PAIR, TEXT
+from ui import PAIR, TEXT, LessonLink, LessonLinks
 
 _DOG = "The dog ran into the garden."
 

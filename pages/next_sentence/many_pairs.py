@@ -11,12 +11,8 @@ import streamlit as st
 from analysis import files, pairs
 from model_zoo.types import counted
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from ui import figures, notes, save, tables, widgets
-from ui.appearance import is_dark
+from ui import Field, View, caption, figures, is_dark, note, notes, save, say_cut, tables, widgets
 from ui.batch import Batch, go_on, left_out, offer
-from ui.field import Field
-from ui.messages import caption, note, say_cut
-from ui.page import View
 from viz.calibration import calibration
 from web import uploads
 from web.engine import engine

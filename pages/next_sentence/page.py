@@ -1,8 +1,7 @@
 """The page "Next sentence": whether one sentence follows another, in a model's opinion."""
 
 from pages.next_sentence import lesson_links, scene
-from ui.page import Page, run, views_of
-from ui.widgets import MODEL, PAIR, TEXT
+from ui import MODEL, PAIR, TEXT, Page, run, views_of
 
 PAGE = Page(
     name="next_sentence",

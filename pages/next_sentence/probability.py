@@ -8,10 +8,7 @@ import streamlit as st
 from analysis import control_sentences
 from model_zoo.types import SentenceScore
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from ui import notes, save, widgets
-from ui.field import Field, within
-from ui.messages import note
-from ui.page import View
+from ui import Field, View, note, notes, save, widgets, within
 from web.engine import engine
 
 CONTROL_SEED: Field[int] = Field("controls", 0, within("the draw of controls", 0, 999_999), of="next_sentence")

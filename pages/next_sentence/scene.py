@@ -6,10 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ui import widgets
-from ui.examples import Example, Examples
-from ui.page import Need, View, view_field
-from ui.widgets import MODEL, PAIR, TEXT
+from ui import MODEL, PAIR, TEXT, Example, Examples, Need, View, view_field, widgets
 from web.engine import engine
 
 SHOWN_VIEW = view_field("next_sentence", "probability")

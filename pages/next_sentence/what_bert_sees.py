@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pages.next_sentence.scene import Scene
-from ui import notes, token_line
-from ui.appearance import is_dark
-from ui.page import View
+from ui import View, is_dark, notes, token_line
 from viz.sentence_input import sentence_input
 from web.engine import engine
 

@@ -12,11 +12,7 @@ import streamlit as st
 from analysis import sentences
 from model_zoo.errors import InvalidInput
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from ui import notes, save, token_line, widgets
-from ui.appearance import is_dark
-from ui.field import Field
-from ui.messages import as_text
-from ui.page import View
+from ui import Field, View, as_text, is_dark, notes, save, token_line, widgets
 from viz.coherence import coherence
 from web.engine import engine
 

@@ -1,7 +1,7 @@
 """The page "Status": whether the app is all right, for who shows it to a class or hosts it."""
 
 from pages.status import panel
-from ui.page import Page, run
+from ui import Page, run
 
 PAGE: Page = Page(
     name="status",

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from pages.status import emptying, words
-from ui.messages import fragment
+from ui import fragment
 from web.monitoring import Figures, look
 
 _SECONDS_BETWEEN_LOOKS = 2.0

@@ -20,10 +20,7 @@ from training.finetuning.entities import types_of
 from training.finetuning.mistakes import CLOSE, by_type, mistakes
 from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
 from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters
-from ui import figures, save, token_line
-from ui.messages import as_text
-from ui.page import View
-from ui.work import start_button, watch
+from ui import View, as_text, figures, save, start_button, token_line, watch
 from viz import outcome
 from viz.layout import clipped
 from viz.training_curves import Point, by_examples

@@ -11,10 +11,7 @@ from model_zoo import DEFAULT_MODEL
 from pages.train import side_by_side
 from pages.train.scene import Scene
 from training.finetuning.results import Tuned
-from ui import widgets
-from ui.field import Field, number
-from ui.messages import ask_for
-from ui.page import View
+from ui import Field, View, ask_for, number, widgets
 from ui.tuned import short_name
 from web.background import desk
 

@@ -10,7 +10,7 @@ import streamlit as st
 from model_zoo.types import counted
 from training.finetuning.data import BuiltIn, Data, Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.entities import type_of
-from ui.messages import as_text
+from ui import as_text
 from viz.layout import clipped
 
 _SHOWN = 5

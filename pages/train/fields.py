@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from training.finetuning.settings import MOST_EPOCHS, Learns
-from ui.field import Field, number, one_of, optional, pattern, within
-from ui.page import view_field
+from ui import Field, number, one_of, optional, pattern, view_field, within
 
 _PAGE = "train"
 

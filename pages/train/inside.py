@@ -17,10 +17,7 @@ from model_zoo.types import AttentionRun, FloatArray, HiddenStates, counted
 from pages.train.scene import Scene
 from training.finetuning.data import Item
 from training.finetuning.results import Tuned
-from ui import address, figures, notes, save, widgets
-from ui.field import Field, count, optional
-from ui.messages import caption, failures_as_messages, note
-from ui.page import View
+from ui import Field, View, address, caption, count, failures_as_messages, figures, note, notes, optional, save, widgets
 from ui.widgets import page_link
 from viz import compare
 from viz.head_map import head_map

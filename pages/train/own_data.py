@@ -12,9 +12,7 @@ import streamlit as st
 from model_zoo.types import counted
 from training.finetuning import readers
 from training.finetuning.data import SPLITS, Data, Item, Kind, Labelled, PassageQuestion, Scored, Tagged
-from ui import widgets
-from ui.field import Field, one_of
-from ui.messages import as_text, caption, failures_as_messages
+from ui import Field, as_text, caption, failures_as_messages, one_of, widgets
 from ui.own_file import OwnFile
 from web.process import kept
 from web.uploads import File

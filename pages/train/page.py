@@ -1,8 +1,7 @@
 """The page "Train": tune a model on a task, watch it learn, and see what it can do and what changed inside."""
 
 from pages.train import fields, own_data, scene
-from ui.page import Page, run, views_of
-from ui.widgets import MODEL
+from ui import MODEL, Page, run, views_of
 
 PAGE = Page(
     name="train",

@@ -9,9 +9,7 @@ from analysis.before_after import Path, path_in_the_plane
 from pages.train.scene import Scene
 from training.finetuning.data import OUTSIDE, Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Tuned
-from ui import figures, notes, save
-from ui.messages import ask_for
-from ui.page import View
+from ui import View, ask_for, figures, notes, save
 from viz.learning_plane import learning_plane
 
 

@@ -10,10 +10,7 @@ import streamlit as st
 from jobs.tuning import Candidate, Tuning
 from pages.train import side_by_side
 from pages.train.scene import Scene
-from ui import notes, tuned, widgets
-from ui.field import SWITCH, Codec, Field, one_of, within
-from ui.messages import ask_for, numbered
-from ui.page import View
+from ui import SWITCH, Codec, Field, View, ask_for, notes, numbered, one_of, tuned, widgets, within
 from ui.precomputed import EMBEDDED
 from ui.tuned import short_name
 from viz.training_curves import Over

@@ -15,8 +15,7 @@ from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
 from training.finetuning.seeds import scores_of_seeds
 from training.finetuning.settings import Settings
-from ui import work
-from ui.messages import as_text, caption, enumerated
+from ui import as_text, caption, enumerated, work
 from web.background import desk
 from web.engine import engine
 

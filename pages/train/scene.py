@@ -11,9 +11,7 @@ from training.finetuning.data import BuiltIn, Data
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui import notes, widgets
-from ui.appearance import is_dark
-from ui.page import Need, View
+from ui import Need, View, is_dark, notes, widgets
 from web.engine import engine
 
 _TRIES = 4

@@ -13,9 +13,7 @@ from model_zoo.registry import UNTRAINED
 from pages.train import side_by_side
 from pages.train.scene import Scene
 from training.finetuning.scores import MEASURES
-from ui import figures, widgets
-from ui.messages import ask_for
-from ui.page import View
+from ui import View, ask_for, figures, widgets
 from ui.tuned import short_name
 from viz.training_curves import Point, by_examples
 from web.background import desk

@@ -13,8 +13,7 @@ from model_zoo.registry import UNTRAINED
 from pages.train import curves, running
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
-from ui import figures, save, work
-from ui.messages import as_text, caption
+from ui import as_text, caption, figures, save, work
 from viz.race import Entry, against
 from viz.training_curves import Over
 from web.background import desk

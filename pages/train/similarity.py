@@ -29,10 +29,7 @@ from model_zoo.types import FloatArray
 from pages.train.scene import Scene
 from training.finetuning.data import Scored, Split
 from training.finetuning.sets import SETS
-from ui import figures, save, widgets
-from ui.field import SWITCH, Field, one_of, optional, within
-from ui.messages import as_text, ask_for, note, say_cut
-from ui.page import View
+from ui import SWITCH, Field, View, as_text, ask_for, figures, note, one_of, optional, save, say_cut, widgets, within
 from viz import sentences as pictures
 from viz.layout import clipped
 from web.engine import engine

@@ -15,10 +15,7 @@ from pages.train import curves, examples, running
 from pages.train.scene import Scene
 from training.finetuning.folder import copy, learnt
 from training.finetuning.scores import MEASURES
-from ui import figures, save
-from ui.messages import as_text, ask_for
-from ui.page import View
-from ui.widgets import page_link
+from ui import View, as_text, ask_for, figures, page_link, save
 from web.engine import engine
 from web.settings import settings
 

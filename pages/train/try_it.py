@@ -14,10 +14,7 @@ from training.finetuning.data import HIGHEST_SCORE
 from training.finetuning.entities import entities_of, first_pieces, types_of
 from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords
-from ui import figures, notes, save, token_line, tuned, widgets
-from ui.field import Field
-from ui.messages import as_text, ask_for, caption
-from ui.page import View, lacking
+from ui import Field, View, as_text, ask_for, caption, figures, lacking, notes, save, token_line, tuned, widgets
 from viz import outcome
 from viz.layout import clipped
 from viz.predictions import percent

@@ -20,9 +20,7 @@ from pages.learn.case import name_of
 from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
 from pages.learn.sources import DEVLIN, LAN, LIU
-from ui import token_line
-from ui.appearance import is_dark
-from ui.messages import as_text
+from ui import as_text, is_dark, token_line
 from viz.predictions import percent
 from viz.sentence_input import sentence_input
 from web.engine import engine

@@ -19,9 +19,7 @@ from pages.learn import options, pictures
 from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
 from pages.learn.sources import DEVLIN, LIU, RUMELHART, TAYLOR
-from ui import token_line
-from ui.appearance import is_dark
-from ui.messages import as_text
+from ui import as_text, is_dark, token_line
 from viz.corruption import NAMES, corrupted, legend
 from viz.predictions import percent
 from viz.token_line import Cell, Item, Line

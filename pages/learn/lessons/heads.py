@@ -17,7 +17,7 @@ from model_zoo.types import FloatArray
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Sketch, Step
 from pages.learn.sources import CLARK, MICHEL, VASWANI
-from ui.appearance import is_dark
+from ui import is_dark
 from viz.layer_attention import layer_attention
 from viz.strips import Strip
 from web.engine import engine

@@ -20,9 +20,7 @@ from pages.learn.case import name_of
 from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
 from pages.learn.sources import CONNEAU, ETHAYARAJH, JAWAHAR, PETERS, TENNEY
-from ui import precomputed, token_line
-from ui.appearance import is_dark
-from ui.messages import as_text
+from ui import as_text, is_dark, precomputed, token_line
 from viz.curves import curves
 from viz.layout import layer_names
 from viz.strips import Strip

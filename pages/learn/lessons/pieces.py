@@ -19,9 +19,7 @@ from pages.learn.case import Case, name_of
 from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Place, Step
 from pages.learn.sources import DEVLIN, SCHUSTER, SENNRICH, WU
-from ui import token_line
-from ui.appearance import is_dark
-from ui.messages import as_text, enumerated
+from ui import as_text, enumerated, is_dark, token_line
 from viz.palette import theme
 from viz.token_line import Cell, Item, Line
 from web.engine import engine

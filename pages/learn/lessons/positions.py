@@ -23,8 +23,7 @@ from pages.learn.case import name_of
 from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
 from pages.learn.sources import DEVLIN, RAFFEL, SALAZAR, SHAW, SU, VASWANI, WARNER
-from ui.appearance import is_dark
-from ui.messages import as_text
+from ui import as_text, is_dark
 from viz.predictions import predictions
 from web.engine import engine
 

@@ -19,8 +19,7 @@ from pages.learn.case import name_of
 from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
 from pages.learn.sources import DEVLIN, LEWIS, RADFORD, VASWANI
-from ui.appearance import is_dark
-from ui.messages import as_text, enumerated
+from ui import as_text, enumerated, is_dark
 from viz.predictions import percent, predictions
 from web.engine import engine
 

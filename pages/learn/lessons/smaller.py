@@ -24,9 +24,7 @@ from pages.learn.case import name_of
 from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
 from pages.learn.sources import HINTON, LAN, SANH, VASWANI, WARNER
-from ui.appearance import is_dark
-from ui.messages import as_text
-from ui.work import start_button, watch
+from ui import as_text, is_dark, start_button, watch
 from viz.by_length import by_length
 from web.background import desk
 from web.engine import engine

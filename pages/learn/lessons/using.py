@@ -26,10 +26,7 @@ from training.finetuning.predict import Predict
 from training.finetuning.results import Classified, Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui.appearance import is_dark
-from ui.messages import as_text
-from ui.widgets import page_link
-from ui.work import watch
+from ui import as_text, is_dark, page_link, watch
 from viz.predictions import percent
 from viz.training_curves import Curve, scores
 from web.background import desk
