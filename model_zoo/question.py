@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, cast
 
 from model_zoo import text as texts
 from model_zoo.errors import InvalidInput
 from model_zoo.types import READS, STACKS, VALUES, TargetAnswer, Value
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from model_zoo.loading import LoadedModel as LoadedModel
 else:
     LoadedModel = Any  # questions are made and sent where no torch is; only their annotations name it

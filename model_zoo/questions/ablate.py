@@ -1,9 +1,8 @@
 """What a model answers with parts of it switched off."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.questions.intervene import Intervene
@@ -57,5 +56,5 @@ class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
         return ablate(loaded, self)
 
     @classmethod
-    def example(cls, model: str) -> Ablate:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.", ((0, 0),), masked=(2,), top_k=3)

@@ -1,9 +1,8 @@
 """What every head of every layer attends to."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question, check_layers, normalize
@@ -58,7 +57,7 @@ class Attend(Question[AttentionRun]):
         return self.max_tokens, self.stack, self.states
 
     @classmethod
-    def answer_all(cls, loaded: LoadedModel, questions: Sequence[Attend]) -> Iterator[tuple[int, AttentionRun]]:
+    def answer_all(cls, loaded: LoadedModel, questions: Sequence[Self]) -> Iterator[tuple[int, AttentionRun]]:
         from model_zoo import running
 
         first = questions[0]
@@ -68,5 +67,5 @@ class Attend(Question[AttentionRun]):
         return running.attend_many(loaded, pairs, first.max_tokens, first.states)
 
     @classmethod
-    def example(cls, model: str) -> Attend:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.", "It slept.", states=True)

@@ -1,9 +1,8 @@
 """Which tokens an answer rests on, by hiding words, by gradients or by attention."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import OWN_BEST, LoadedModel, Question, check_choice
@@ -45,5 +44,5 @@ class Attribute(Question[Attribution]):
         return attribute(loaded, self)
 
     @classmethod
-    def example(cls, model: str) -> Attribute:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.", None, (2,), steps=2)

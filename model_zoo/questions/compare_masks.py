@@ -1,9 +1,8 @@
 """How the predictions at masks move when the text around them is changed."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo import text as texts
 from model_zoo.question import LoadedModel, Question, normalize
@@ -32,5 +31,5 @@ class CompareMasks(Question[tuple[tuple[Shift, ...], ...]]):
         return masked.shifts(loaded, self.before, self.after, self.top_k)
 
     @classmethod
-    def example(cls, model: str) -> CompareMasks:
+    def example(cls, model: str) -> Self:
         return cls(model, ("The [MASK] sat.", ()), ("A [MASK] sat.", ()), 3)

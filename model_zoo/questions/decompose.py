@@ -1,9 +1,8 @@
 """The logit of an answer as a sum of what each part of a model wrote."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import OWN_BEST, LoadedModel, Question
 from model_zoo.types import Decomposition, TargetAnswer
@@ -29,5 +28,5 @@ class Decompose(Question[Decomposition]):
         return decompose(loaded, self)
 
     @classmethod
-    def example(cls, model: str) -> Decompose:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.", None, (2,), top_k=3)

@@ -1,9 +1,8 @@
 """What is known of a model's cost before anything is timed: its size, and how many tokens it makes of a word."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question, check_lengths, normalize
 from model_zoo.types import COST_LENGTHS, CostSubject
@@ -28,5 +27,5 @@ class DescribeCost(Question[CostSubject]):
         return timing.subject(self.model, loaded, self.lengths)
 
     @classmethod
-    def example(cls, model: str) -> DescribeCost:
+    def example(cls, model: str) -> Self:
         return cls(model, (8,))

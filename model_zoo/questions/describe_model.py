@@ -1,8 +1,7 @@
 """What is known of a model once it is loaded."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import ModelInfo
@@ -21,5 +20,5 @@ class DescribeModel(Question[ModelInfo]):
         return loaded.info
 
     @classmethod
-    def example(cls, model: str) -> DescribeModel:
+    def example(cls, model: str) -> Self:
         return cls(model)

@@ -1,8 +1,7 @@
 """A text on its way through one layer and one head, stage by stage."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Anatomy
@@ -28,5 +27,5 @@ class Dissect(Question[Anatomy]):
         return anatomy.dissect(loaded, self.text, self.text_pair, self.layer, self.head)
 
     @classmethod
-    def example(cls, model: str) -> Dissect:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.")

@@ -1,8 +1,7 @@
 """The tokens that a model sees of a text."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Encoding
@@ -22,5 +21,5 @@ class Encode(Question[Encoding]):
         return loaded.encode(self.text, self.text_pair)
 
     @classmethod
-    def example(cls, model: str) -> Encode:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.")

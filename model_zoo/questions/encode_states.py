@@ -1,9 +1,8 @@
 """The vectors of a text's tokens after every layer."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question, check_layers, normalize
 from model_zoo.types import HiddenStates
@@ -32,12 +31,12 @@ class EncodeStates(Question[HiddenStates]):
         return self.layers
 
     @classmethod
-    def answer_all(cls, loaded: LoadedModel, questions: Sequence[EncodeStates]) -> Iterator[tuple[int, HiddenStates]]:
+    def answer_all(cls, loaded: LoadedModel, questions: Sequence[Self]) -> Iterator[tuple[int, HiddenStates]]:
         from model_zoo import running
 
         pairs = [(question.text, question.text_pair) for question in questions]
         return running.hidden_states(loaded, pairs, questions[0].layers)
 
     @classmethod
-    def example(cls, model: str) -> EncodeStates:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.", layers=(1, 0))

@@ -1,9 +1,7 @@
 """Why a model cannot do what its head would be for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.question import LoadedModel, Question
@@ -33,5 +31,5 @@ class ExplainRefusal(Question[str | None]):
         return None
 
     @classmethod
-    def example(cls, model: str) -> ExplainRefusal:
+    def example(cls, model: str) -> Self:
         return cls(model, "mlm")

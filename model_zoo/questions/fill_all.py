@@ -1,9 +1,8 @@
 """One mask filled after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Streamed
 from model_zoo.types import MaskPrediction
@@ -25,5 +24,5 @@ class FillAll(Streamed[MaskPrediction, tuple[MaskPrediction, ...]]):
         return masked.fill_all(loaded, self.text, self.masked)
 
     @classmethod
-    def example(cls, model: str) -> FillAll:
+    def example(cls, model: str) -> Self:
         return cls(model, "The [MASK] sat.", masked=(3,))

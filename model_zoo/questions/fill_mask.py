@@ -1,9 +1,8 @@
 """What stands behind the masks of a text."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskPrediction
@@ -34,7 +33,7 @@ class FillMask(Question[tuple[MaskPrediction, ...]]):
 
     @classmethod
     def answer_all(
-        cls, loaded: LoadedModel, questions: Sequence[FillMask]
+        cls, loaded: LoadedModel, questions: Sequence[Self]
     ) -> Iterator[tuple[int, tuple[MaskPrediction, ...]]]:
         from model_zoo import masked
 
@@ -43,5 +42,5 @@ class FillMask(Question[tuple[MaskPrediction, ...]]):
         return masked.fill_mask(loaded, read, hidden, first.top_k, first.targets)
 
     @classmethod
-    def example(cls, model: str) -> FillMask:
+    def example(cls, model: str) -> Self:
         return cls(model, "The [MASK] sat.", 3, masked=(3,), targets=("cat",))

@@ -1,10 +1,8 @@
 """What stands behind masks when the model is kept from seeing something: what comes later, or where tokens stand."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import get_args
+from typing import Self, get_args
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question
@@ -37,5 +35,5 @@ class FillWithout(Question[tuple[MaskPrediction, ...]]):
         return masked.fill_without(loaded, self.text, self.masked, self.without, self.top_k)
 
     @classmethod
-    def example(cls, model: str) -> FillWithout:
+    def example(cls, model: str) -> Self:
         return cls(model, "The [MASK] sat.", top_k=3)

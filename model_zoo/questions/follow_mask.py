@@ -1,9 +1,8 @@
 """What a model would say at a mask after every layer: the logit lens."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskLens
@@ -26,5 +25,5 @@ class FollowMask(Question[tuple[MaskLens, ...]]):
         return masked.mask_lens(loaded, self.text, self.masked, self.top_k)
 
     @classmethod
-    def example(cls, model: str) -> FollowMask:
+    def example(cls, model: str) -> Self:
         return cls(model, "The [MASK] sat.", 2, masked=(3,))

@@ -1,9 +1,8 @@
 """What a causal language model would say comes next after every layer: the logit lens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question, normalize
@@ -37,5 +36,5 @@ class FollowNext(Question[tuple[MaskLens, ...]]):
         return causal.next_lens(loaded, self.text, self.top_k, self.positions)
 
     @classmethod
-    def example(cls, model: str) -> FollowNext:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat", 2, positions=(1, 2))

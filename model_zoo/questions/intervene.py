@@ -1,9 +1,8 @@
 """What a model answers when something in its run is changed: parts off, edges cut, another run's values put in."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import OWN_BEST, LoadedModel, Streamed
@@ -50,5 +49,5 @@ class Intervene(Streamed[Effects, Effects]):
         return (whole,)
 
     @classmethod
-    def example(cls, model: str) -> Intervene:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.", (Change(heads=((0, 0),)),), masked=(2,), aim=TargetAnswer("mask"))

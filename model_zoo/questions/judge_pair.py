@@ -1,9 +1,8 @@
 """Whether one sentence follows another, as far as a model was trained to tell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo import text as texts
 from model_zoo.question import LoadedModel, Question
@@ -27,11 +26,11 @@ class JudgePair(Question[SentenceScore]):
         texts.check_sentences([(self.a, self.b)])
 
     @classmethod
-    def answer_all(cls, loaded: LoadedModel, questions: Sequence[JudgePair]) -> Iterator[tuple[int, SentenceScore]]:
+    def answer_all(cls, loaded: LoadedModel, questions: Sequence[Self]) -> Iterator[tuple[int, SentenceScore]]:
         from model_zoo import sentence
 
         return sentence.next_sentences(loaded, [(question.a, question.b) for question in questions])
 
     @classmethod
-    def example(cls, model: str) -> JudgePair:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.", "It slept.")

@@ -1,10 +1,9 @@
 """How long passes of some models take, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.errors import ModelZooError
 from model_zoo.question import Comparison, Lease, check_lengths, normalize
@@ -42,5 +41,5 @@ class MeasureCost(Comparison[CostEvent]):
             yield from timing.measure(loaded, self.lengths, self.repeats)
 
     @classmethod
-    def example(cls, *models: str) -> MeasureCost:
+    def example(cls, *models: str) -> Self:
         return cls(models, (8,), 1)

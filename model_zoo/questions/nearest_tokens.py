@@ -1,8 +1,7 @@
 """Which tokens have embeddings most like that of another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Neighbour
@@ -25,5 +24,5 @@ class NearestTokens(Question[tuple[Neighbour, ...]]):
         return embedding_table.nearest(loaded, self.token, self.top_k)
 
     @classmethod
-    def example(cls, model: str) -> NearestTokens:
+    def example(cls, model: str) -> Self:
         return cls(model, 7, 3)

@@ -1,9 +1,8 @@
 """What a causal language model expects behind a text."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import MaskPrediction
@@ -29,7 +28,7 @@ class PredictNext(Question[MaskPrediction]):
         return self.top_k, self.targets
 
     @classmethod
-    def answer_all(cls, loaded: LoadedModel, questions: Sequence[PredictNext]) -> Iterator[tuple[int, MaskPrediction]]:
+    def answer_all(cls, loaded: LoadedModel, questions: Sequence[Self]) -> Iterator[tuple[int, MaskPrediction]]:
         from model_zoo import causal
 
         first = questions[0]
@@ -37,5 +36,5 @@ class PredictNext(Question[MaskPrediction]):
         return enumerate(causal.next_tokens(loaded, read, first.top_k, first.targets))
 
     @classmethod
-    def example(cls, model: str) -> PredictNext:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat", 3, targets=(7,))

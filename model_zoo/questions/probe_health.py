@@ -1,7 +1,5 @@
 """Whether questions are answered at all."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,9 +1,8 @@
 """A text with some of its tokens replaced by others."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question, normalize
 
@@ -29,5 +28,5 @@ class PutTokens(Question[str]):
         return masked.put(loaded, self.text, dict(self.fills))
 
     @classmethod
-    def example(cls, model: str) -> PutTokens:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.", {2: 7})

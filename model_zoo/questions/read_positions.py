@@ -1,8 +1,7 @@
 """How a model is told where tokens stand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question
@@ -28,5 +27,5 @@ class ReadPositions(Question[Positions]):
         return embedding_table.positions(loaded, self.n)
 
     @classmethod
-    def example(cls, model: str) -> ReadPositions:
+    def example(cls, model: str) -> Self:
         return cls(model, 8)

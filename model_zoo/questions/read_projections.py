@@ -1,8 +1,7 @@
 """The output projections of a model's attention."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import FloatArray, Stack, read_only
@@ -24,5 +23,5 @@ class ReadProjections(Question[tuple[FloatArray | None, ...]]):
         return tuple(None if found is None else read_only(found) for found in loaded.output_projections(self.stack))
 
     @classmethod
-    def example(cls, model: str) -> ReadProjections:
+    def example(cls, model: str) -> Self:
         return cls(model)

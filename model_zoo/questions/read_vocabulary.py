@@ -1,8 +1,7 @@
 """The tokens that a model knows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 from model_zoo.types import Vocabulary
@@ -22,5 +21,5 @@ class ReadVocabulary(Question[Vocabulary]):
         return masked.vocabulary(loaded)
 
     @classmethod
-    def example(cls, model: str) -> ReadVocabulary:
+    def example(cls, model: str) -> Self:
         return cls(model)

@@ -1,9 +1,8 @@
 """What a model puts back where it is given other tokens than the text's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question, normalize
 from model_zoo.types import MaskPrediction
@@ -30,5 +29,5 @@ class Restore(Question[tuple[MaskPrediction, ...]]):
         return masked.restore(loaded, self.text, self.ids, self.positions, self.top_k)
 
     @classmethod
-    def example(cls, model: str) -> Restore:
+    def example(cls, model: str) -> Self:
         return cls(model, ".", (0, 1, 2), (1,), 3)

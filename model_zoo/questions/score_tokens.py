@@ -1,9 +1,8 @@
 """How probable a model finds each token of a text."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question, normalize
@@ -35,7 +34,7 @@ class ScoreTokens(Question[TokenScores]):
             raise InvalidInput(f"There is no scheme {self.scheme!r}. Choose {', '.join(map(repr, SCHEMES))}.")
         normalize(self, positions=None if self.positions is None else frozenset(self.positions))
 
-    def resolved(self, loaded: LoadedModel) -> ScoreTokens:
+    def resolved(self, loaded: LoadedModel) -> Self:
         scheme = self.scheme or ("causal" if loaded.info.lm else "original")
         return replace(self, scheme=scheme, positions=None if scheme == "causal" else self.positions)
 
@@ -44,7 +43,7 @@ class ScoreTokens(Question[TokenScores]):
         return self.scheme
 
     @classmethod
-    def answer_all(cls, loaded: LoadedModel, questions: Sequence[ScoreTokens]) -> Iterator[tuple[int, TokenScores]]:
+    def answer_all(cls, loaded: LoadedModel, questions: Sequence[Self]) -> Iterator[tuple[int, TokenScores]]:
         from model_zoo import causal, masked
 
         scheme = questions[0].resolved(loaded).scheme
@@ -56,5 +55,5 @@ class ScoreTokens(Question[TokenScores]):
         return masked.token_scores(loaded, read, scheme or "original", [question.positions for question in questions])
 
     @classmethod
-    def example(cls, model: str) -> ScoreTokens:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.")

@@ -1,8 +1,7 @@
 """One step of training at one mask: the loss, its gradient, and the guess before and after."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.errors import InvalidInput
 from model_zoo.question import LoadedModel, Question
@@ -37,5 +36,5 @@ class TakeStep(Question[TrainingStep]):
         return gradient_step.take(loaded, self.text, self.position, self.rate, self.top_k)
 
     @classmethod
-    def example(cls, model: str) -> TakeStep:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.", 2, top_k=3)

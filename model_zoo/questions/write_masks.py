@@ -1,9 +1,8 @@
 """A text with some of its tokens written as the model's mask."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Self
 
 from model_zoo.question import LoadedModel, Question
 
@@ -25,5 +24,5 @@ class WriteMasks(Question[str]):
         return masked.masked_text(loaded, self.text, self.masked)
 
     @classmethod
-    def example(cls, model: str) -> WriteMasks:
+    def example(cls, model: str) -> Self:
         return cls(model, "The cat sat.", (2,))
