@@ -110,8 +110,7 @@ class Projections:
 
 def _weight(module: Any, name: str) -> torch.Tensor:
     path, _, last = name.rpartition(".")
-    weight: torch.Tensor = getattr(module.get_submodule(path), last)
-    return weight
+    return getattr(module.get_submodule(path), last)
 
 
 class _Watch(TorchFunctionMode):

@@ -82,8 +82,7 @@ def best_device() -> torch.device:
 def dtype_for(device: torch.device, asked: DType | None = None) -> torch.dtype:
     """The number format that was asked for; without one half precision on a GPU, float32 on a CPU."""
     if asked is not None:
-        dtype: torch.dtype = getattr(torch, asked)
-        return dtype
+        return getattr(torch, asked)
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
     return torch.float16 if device.type == "mps" else torch.float32
@@ -258,8 +257,7 @@ class LoadedModel:
 
     def _sample_states(self) -> Sequence[torch.Tensor]:
         """The hidden states of a few words: after the embeddings and after every layer."""
-        found: Sequence[torch.Tensor] = self.forward(self.encode(_SAMPLE), output_hidden_states=True).hidden_states
-        return found
+        return self.forward(self.encode(_SAMPLE), output_hidden_states=True).hidden_states
 
 
 @cache
