@@ -35,7 +35,7 @@ _TOP = 7
 
 
 @dataclass
-class Found:
+class Report:
     """What one model came to, a line of the output."""
 
     model: str
@@ -97,10 +97,10 @@ def _largest(found: FloatArray, expected: FloatArray, what: str) -> float:
     return float("inf") if np.isnan(difference) else difference
 
 
-def check(model: str) -> Found:
+def check(model: str) -> Report:
     """Open a model and compare it. What fails is told, and the rest is compared all the same."""
     begun = time.perf_counter()
-    found = Found(model)
+    found = Report(model)
     failures: list[str] = []
     with closing(Engine("cpu", dtype="float32")) as engine:
         try:
@@ -111,7 +111,7 @@ def check(model: str) -> Found:
             failures.append(_sentence(error))
         else:
             failures += _otherwise_listed(info)
-            failures += _compare(found, _Both(engine, info, plain))
+            failures += _compare(found, _SideBySide(engine, info, plain))
     found.seconds = round(time.perf_counter() - begun, 2)
     found.failed = " ".join(failures) or None
     return found
@@ -154,7 +154,7 @@ def _otherwise_listed(info: ModelInfo) -> Iterator[str]:
 
 
 @dataclass
-class _Both:
+class _SideBySide:
     """A model in the engine, and by transformers alone."""
 
     engine: Engine
@@ -187,7 +187,7 @@ class _Both:
         return sentences_difference(found, self.plain.sentence_logits(TEXT, TEXT_PAIR))
 
 
-def _compare(found: Found, both: _Both) -> Iterator[str]:
+def _compare(found: Report, both: _SideBySide) -> Iterator[str]:
     """Fill in the differences; yields what failed, a sentence each."""
     info, rounding = both.info, tolerance(both.info.n_layers)
     for name, title, has, most, difference_of in (

@@ -1,10 +1,10 @@
 """Attention on demand for families outside the fused kernel: their own code runs, and what attention is made from is
-caught on the way.
+captured on the way.
 
 While a text passes, the results of functions that are given a projection's weight are noted: queries, keys and values,
 whether a module or an einsum makes them. What DeBERTa and XLNet add to q·k (relative positions, segments) depends on
 the text: it is what their softmax is given, less q·k. A family's file in ``families`` names its weights and puts
-together what was caught; what several of them share is here.
+together what was captured; what several of them share is here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from model_zoo.capture import Call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caught:
+class Captured:
     """What one layer has computed when it comes to softmax.
 
     ``query``, ``key`` and ``value`` are as projected, in the family's own shapes; so are ``scores``, what softmax is
@@ -69,10 +69,12 @@ def call_with_rest(
     return unfused_call(query, key, value, scaling, position_bias=rest)
 
 
-def plain_call(caught: Caught) -> Call:
+def plain_call(captured: Captured) -> Call:
     """Projections as (batch, n, width), scores divided by √d, a bias that all layers share if there is one."""
-    query, key, value = (in_heads(states, caught.n_heads) for states in (caught.query, caught.key, caught.value))
-    return unfused_call(query, key, value, query.shape[-1] ** -0.5, position_bias=caught.position_bias)
+    query, key, value = (
+        in_heads(states, captured.n_heads) for states in (captured.query, captured.key, captured.value)
+    )
+    return unfused_call(query, key, value, query.shape[-1] ** -0.5, position_bias=captured.position_bias)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,7 @@ class Projections:
     key: str = "self.key.weight"
     value: str = "self.value.weight"
     output: str = "output.dense.weight"
-    call: Callable[[Caught], Call] = plain_call
+    call: Callable[[Captured], Call] = plain_call
     position_bias: str | None = None
 
     def layers(self, encoder: Any) -> list[Any]:
@@ -158,7 +160,7 @@ def recording(encoder: Any, projections: Projections, n_tokens: int) -> Iterator
         layer = len(calls)
         query, key, value = (results[id(weight)] for weight in weights[layer])
         results.clear()
-        caught = Caught(
+        captured = Captured(
             attention=layers[layer],
             n_heads=encoder.config.num_attention_heads,
             n_tokens=n_tokens,
@@ -169,7 +171,7 @@ def recording(encoder: Any, projections: Projections, n_tokens: int) -> Iterator
             position_bias=position_bias[0] if position_bias else None,
             shared=shared,
         )
-        calls.append(projections.call(caught))
+        calls.append(projections.call(captured))
 
     # A weight's first result counts: DeBERTa projects positions after the tokens with the same ones.
     watched: dict[int, Callable[[torch.Tensor], object]] = {

@@ -20,7 +20,7 @@ from model_zoo import registry, sources, tracing, tuned
 from model_zoo.answer_cache import NOTHING
 from model_zoo.downloading import Download
 from model_zoo.engine_interface import EngineInterface
-from model_zoo.errors import InvalidInput, ModelZooError, NotDownloaded
+from model_zoo.errors import InvalidInput, NotDownloaded
 from model_zoo.fair_queue import give_way
 from model_zoo.machine import resident
 from model_zoo.model_cache import ModelCache
@@ -259,8 +259,6 @@ class Engine(EngineInterface):
         while True:
             try:
                 return answer()
-            except ModelZooError:
-                raise
             except Exception as error:
                 from model_zoo import out_of_memory
 
@@ -356,8 +354,6 @@ class Engine(EngineInterface):
                 for part in in_turns:
                     yield self._computed(part)
                     give_way()  # whoever reads this may have a turn of another kind
-        except ModelZooError:
-            raise
         except Exception as error:
             from model_zoo import out_of_memory
 

@@ -189,7 +189,7 @@ class LoadedModel:
 
     @property
     def unfused(self) -> Projections | None:
-        """Where queries and keys are to be caught outside the fused kernel; None for families that go through it."""
+        """Where queries and keys are to be captured outside the fused kernel; None for families that go through it."""
         return self.family.projections_of(self.model.config) if self._is_eager else None
 
     def recording(self, n_tokens: int) -> AbstractContextManager[list[Call]]:

@@ -60,7 +60,7 @@ class Output(tuple[torch.Tensor | None, ...]):
         return None
 
 
-class Given(torch.nn.Module):
+class _FixedEncoder(torch.nn.Module):
     """Stands where the encoder was and hands out the vectors it is given instead of computing them: in the place of
     tokens, or as an ``output`` of its own.
     """
@@ -84,7 +84,7 @@ def head_of(model: Any, output: Output | None = None) -> Any:
     ``output`` of the network, as a function of the network's inputs that reads this output.
     """
     head = copy.copy(model)
-    head._modules = {**model._modules, model.base_model_prefix: Given(model.base_model, output)}
+    head._modules = {**model._modules, model.base_model_prefix: _FixedEncoder(model.base_model, output)}
     return head
 
 

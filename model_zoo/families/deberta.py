@@ -3,21 +3,21 @@
 from typing import Any
 
 from model_zoo.capture import Call
-from model_zoo.eager_attention import Caught, Projections, call_with_rest, in_heads
+from model_zoo.eager_attention import Captured, Projections, call_with_rest, in_heads
 from model_zoo.families.rule import Family
 
 WITHOUT_NSP = "DeBERTa was trained without next-sentence prediction."
 
 
-def _call(caught: Caught) -> Call:
+def _call(captured: Captured) -> Call:
     """The matrix goes head by head; the biases of queries and values come after it."""
-    attention = caught.attention.get_submodule("self")
-    query, key, value = in_heads(caught.query, caught.n_heads).chunk(3, dim=-1)
-    query = query + attention.q_bias.unflatten(0, (caught.n_heads, 1, -1))
-    value = value + attention.v_bias.unflatten(0, (caught.n_heads, 1, -1))
+    attention = captured.attention.get_submodule("self")
+    query, key, value = in_heads(captured.query, captured.n_heads).chunk(3, dim=-1)
+    query = query + attention.q_bias.unflatten(0, (captured.n_heads, 1, -1))
+    value = value + attention.v_bias.unflatten(0, (captured.n_heads, 1, -1))
     scaling = (query.shape[-1] * (1 + len(attention.pos_att_type))) ** -0.5
     # A copy of the keys: a view would keep all that the matrix has made.
-    return call_with_rest(query, key.clone(), value, scaling, caught.scores if attention.relative_attention else None)
+    return call_with_rest(query, key.clone(), value, scaling, captured.scores if attention.relative_attention else None)
 
 
 class Deberta(Family):

@@ -3,31 +3,31 @@
 import torch
 
 from model_zoo.capture import Call
-from model_zoo.eager_attention import Caught, Projections, unfused_call
+from model_zoo.eager_attention import Captured, Projections, unfused_call
 from model_zoo.families.roberta import WITHOUT_NSP
 from model_zoo.families.rule import Family
 
 
-def _call(caught: Caught) -> Call:
+def _call(captured: Captured) -> Call:
     """Its states are (n, batch, width), padded to whole windows, and it has divided its queries by √d in place."""
     query, key, value = (
         # A copy: a view would keep the padding.
-        states[: caught.n_tokens].unflatten(-1, (caught.n_heads, -1)).permute(1, 2, 0, 3).clone()
-        for states in (caught.query, caught.key, caught.value)
+        states[: captured.n_tokens].unflatten(-1, (captured.n_heads, -1)).permute(1, 2, 0, 3).clone()
+        for states in (captured.query, captured.key, captured.value)
     )
     scaling = query.shape[-1] ** -0.5
-    reach = caught.attention.get_submodule("self").one_sided_attn_window_size
-    return unfused_call(query / scaling, key, value, scaling, mask=_window(caught, reach))
+    reach = captured.attention.get_submodule("self").one_sided_attn_window_size
+    return unfused_call(query / scaling, key, value, scaling, mask=_window(captured, reach))
 
 
-def _window(caught: Caught, reach: int) -> torch.Tensor | None:
+def _window(captured: Captured, reach: int) -> torch.Tensor | None:
     """Which keys are within reach of each query, (1, 1, n, n), or None where all are: the same for all such layers."""
-    if caught.n_tokens <= reach + 1:
+    if captured.n_tokens <= reach + 1:
         return None
-    if reach not in caught.shared:
-        places = torch.arange(caught.n_tokens, device=caught.query.device)
-        caught.shared[reach] = ((places[:, None] - places).abs() <= reach)[None, None]
-    return caught.shared[reach]
+    if reach not in captured.shared:
+        places = torch.arange(captured.n_tokens, device=captured.query.device)
+        captured.shared[reach] = ((places[:, None] - places).abs() <= reach)[None, None]
+    return captured.shared[reach]
 
 
 class Longformer(Family):

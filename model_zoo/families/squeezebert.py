@@ -1,14 +1,15 @@
 """SqueezeBERT: outside the fused kernel; convolutions make its queries, keys and values."""
 
 from model_zoo.capture import Call
-from model_zoo.eager_attention import Caught, Projections, unfused_call
+from model_zoo.eager_attention import Captured, Projections, unfused_call
 from model_zoo.families.rule import Family
 
 
-def _call(caught: Caught) -> Call:
+def _call(captured: Captured) -> Call:
     """Its states are (batch, width, n): a convolution's."""
     query, key, value = (
-        states.unflatten(1, (caught.n_heads, -1)).transpose(2, 3) for states in (caught.query, caught.key, caught.value)
+        states.unflatten(1, (captured.n_heads, -1)).transpose(2, 3)
+        for states in (captured.query, captured.key, captured.value)
     )
     return unfused_call(query, key, value, query.shape[-1] ** -0.5)
 

@@ -23,7 +23,7 @@ Replace = Callable[[torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class _Entered:
+class _LayerCall:
     """How a layer was called: all that it was given beside the states."""
 
     args: tuple[Any, ...]
@@ -57,7 +57,7 @@ class LayerwiseRun:
             rows = len(embedded)
             self.inputs = {name: value.expand(rows, -1) for name, value in self.inputs.items()}
             self.inputs["inputs_embeds"] = embedded
-        self._entered: list[_Entered] = []
+        self._layer_calls: list[_LayerCall] = []
         self.states: list[torch.Tensor] = []
         given = {name: value for name, value in self.inputs.items() if embedded is None or name != "input_ids"}
         with self._noted():
@@ -93,15 +93,15 @@ class LayerwiseRun:
         back, modules = self.layers.back, self.layers.modules
 
         def enter(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            if len(self._entered) == len(modules):  # a decoder that shares them
+            if len(self._layer_calls) == len(modules):  # a decoder that shares them
                 return
             given, *rest = args or (kwargs["hidden_states"],)
             others = {name: value for name, value in kwargs.items() if name != "hidden_states"}
-            self._entered.append(_Entered(tuple(rest), others))
+            self._layer_calls.append(_LayerCall(tuple(rest), others))
             self.states.append(given.permute(back))
 
         def leave(_: Any, __: Any, output: Any) -> None:
-            if len(self.states) == len(modules) and len(self._entered) == len(modules):
+            if len(self.states) == len(modules) and len(self._layer_calls) == len(modules):
                 self.states.append(_first(output).permute(back))
 
         each = dict.fromkeys(modules)
@@ -133,7 +133,7 @@ class LayerwiseRun:
                 if between is not None:
                     now = between(number, now)
                 editor.layer = blocks.layer = number
-                how = self._entered[number]
+                how = self._layer_calls[number]
                 module = self.layers.modules[number]
                 args = (_rows_of(value, rows) for value in how.args)
                 kwargs = {name: _rows_of(value, rows) for name, value in how.kwargs.items()}
