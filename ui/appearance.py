@@ -31,8 +31,5 @@ def presentation() -> None:
 def images() -> None:
     """The choice of how images are saved."""
     st.segmented_control(
-        "Charts are saved as",
-        **IMAGE.bound,
-        required=True,
-        help="By the camera on a chart, in your browser.",
+        "Charts are saved as", **IMAGE.bound, required=True, help="By the camera on a chart, in your browser."
     )

@@ -16,12 +16,7 @@ from analysis.export import CSV_NOTE, table_to_csv
 from web.saved import ADDRESS, OFFERED, Offered
 
 Kind = Literal["csv", "npz", "html", "conllu"]
-_MIME = {
-    "csv": "text/csv",
-    "npz": "application/octet-stream",
-    "html": "text/html",
-    "conllu": "text/plain",
-}
+_MIME = {"csv": "text/csv", "npz": "application/octet-stream", "html": "text/html", "conllu": "text/plain"}
 _ICONS = {
     "csv": ":material/table:",
     "npz": ":material/deployed_code:",

@@ -200,10 +200,7 @@ def stepper(
     field = field or (LAYER if what == "layer" else HEAD)
     into_range(field, highest, what, whose)
     shown: int | None = st.number_input(
-        label or what.title(),
-        **field.bound | {"max_value": highest},
-        placeholder=str(otherwise + 1),
-        width=STEPPER,
+        label or what.title(), **field.bound | {"max_value": highest}, placeholder=str(otherwise + 1), width=STEPPER
     )
     return otherwise if shown is None else shown - 1
 

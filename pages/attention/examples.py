@@ -14,11 +14,7 @@ from ui.address import put
 
 def _head(layer: int, head: int, token: int | None = None) -> dict[Field[Any], Any]:
     """One head in the view "Lines", and the token whose lines alone are drawn."""
-    values: dict[Field[Any], Any] = {
-        SHOWN_VIEW: "lines",
-        LAYER: layer,
-        HEAD: head,
-    }
+    values: dict[Field[Any], Any] = {SHOWN_VIEW: "lines", LAYER: layer, HEAD: head}
     return values if token is None else values | {TOKEN: token, LOCKED: f"query.{token}"}
 
 
@@ -51,9 +47,7 @@ EXAMPLES = Examples(
             looks=((3, 4), (4, 5), (5, 6)),
         ),
         Example(
-            "A word repeated",
-            {TEXT: "A rose is a rose is a rose.", **_head(3, 10)},
-            looks=((3, 9), (6, 9), (9, 3)),
+            "A word repeated", {TEXT: "A rose is a rose is a rose.", **_head(3, 10)}, looks=((3, 9), (6, 9), (9, 3))
         ),
     ),
     clicked=(TOKEN, LOCKED, OFF),

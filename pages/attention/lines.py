@@ -36,10 +36,7 @@ def draw(scene: Scene) -> None:
         return
     payload = _payload(shown, drawn, chosen.front)
     component("lines", lines.SOURCE)(
-        key=_KEY,
-        data=pack(payload),
-        on_selected_change=lambda: _keep_token(scene, shown),
-        on_off_change=_keep_off,
+        key=_KEY, data=pack(payload), on_selected_change=lambda: _keep_token(scene, shown), on_off_change=_keep_off
     )
     summary(shown)
     if len(drawn) < len(chosen.heads):

@@ -30,10 +30,7 @@ _PLACES = {
         "No token sees what comes after it here: the model looks back only, or the text is too short.",
     ),
     "itself": ("the token itself", "In cross-attention the tokens look at another text, so none can look at itself."),
-    "same_word": (
-        "the same word elsewhere",
-        "No word sees itself elsewhere here. Type a text that repeats a word.",
-    ),
+    "same_word": ("the same word elsewhere", "No word sees itself elsewhere here. Type a text that repeats a word."),
     "first": ("{first}", "No token stands for the whole text here."),
     "separator": ("{separator}", "There are no special tokens here but the one that stands for the whole text."),
     "other_sentence": ("the other text", "That takes two texts, which the model reads as one. Type a second text."),

@@ -72,10 +72,7 @@ def _both(effects: Effects, after: Reading) -> tuple[list[str], list[float], lis
 def _known(effects: Effects, reading: Reading, *, before: bool) -> dict[int, Prediction]:
     """All probabilities that a run tells, by the number of the answer."""
     found = {one.id: one for one in reading.best}
-    for answer, log in (
-        (effects.answer, reading.log_probability),
-        (effects.foil, reading.foil_log_probability),
-    ):
+    for answer, log in ((effects.answer, reading.log_probability), (effects.foil, reading.foil_log_probability)):
         if answer is not None and log is not None:
             p = answer.probability if before else math.exp(log)
             found[answer.id] = Prediction(answer.token, answer.id, p)

@@ -97,18 +97,12 @@ def _scope(scene: Scene) -> tuple[int | None, int | None]:
     if HEAD.value > scene.info.n_heads or not LAYER.value:
         HEAD.value = 0
     layer = st.selectbox(
-        "Layer",
-        **LAYER.offering(_all_or_one("layer", scene.info.n_layers)),
-        label_visibility="collapsed",
-        width=140,
+        "Layer", **LAYER.offering(_all_or_one("layer", scene.info.n_layers)), label_visibility="collapsed", width=140
     )
     if not layer:
         return None, None
     head = st.selectbox(
-        "Head",
-        **HEAD.offering(_all_or_one("head", scene.info.n_heads)),
-        label_visibility="collapsed",
-        width=130,
+        "Head", **HEAD.offering(_all_or_one("head", scene.info.n_heads)), label_visibility="collapsed", width=130
     )
     return layer - 1, head - 1 if head else None
 
@@ -136,8 +130,7 @@ def _attention(cuts: _Cuts) -> None:
     """The weights as they are, mean over the layers and heads in which edges are cut."""
     scene = cuts.scene
     weights = engine().derived(
-        ("mean attention of", scene.resolved, scene.info.revision, cuts.layer, cuts.head),
-        lambda: _mean(cuts),
+        ("mean attention of", scene.resolved, scene.info.revision, cuts.layer, cuts.head), lambda: _mean(cuts)
     )
     _map(cuts, merge(weights, cuts.units).astype(np.float64), "attention weight", "cause_weights", signed=False)
     st.caption("Rows look, columns are looked at. Click a cell to cut it; the weights are those of the uncut model.")

@@ -16,10 +16,7 @@ EXAMPLES = Examples(
             {TEXT: "The cat sat on the [MASK] because it was tired.", OFF: ("6.8", "6.9"), SHOWN_VIEW: "heads"},
         ),
         Example("The mask may not look at “dogs”", {**_DOGS, EDGES: ("6.2",), SHOWN_VIEW: "edges"}),
-        Example(
-            "Which word did it?",
-            {TEXT: "She sat at the table and drank a cup of [MASK].", SHOWN_VIEW: "words"},
-        ),
+        Example("Which word did it?", {TEXT: "She sat at the table and drank a cup of [MASK].", SHOWN_VIEW: "words"}),
         Example(
             "One dog, or several",
             {**_DOGS, OTHER: "The dog near the house [MASK] hungry.", BY: "difference", SHOWN_VIEW: "patching"},

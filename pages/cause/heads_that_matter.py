@@ -18,8 +18,7 @@ from jobs.explaining import explainable
 from jobs.greedy import Greedy
 from model_zoo.errors import NotSupported
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import Change, Effects, counted
-from model_zoo.types.wording import signed
+from model_zoo.types import Change, Effects, counted, signed
 from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import BY, OFF, VALUE

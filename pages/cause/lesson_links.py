@@ -18,12 +18,7 @@ LINKS = LessonLinks(
         ),
         LessonLink(
             "From the noun to the mask",
-            {
-                **_HUNGRY,
-                SHOWN_VIEW: "patching",
-                OTHER: "The dog near the house [MASK] hungry.",
-                BY: "difference",
-            },
+            {**_HUNGRY, SHOWN_VIEW: "patching", OTHER: "The dog near the house [MASK] hungry.", BY: "difference"},
             "In each cell one vector comes from a sentence about one dog. In which rows does that turn the answer "
             "at “dogs”, and from which row on at the mask? What must have happened in between?",
         ),

@@ -9,8 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.agreement import readable
-from model_zoo.types import Contribution, Decomposition, counted
-from model_zoo.types.wording import signed
+from model_zoo.types import Contribution, Decomposition, counted, signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
 from ui import SWITCH, Field, View, figures, one_of, save, widgets

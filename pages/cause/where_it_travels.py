@@ -12,8 +12,7 @@ import streamlit as st
 from analysis.agreement import readable
 from analysis.effects import By, lost, measured, recovered
 from analysis.words import Unit
-from model_zoo.types import Change, Effects
-from model_zoo.types.wording import signed
+from model_zoo.types import Change, Effects, signed
 from pages.cause import scene as scenes
 from pages.cause.fields import ANSWER, BY, FOIL, MASKS, OTHER
 from pages.cause.scene import Scene

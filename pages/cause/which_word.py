@@ -13,8 +13,7 @@ import streamlit as st
 from analysis import explanations
 from analysis.explanations import Area, Way
 from jobs.explaining import N_SENTENCES, NEARNESS, ORDERS, RANDOM, WAYS, Explained, Explaining, built_in, explain
-from model_zoo.types import METHODS, Measure
-from model_zoo.types.wording import signed
+from model_zoo.types import METHODS, Measure, signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
 from ui import Field, View, ask_for, caption, figures, one_of, save, start_button, watch, widgets
@@ -253,13 +252,7 @@ def _score_table(scene: Scene, found: Explained) -> pd.DataFrame:
 def _curve_table(scene: Scene, found: Explained) -> pd.DataFrame:
     return scene.table(
         [
-            {
-                "method": name,
-                "way": way,
-                "words": k,
-                "share_of_p": float(share),
-                "area": found.area(name, way),
-            }
+            {"method": name, "way": way, "words": k, "share_of_p": float(share), "area": found.area(name, way)}
             for (name, way), curve in found.curves.items()
             for k, share in enumerate(curve)
         ]

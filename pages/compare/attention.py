@@ -161,13 +161,7 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
     a, b = shown[scene.a], shown[scene.b]
     names = _distinct(scene)
     picture = compare.difference(
-        a,
-        b,
-        alignment.labels,
-        [*alignment.labels, REST],
-        names=names,
-        file="compare-difference",
-        **_options(alignment),
+        a, b, alignment.labels, [*alignment.labels, REST], names=names, file="compare-difference", **_options(alignment)
     )
     figures.show_heatmap(picture, "difference")
     bits = float(jensen_shannon(a[None], b[None])[0, 0])
@@ -178,11 +172,7 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
 
 
 def _all_heads(
-    scene: Scene,
-    alignment: Alignment,
-    runs: Mapping[str, AttentionRun],
-    heads: _Heads,
-    place: DeltaGenerator,
+    scene: Scene, alignment: Alignment, runs: Mapping[str, AttentionRun], heads: _Heads, place: DeltaGenerator
 ) -> None:
     """The matrix of all heads and the table of the best matches; the heads most like the one shown go into a place of
     their own.
@@ -225,10 +215,7 @@ def _best_matches(scene: Scene, heads: _Heads, matches: Sequence[Match]) -> None
         if rows:
             match = matches[rows[0]]
             of_b, of_a = heads.fields(scene.b), heads.fields(scene.a)
-            for (layer, head), at in (
-                (of_b, (match.layer_b, match.head_b)),
-                (of_a, (match.layer_a, match.head_a)),
-            ):
+            for (layer, head), at in ((of_b, (match.layer_b, match.head_b)), (of_a, (match.layer_a, match.head_a))):
                 layer.value, head.value = at[0] + 1, at[1] + 1
 
     table = matches_table(matches, _distinct(scene))

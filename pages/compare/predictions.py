@@ -42,8 +42,7 @@ def draw(scene: Scene) -> None:
 def _length(scene: Scene) -> None:
     """The second text is read only by models that are asked whether it follows."""
     read = ask(
-        scene.models,
-        lambda model: engine().encode(model, scene.text, scene.pair if scene.infos[model].nsp else None),
+        scene.models, lambda model: engine().encode(model, scene.text, scene.pair if scene.infos[model].nsp else None)
     )
     notes.beyond_training({model: len(encoding) for model, encoding in good(read).items()})
 

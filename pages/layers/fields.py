@@ -22,11 +22,7 @@ TASKS: Field[tuple[str, ...]] = Field(
 SENTENCES: Field[int] = Field("sentences", 400, within("the number of sentences", 20, 100_000, step=100), of=_PAGE)
 SEED: Field[int] = Field("seed", 0, within("the seed", 0, 999_999), of=_PAGE)
 SEEDS: Field[int] = Field("seeds", 1, within("the number of seeds", 1, 20), of=_PAGE)
-_POOLINGS: dict[Pooling, str] = {
-    "mean": "Mean of its tokens",
-    "cls": "The [CLS] token",
-    "max": "Maximum of its tokens",
-}
+_POOLINGS: dict[Pooling, str] = {"mean": "Mean of its tokens", "cls": "The [CLS] token", "max": "Maximum of its tokens"}
 _PIECES: dict[Pieces, str] = {"mean": "Mean of its pieces", "first": "First piece"}
 _PROBES: dict[ProbeKind, str] = {"linear": "Linear", "mlp": "With a hidden layer"}
 POOLING: Field[Pooling] = Field("pooling", "mean", one_of("the vector of a sentence", _POOLINGS), of=_PAGE)

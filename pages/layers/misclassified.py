@@ -30,9 +30,7 @@ def draw(scene: Scene) -> None:
         }
     ).dropna(axis="columns", how="all")
     st.dataframe(
-        table,
-        hide_index=True,
-        column_config={"text": st.column_config.TextColumn(width="large"), "probability": SHARE},
+        table, hide_index=True, column_config={"text": st.column_config.TextColumn(width="large"), "probability": SHARE}
     )
     st.caption(
         f"{n_wrong:,} of {result.n_test:,} held-out items are misclassified. These are the {len(layer.wrong)} the "

@@ -69,9 +69,7 @@ def _scores(one: FoundTrees) -> None:
     with st.expander("The numbers", icon=":material/table:"):
         _table(result)
     save.table(
-        "These numbers",
-        lambda: result.to_frame().assign(model=one.model.id, revision=one.model.revision),
-        "structural",
+        "These numbers", lambda: result.to_frame().assign(model=one.model.id, revision=one.model.revision), "structural"
     )
 
 

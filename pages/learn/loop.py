@@ -9,7 +9,7 @@ import streamlit as st
 
 from analysis.export import table_to_csv
 from jobs.tuning import LessonTraining
-from model_zoo.types.wording import counted
+from model_zoo.types import counted
 from pages.learn import course, fields, keeper, model_map, quiz, teaching, worksheet
 from pages.learn.case import Case
 from pages.learn.fields import ANSWERS, LESSON, STEP

@@ -6,7 +6,7 @@ from typing import Final
 
 import streamlit as st
 
-from model_zoo.types.wording import counted
+from model_zoo.types import counted
 from pages.learn import fields, teaching
 from pages.learn.lesson import Place
 from pages.learn.lessons import LESSONS

@@ -1,6 +1,6 @@
 """The page "Learn": follow one sentence through the whole of a model, in lessons."""
 
-from model_zoo.types.wording import counted
+from model_zoo.types import counted
 from pages.learn import fields, loop
 from pages.learn.lessons import LESSONS
 from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Page, run

@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 import streamlit as st
 
-from model_zoo.types.wording import counted
+from model_zoo.types import counted
 from pages.learn import fields, teaching
 from pages.learn.glossary import worded
 from pages.learn.lesson import Choice, Sketch

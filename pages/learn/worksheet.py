@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 
 from model_zoo import registry
 from model_zoo.errors import ModelZooError
-from model_zoo.types.wording import counted
+from model_zoo.types import counted
 from pages.learn.case import Case
 from pages.learn.glossary import plain, quoted
 from pages.learn.lesson import Choice, Lesson, Sketch, Step

@@ -20,10 +20,7 @@ MASK: Field[int] = Field("mask", 0, place("the mask"), of=_PAGE)
 HEAD: Field[int] = Field(
     "head",
     0,
-    Codec(
-        lambda text: 0 if text == "mean" else _number.read(text),
-        lambda head: str(head) if head else "mean",
-    ),
+    Codec(lambda text: 0 if text == "mean" else _number.read(text), lambda head: str(head) if head else "mean"),
     of=_PAGE,
 )
 

@@ -40,7 +40,7 @@ _ALIKE: Mapping[Kind, str] = {
 }
 _SURE: Mapping[Kind, str] = {
     "answering": " The margin is how far the score of “no answer” is ahead of that of the best span: below 0 the model "
-    "gives the span as its answer.",
+    "gives the span as its answer."
 }
 
 

@@ -129,7 +129,7 @@ def show_table(runs: Sequence[Run], file: str) -> None:
     said = [
         "Scores are those of the test split, each time is the median of single texts on this machine at this moment. "
         "“Always alike” is the score of answering always the same; the strongest baseline is the best, on the "
-        "development split, of some that need no tuning.",
+        "development split, of some that need no tuning."
     ]
     if len({each.rate for each in found.values()}) > 1:
         said.append(

@@ -36,13 +36,7 @@ from web.engine import engine
 
 MOST = 50
 _LONGEST = 120  # characters of a sentence in a list
-_SHOWN = {
-    "matrix": "Matrix",
-    "nearest": "Nearest",
-    "plane": "Plane",
-    "search": "Search",
-    "scores": "Against scores",
-}
+_SHOWN = {"matrix": "Matrix", "nearest": "Nearest", "plane": "Plane", "search": "Search", "scores": "Against scores"}
 _EXAMPLE = (
     "The train to the coast was late again.",
     "Our train arrived an hour behind schedule.",

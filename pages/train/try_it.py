@@ -31,11 +31,7 @@ _FIRST: dict[TunedFor, str] = {
     "answering": "Question",
     "similarity": "First text",
 }
-_SECOND: dict[TunedFor, str] = {
-    "classification": "Second text",
-    "answering": "Passage",
-    "similarity": "Second text",
-}
+_SECOND: dict[TunedFor, str] = {"classification": "Second text", "answering": "Passage", "similarity": "Second text"}
 
 
 def draw(scene: Scene) -> None:

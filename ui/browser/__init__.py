@@ -28,11 +28,7 @@ _COPY_LINK = {
     "css": theme_css() + _text("copy_link.css"),
     "js": linked(_FILES / "copy_link.js"),
 }
-_SLIDES = {
-    "html": _text("slides.html"),
-    "css": theme_css() + _text("slides.css"),
-    "js": linked(_FILES / "slides.js"),
-}
+_SLIDES = {"html": _text("slides.html"), "css": theme_css() + _text("slides.css"), "js": linked(_FILES / "slides.js")}
 _KEEPER = {"html": "<i hidden></i>", "css": "", "js": linked(_FILES / "keeper.js")}
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray
-from model_zoo.types.wording import signed
+from model_zoo.types import FloatArray, signed
 from pages.learn import options, pictures
 from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step

@@ -13,8 +13,7 @@ import streamlit as st
 
 from model_zoo import DEFAULT_MODEL, heldout, registry
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Encoding, SentenceScore
-from model_zoo.types.wording import signed
+from model_zoo.types import Encoding, SentenceScore, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.glossary import quoted

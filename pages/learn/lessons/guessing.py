@@ -13,8 +13,7 @@ import streamlit as st
 from analysis.corruption import Corruption, Kind, Recipe, corrupt, each_fate
 from analysis.cross_entropy import guess
 from model_zoo.errors import InvalidInput
-from model_zoo.types import MaskPrediction, TrainingStep
-from model_zoo.types.wording import signed
+from model_zoo.types import MaskPrediction, TrainingStep, signed
 from pages.learn import options, pictures
 from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step

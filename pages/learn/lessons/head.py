@@ -12,8 +12,7 @@ import pandas as pd
 
 from analysis.softmax_scaling import Unscaled, unscaled
 from model_zoo.errors import InvalidInput, NotSupported
-from model_zoo.types import FloatArray, HeadWeights
-from model_zoo.types.wording import signed
+from model_zoo.types import FloatArray, HeadWeights, signed
 from pages.learn import options, pictures
 from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step

@@ -12,8 +12,7 @@ import pandas as pd
 
 from analysis.weights_by_part import weights_by_part
 from model_zoo.errors import NotSupported
-from model_zoo.types import Anatomy, FloatArray
-from model_zoo.types.wording import signed
+from model_zoo.types import Anatomy, FloatArray, signed
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
 from pages.learn.sources import GEVA, HE, VASWANI, XIONG

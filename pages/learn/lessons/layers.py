@@ -13,8 +13,7 @@ from analysis.probing import LayerResult, TaskResult
 from analysis.sentence_vectors import mean_of_pairs, pair_cosines
 from model_zoo import DEFAULT_MODEL
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray, HiddenStates
-from model_zoo.types.wording import signed
+from model_zoo.types import FloatArray, HiddenStates, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.glossary import quoted

@@ -16,8 +16,7 @@ from analysis.sentence_vectors import cosines
 from analysis.sinusoids import frequencies, sinusoids, turned
 from model_zoo import registry
 from model_zoo.errors import InvalidInput
-from model_zoo.types import FloatArray, MaskPrediction, PositionKind, Positions
-from model_zoo.types.wording import signed
+from model_zoo.types import FloatArray, MaskPrediction, PositionKind, Positions, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.glossary import quoted
