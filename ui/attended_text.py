@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from analysis.filters import Filter, Filtered, apply_filter, head_weights, layer_weights
 from model_zoo.types import AttentionRun, FloatArray, Stack
-from ui import appearance
 from web.engine import engine
 
 LONGEST = 1024  # tokens: what a browser can show
@@ -33,10 +32,6 @@ class AttendedText:
         """What tells its run from others, for what is remembered of it."""
         run = self.run
         return run.model.id, run.model.revision, run.stack, *self.texts.values(), run.n_tokens, run.n_keys
-
-    @property
-    def dark(self) -> bool:
-        return appearance.is_dark()
 
     @property
     def what(self) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 from model_zoo.errors import NotSupported
 from pages.attention import filters
 from pages.attention.scene import Scene
-from ui import Field, View, one_of, save, widgets
+from ui import Field, View, is_dark, one_of, save, widgets
 from viz.bertviz_offline import bertviz_html
 
 _KINDS: dict[Literal["head", "model"], str] = {"head": "Head view", "model": "Model view"}
@@ -45,7 +45,7 @@ def draw(scene: Scene) -> None:
         sentence_b_start=segments.index(1) if 1 in segments and 0 in segments else None,
         layer=layer,
         heads=[head] if kind == "head" else None,
-        dark=scene.dark,
+        dark=is_dark(),
     )
     st.iframe(html, height=_HEIGHT)
     strongest = max(float(view.weights.max(initial=0)) for view in shown)

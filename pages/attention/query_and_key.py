@@ -9,7 +9,7 @@ from analysis.neuron import neuron_table, query_numbers
 from model_zoo.types import QueryKeyLayer
 from pages.attention.fields import TOKEN
 from pages.attention.scene import Scene
-from ui import View, caption, figures, save, widgets
+from ui import View, caption, figures, is_dark, save, widgets
 from viz.neuron import neuron, neuron_caption
 
 
@@ -34,7 +34,7 @@ def draw(scene: Scene) -> None:
     numbers = query_numbers(query[at], keys, scores[at], captured.scaling)
     strongest = int(np.argmax(numbers.weights))
     figures.show(
-        neuron(numbers, query_label=tokens[at], key_labels=key_tokens, dark=scene.dark), "neuron", "attention-query-key"
+        neuron(numbers, query_label=tokens[at], key_labels=key_tokens, dark=is_dark()), "neuron", "attention-query-key"
     )
     caption(neuron_caption(numbers, query_label=tokens[at], key_labels=key_tokens, key=strongest))
     with saving:

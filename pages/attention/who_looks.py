@@ -15,7 +15,7 @@ from model_zoo.types import counted
 from pages.attention import measured, two_words
 from pages.attention.opening import go_there, open_head
 from pages.attention.scene import Scene
-from ui import Field, View, as_text, ask_for, caption, figures, one_of, save, widgets
+from ui import Field, View, as_text, ask_for, caption, figures, is_dark, one_of, save, widgets
 from viz.head_map import head_map
 from viz.layout import token_text
 from viz.predictions import percent
@@ -81,10 +81,10 @@ def draw(scene: Scene) -> None:
     if answer is None:
         return
     with picture:
-        _bars(answer, scene.dark)
+        _bars(answer)
         _say(answer)
     with aside:
-        figures.show(head_map(answer.found.by_layer(), "share", dark=scene.dark), "who looks where", "who-looks-map")
+        figures.show(head_map(answer.found.by_layer(), "share", dark=is_dark()), "who looks where", "who-looks-map")
         st.caption("All heads: how much each looks there.")
     with controls, save.popover():
         save.table("All heads", lambda: _table(answer), "who-looks")
@@ -127,7 +127,7 @@ def _at_place(scene: Scene, share: str, what: str, question: str) -> _Answer | N
     )
 
 
-def _bars(answer: _Answer, dark: bool) -> None:
+def _bars(answer: _Answer) -> None:
     """The best heads; a click on a bar opens its head."""
     found = answer.found
     best = found.best(_SHOWN)
@@ -139,7 +139,7 @@ def _bars(answer: _Answer, dark: bool) -> None:
             open_head(*map(int, clicked[0]))
 
     what = token_text(answer.measured)
-    figure = ranking(heads, found.share[best].tolist(), found.even[best].tolist(), what, dark=dark)
+    figure = ranking(heads, found.share[best].tolist(), found.even[best].tolist(), what, dark=is_dark())
     figures.show(figure, _BARS, "who-looks", open_clicked)
 
 

@@ -10,7 +10,7 @@ from analysis.agreement import readable
 from analysis.effects import same_answer
 from model_zoo.types import Effects, Prediction, Reading
 from pages.cause.scene import Scene
-from ui import figures, save, say
+from ui import figures, is_dark, save, say
 from viz.bars import bars
 from viz.predictions import percent
 
@@ -27,7 +27,7 @@ def draw(scene: Scene, effects: Effects, what: str, key: str) -> None:
         [("as it is", before_p), (what, after_p)],
         written=".1%",
         top=max(*before_p, *after_p),
-        dark=scene.dark,
+        dark=is_dark(),
     )
     figures.show(figure, f"before and after {key}", key)
     save.table("Before and after", lambda: _table(scene, effects, after, what), f"{key}-answers")
@@ -38,7 +38,7 @@ def untouched(scene: Scene, effects: Effects, key: str) -> None:
     say(f"{scene.in_words(effects)}.")
     best = effects.untouched.best[:_MOST]
     shown = [("as it is", [one.probability for one in best])]
-    figure = bars([readable(one.token) for one in best], shown, written=".1%", dark=scene.dark)
+    figure = bars([readable(one.token) for one in best], shown, written=".1%", dark=is_dark())
     figures.show(figure, f"untouched {key}", key)
 
 

@@ -23,7 +23,7 @@ from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import BY, OFF, VALUE
 from pages.cause.scene import UNITS, Scene
-from ui import View, caption, figures, note, save, say, start_button, token_line, watch
+from ui import View, caption, figures, is_dark, note, save, say, start_button, token_line, watch
 from ui.cells import Cells, show
 from viz import cells
 from viz.curves import curves
@@ -193,10 +193,7 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
     before = engine().ask(replace(question, changes=hidden, top_k=1))
     after = engine().ask(replace(question, changes=both, top_k=1))
     after = replace(after, untouched=after.readings[0], readings=after.readings[1:])
-    lines = [
-        _lit(units, lost(effects, "bits"), label, dark=scene.dark)
-        for effects, label in ((before, "As it is"), (after, "Off"))
-    ]
+    lines = [_lit(units, lost(effects, "bits"), label) for effects, label in ((before, "As it is"), (after, "Off"))]
     st.markdown("**Words that the answer rests on**, before and after")
     token_line.draw(lines, key="words before and after")
     st.caption(
@@ -204,11 +201,13 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
     )
 
 
-def _lit(units: Sequence[Unit], effects: Map, label: str, *, dark: bool) -> Line:
+def _lit(units: Sequence[Unit], effects: Map, label: str) -> Line:
     items = []
     for unit, bits in zip(units, effects.tolist(), strict=True):
         number = "0" if abs(bits) < 0.05 else signed(bits, 1, plus=True)
-        items.append(without_word(unit.label, bits, number, f"without “{unit.label}”: {number} bits lost", dark=dark))
+        items.append(
+            without_word(unit.label, bits, number, f"without “{unit.label}”: {number} bits lost", dark=is_dark())
+        )
     return Line(tuple(items), label=label)
 
 
@@ -279,7 +278,7 @@ def _found(scene: Scene, job: Greedy) -> None:
         across="heads off",
         span=(0.0, max(max(path.probabilities) for _, path in series)),
         share=True,
-        dark=scene.dark,
+        dark=is_dark(),
     )
     figures.show(figure, "greedy", "heads-greedy")
     save.table("The orders", lambda: _orders(job), "heads-greedy")

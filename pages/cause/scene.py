@@ -17,7 +17,7 @@ from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Effects, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
 from pages.cause.fields import ANSWER, BY, FOIL, MASK, MASKS
-from ui import MODEL, PAIR, TEXT, Need, View, as_text, is_dark, lacking, mask_strip, notes, start_button, watch, widgets
+from ui import MODEL, PAIR, TEXT, Need, View, as_text, lacking, mask_strip, notes, start_button, watch, widgets
 from ui.mask_strip import MaskedText
 from viz.erasure import LEGEND
 from viz.predictions import percent
@@ -35,10 +35,6 @@ class Scene(MaskedText):
 
     reads: Reads
     made_of: tuple[object, ...]
-
-    @property
-    def dark(self) -> bool:
-        return is_dark()
 
     @property
     def units(self) -> tuple[Unit, ...]:

@@ -12,7 +12,7 @@ from analysis.agreement import readable
 from model_zoo.types import Contribution, Decomposition, counted, signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
-from ui import SWITCH, Field, View, figures, one_of, save, widgets
+from ui import SWITCH, Field, View, figures, is_dark, one_of, save, widgets
 from viz.waterfall import waterfall
 from web.engine import engine
 
@@ -56,7 +56,7 @@ def draw(scene: Scene) -> None:
     rows = _by_layer(parts) if grouped == "layers" else _largest(parts)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        figures.show(waterfall(rows, total, what=what, dark=scene.dark), "waterfall", "sum-of-parts")
+        figures.show(waterfall(rows, total, what=what, dark=is_dark()), "waterfall", "sum-of-parts")
         st.caption(
             f"The parts add up to the logit within {abs(found.error):.1g}. Every norm on the way, and the activation "
             "in the head, are held as they were in this run. A part is what it writes itself: what later layers make "

@@ -16,7 +16,7 @@ from jobs.explaining import N_SENTENCES, NEARNESS, ORDERS, RANDOM, WAYS, Explain
 from model_zoo.types import METHODS, Measure, signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
-from ui import Field, View, ask_for, caption, figures, one_of, save, start_button, watch, widgets
+from ui import Field, View, ask_for, caption, figures, is_dark, one_of, save, start_button, watch, widgets
 from ui.cells import show
 from viz import cells
 from viz.curves import curves
@@ -151,7 +151,7 @@ def _holds(scene: Scene, found: Explained) -> None:
             across="words hidden" if way == "deletion" else "words shown",
             span=(0.0, min(high, 1.0)),
             share=True,
-            dark=scene.dark,
+            dark=is_dark(),
         )
         figures.show(figure, f"curves {way}", f"which-word-{way}")
         st.caption(

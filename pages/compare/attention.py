@@ -17,6 +17,7 @@ from model_zoo.types import AttentionRun, FloatArray
 from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
 from pages.compare.scene import Scene, ask, beside_each_other, common_words, good, in_rows, show_failure
 from ui import HEAD, LAYER, Field, View, as_text, failures_as_messages, figures, note, notes, save, say, widgets
+from ui.appearance import is_dark
 from viz import compare
 from viz.heatmap import Options, heatmap
 from web.engine import engine
@@ -196,7 +197,7 @@ def _all_heads(
     with all_heads:
         figures.show(
             compare.head_matrix(
-                matrix, run_a.n_layers, run_a.n_heads, run_b.n_layers, run_b.n_heads, names=names, dark=scene.dark
+                matrix, run_a.n_layers, run_a.n_heads, run_b.n_layers, run_b.n_heads, names=names, dark=is_dark()
             ),
             "head matrix",
             "compare-heads",

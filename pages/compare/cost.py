@@ -13,7 +13,7 @@ from analysis.latency import ModelCost, doubling, frame, spread
 from jobs.measurement import Measurement
 from model_zoo.types import Quality
 from pages.compare.scene import Scene, ask, good
-from ui import Field, View, as_text, figures, one_of, precomputed, save, start_button, watch, widgets, within
+from ui import Field, View, as_text, figures, is_dark, one_of, precomputed, save, start_button, watch, widgets, within
 from viz.by_length import Measure, by_length
 from web.background import desk
 from web.engine import engine
@@ -76,7 +76,7 @@ def draw(scene: Scene) -> None:
     names = {cost.subject.model: scene.name(cost.subject.model) for cost in timed}
     curves, numbers = st.columns(2, gap="medium")
     with curves:
-        _curves(timed, measure, names, dark=scene.dark)
+        _curves(timed, measure, names)
         _notes(timed, names, found.running)
     with numbers:
         _table(timed, names)
@@ -146,9 +146,9 @@ def _before_timing(scene: Scene, untouched: bool) -> None:
         save.table("This table", lambda: rows, "cost")
 
 
-def _curves(timed: Sequence[ModelCost], measure: Measure, names: Mapping[str, str], *, dark: bool) -> None:
+def _curves(timed: Sequence[ModelCost], measure: Measure, names: Mapping[str, str]) -> None:
     curves = {cost.subject.model: cost.curve for cost in timed}
-    figures.show(by_length(curves, measure, names=names, dark=dark), "cost", f"cost-{measure}")
+    figures.show(by_length(curves, measure, names=names, dark=is_dark()), "cost", f"cost-{measure}")
     if spread(curves.values()) > _NOISY:
         st.warning(
             "Equal passes took very different times, as they do when something else keeps the machine busy, so the "

@@ -15,7 +15,7 @@ from model_zoo.text import word_spans
 from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
 from pages.compare.fields import BESIDE, LONG, MASK, MASKS
 from pages.compare.scene import Scene, ask, beside_each_other, common_words, gather, good, show_failure
-from ui import Field, View, figures, mask_strip, notes, save, token_line, widgets, within
+from ui import Field, View, figures, is_dark, mask_strip, notes, save, token_line, widgets, within
 from ui.messages import ask_for, caption, failures_as_messages, say
 from viz.predictions import predictions
 from viz.surprisal import surprisals
@@ -73,7 +73,7 @@ def _masks(scene: Scene) -> None:
             return
         answer = every[place]
         figures.show(
-            predictions(_shortened(answer, top), scene.name(model), dark=scene.dark, highest=max(here)),
+            predictions(_shortened(answer, top), scene.name(model), dark=is_dark(), highest=max(here)),
             f"guesses {model}",
             f"compare-mask-{place + 1}",
         )
@@ -204,7 +204,7 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
         model: scoring.unit_bits(score, units)
         for (model, score), units in zip(scores.items(), alignment.units, strict=False)
     }
-    lines = surprisals(alignment.labels, {scene.name(model): bits[model] for model in scores}, dark=scene.dark)
+    lines = surprisals(alignment.labels, {scene.name(model): bits[model] for model in scores}, dark=is_dark())
     token_line.draw(lines, key="compared surprisal")
     st.caption(
         "Under each word is its surprisal in bits, −log₂ P(word | all others), one row a model: 0 means certain, and "

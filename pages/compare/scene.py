@@ -18,7 +18,7 @@ from model_zoo.types import Encoding, ModelInfo, megabytes
 from pages.compare import choice
 from pages.compare.choice import name
 from pages.compare.fields import BESIDE
-from ui import Need, View, appearance, as_text, caption, failures_as_messages, say_cut, widgets
+from ui import Need, View, as_text, caption, failures_as_messages, say_cut, widgets
 from web.engine import engine
 
 Result = TypeVar("Result")
@@ -43,10 +43,6 @@ class Scene:
     beside: int
     text: str
     pair: str | None
-
-    @property
-    def dark(self) -> bool:
-        return appearance.is_dark()
 
     @property
     def models(self) -> tuple[str, ...]:

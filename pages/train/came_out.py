@@ -20,7 +20,7 @@ from training.finetuning.entities import types_of
 from training.finetuning.mistakes import CLOSE, by_type, mistakes
 from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
 from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters
-from ui import View, as_text, figures, save, start_button, token_line, watch
+from ui import View, as_text, figures, is_dark, save, start_button, token_line, watch
 from viz import outcome
 from viz.layout import clipped
 from viz.training_curves import Point, by_examples
@@ -55,10 +55,10 @@ def draw(scene: Scene) -> None:
         _scores(scene.tuned)
     with picture:
         if found.data.kind == "classification":
-            _confusion(found, dark=scene.dark)
+            _confusion(found)
         elif found.data.kind == "tagging":
             _by_type(found)
-    _mistakes(scene.tuned, dark=scene.dark)
+    _mistakes(scene.tuned)
     _curve(scene)
 
 
@@ -139,10 +139,10 @@ def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
     )
 
 
-def _confusion(found: Tuned, *, dark: bool) -> None:
+def _confusion(found: Tuned) -> None:
     labels = found.data.labels
     matrix = confusion(found.data.test, found.predictions, labels)
-    figures.show(outcome.confusion(matrix, labels, dark=dark), "confusion", "confusion")
+    figures.show(outcome.confusion(matrix, labels, dark=is_dark()), "confusion", "confusion")
     save.table("Confusion", lambda: pd.DataFrame(matrix, labels, labels).rename_axis("true").reset_index(), "confusion")
 
 
@@ -164,7 +164,7 @@ def _by_type(found: Tuned) -> None:
     save.table("Types", lambda: rows, "types")
 
 
-def _mistakes(every: Sequence[Tuned], *, dark: bool) -> None:
+def _mistakes(every: Sequence[Tuned]) -> None:
     found = every[0]
     alike = found.data.kind == "similarity"
     st.subheader("The pairs it misjudges most" if alike else "The mistakes it was surest of", anchor=False)
@@ -179,7 +179,9 @@ def _mistakes(every: Sequence[Tuned], *, dark: bool) -> None:
             item, told = found.data.test[place], found.predictions[place]
             assert isinstance(item, Tagged)
             assert isinstance(told, TaggedWords)
-            lines.append(outcome.tag_line(told.words, told.tags, told.probabilities, types, dark=dark, gold=item.tags))
+            lines.append(
+                outcome.tag_line(told.words, told.tags, told.probabilities, types, dark=is_dark(), gold=item.tags)
+            )
         token_line.draw(lines, "mistakes")
         st.caption(
             f"{len(wrong):,} of {len(found.data.test):,} sentences have a wrong tag. Words with one are outlined: "
@@ -283,7 +285,7 @@ def _curve(scene: Scene) -> None:
     ]
     if points:
         baseline = found.score().baseline
-        figure = by_examples(points, measure.title, percent=measure.percent, baseline=baseline, dark=scene.dark)
+        figure = by_examples(points, measure.title, percent=measure.percent, baseline=baseline, dark=is_dark())
         figures.show(figure, "learning curve", "learning-curve")
         st.caption(
             "Each point is a model trained anew on that many examples, the fewer a part of the more, and judged on the "

@@ -10,7 +10,7 @@ import streamlit as st
 from jobs.tuning import Run
 from training.finetuning.data import Data
 from training.finetuning.scores import MEASURES, always_alike, value
-from ui import figures, save
+from ui import figures, is_dark, save
 from viz.training_curves import Curve, Over, losses, scores
 
 
@@ -24,7 +24,7 @@ def curve(run: Run, name: str) -> Curve:
     )
 
 
-def draw(runs: Sequence[Run], names: Sequence[str], data: Data, key: str, *, over: Over, dark: bool) -> None:
+def draw(runs: Sequence[Run], names: Sequence[str], data: Data, key: str, *, over: Over) -> None:
     """Losses and scores side by side, and their numbers to save; nothing before the first judgement."""
     curves = [curve(run, name) for run, name in zip(runs, names, strict=True) if run.evaluated]
     if not curves:
@@ -33,9 +33,9 @@ def draw(runs: Sequence[Run], names: Sequence[str], data: Data, key: str, *, ove
     left, right = st.columns(2, gap="medium")
     with left:
         unit = "squared error" if data.kind == "similarity" else "nats"
-        figures.show(losses(curves, over, unit=unit, dark=dark), f"{key} losses", f"{key}-losses")
+        figures.show(losses(curves, over, unit=unit, dark=is_dark()), f"{key} losses", f"{key}-losses")
     with right:
-        figure = scores(curves, measure.title, over, baseline=_baseline(data), percent=measure.percent, dark=dark)
+        figure = scores(curves, measure.title, over, baseline=_baseline(data), percent=measure.percent, dark=is_dark())
         figures.show(figure, f"{key} scores", f"{key}-scores")
     if len(set(names)) > 1:
         st.caption("Thin lines: the loss on the examples it learns from. Lines with marks: on the development split.")

@@ -56,7 +56,7 @@ def draw(scene: Scene) -> None:
         )
         st.latex(_LOSS)
         return
-    side_by_side.draw_curves(job, "distillation", over="epochs", dark=scene.dark)
+    side_by_side.draw_curves(job, "distillation", over="epochs")
     st.caption(
         "With the teacher the loss on the examples is the whole sum L, so its thin line lies elsewhere; on the "
         "development split every loss is the cross-entropy with the labels."

@@ -18,6 +18,7 @@ from pages.train.scene import Scene
 from training.finetuning.data import Item
 from training.finetuning.results import Tuned
 from ui import Field, View, address, caption, count, failures_as_messages, figures, note, notes, optional, save, widgets
+from ui.appearance import is_dark
 from ui.widgets import page_link
 from viz import compare
 from viz.head_map import head_map
@@ -44,14 +45,14 @@ def draw(scene: Scene) -> None:
         st.caption(f"Of the {len(scene.tuned)} seeds this is the first, {found.settings.seed}.")
     with failures_as_messages():
         if engine().info(found.base).n_heads:
-            _heads(found, dark=scene.dark)
+            _heads(found)
         else:
             note("This model has no attention, so there are no heads to compare. What changed shows in its layers.")
     with failures_as_messages():
-        _layers(found, dark=scene.dark)
+        _layers(found)
 
 
-def _heads(found: Tuned, *, dark: bool) -> None:
+def _heads(found: Tuned) -> None:
     item = found.data.test[0]
     with widgets.asked("inside"):
         text = widgets.short_enough(widgets.text_area("Any text; empty is one of the test split", TEXT)).strip()
@@ -71,7 +72,7 @@ def _heads(found: Tuned, *, dark: bool) -> None:
     with left:
         st.markdown("**How much each head changed**")
         highest = float(np.nanmax(change)) or 1.0  # of nothing that changed, any scale shows nothing
-        picture = head_map(change, "divergence, bits", highest=highest, dark=dark)
+        picture = head_map(change, "divergence, bits", highest=highest, dark=is_dark())
         figures.show(picture, "change of heads", "change-of-heads")
     with right:
         st.markdown("**Changed most**")
@@ -198,7 +199,7 @@ def head_table(found: Tuned, change: FloatArray) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "tuned on", "layer", "head", "divergence (bits)"])
 
 
-def _layers(found: Tuned, *, dark: bool) -> None:
+def _layers(found: Tuned) -> None:
     st.subheader("Layer by layer", anchor=False)
     items = _up_to_most((*found.data.dev, *found.data.test)[:_MOST_TEXTS])
     texts = tuple(item.text if item.pair is None else (item.text, item.pair) for item in items)
@@ -212,7 +213,7 @@ def _layers(found: Tuned, *, dark: bool) -> None:
         )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        figures.show(cka_figure(values, dark=dark), "cka before and after", "cka-before-and-after")
+        figures.show(cka_figure(values, dark=is_dark()), "cka before and after", "cka-before-and-after")
     with right:
         st.caption(
             f"Linear CKA (Kornblith et al. 2019) over the {n_tokens:,} tokens of {counted(len(texts), 'text')} it was "

@@ -9,7 +9,7 @@ from analysis.before_after import Path, path_in_the_plane
 from pages.train.scene import Scene
 from training.finetuning.data import OUTSIDE, Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Tuned
-from ui import View, ask_for, figures, notes, save
+from ui import View, ask_for, figures, is_dark, notes, save
 from viz.learning_plane import learning_plane
 
 
@@ -24,7 +24,7 @@ def draw(scene: Scene) -> None:
     names = [str(each.epoch) for each in found.first_vectors]
     texts = [item.text if item.pair is None else f"{item.text} – {item.pair}" for item in items]
     groups = [_group(item) for item in items]
-    figure = learning_plane(path.points, path.explained, names, texts, groups, dark=scene.dark)  # type: ignore[arg-type]
+    figure = learning_plane(path.points, path.explained, names, texts, groups, dark=is_dark())  # type: ignore[arg-type]
     if len(scene.tuned) > 1:
         st.caption(f"Of the {len(scene.tuned)} seeds this is the first, {found.settings.seed}.")
     notes.many_labels(len({group for group in groups if isinstance(group, str)}))

@@ -58,8 +58,8 @@ def draw(scene: Scene) -> None:
     over: Over = "seconds"
     if any(run.evaluated for run in job.runs) and job.runs[0].candidate.settings.seconds is None:
         over = "seconds" if st.toggle("Curves by seconds", **BY_SECONDS.bound) else "epochs"
-    side_by_side.draw_curves(job, "race", over=over, dark=scene.dark)
-    side_by_side.scatters(job.runs, dark=scene.dark)
+    side_by_side.draw_curves(job, "race", over=over)
+    side_by_side.scatters(job.runs)
     side_by_side.show_table(job.runs, "race")
 
 

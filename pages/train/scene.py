@@ -11,7 +11,7 @@ from training.finetuning.data import BuiltIn, Data
 from training.finetuning.results import Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui import Need, View, is_dark, notes, widgets
+from ui import Need, View, notes, widgets
 from web.engine import engine
 
 _TRIES = 4
@@ -29,7 +29,6 @@ class Scene:
     model: str
     settings: Settings
     tuned: tuple[Tuned, ...]
-    dark: bool
 
     def lacks(self, need: Need) -> str | None:
         assert need == "results", need
@@ -76,7 +75,7 @@ def make(view: View[Scene]) -> Scene:
     running.draw(chosen)
     training = running.last()
     found = () if training is None else training.tuned
-    return Scene(chosen.data, chosen.built_in, chosen.model, chosen.settings, found, is_dark())
+    return Scene(chosen.data, chosen.built_in, chosen.model, chosen.settings, found)
 
 
 def left_out(scene: Scene) -> str:

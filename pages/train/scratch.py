@@ -13,7 +13,7 @@ from model_zoo.registry import UNTRAINED
 from pages.train import side_by_side
 from pages.train.scene import Scene
 from training.finetuning.scores import MEASURES
-from ui import View, ask_for, figures, widgets
+from ui import View, ask_for, figures, is_dark, widgets
 from ui.tuned import short_name
 from viz.training_curves import Point, by_examples
 from web.background import desk
@@ -42,17 +42,17 @@ def draw(scene: Scene) -> None:
             "on all there are where the data has fewer."
         )
         return
-    _draw(job, dark=scene.dark)
+    _draw(job)
 
 
-def _draw(job: Tuning, *, dark: bool) -> None:
+def _draw(job: Tuning) -> None:
     done = [run for run in job.runs if run.tuned is not None]
     if not done:
         return
     measure = MEASURES[done[0].candidate.data.measure]
     points = [_point(run) for run in done]
     baseline = done[0].tuned.score().baseline if done[0].tuned else None
-    figure = by_examples(points, measure.title, percent=measure.percent, baseline=baseline, dark=dark)
+    figure = by_examples(points, measure.title, percent=measure.percent, baseline=baseline, dark=is_dark())
     figures.show(figure, "pretrained and from scratch", "pretrained-and-from-scratch")
     for _, pair in groupby(sorted(done, key=_examples), key=_examples):
         said = _said(list(pair))

@@ -13,7 +13,7 @@ from model_zoo.registry import UNTRAINED
 from pages.train import curves, running
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
-from ui import as_text, caption, figures, save, work
+from ui import as_text, caption, figures, is_dark, save, work
 from viz.race import Entry, against
 from viz.training_curves import Over
 from web.background import desk
@@ -55,14 +55,14 @@ def to_come(said: str) -> None:
         caption(said)
 
 
-def draw_curves(job: Tuning, key: str, *, over: Over, dark: bool) -> None:
+def draw_curves(job: Tuning, key: str, *, over: Over) -> None:
     """The curves of all candidates that have been evaluated."""
     runs = [run for run in job.runs if run.evaluated]
     if runs:
-        curves.draw(runs, [run.candidate.name for run in runs], runs[0].candidate.data, key, over=over, dark=dark)
+        curves.draw(runs, [run.candidate.name for run in runs], runs[0].candidate.data, key, over=over)
 
 
-def scatters(runs: Sequence[Run], *, dark: bool) -> None:
+def scatters(runs: Sequence[Run]) -> None:
     """The score against time and against memory, side by side."""
     done = [(run.candidate.name, run.tuned) for run in runs if run.tuned is not None]
     if len(done) < 2:
@@ -83,7 +83,7 @@ def scatters(runs: Sequence[Run], *, dark: bool) -> None:
             for name, each in done
         ]
         with column:
-            figure = against(entries, title, measure.title, percent=measure.percent, dark=dark)
+            figure = against(entries, title, measure.title, percent=measure.percent, dark=is_dark())
             figures.show(figure, f"score against {what}", f"score-against-{what}")
 
 

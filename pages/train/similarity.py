@@ -30,6 +30,7 @@ from pages.train.scene import Scene
 from training.finetuning.data import Scored, Split
 from training.finetuning.sets import SETS
 from ui import SWITCH, Field, View, as_text, ask_for, figures, note, one_of, optional, save, say_cut, widgets, within
+from ui.appearance import is_dark
 from viz import sentences as pictures
 from viz.layout import clipped
 from web.engine import engine
@@ -85,7 +86,7 @@ def draw(scene: Scene) -> None:
                     "vector (all-but-the-top, Mu & Viswanath 2018).",
                 )
     if shown == "scores":
-        _against_scores(model, dark=scene.dark)
+        _against_scores(model)
         return
     lines = _lines(typed)
     query = _query() if shown == "search" else ""
@@ -104,11 +105,11 @@ def draw(scene: Scene) -> None:
     numbers: Numbers | None = None
     match shown:
         case "matrix":
-            numbers = _matrix(vectors, lines, dark=scene.dark)
+            numbers = _matrix(vectors, lines)
         case "nearest":
             numbers = _nearest(vectors, lines, beside)
         case "plane":
-            numbers = _plane(vectors, lines, dark=scene.dark)
+            numbers = _plane(vectors, lines)
         case _ if asked is None:
             st.info("Type what to search for.", icon=":material/search:")
         case _:
@@ -224,9 +225,9 @@ def _measured(model: str) -> Measured:
     return engine().derived(("built-in pairs by vectors", model, engine().info(model).revision), compute)
 
 
-def _matrix(vectors: FloatArray, lines: Sequence[str], *, dark: bool) -> Numbers:
+def _matrix(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
     similarity = cosines(vectors)
-    figures.show(pictures.cosine_matrix(similarity, lines, dark=dark), "cosines", "cosines")
+    figures.show(pictures.cosine_matrix(similarity, lines, dark=is_dark()), "cosines", "cosines")
 
     def table() -> pd.DataFrame:
         named = pd.DataFrame(similarity, columns=[str(number) for number in range(1, len(lines) + 1)])
@@ -276,11 +277,11 @@ def _ranked(
     return "Ranking", lambda: table, name
 
 
-def _plane(vectors: FloatArray, lines: Sequence[str], *, dark: bool) -> Numbers:
+def _plane(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
     projection = principal_components(vectors[None])
     points = projection.points[0]
     first, second = projection.explained[0].tolist()
-    figure = pictures.in_the_plane(points, (first, second), lines, dark=dark)
+    figure = pictures.in_the_plane(points, (first, second), lines, dark=is_dark())
     figures.show(figure, "sentences in the plane", "sentences-in-the-plane")
     st.caption(
         f"The first two principal components, with {first + second:.0%} of the variance: points that are close here "
@@ -329,7 +330,7 @@ def _save_vectors(
     save.file("Vectors (NPZ)", arrays, "sentence-vectors", "npz", "For NumPy: vectors, cosines and sentences.")
 
 
-def _against_scores(model: str, *, dark: bool) -> None:
+def _against_scores(model: str) -> None:
     """Spearman's ρ with the scores of the built-in pairs, by layer and pooling."""
     with st.spinner("Reading the built-in pairs …", show_time=True):
         found = _measured(model).agreements
@@ -343,7 +344,7 @@ def _against_scores(model: str, *, dark: bool) -> None:
         for pooling in POOLINGS
         for removed in (False, True)
     ]
-    figure = pictures.rho_by_layer(rankings, "removed", dark=dark)
+    figure = pictures.rho_by_layer(rankings, "removed", dark=is_dark())
     figures.show(figure, "agreement with scores", "agreement-with-scores")
     said = [
         f"Spearman’s ρ of the cosine of two sentences with the score of the pair, on the {len(_pairs('test'))} pairs "

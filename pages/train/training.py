@@ -39,7 +39,7 @@ def draw(scene: Scene) -> None:
         return
     runs = training.runs
     names = [_name(run) for run in runs]
-    curves.draw(runs, names, runs[0].candidate.data, "training", over="epochs", dark=scene.dark)
+    curves.draw(runs, names, runs[0].candidate.data, "training", over="epochs")
     if not training.running:
         differs = _differs(scene, runs) or runs[0].candidate.settings != scene.settings
         if not differs and len(runs) == 1 and runs[0].tuned is not None:

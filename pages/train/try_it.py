@@ -15,6 +15,7 @@ from training.finetuning.entities import entities_of, first_pieces, types_of
 from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords
 from ui import Field, View, as_text, ask_for, caption, figures, lacking, notes, save, token_line, tuned, widgets
+from ui.appearance import is_dark
 from viz import outcome
 from viz.layout import clipped
 from viz.predictions import percent
@@ -52,7 +53,7 @@ def draw(scene: Scene) -> None:
     encoding = engine().encode(model, text, pair)
     notes.warn_of_cut(encoding)
     with st.container(key="answer"):
-        _show(found, encoding, engine().info(model), dark=scene.dark)
+        _show(found, encoding, engine().info(model))
         caption(f"The model that answers: {tuned.name(model) or model}.")
 
 
@@ -85,28 +86,28 @@ def _paired(scene: Scene, kind: TunedFor) -> bool | None:
     return any(item.pair is not None for item in scene.last.data.train) if scene.last else None
 
 
-def _show(found: Prediction, encoding: Encoding, info: ModelInfo, *, dark: bool) -> None:
+def _show(found: Prediction, encoding: Encoding, info: ModelInfo) -> None:
     match found:
         case Classified():
             st.markdown(f"**{as_text(found.label)}**, with a probability of {percent(max(found.probabilities))}.")
-            figures.show(outcome.label_bars(info.labels, found.probabilities, dark=dark), "labels", "labels")
+            figures.show(outcome.label_bars(info.labels, found.probabilities, dark=is_dark()), "labels", "labels")
             numbers = {"label": info.labels, "probability": found.probabilities}
             save.table("Probabilities", lambda: pd.DataFrame(numbers), "labels")
         case TaggedWords():
-            _show_tags(found, encoding, info, dark=dark)
+            _show_tags(found, encoding, info)
         case Answered():
-            _show_answer(found, encoding.text_pair or "", dark=dark)
+            _show_answer(found, encoding.text_pair or "")
         case Rated():
             st.markdown(f"**{found.score:.2f}** of {HIGHEST_SCORE:g}: 0 is nothing in common, 5 the same meaning.")
             if not 0 <= found.score <= HIGHEST_SCORE:
                 st.caption("The model gives a number without bounds, so it can lie a little outside of the scale.")
 
 
-def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo, *, dark: bool) -> None:
+def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo) -> None:
     types = types_of(info.labels)
     n = len(entities_of(found.tags))
     st.markdown(f"**{n} {'entity' if n == 1 else 'entities'}** found.")
-    words = outcome.tag_line(found.words, found.tags, found.probabilities, types, dark=dark, label="Words")
+    words = outcome.tag_line(found.words, found.tags, found.probabilities, types, dark=is_dark(), label="Words")
     pieces = first_pieces(encoding, word_spans(encoding.text))
     tag_of = {place: tag for place, tag in zip(pieces, found.tags, strict=True) if place is not None}
     tags = [tag_of.get(place) for place in range(len(encoding))]
@@ -123,7 +124,7 @@ def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo, *, dark:
         token_line.download(lines, "Tags", about, [info], "tags")
 
 
-def _show_answer(found: Answered, passage: str, *, dark: bool) -> None:
+def _show_answer(found: Answered, passage: str) -> None:
     if not found.spans:
         st.markdown("**No answer**: the model read nothing of the passage, so there is none to give.")
         return
@@ -146,7 +147,7 @@ def _show_answer(found: Answered, passage: str, *, dark: bool) -> None:
     first = next(place for place, (start, _) in enumerate(found.offsets) if start == best.start)
     last = next(place for place, (_, end) in enumerate(found.offsets) if end == best.end)
     figure = outcome.span_scores(
-        found.tokens, found.start_scores, found.end_scores, (first, last), found.no_answer, dark=dark
+        found.tokens, found.start_scores, found.end_scores, (first, last), found.no_answer, dark=is_dark()
     )
     figures.show(figure, "span scores", "span-scores")
     numbers = {"token": found.tokens, "start score": found.start_scores, "end score": found.end_scores}

@@ -81,9 +81,9 @@ def _script(scene: object) -> None:
     came_out.VIEW.draw(scene)  # type: ignore[arg-type]
 
 
-def opened(*tuned: Tuned, dark: bool = False) -> AppTest:
+def opened(*tuned: Tuned) -> AppTest:
     first = tuned[0]
-    scene = Scene(first.data, None, first.base, first.settings, tuned, dark)
+    scene = Scene(first.data, None, first.base, first.settings, tuned)
     app = AppTest.from_function(_script, args=(scene,), default_timeout=60).run()
     assert not app.exception
     assert not app.error
@@ -97,9 +97,10 @@ def downloads(app: AppTest) -> list[str]:
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dark", [False, True])
-def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool) -> None:
+def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.train.came_out.is_dark", lambda: dark)
     found = made(tuning.data(kind))
-    app = opened(found, dark=dark)
+    app = opened(found)
     scores = app.table[0].value
     assert list(scores.columns) == ["value", "95% interval", "always alike"]
     percent = kind != "similarity"
@@ -223,7 +224,7 @@ def test_the_learning_curve_trains_on_splits_of_the_data(engine: Engine) -> None
     assert list(curve_table(job.tuned)["examples"]) == [2] * 3 + [5] * 3 + [10] * 3 + [20] * 3
     # A curve of other settings is not shown as that of these.
     other = replace(trained, settings=replace(trained.settings, epochs=2))
-    scene = Scene(data, None, other.base, other.settings, (other,), False)
+    scene = Scene(data, None, other.base, other.settings, (other,))
     again = AppTest.from_function(_script, args=(scene,), default_timeout=60)
     again.session_state["desk"] = desk
     again.run()

@@ -52,7 +52,7 @@ def _script(scene: object) -> None:
 
 def opened(*tuned: Tuned, model: str = MODEL, lines: list[str] | None = None, **query: str) -> AppTest:
     data = tuned[0].data if tuned else None
-    scene = Scene(data, None, model, tuning.question(model).settings, tuned, False)
+    scene = Scene(data, None, model, tuning.question(model).settings, tuned)
     app = AppTest.from_function(_script, args=(scene,), default_timeout=60)
     app.query_params["lines"] = "\n".join(LINES if lines is None else lines)
     for name, value in query.items():

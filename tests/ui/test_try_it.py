@@ -54,7 +54,7 @@ def _script(scene: object) -> None:
 
 def opened(*tuned: Tuned, model: str = "embedded/tinybert", text: str = "", pair: str | None = None) -> AppTest:
     data = tuned[0].data if tuned else None
-    scene = Scene(data, None, model, tuning.question(model).settings, tuned, False)
+    scene = Scene(data, None, model, tuning.question(model).settings, tuned)
     app = AppTest.from_function(_script, args=(scene,), default_timeout=60)
     app.query_params["try_text"] = text
     if pair is not None:
