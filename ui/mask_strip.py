@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -68,6 +69,12 @@ class MaskedText:
 
         shown = [place for place, unit in enumerate(units) if self.has_mask(unit)]
         return draw([unit.label for unit in units], shown, choose)
+
+    def table(self, columns: Mapping[str, object] | Sequence[Mapping[str, object]]) -> pd.DataFrame:
+        """A table to save, of columns or of rows, that begins with what it is of: model, revision and text."""
+        text = " | ".join(filter(None, (self.encoding.text, self.encoding.text_pair)))
+        about = pd.DataFrame({"model": self.model, "revision": self.info.revision, "text": text}, index=[0])
+        return about.merge(pd.DataFrame(columns), how="cross")
 
 
 def masks_of(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -108,12 +106,6 @@ class Scene(MaskedText):
         answer, foil = effects.answer, effects.foil
         said = f"Followed is “{readable(answer.token)}” ({percent(answer.probability)}"
         return said + (f", against “{readable(foil.token)}” {percent(foil.probability)})" if foil else ")")
-
-    def table(self, columns: Mapping[str, object] | Sequence[Mapping[str, object]]) -> pd.DataFrame:
-        """A table to save, of columns or of rows, that begins with what it is of: model, revision and text."""
-        text = " | ".join(filter(None, (self.encoding.text, self.encoding.text_pair)))
-        about = pd.DataFrame({"model": self.model, "revision": self.info.revision, "text": text}, index=[0])
-        return about.merge(pd.DataFrame(columns), how="cross")
 
 
 def _typed(answer: str) -> str | None:

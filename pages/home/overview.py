@@ -6,7 +6,6 @@ What needs no model is drawn first, so that nobody waits for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -15,27 +14,17 @@ from pages.home import at_work
 from ui import LessonLink, Page, failures_as_messages, figures, page_link
 
 
-@dataclass(frozen=True, slots=True)
-class Entrance:
-    """A way into the app: the page it leads to, and the fields that it sets there, by their names."""
-
-    title: str
-    icon: str
-    page: str
-    values: Mapping[str, Any]
-    about: str
-
-
-def _entrances(pages: Mapping[str, Page[Any]]) -> tuple[Entrance, ...]:
+def _entrances(pages: Mapping[str, Page[Any]]) -> tuple[tuple[str, str, str, Mapping[str, Any], str], ...]:
+    """The ways into the app: title, icon, the page one leads to, the fields that it sets there, and what it is for."""
     return (
-        Entrance(
+        (
             "I am new",
             ":material/waving_hand:",
             "learn",
             {"lesson": "pieces"},
             f"{pages['learn'].how} Look, guess, and see.",
         ),
-        Entrance(
+        (
             "I teach",
             ":material/school:",
             "learn",
@@ -43,7 +32,7 @@ def _entrances(pages: Mapping[str, Page[Any]]) -> tuple[Entrance, ...]:
             "The lessons as slides, a worksheet with your class’s sentence, plans for 45 and 90 minutes, and a room "
             "in which everybody follows you.",
         ),
-        Entrance(
+        (
             "I do research",
             ":material/biotech:",
             "attention",
@@ -56,10 +45,10 @@ def _entrances(pages: Mapping[str, Page[Any]]) -> tuple[Entrance, ...]:
 def draw(pages: Mapping[str, Page[Any]]) -> None:
     """``pages`` are the others, by their names."""
     alive = st.container(key="alive")
-    for column, entrance in zip(st.columns(3), _entrances(pages), strict=True):
-        with column.container(border=True, height="stretch", key=f"card {entrance.title}"):
-            page_link(entrance.page, f"**{entrance.title}**", entrance.icon, **entrance.values)
-            st.markdown(entrance.about)
+    for column, (title, icon, page, values, about) in zip(st.columns(3), _entrances(pages), strict=True):
+        with column.container(border=True, height="stretch", key=f"card {title}"):
+            page_link(page, f"**{title}**", icon, **values)
+            st.markdown(about)
     lesson, answers = st.columns(2, gap="large")
     with lesson:
         _for_a_lesson(pages)

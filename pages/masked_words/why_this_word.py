@@ -94,12 +94,9 @@ def _said(largest: Sequence[Erasure], followed: Prediction, best: Prediction) ->
 
 
 def _table(scene: Scene, position: int, followed: Prediction, effects: Sequence[Erasure]) -> pd.DataFrame:
-    return pd.DataFrame(
+    return scene.table(
         [
             {
-                "model": scene.model,
-                "revision": scene.info.revision,
-                "text": scene.text,
                 "mask": position + 1,
                 "token": followed.token,
                 "without": effect.word.label,

@@ -17,19 +17,17 @@ from viz.component import linked, theme_css
 _FILES = Path(__file__).parent
 
 
-def _text(file: str) -> str:
-    return (_FILES / file).read_text(encoding="utf-8")
+def _source(name: str) -> Mapping[str, str]:
+    """The files of a component; one that shows nothing has a script alone."""
+    html, css = ((_FILES / f"{name}.{ending}") for ending in ("html", "css"))
+    js = linked(_FILES / f"{name}.js")
+    if not html.exists():
+        return {"html": "<i hidden></i>", "css": "", "js": js}
+    return {"html": html.read_text(encoding="utf-8"), "css": theme_css() + css.read_text(encoding="utf-8"), "js": js}
 
 
-# Read once: every run of every page mounts both.
-_BROWSER = {"html": "<i hidden></i>", "css": "", "js": linked(_FILES / "browser.js")}
-_COPY_LINK = {
-    "html": _text("copy_link.html"),
-    "css": theme_css() + _text("copy_link.css"),
-    "js": linked(_FILES / "copy_link.js"),
-}
-_SLIDES = {"html": _text("slides.html"), "css": theme_css() + _text("slides.css"), "js": linked(_FILES / "slides.js")}
-_KEEPER = {"html": "<i hidden></i>", "css": "", "js": linked(_FILES / "keeper.js")}
+# Read once: every run of every page mounts the first two.
+_BROWSER, _COPY_LINK, _SLIDES, _KEEPER = map(_source, ("browser", "copy_link", "slides", "keeper"))
 
 
 def prepare(fields: Sequence[Field[Any]]) -> None:
