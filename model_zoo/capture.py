@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -75,11 +75,9 @@ def _set(variable: ContextVar[Any], value: Any) -> Iterator[Any]:
         variable.reset(token)
 
 
-@contextmanager
-def recording() -> Iterator[list[Call]]:
+def recording() -> AbstractContextManager[list[Call]]:
     """The attention calls this thread makes inside the block, in order."""
-    with _set(_calls, []) as calls:
-        yield calls
+    return _set(_calls, [])
 
 
 class Editor(Protocol):
@@ -96,11 +94,9 @@ class Editor(Protocol):
 _editor: ContextVar[Editor | None] = ContextVar("who changes attention", default=None)
 
 
-@contextmanager
-def editing(editor: Editor) -> Iterator[None]:
+def editing(editor: Editor) -> AbstractContextManager[Editor]:
     """Inside the block the attention calls of this thread are changed by an editor."""
-    with _set(_editor, editor):
-        yield
+    return _set(_editor, editor)
 
 
 def _attend(

@@ -113,7 +113,7 @@ def fill_mask(
         encoding = loaded.encode(text)
         try:
             masks, positions = with_masks(loaded, encoding, places)
-            asked = [_slot(loaded, encoding, position, targets) for position in positions]
+            asked = [slot_at(loaded, encoding, position, position, targets) for position in positions]
         except InvalidInput as error:
             error.which = which
             raise
@@ -122,9 +122,12 @@ def fill_mask(
     yield from predictions(loaded, hidden, slots, top_k)
 
 
-def _slot(loaded: LoadedModel, encoding: Encoding, position: int, targets: Sequence[str | int] = ()) -> Slot:
-    """What stands behind the mask at a position."""
-    return slot_at(loaded, encoding, position, position, targets)
+def _read(loaded: LoadedModel, text: str, masked: Collection[int]) -> tuple[Encoding, list[Slot]]:
+    """A text as the model is given it, and what is asked at its masks. Raises as ``fill_mask`` does."""
+    refuse_without_head(loaded)
+    encoding = loaded.encode(text)
+    hidden, positions = with_masks(loaded, encoding, masked)
+    return hidden, [slot_at(loaded, encoding, position, position) for position in positions]
 
 
 def restore(
@@ -147,12 +150,8 @@ def fill_without(
     loaded: LoadedModel, text: str, masked: Collection[int], without: Without, top_k: int
 ) -> tuple[MaskPrediction, ...]:
     """As ``fill_mask``, of a model that is kept from seeing what comes later, or where tokens stand."""
-    refuse_without_head(loaded)
-    encoding = loaded.encode(text)
-    hidden, positions = with_masks(loaded, encoding, masked)
-    slots = [_slot(loaded, encoding, position) for position in positions]
-    changed = _kept_from(loaded, without, len(encoding))
-    ((_, answers),) = predictions(loaded, [hidden], [slots], top_k, changed)
+    hidden, slots = _read(loaded, text, masked)
+    ((_, answers),) = predictions(loaded, [hidden], [slots], top_k, _kept_from(loaded, without, len(hidden)))
     return answers
 
 
@@ -161,7 +160,10 @@ def _kept_from(loaded: LoadedModel, without: Without, n: int) -> dict[str, torch
     if not without:
         return {}
     if loaded.family.anatomy is None:  # others have ways of their own, such as distances between tokens
-        raise _cannot_be_kept(loaded)
+        raise NotSupported(
+            f"{loaded.info.id} ({loaded.info.family}) cannot be kept from seeing later tokens or positions here, "
+            "since its attention is not known part by part. Choose another model, such as BERT."
+        )
     device = loaded.model.device
     every = torch.ones(1, 1, n, n, dtype=torch.bool, device=device)
     if without == "future":
@@ -171,26 +173,17 @@ def _kept_from(loaded: LoadedModel, without: Without, n: int) -> dict[str, torch
     return {"attention_mask": every, "position_ids": same}
 
 
-def _cannot_be_kept(loaded: LoadedModel) -> NotSupported:
-    return NotSupported(
-        f"{loaded.info.id} ({loaded.info.family}) cannot be kept from seeing later tokens or positions here, "
-        "since its attention is not known part by part. Choose another model, such as BERT."
-    )
-
-
 def fill_all(loaded: LoadedModel, text: str, masked: Collection[int]) -> Iterator[MaskPrediction]:
     """Fill one mask at a time, the most confident first, with its best token; yields each as it is filled.
 
     Every step runs the model again on what has been filled so far.
     """
-    refuse_without_head(loaded)
-    encoding = loaded.encode(text)
-    hidden, positions = with_masks(loaded, encoding, masked)
-    while positions:
-        ((_, answers),) = predictions(loaded, [hidden], [[_slot(loaded, encoding, p) for p in positions]], 1)
+    hidden, slots = _read(loaded, text, masked)
+    while slots:
+        ((_, answers),) = predictions(loaded, [hidden], [slots], 1)
         surest = max(answers, key=lambda answer: answer.best[0].probability)
         yield surest
-        positions.remove(surest.position)
+        slots = [slot for slot in slots if slot.position != surest.position]
         ids = list(hidden.ids)
         ids[surest.position] = surest.best[0].id
         hidden = replace(hidden, ids=tuple(ids))
@@ -253,9 +246,7 @@ def _hiding(encoding: Encoding, place: int, mask: int, scheme: Scheme) -> tuple[
 
 def mask_lens(loaded: LoadedModel, text: str, masked: Collection[int], top_k: int) -> tuple[MaskLens, ...]:
     """The head applied to each mask's hidden state after every layer, see ``prediction_heads.lens``."""
-    refuse_without_head(loaded)
-    hidden, positions = with_masks(loaded, encoding := loaded.encode(text), masked)
-    return lens(loaded, hidden, [_slot(loaded, encoding, position) for position in positions], top_k)
+    return lens(loaded, *_read(loaded, text, masked), top_k)
 
 
 def shifts(

@@ -74,8 +74,7 @@ def attend_tokens(
                 output = loaded.forward(encoding, read, **options)
                 masks: dict[int, np.ndarray | None] = {}
                 layers = tuple(_layer(call, masks) for call in loaded.family.of_stack(stack, calls))
-    if not layers:
-        raise _without_attention(loaded)
+    _refuse_without_attention(loaded, layers)
     return AttentionRun(
         encoding=encoding,
         model=loaded.info,
@@ -110,8 +109,7 @@ def attend_many(
                 output = loaded.encoder(**inputs, **options)
                 masks: list[dict[int, np.ndarray | None]] = [{} for _ in batch]
                 of_layers = [_cut_call(call, lengths, masks) for call in calls]
-        if not of_layers:
-            raise _without_attention(loaded)
+        _refuse_without_attention(loaded, of_layers)
         if projections is None:
             projections = loaded.output_projections("encoder")
         of_batch = [encodings[index] for index in batch]
@@ -140,8 +138,9 @@ def refuse_without_stack(loaded: LoadedModel, stack: Stack) -> None:
         )
 
 
-def _without_attention(loaded: LoadedModel) -> NotSupported:
-    return NotSupported(f"{loaded.info.id} ({loaded.info.family}) has no attention to show. Choose another model.")
+def _refuse_without_attention(loaded: LoadedModel, layers: Sequence[object]) -> None:
+    if not layers:
+        raise NotSupported(f"{loaded.info.id} ({loaded.info.family}) has no attention to show. Choose another model.")
 
 
 def _cut_maps(maps: FloatArray, lengths: Sequence[int]) -> list[LayerAttention]:
@@ -293,14 +292,8 @@ def _states(
 def _given_to(module: torch.nn.Module | None) -> Iterator[list[torch.Tensor]]:
     """What this thread gives to a module inside the block; nothing where there is no module."""
     given: list[torch.Tensor] = []
-    if module is None:
-        yield given
-        return
-
-    def keep(_: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
-        given.append(inputs[0])
-
-    with capture.hooked([module], keep, before=True):
+    modules = [] if module is None else [module]
+    with capture.hooked(modules, lambda _, inputs: given.append(inputs[0]), before=True):
         yield given
 
 

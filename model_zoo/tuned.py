@@ -14,7 +14,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from model_zoo.errors import DiskFull, UnknownModel
@@ -120,22 +120,18 @@ _counting = threading.Lock()
 _being_read: Counter[Path] = Counter()  # archives, and by how many
 
 
-@contextmanager
-def writing(model: str, n_bytes: int) -> Iterator[Path]:
+def writing(model: str, n_bytes: int) -> AbstractContextManager[Path]:
     """An empty folder for a model of so many bytes, for which others make room, and for an archive of it, so that it
     can be saved; half of a model does not stay. Raises DiskFull.
     """
     said, advice = "The tuned model, with an archive to save it, takes", "Free some space, or tune a smaller model."
-    with _written(_place(model), 2 * n_bytes + _HEADERS, said, advice) as place:
-        yield place
+    return _written(_place(model), 2 * n_bytes + _HEADERS, said, advice)
 
 
-@contextmanager
-def writing_state(model: str, n_bytes: int) -> Iterator[Path]:
+def writing_state(model: str, n_bytes: int) -> AbstractContextManager[Path]:
     """As ``writing``, for the state of a training that was stopped, in the place of an earlier one."""
     said = "The training was stopped, and nothing of it could be kept: what it had learnt takes"
-    with _written(state_folder(model), n_bytes, said, "Free some space, then train again.") as place:
-        yield place
+    return _written(state_folder(model), n_bytes, said, "Free some space, then train again.")
 
 
 @contextmanager
