@@ -32,5 +32,10 @@ def short(table: pd.DataFrame) -> pd.DataFrame:
     return table.map(cut)
 
 
+def per_cent(share: float | None) -> float | None:
+    """A share as per cent; nothing stays nothing."""
+    return None if share is None else 100 * share
+
+
 def _bytes(cell: object) -> bytes:
     return cell.encode("utf-8", "replace") if isinstance(cell, str) else b""

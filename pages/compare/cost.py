@@ -14,6 +14,7 @@ from jobs.measurement import Measurement
 from model_zoo.types import Quality
 from pages.compare.scene import Scene, ask, good
 from ui import Field, View, as_text, figures, is_dark, one_of, precomputed, save, start_button, watch, widgets, within
+from ui.tables import per_cent
 from viz.by_length import Measure, by_length
 from web.background import desk
 from web.engine import engine
@@ -224,8 +225,8 @@ def _row(cost: ModelCost, name: str, length: int | None) -> dict[str, object]:
         "weights, MB": cost.subject.n_bytes / 1e6,
         _PEAK: None if here is None or here.peak_bytes is None else here.peak_bytes / 1e6,
         "time, ms": None if here is None else 1000 * here.median,
-        "masked correct": _percent(quality.mlm_accuracy),
-        "NSP correct": _percent(quality.nsp_accuracy),
+        "masked correct": per_cent(quality.mlm_accuracy),
+        "NSP correct": per_cent(quality.nsp_accuracy),
         "tokens/s": None if here is None else here.tokens_per_second,
         "words/s": None if here is None else here.words_per_second,
         "pieces/word": cost.subject.pieces_per_word,
@@ -233,13 +234,9 @@ def _row(cost: ModelCost, name: str, length: int | None) -> dict[str, object]:
         "middle half, ms": None if here is None else f"{1000 * here.low:.2f}–{1000 * here.high:.2f}",
         "masked correct, 95%": _ends(quality.mlm_accuracy, quality.n_masked),
         "NSP correct, 95%": _ends(quality.nsp_accuracy, quality.n_pairs),
-        "replaced correct": _percent(quality.replaced_accuracy),
-        "kept correct": _percent(quality.kept_accuracy),
+        "replaced correct": per_cent(quality.replaced_accuracy),
+        "kept correct": per_cent(quality.kept_accuracy),
     }
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
 
 
 def _ends(share: float | None, n: int) -> str | None:

@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.layers.scene import Scene
-from pages.layers.tables import COLUMNS, interval, per_cent
-from ui import View
+from pages.layers.tables import COLUMNS, interval
+from ui import View, tables
 from viz.layout import layer_names
 
 
@@ -20,17 +20,17 @@ def draw(scene: Scene) -> None:
             {
                 "task": one.title,
                 "best layer": names[best.layer],
-                "accuracy there": per_cent(best.accuracy),
+                "accuracy there": tables.per_cent(best.accuracy),
                 "95% interval": interval(best),
                 "not significantly different": ", ".join(
                     names[layer] for layer in result.as_good if layer != best.layer
                 ),
-                **{judge.name: per_cent(judge.accuracy) for judge in result.baselines},
-                "random weights": per_cent(best.untrained_accuracy),
+                **{judge.name: tables.per_cent(judge.accuracy) for judge in result.baselines},
+                "random weights": tables.per_cent(best.untrained_accuracy),
                 "expected layer": result.expected_layer,
                 "centre of gravity": result.centre_of_gravity,
-                "selectivity": per_cent(best.selectivity),
-                "control task": per_cent(best.control_accuracy),
+                "selectivity": tables.per_cent(best.selectivity),
+                "control task": tables.per_cent(best.control_accuracy),
                 "bits": best.bits,
                 "times shorter": best.compression,
                 "labels": len(result.labels),

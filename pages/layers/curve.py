@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.layers.scene import Scene
-from pages.layers.tables import COLUMNS, interval, per_cent, told
-from ui import View, figures, is_dark, widgets
+from pages.layers.tables import COLUMNS, interval, told
+from ui import View, figures, is_dark, tables, widgets
 from viz.layout import layer_names
 from viz.probing import curve
 
@@ -21,14 +21,14 @@ def draw(scene: Scene) -> None:
     table = pd.DataFrame(
         {
             "layer": layer_names(len(result.layers)),
-            "accuracy": [per_cent(layer.accuracy) for layer in result.layers],
+            "accuracy": [tables.per_cent(layer.accuracy) for layer in result.layers],
             "95% interval": [interval(layer) for layer in result.layers],
             "p against the best": result.p[result.best.layer],
-            "development": [per_cent(layer.development_accuracy) for layer in result.layers],
+            "development": [tables.per_cent(layer.development_accuracy) for layer in result.layers],
             "C": [layer.c for layer in result.layers],
-            "random weights": [per_cent(layer.untrained_accuracy) for layer in result.layers],
-            "selectivity": [per_cent(layer.selectivity) for layer in result.layers],
-            "control task": [per_cent(layer.control_accuracy) for layer in result.layers],
+            "random weights": [tables.per_cent(layer.untrained_accuracy) for layer in result.layers],
+            "selectivity": [tables.per_cent(layer.selectivity) for layer in result.layers],
+            "control task": [tables.per_cent(layer.control_accuracy) for layer in result.layers],
             "bits": [layer.bits for layer in result.layers],
             "times shorter": [layer.compression for layer in result.layers],
         }

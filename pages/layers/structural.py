@@ -13,8 +13,8 @@ from analysis.probing.structural_results import Estimate, ParsedSentence, Struct
 from jobs.study import FoundTrees
 from pages.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
 from pages.layers.scene import Scene
-from pages.layers.tables import per_cent, told
-from ui import View, as_text, caption, figures, is_dark, notes, save, widgets
+from pages.layers.tables import told
+from ui import View, as_text, caption, figures, is_dark, notes, save, tables, widgets
 from viz import structural
 from viz.layout import layer_names
 
@@ -112,7 +112,7 @@ def _table(result: StructuralResult) -> None:
             "Spearman of distances": of("distance_spearman"),
             "root found": of("root_accuracy", 100),
             "Spearman of depths": of("depth_spearman"),
-            "UUAS on development": [per_cent(layer.development_uuas) for layer in result.layers],
+            "UUAS on development": [tables.per_cent(layer.development_uuas) for layer in result.layers],
             "UUAS, random weights": of("uuas", 100, untrained=True),
             "Spearman of distances, random weights": of("distance_spearman", untrained=True),
         }

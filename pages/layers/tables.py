@@ -48,11 +48,6 @@ def told(result: TaskResult | StructuralResult, items: str = "items") -> str:
     )
 
 
-def per_cent(share: float | None) -> float | None:
-    """A share as per cent; nothing stays nothing."""
-    return None if share is None else 100 * share
-
-
 def interval(layer: LayerResult) -> str:
     """A layer's 95% interval in per cent."""
     return f"{100 * layer.low:.1f}–{100 * layer.high:.1f}%"

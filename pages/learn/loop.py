@@ -9,7 +9,6 @@ import streamlit as st
 
 from analysis.export import table_to_csv
 from jobs.tuning import LessonTraining
-from model_zoo.types import counted
 from pages.learn import course, fields, keeper, model_map, quiz, teaching, worksheet
 from pages.learn.case import Case
 from pages.learn.fields import ANSWERS, LESSON, STEP
@@ -173,17 +172,17 @@ def _say(text: str) -> None:
 
 def _way(lesson: Lesson) -> None:
     """Back, the steps, and on: to the next step, or from the last one to the next lesson. Who follows a room is led."""
-    order = list(LESSONS)
-    at = order.index(lesson.name)
+    order = [(name, step) for name, each in LESSONS.items() for step in range(1, len(each.steps) + 1)]
+    at = order.index((lesson.name, STEP.value))
+    back, on = order[at - 1] if at else None, order[at + 1] if at + 1 < len(order) else None
     here = (
-        f"Lesson {at + 1} of {len(order)}: **{lesson.title}** · step {STEP.value} of "
-        f"{counted(len(lesson.steps), 'step').split()[0]}"
+        f"Lesson {list(LESSONS).index(lesson.name) + 1} of {len(LESSONS)}: **{lesson.title}** · step {STEP.value} of "
+        f"{len(lesson.steps)}"
     )
     with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center", key="way"):
         if teaching.follows():
             st.markdown(here, width="content")
             return
-        back = _before(lesson, order, at)
         st.button(
             "Back",
             key="step back",
@@ -193,9 +192,6 @@ def _way(lesson: Lesson) -> None:
             args=back or (lesson.name,),
         )
         st.markdown(here, width="content")
-        on = (lesson.name, STEP.value + 1) if STEP.value < len(lesson.steps) else None
-        if on is None and at + 1 < len(order):
-            on = (order[at + 1], 1)
         st.button(
             "Next" if on is None or on[0] == lesson.name else f"Next: {LESSONS[on[0]].title}",
             key="step on",
@@ -213,12 +209,6 @@ def _way(lesson: Lesson) -> None:
 
 def _present(on: bool) -> None:
     PRESENT.value = on
-
-
-def _before(lesson: Lesson, order: list[str], at: int) -> tuple[str, int] | None:
-    if STEP.value > 1:
-        return lesson.name, STEP.value - 1
-    return (order[at - 1], len(LESSONS[order[at - 1]].steps)) if at else None
 
 
 def _link(lesson: Lesson, case: Case | None) -> None:

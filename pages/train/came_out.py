@@ -110,14 +110,6 @@ def _row(score: Score, every: Sequence[Tuned], over_seeds: Score | None) -> dict
     return row
 
 
-def _percent(value: float) -> str:
-    return f"{value:.1%}"
-
-
-def _plain(value: float) -> str:
-    return f"{value:.2f}"
-
-
 def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
     """Every score of every seed, a row each."""
     return pd.DataFrame(
@@ -153,9 +145,9 @@ def _by_type(found: Tuned) -> None:
         return
     shares = ["precision", "recall", "F1"]
     st.table(
-        rows.assign(**{share: rows[share].map(_percent) for share in shares}, type=rows["type"].map(as_text)).set_index(
-            "type"
-        )
+        rows.assign(
+            **{share: rows[share].map("{:.1%}".format) for share in shares}, type=rows["type"].map(as_text)
+        ).set_index("type")
     )
     st.caption(
         "Of the entities the model called, **precision** is the share that is right; of those there are, **recall** is "
@@ -208,9 +200,9 @@ def _mistake_table(table: pd.DataFrame, kind: Kind) -> pd.DataFrame:
         table = table.rename(columns={"text": "text / second text"})
     table = table.drop(columns="second text")
     written: Mapping[str, Callable[[Any], str]] = {
-        "probability": _percent,
-        _MARGIN: lambda value: "–" if pd.isna(value) else _plain(value),
-        **({"true": _plain, "predicted": _plain} if kind == "similarity" else {}),
+        "probability": "{:.1%}".format,
+        _MARGIN: lambda value: "–" if pd.isna(value) else f"{value:.2f}",
+        **(dict.fromkeys(("true", "predicted"), "{:.2f}".format) if kind == "similarity" else {}),
     }
     shown = pd.DataFrame({name: table[name].map(written.get(str(name), _as_cell)) for name in table})
     return shown.set_index(shown.columns[0])

@@ -51,7 +51,7 @@ GOOD_DATA = {
             [f"{'te' if i > 29 else 'tr'}\t{label}\t{text}" for i, (text, label) in enumerate(ROWS)]
             + [f"te\t{ROWS[0][1]}\t{ROWS[0][0]}"]
         ),
-        "In more than one part, case and spaces aside: 1 sentence",
+        "In more than one split, case and spaces aside: 1 sentence",
     ),
     "CoNLL-U": ("conllu", conllu(30), "30 different sentences, 90 words, 3 labels"),
 }
