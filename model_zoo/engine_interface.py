@@ -1,4 +1,4 @@
-"""Everything that can be asked of models, by name: one short method per question, over ``ask`` and ``stream``.
+"""Everything that can be asked of models, by name: one line per question, over ``ask`` and ``stream``.
 
 Whatever answers these, here or in another process, is asked in the same words.
 """
@@ -67,8 +67,9 @@ One = TypeVar("One")
 
 
 class EngineInterface(ABC):
-    """What can be asked of models. A method that takes one text answers a list of them where its signature says so: in
-    its order, in batches of similar length, and each text once.
+    """What can be asked of models. A method that asks one question has its fields and its docstring. One that takes a
+    text answers a list of them where its signature says so: in its order, in batches of similar length, and each text
+    once.
     """
 
     def __init__(self, result_bytes: int, fetch: Callable[[Download], None]) -> None:

@@ -71,7 +71,7 @@ class Question(Generic[Result]):
         """
 
     def answer(self, loaded: LoadedModel) -> Result:
-        """The answer of a loaded model. Raises what the question's method of the engine says."""
+        """The answer of a loaded model. Raises what the question's docstring says."""
         ((_, found),) = type(self).answer_all(loaded, [self])
         return found
 
