@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -111,15 +112,16 @@ def _embedded(read: Reader, ids: Sequence[int]) -> torch.Tensor:
     return table(torch.tensor([list(ids)], device=loaded.model.device)).detach()
 
 
-def _gradients() -> Any:
-    """Gradients are wanted here, whatever the caller is at."""
-    return torch.inference_mode(False), torch.enable_grad()
+@contextmanager
+def _gradients() -> Iterator[None]:
+    """Inside the block gradients are kept, whatever the caller is at."""
+    with torch.inference_mode(False), torch.enable_grad():
+        yield
 
 
 def _gradient_x_input(read: Reader, measure: Measure) -> FloatArray:
     """∂F/∂e · e, (n,): Denil et al. 2014, Shrikumar et al. 2017."""
-    inference, enabled = _gradients()
-    with inference, enabled:
+    with _gradients():
         embedded = _embedded(read, read.encoding.ids).requires_grad_()
         (gradient,) = _gradient(read, measure, embedded)
         return as_array((gradient * embedded.detach()).sum(dim=-1)[0])
@@ -136,8 +138,7 @@ def _integrated(read: Reader, measure: Measure, counted: Sequence[int], steps: i
     """
     loaded = read.loaded
     nothing = without(loaded, read.encoding, counted)
-    inference, enabled = _gradients()
-    with inference, enabled:
+    with _gradients():
         start, end = _embedded(read, nothing.ids), _embedded(read, read.encoding.ids)
         total = torch.zeros_like(end[0], dtype=torch.float32)
         for shares in _shares(steps, len(read.encoding)):
@@ -167,8 +168,7 @@ def _gradient_weighted(read: Reader, measure: Measure) -> FloatArray:
     loaded, n = read.loaded, len(read.encoding)
     _refuse_without_attention(loaded)
     editor = Editor(maps=[])
-    inference, enabled = _gradients()
-    with inference, enabled:
+    with _gradients():
         embedded = _embedded(read, read.encoding.ids).requires_grad_()
         with editing(loaded, editor):
             run = LayerwiseRun(loaded, [read.encoding], embedded)
