@@ -8,7 +8,7 @@ from analysis.filters import Filtered
 from analysis.thumbnails import Thumbnails, thumbnails
 from pages.attention import filters, grid
 from pages.attention.numbers import numbers
-from pages.attention.scene import Scene, draw_heatmap, names, summary
+from pages.attention.scene import Scene, draw_heatmap, summary
 from ui import SWITCH, Field, View, lit_words, save, widgets
 from web.engine import engine
 
@@ -47,7 +47,7 @@ def draw(scene: Scene) -> None:
 
 
 def _file(layer: int, head: int) -> str:
-    return f"attention-{names([(layer, head)])}"
+    return f"attention-L{layer + 1}H{head + 1}"
 
 
 def _is_long(scene: Scene) -> bool:

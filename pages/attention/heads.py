@@ -1,4 +1,4 @@
-"""Choosing heads to draw together: one, those of its layer, some by name, or all of them."""
+"""Choosing heads to draw together, one, those of its layer, some by name, or all; and opening one that a view found."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
+from pages.attention.fields import CHOSEN, SCOPE, SEVERAL, SHOWN_VIEW
 from pages.attention.scene import Scene
-from ui import widgets
+from ui import HEAD, LAYER, widgets
 
 Head = tuple[int, int]  # layer and head, from 0
+
+_OPENED = "a head was opened from another view"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +60,18 @@ def _named(scene: Scene) -> list[Head]:
     CHOSEN.value = tuple(known)
     chosen = st.multiselect("Layer.head", names, **CHOSEN.bound, placeholder="Choose heads, such as 3.7", width=420)
     return [(int(layer) - 1, int(head) - 1) for layer, head in (name.split(".") for name in chosen)]
+
+
+def open_head(layer: int, head: int) -> None:
+    """Open a head, layer and head from 0; a callback of a widget."""
+    LAYER.value, HEAD.value = layer + 1, head + 1
+    SHOWN_VIEW.value = "grid"
+    st.session_state[_OPENED] = True
+
+
+def go_there() -> None:
+    """What a view that calls ``open_head`` draws first: the view is chosen outside the part of the page that has just
+    run.
+    """
+    if st.session_state.pop(_OPENED, False):
+        st.rerun(scope="app")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from analysis.filters import Filter, Filtered
+from analysis.heads import HeadTable, head_table
 from model_zoo.types import ModelInfo, Stack
 from pages.attention import examples
 from pages.attention.fields import MODEL_PART
@@ -22,6 +22,11 @@ _HEIGHT = 440  # px of a heatmap: what is left of a projector's screen
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene(AttendedText):
     """Each view asks for layer and head by itself."""
+
+    @property
+    def all_heads(self) -> HeadTable:
+        """All heads measured, once for all views. Raises InvalidInput where there are no words to measure them on."""
+        return engine().derived(("all heads measured", *self.run_key), lambda: head_table([self.run]))
 
     def lacks(self, need: Need) -> str | None:
         """Nothing: a model without attention is refused before the scene is made."""
@@ -121,11 +126,3 @@ def draw_heatmap(shown: Filtered, key: str, name: str, *, stretch: bool, what: s
         ),
         key,
     )
-
-
-def names(heads: Sequence[tuple[int, int]]) -> str:
-    """Heads for file names: L3H7, or how many there are."""
-    if len(heads) == 1:
-        (layer, head) = heads[0]
-        return f"L{layer + 1}H{head + 1}"
-    return f"{len(heads)}-heads"

@@ -14,8 +14,7 @@ from analysis.head_measures import SHARES, special_names
 from analysis.heads import FALSE_ALARMS, MIXED, RULES, HeadTable, head_table
 from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, counted
-from pages.attention import measured
-from pages.attention.opening import go_there, open_head
+from pages.attention.heads import go_there, open_head
 from pages.attention.scene import Scene
 from ui import Field, View, as_text, caption, note, notes, save, widgets
 from web import uploads
@@ -50,7 +49,7 @@ def draw(scene: Scene) -> None:
         saving = save.popover()
     for remark in remarks:
         note(remark)
-    table = head_table(_runs(scene, texts)) if texts else measured.all_heads(scene)
+    table = head_table(_runs(scene, texts)) if texts else scene.all_heads
     frame = table.frame()
     frame[["layer", "head"]] += 1
     _table(frame, special_names(scene.run.key_encoding))

@@ -12,8 +12,8 @@ from analysis.findings import Ranking, at_place, between, sees_later
 from analysis.head_measures import special_names
 from analysis.words import Unit, word_units
 from model_zoo.types import counted
-from pages.attention import measured, two_words
-from pages.attention.opening import go_there, open_head
+from pages.attention import two_words
+from pages.attention.heads import go_there, open_head
 from pages.attention.scene import Scene
 from ui import Field, View, as_text, ask_for, caption, figures, is_dark, one_of, save, widgets
 from viz.head_map import head_map
@@ -113,7 +113,7 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
 
 
 def _at_place(scene: Scene, share: str, what: str, question: str) -> _Answer | None:
-    found = at_place(measured.all_heads(scene), share)
+    found = at_place(scene.all_heads, share)
     if not found.defined:
         ask_for(_PLACES[share][1])
         return None

@@ -12,9 +12,8 @@ from analysis import scoring
 from analysis.words import token_units, word_units
 from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.types import Encoding, Preference, Scheme, TokenScores
-from pages.masked_words import words
 from pages.masked_words.fields import AGAINST, LONG, WORDS
-from pages.masked_words.scene import Scene
+from pages.masked_words.scene import Scene, whole_words
 from ui import Field, View, is_dark, long_text, notes, one_of, save, token_line, widgets
 from viz.surprisal import surprisal
 from viz.token_line import Line
@@ -44,7 +43,7 @@ _CAPTIONS: Mapping[Scheme, str] = {
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
-        words.whole()
+        whole_words()
         against = st.text_input(
             "Compare with another sentence (optional)",
             **AGAINST.bound,

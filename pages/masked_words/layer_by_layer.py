@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.masked_words import words
 from pages.masked_words.fields import MASK
 from pages.masked_words.scene import Scene
 from ui import View, figures, is_dark, lacking, token_line
@@ -15,7 +14,7 @@ from web.engine import engine
 
 
 def draw(scene: Scene) -> None:
-    controls = words.row(scene)
+    controls = scene.row()
     if lacking(scene, ("mask",)):
         return
     if scene.causal:

@@ -10,7 +10,6 @@ import streamlit as st
 from analysis import scoring
 from analysis.agreement import readable
 from model_zoo.types import MaskPrediction
-from pages.masked_words import words
 from pages.masked_words.fields import MASKS
 from pages.masked_words.scene import Scene
 from ui import TEXT, Field, View, address, figures, is_dark, lacking, places, save, widgets, within
@@ -31,7 +30,7 @@ def draw(scene: Scene) -> None:
     if scene.causal:
         _what_comes_next(scene)
         return
-    words.row(scene)
+    scene.row()
     if lacking(scene, ("mask",)):
         _filled_so_far()  # can be undone even so
         return
@@ -92,7 +91,7 @@ def _shown(scene: Scene, answers: Sequence[MaskPrediction]) -> Sequence[int]:
 
 def _what_comes_next(scene: Scene) -> None:
     """The best tokens to follow the text, by a causal model."""
-    words.row(scene)
+    scene.row()
     with st.spinner("Running the model …", show_time=True):
         answer = engine().next_tokens(scene.model, scene.text, TOP_K.value)
     picture, beside = st.columns([3, 2], gap="large")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.agreement import readable
 from analysis.words import Unit, token_units, word_units
 from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Vocabulary
 from pages.masked_words.examples import EXAMPLES
 from pages.masked_words.fields import MASKS, WORDS
-from ui import TEXT, Need, View, address, as_text, mask_strip, note, notes, widgets
+from ui import TEXT, Need, View, address, as_text, caption, mask_strip, note, notes, widgets
 from ui.mask_strip import MaskedText
 from viz.predictions import percent
 from web.engine import engine
@@ -54,6 +55,21 @@ class Scene(MaskedText):
             return mask_strip.too_many(len(self.masks))
         return None
 
+    def row(self, *, switch: bool = True) -> DeltaGenerator:
+        """The words to click on, and the line of controls beside them, which begins with the ``switch`` between words
+        and tokens; a model without masks has no such words.
+        """
+        if self.causal:
+            caption(
+                "This model has no mask. It guesses what comes next from what came before, never from what follows."
+            )
+            return widgets.controls()
+        controls = self.ask_words(self.units, MASKS)
+        if switch:
+            with controls:
+                whole_words()
+        return controls
+
     def sentence(self, answer: MaskPrediction) -> str:
         """What the model guesses for a mask and what stood there, in a sentence, as plain text."""
         best = answer.best[0]
@@ -62,6 +78,15 @@ class Scene(MaskedText):
             said += f"; it was “{readable(answer.original.token)}”"
         number = f"Mask {self.masks.index(answer.position) + 1}: " if len(self.masks) > 1 else ""
         return f"{number}{said}."
+
+
+def whole_words() -> None:
+    """Ask whether a word is one or its pieces are."""
+    st.toggle(
+        "Whole words",
+        **WORDS.bound,
+        help="When on, a word made of several tokens counts as one; when off, each token stands by itself.",
+    )
 
 
 def make(_view: View[Scene]) -> Scene:

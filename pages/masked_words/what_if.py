@@ -9,7 +9,6 @@ import streamlit as st
 from analysis import corruption
 from analysis.words import Unit
 from model_zoo.errors import InvalidInput
-from pages.masked_words import words
 from pages.masked_words.fields import REPLACE, REPLACEMENT
 from pages.masked_words.scene import Scene
 from ui import View, ask_for, figures, is_dark, lacking, notes, say, told_apart, widgets
@@ -20,7 +19,7 @@ _MOST_SHIFTED = 8  # masks whose changes are drawn
 
 
 def draw(scene: Scene) -> None:
-    controls = words.row(scene, switch=False)  # a telephone has no room for it
+    controls = scene.row(switch=False)  # a telephone has no room for it
     if lacking(scene, ("mask",)):
         return
     units = [unit for unit in scene.units if not scene.has_mask(unit)]

@@ -6,7 +6,6 @@ import streamlit as st
 
 from analysis import focus
 from model_zoo.errors import InvalidInput
-from pages.masked_words import words
 from pages.masked_words.fields import HEAD, MASK
 from pages.masked_words.scene import Scene, send_away
 from ui import View, as_text, figures, is_dark, lacking, page_link
@@ -16,7 +15,7 @@ from web.engine import engine
 
 
 def draw(scene: Scene) -> None:
-    controls = words.row(scene, switch=False)  # a telephone has no room for it
+    controls = scene.row(switch=False)  # a telephone has no room for it
     if lacking(scene, ("mask",)):
         return
     written = engine().masked_text(scene.model, scene.text, scene.masked)

@@ -14,7 +14,6 @@ from analysis.words import Unit
 from model_zoo.errors import InvalidInput
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import MaskPrediction, Prediction, TargetAnswer, counted
-from pages.masked_words import words
 from pages.masked_words.fields import LONG, MASK
 from pages.masked_words.scene import Scene
 from ui import Field, View, as_text, figures, is_dark, lacking, long_text, one_of, save, say, token_line, widgets
@@ -29,7 +28,7 @@ _MOST_BARS = 10
 
 
 def draw(scene: Scene) -> None:
-    controls = words.row(scene)
+    controls = scene.row()
     if lacking(scene, ("mask",)):
         return
     with controls:
