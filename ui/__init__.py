@@ -4,6 +4,7 @@ from ui.appearance import is_dark
 from ui.examples import Example, Examples
 from ui.field import (
     HEADS,
+    MODELS,
     SHARE,
     SWITCH,
     Codec,

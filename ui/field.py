@@ -245,6 +245,8 @@ def _switch(text: str) -> bool:
 
 
 SWITCH = Codec(_switch)
+# Names of models with commas between them; whether they exist, and how many there may be, is for the page to say.
+MODELS = Codec(lambda text: tuple(name.strip() for name in text.split(",") if name.strip()))
 SHARE = number("the threshold", 0, 1, step=0.01)
 HEADS = names(r"[1-9][0-9]{0,3}\.[1-9][0-9]{0,3}", "is not a head; heads are written layer.head, as in 3.7.")
 

@@ -35,7 +35,7 @@ def draw(attended: AttendedText, layer: int, head: int, choose: Callable[[int, i
     shown = _filtered(attended, layer, head)
     if 0 in shown.weights.shape:
         return
-    heads = _heads(attended.run)
+    heads = all_heads(attended.run)
     payload = _payload(attended, shown, layer, head)
     payload["head"], payload["n_heads"], payload["group"] = heads.index((layer, head)), len(heads), GROUP
     mount = component("words", lit_words.SOURCE)
@@ -44,7 +44,7 @@ def draw(attended: AttendedText, layer: int, head: int, choose: Callable[[int, i
 
 def _step(run: AttentionRun, choose: Callable[[int, int], None]) -> None:
     """Open the head that the reader stepped to."""
-    place, heads = (st.session_state.get(_KEY) or {}).get("head"), _heads(run)
+    place, heads = (st.session_state.get(_KEY) or {}).get("head"), all_heads(run)
     if isinstance(place, int) and 0 <= place < len(heads):
         choose(*heads[place])
 
@@ -81,7 +81,7 @@ def _payload(attended: AttendedText, shown: Filtered, layer: int, head: int) -> 
         names=[
             f"Layer {layer + 1}, head {head + 1}",
             f"Mean of layer {layer + 1}",
-            f"Mean of all {len(_heads(run))} heads",
+            f"Mean of all {len(all_heads(run))} heads",
         ],
         shares=not attended.value_weighted,
     )
@@ -90,7 +90,7 @@ def _payload(attended: AttendedText, shown: Filtered, layer: int, head: int) -> 
 def _filtered(attended: AttendedText, layer: int, head: int) -> Filtered:
     """The filter applied to the three matrices (3, n, m), as it is to a head and to a mean of heads elsewhere."""
     run, weighted = attended.run, attended.value_weighted
-    of_its_layer = [each for each in _heads(run) if each[0] == layer]
+    of_its_layer = [each for each in all_heads(run) if each[0] == layer]
     of_layer = combine(run, of_its_layer, "mean", value_weighted=weighted)
     return attended.filtered(np.stack([head_weights(run, layer, head, weighted), of_layer, _mean_of_all(attended)]))
 
@@ -100,10 +100,10 @@ def _mean_of_all(attended: AttendedText) -> FloatArray:
     run = attended.run
     return engine().derived(
         ("mean of all heads", *attended.run_key, attended.value_weighted),
-        lambda: combine(run, _heads(run), "mean", value_weighted=attended.value_weighted),
+        lambda: combine(run, all_heads(run), "mean", value_weighted=attended.value_weighted),
     )
 
 
-def _heads(run: AttentionRun) -> list[tuple[int, int]]:
+def all_heads(run: AttentionRun) -> list[tuple[int, int]]:
     """All heads of a model (layer, head), from 0, in their order."""
     return [(layer, head) for layer, of in enumerate(run.layers) for head in range(of.n_heads)]

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.corruption import moved
 from analysis.words import Unit
 from model_zoo.types import Encoding, ModelInfo
-from ui import widgets
+from ui import notes, widgets
 from ui.address import anchors
 from ui.field import Field
 from ui.messages import as_text, told_apart
@@ -69,6 +69,11 @@ class MaskedText:
 
         shown = [place for place, unit in enumerate(units) if self.has_mask(unit)]
         return draw([unit.label for unit in units], shown, choose)
+
+    def say_model(self) -> None:
+        """One line about the model, and what to think of a text longer than those of its training."""
+        notes.beyond_training({self.model: len(self.encoding)})
+        st.caption(notes.about_model(self.info, len(self.encoding)))
 
     def table(self, columns: Mapping[str, object] | Sequence[Mapping[str, object]]) -> pd.DataFrame:
         """A table to save, of columns or of rows, that begins with what it is of: model, revision and text."""

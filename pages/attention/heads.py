@@ -9,6 +9,7 @@ import streamlit as st
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL, SHOWN_VIEW
 from pages.attention.scene import Scene
 from ui import HEAD, LAYER, widgets
+from ui.lit_words import all_heads
 
 Head = tuple[int, int]  # layer and head, from 0
 
@@ -30,7 +31,7 @@ def several(scene: Scene) -> list[Head]:
     scope = widgets.choice("Heads", SEVERAL)
     if scope == "layer":
         return _of_layer(scene, widgets.stepper("layer", scene.run.n_layers))
-    return _named(scene) if scope == "chosen" else _all(scene)
+    return _named(scene) if scope == "chosen" else all_heads(scene.run)
 
 
 def one_or_several(scene: Scene) -> Chosen:
@@ -41,19 +42,15 @@ def one_or_several(scene: Scene) -> Chosen:
     front = widgets.head(scene.run)
     if scope == "head":
         return Chosen([front], front)
-    return Chosen(_of_layer(scene, front[0]) if scope == "layer" else _all(scene), front)
+    return Chosen(_of_layer(scene, front[0]) if scope == "layer" else all_heads(scene.run), front)
 
 
 def _of_layer(scene: Scene, layer: int) -> list[Head]:
     return [(layer, head) for head in range(scene.run.layers[layer].n_heads)]
 
 
-def _all(scene: Scene) -> list[Head]:
-    return [head for layer in range(scene.run.n_layers) for head in _of_layer(scene, layer)]
-
-
 def _named(scene: Scene) -> list[Head]:
-    names = [f"{layer + 1}.{head + 1}" for layer, head in _all(scene)]
+    names = [f"{layer + 1}.{head + 1}" for layer, head in all_heads(scene.run)]
     known = [name for name in CHOSEN.value if name in names]
     if len(known) < len(CHOSEN.value):
         st.warning("The link names heads that this model does not have; they were left out.")

@@ -17,7 +17,7 @@ PAGE = Page(
     views=views_of("cause"),
     scene=scene.make,
     apart=True,
-    footer=scene.footer,
+    footer=scene.Scene.say_model,
     lesson_links=lesson_links.LINKS,
     shows=scene.shows,
 )

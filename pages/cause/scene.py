@@ -227,12 +227,6 @@ def answered(question: Intervene, n_tokens: int) -> Effects | None:
     return engine().ask(question)
 
 
-def footer(scene: Scene) -> None:
-    """One line about the model."""
-    notes.beyond_training({scene.model: len(scene.encoding)})
-    st.caption(notes.about_model(scene.info, len(scene.encoding)))
-
-
 def shows(spec: ModelSpec) -> str:
     """What the page shows of a model, for the table of models."""
     if not (spec.mlm or spec.nsp or spec.causal):

@@ -7,21 +7,15 @@ the models, in which no layer means the one at the depth of the first model's.
 from __future__ import annotations
 
 from analysis.alignment import MOST
-from ui import SWITCH, Codec, Field, count, optional, place, places, view_field, within
+from ui import MODELS, SWITCH, Field, count, optional, place, places, view_field, within
 from ui.precomputed import EMBEDDED
 
 _PAGE = "compare"
 
-
-def _names(text: str) -> tuple[str, ...]:
-    """Names of models with commas between them; whether they exist, and how many there may be, is for the page."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 SHOWN_VIEW = view_field(_PAGE, "tokens")
 
 # The first is A, the reference; B is a place among them, from 1, and A itself at 1.
-COMPARED: Field[tuple[str, ...]] = Field("models", EMBEDDED[:MOST], Codec(_names), of=_PAGE, always=True)
+COMPARED: Field[tuple[str, ...]] = Field("models", EMBEDDED[:MOST], MODELS, of=_PAGE, always=True)
 BESIDE: Field[int] = Field("beside", 2, within("the place of a model", 1, MOST), of=_PAGE)
 
 LAYERS_BESIDE: tuple[Field[int | None], ...] = tuple(

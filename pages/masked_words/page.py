@@ -16,7 +16,7 @@ PAGE = Page(
     view=SHOWN_VIEW,
     views=views_of("masked_words"),
     scene=scene.make,
-    footer=scene.about_model,
+    footer=scene.Scene.say_model,
     lesson_links=lesson_links.LINKS,
     shows=lambda spec: "yes" if spec.mlm else "no MLM head",
 )

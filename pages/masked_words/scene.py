@@ -101,12 +101,6 @@ def make(_view: View[Scene]) -> Scene:
     return _hide(info, text)
 
 
-def about_model(scene: Scene) -> None:
-    """One line about the model, under every view, and what to think of a text longer than those of its training."""
-    notes.beyond_training({scene.model: len(scene.encoding)})
-    st.caption(notes.about_model(scene.info, len(scene.encoding)))
-
-
 def send_away(scene: Scene, written: str) -> None:
     """Remember what stood behind the masks of a text that links to other pages carry, its masks ``written`` in it."""
     st.session_state[_SENT] = written, scene.text, scene.masked

@@ -10,7 +10,7 @@ import streamlit as st
 from jobs.tuning import Candidate, Tuning
 from pages.train import side_by_side
 from pages.train.scene import Scene
-from ui import SWITCH, Codec, Field, View, ask_for, notes, numbered, one_of, tuned, widgets, within
+from ui import MODELS, SWITCH, Field, View, ask_for, notes, numbered, one_of, tuned, widgets, within
 from ui.precomputed import EMBEDDED
 from ui.tuned import short_name
 from viz.training_curves import Over
@@ -22,11 +22,7 @@ MOST = 8
 _BUDGETS = {"epochs": "Epochs", "seconds": "Seconds"}
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-RACERS: Field[tuple[str, ...]] = Field("racers", EMBEDDED, Codec(_names), of="train")
+RACERS: Field[tuple[str, ...]] = Field("racers", EMBEDDED, MODELS, of="train")
 BUDGET: Field[str] = Field("budget", "epochs", one_of("the budget", _BUDGETS), of="train")
 BY_SECONDS: Field[bool] = Field("by_seconds", False, SWITCH, of="train")
 SECONDS: Field[int] = Field("seconds", 20, within("the seconds", 1, 600), of="train")
