@@ -203,7 +203,7 @@ def test_answers_in_rows_of_their_own_are_joined() -> None:
     assert "Joined 1 repeated question with the answers it had before." in data.notes
 
 
-def test_passages_in_several_parts_of_a_files_own_are_said() -> None:
+def test_passages_in_several_splits_of_a_files_own_are_said() -> None:
     rows = [(f"Who {i}?", f"Ann saw Bob {i % 6}.", "Ann", ("train", "dev", "test")[i // 8]) for i in range(24)]
     data = read(table(rows, "question,context,answer,split"), "own", "answering", 0)
-    assert "As the file has it, 6 passages are in more than one part: scores can come out too high." in data.notes
+    assert "As the file has it, 6 passages are in more than one split: scores can come out too high." in data.notes

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 
 from model_zoo.errors import InvalidInput
+
+T = TypeVar("T")
 
 Kind = Literal["classification", "tagging", "answering", "similarity"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -91,6 +93,14 @@ together. "" where an item stands for itself, as in uploaded data.
 """
 
 
+def all_of(kind: type[T], things: Sequence[object]) -> list[T]:
+    """The same things, which are all of this kind. Raises TypeError where one is not."""
+    found = [each for each in things if isinstance(each, kind)]
+    if len(found) != len(things):
+        raise TypeError(f"not all are {kind.__name__}")
+    return found
+
+
 @dataclass(frozen=True)
 class Data:
     """Items of one kind in three splits: trained on, chosen by, and held out for the scores that are shown.
@@ -164,16 +174,8 @@ class BuiltIn:
 
     def build(self) -> Data:
         """The set as data to train on."""
-        return Data(
-            name=self.name,
-            title=self.title,
-            kind=self.kind,
-            train=self.items("train"),
-            dev=self.items("dev"),
-            test=self.items("test"),
-            labels=self.labels,
-            measure=self.measure,
-        )
+        train, dev, test = map(self.items, SPLITS)
+        return Data(self.name, self.title, self.kind, train, dev, test, self.labels, self.measure)
 
 
 def check(data: Data) -> Data:

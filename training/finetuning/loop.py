@@ -26,14 +26,14 @@ from model_zoo.types import Encoding
 from training.finetuning import lora, scores, stopped
 from training.finetuning.baselines import Baseline, candidates, strongest
 from training.finetuning.batching import batches, n_batches
-from training.finetuning.data import Data, Item, Split, Tagged, check
+from training.finetuning.data import Data, Split, Tagged, check
 from training.finetuning.folder import save
 from training.finetuning.network import CachedEncoder, SmallVocabulary, fresh, seconds_a_text, set_learning
 from training.finetuning.results import Begun, Evaluated, Event, FirstVectors, Heartbeat, Prediction, Stepped, Tuned
 from training.finetuning.schedule import Phase, rate_after, rate_at
 from training.finetuning.settings import MOST_EPOCHS, TOKENS_A_PASS, recommended_rate
 from training.finetuning.tasks import TASKS
-from training.finetuning.tasks.base import IGNORED
+from training.finetuning.tasks.base import IGNORED, Batch
 from training.objective import divergence
 from training.trainer import parameter_groups
 
@@ -60,10 +60,11 @@ def tune(loaded: LoadedModel, question: Finetune) -> Generator[Event, None, None
         raise
 
 
-class _Run:
+class _Run(stopped.Progress):
     """One training, from the first event to the outcome."""
 
     def __init__(self, loaded: LoadedModel, question: Finetune) -> None:
+        super().__init__()
         self.loaded, self.question, self.settings = loaded, question, question.settings
         self.data: Data = check(question.data.first(self.settings.examples, self.settings.seed))
         self.task = TASKS[self.data.kind]
@@ -76,15 +77,6 @@ class _Run:
         self.cached: CachedEncoder | None = None
         self.features: dict[Split, list[torch.Tensor]] = {}
         self.optimizer: torch.optim.Optimizer | None = None
-        self.decay = 1.0  # of the embeddings' rows that do not occur
-        self.phase = 0
-        self.step_of_phase = 0
-        self.step = 0
-        self.seconds = 0.0
-        self.first_loss: float | None = None
-        self.steps: list[Stepped] = []
-        self.evaluated: list[Evaluated] = []
-        self.first_vectors: list[FirstVectors] = []
         settings, info = self.settings, loaded.info
         self.shape = info.width, info.n_heads > 0
         rate = settings.rate_for(*self.shape)
@@ -266,8 +258,12 @@ class _Run:
 
     def _targets(self, split: Split, places: Sequence[int]) -> torch.Tensor:
         items = [self.data.split(split)[place] for place in places]
-        targets = self.task.targets([self.encodings[split][place] for place in places], items, self.data.labels)
-        return targets.to(self.network.device)
+        return self.task.targets(self._batch(split, places), items).to(self.network.device)
+
+    def _batch(self, split: Split, places: Sequence[int]) -> Batch:
+        items = [self.data.split(split)[place] for place in places]
+        words = [item.spans if isinstance(item, Tagged) else None for item in items]
+        return Batch([self.encodings[split][place] for place in places], self.data.labels, words)
 
     def _output(self, split: Split, places: Sequence[int]) -> Any:
         inputs = self.loaded.inputs([self.encodings[split][place] for place in places])
@@ -301,7 +297,7 @@ class _Run:
 
     def _answers(self, split: Split) -> Generator[Event, None, tuple[float, list[Prediction], np.ndarray]]:
         """Mean loss and the predictions for a split, in its order, and the last layer's first vectors."""
-        items, encodings = self.data.split(split), self.encodings[split]
+        encodings = self.encodings[split]
         found: dict[int, Prediction] = {}
         vectors: dict[int, np.ndarray] = {}
         total, counted = 0.0, 0
@@ -318,17 +314,14 @@ class _Run:
                     n = int((targets != IGNORED).sum())
                     total += float(self.task.loss(output, targets)) * n if n else 0.0
                 counted += n
-                of_batch = [encodings[place] for place in batch]
-                words = [_words(items[place]) for place in batch]
-                read = self.task.read(output, of_batch, words, self.data.labels)
-                found |= dict(zip(batch, read, strict=True))
+                found |= dict(zip(batch, self.task.read(output, self._batch(split, batch)), strict=True))
                 first = firsts.pop().float().cpu().numpy()
                 vectors |= {place: first[row] for row, place in enumerate(batch) if place < _PICTURED}
                 yield Heartbeat()
         finally:
             hook.remove()
         kept = np.stack([vectors[place] for place in sorted(vectors)])
-        return total / max(1, counted), [found[place] for place in range(len(items))], kept
+        return total / max(1, counted), [found[place] for place in range(len(encodings))], kept
 
     # The end.
 
@@ -396,27 +389,12 @@ class _Run:
         """What is needed to go on; None before the first step."""
         if self.optimizer is None or not self.steps or self.phase >= len(self.phases):
             return None
-        return stopped.State(
-            phase=self.phase,
-            step_of_phase=self.step_of_phase,
-            step=self.step,
-            seconds=self.seconds,
-            decay=self.decay,
-            first_loss=self.first_loss,
-            steps=list(self.steps),
-            evaluated=list(self.evaluated),
-            first_vectors=list(self.first_vectors),
-            weights=self.network.state_dict(),
-            moments=stopped.moments(self.optimizer),
-        )
+        weights, moments = self.network.state_dict(), stopped.moments(self.optimizer)
+        return stopped.State(**stopped.progress(self), weights=weights, moments=moments)
 
     def _restore(self, state: stopped.State) -> None:
         assert self.optimizer is not None
-        self.step, self.seconds, self.decay, self.first_loss = state.step, state.seconds, state.decay, state.first_loss
-        self.steps, self.evaluated, self.first_vectors = state.steps, state.evaluated, state.first_vectors
+        for name, value in stopped.progress(state).items():
+            setattr(self, name, value)
         self.network.load_state_dict(state.weights, strict=False)
         stopped.set_moments(self.optimizer, state.moments)
-
-
-def _words(item: Item) -> tuple[tuple[int, int], ...] | None:
-    return item.spans if isinstance(item, Tagged) else None

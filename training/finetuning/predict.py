@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from model_zoo import text as texts
 from model_zoo.errors import NotSupported
 from model_zoo.question import Question
-from model_zoo.types import Encoding, TunedFor
+from model_zoo.types import TunedFor
 from training.finetuning.results import Prediction
 
 if TYPE_CHECKING:
     from model_zoo.loading import LoadedModel
-    from training.finetuning.tasks.base import Span, Task
+    from training.finetuning.tasks.base import Batch, Span, Task
 
 Answer = TypeVar("Answer")
 
@@ -40,12 +40,7 @@ class Predict(Question[tuple[Prediction, ...]]):
         return sum(len(text) + len(pair or "") for text, pair in self.texts)
 
     def answer(self, loaded: LoadedModel) -> tuple[Prediction, ...]:
-        words: Sequence[Sequence[Span] | None] = self.words or [None] * len(self.texts)
-
-        def read(task: Task, output: Any, batch: Sequence[int], encodings: Sequence[Encoding]) -> Sequence[Prediction]:
-            return task.read(output, encodings, [words[place] for place in batch], loaded.info.labels)
-
-        return _answers(loaded, self.texts, read)
+        return _answers(loaded, self.texts, self.words, lambda task, output, batch: task.read(output, batch))
 
     @classmethod
     def example(cls, model: str) -> Predict:
@@ -60,10 +55,8 @@ class SoftScores(Question[tuple[tuple[float, ...], ...]]):
     texts: tuple[tuple[str, str | None], ...]
 
     def answer(self, loaded: LoadedModel) -> tuple[tuple[float, ...], ...]:
-        from training.finetuning.tasks.base import rows_of
-
         return _answers(
-            loaded, self.texts, lambda task, output, *_: [tuple(row) for row in rows_of(task.soft_scores(output))]
+            loaded, self.texts, None, lambda task, output, _: [tuple(row) for row in task.soft_scores(output).tolist()]
         )
 
     @classmethod
@@ -74,25 +67,25 @@ class SoftScores(Question[tuple[tuple[float, ...], ...]]):
 def _answers(
     loaded: LoadedModel,
     texts: Sequence[tuple[str, str | None]],
-    read: Callable[[Task, Any, Sequence[int], Sequence[Encoding]], Sequence[Answer]],
+    words: Sequence[Sequence[Span] | None] | None,
+    read: Callable[[Task, Any, Batch], Sequence[Answer]],
 ) -> tuple[Answer, ...]:
-    """What ``read`` makes of the network's output for each text or pair, in their order.
-
-    It is given the task, the output for a batch, the places of the batch's texts, and their encodings.
-    """
+    """What ``read`` makes of the network's output for each text or pair, in their order."""
     import torch
 
     from model_zoo.running import batches
     from training.finetuning.tasks import TASKS
+    from training.finetuning.tasks.base import Batch
 
     kind = refuse_untuned(loaded)
     encodings = [loaded.encode(text, pair) for text, pair in texts]
     found: dict[int, Answer] = {}
     with torch.inference_mode():
-        for batch in batches(encodings, loaded.family.pads_for(kind)):
-            of_batch = [encodings[place] for place in batch]
-            output = loaded.model(**loaded.inputs(of_batch))
-            found |= dict(zip(batch, read(TASKS[kind], output, batch, of_batch), strict=True))
+        for places in batches(encodings, loaded.family.pads_for(kind)):
+            of_words = [None if words is None else words[place] for place in places]
+            batch = Batch([encodings[place] for place in places], loaded.info.labels, of_words)
+            output = loaded.model(**loaded.inputs(batch.encodings))
+            found |= dict(zip(places, read(TASKS[kind], output, batch), strict=True))
     return tuple(found[place] for place in range(len(encodings)))
 
 

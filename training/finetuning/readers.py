@@ -62,8 +62,7 @@ def read(data: bytes, name: str, kind: Kind, seed: int) -> Data:
     """
     text, said = files.decoded(data, name)
     notes = list(said)
-    found = rows(text, name, kind)
-    items = splits.unrepeated(_READERS[kind](found, notes), _ONE[kind], notes)
+    items = splits.unrepeated(_READERS[kind](rows(text, name, kind), notes), _ONE[kind], notes)
     if len(items) < FEWEST:
         apart = " An empty line ends a sentence." if kind == "tagging" else ""
         raise InvalidInput(
@@ -75,21 +74,8 @@ def read(data: bytes, name: str, kind: Kind, seed: int) -> Data:
     labels = _labels(usable, kind, notes)
     train, dev, test = (tuple(row.item for row in usable[split]) for split in SPLITS)
     fingerprint = hashlib.sha256(b"\0".join([kind.encode(), str(seed).encode(), data])).hexdigest()[:16]
-    return _learnable(
-        check(
-            Data(
-                name=f"own data {fingerprint}",
-                title=name,
-                kind=kind,
-                train=train,
-                dev=dev,
-                test=test,
-                labels=labels,
-                measure=_MEASURE[kind],
-                notes=tuple(notes),
-            )
-        )
-    )
+    found = Data(f"own data {fingerprint}", name, kind, train, dev, test, labels, _MEASURE[kind], tuple(notes))
+    return _learnable(check(found))
 
 
 def _split(row: Mapping[str, Any], found: Rows, number: int) -> Split | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from analysis.intervals import Spread, interval, left_out, of_mean
 from model_zoo.types import DoubleArray, IntArray, counted
-from training.finetuning.data import OUTSIDE, Data, Item, Kind, Labelled, PassageQuestion, Scored, Split, Tagged
+from training.finetuning.data import OUTSIDE, Data, Item, Kind, Labelled, PassageQuestion, Scored, Split, Tagged, all_of
 from training.finetuning.entities import entities_of
 from training.finetuning.results import Answered, Classified, Prediction, Rated, Score, TaggedWords
 
@@ -149,8 +149,7 @@ def _scored(measure: str, items: Sequence[Item], predictions: Sequence[Predictio
 
 
 def _labels(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple[list[str], list[str]]:
-    gold = [item.label for item in items if isinstance(item, Labelled)]
-    return gold, [each.label for each in predictions if isinstance(each, Classified)]
+    return [item.label for item in all_of(Labelled, items)], [each.label for each in all_of(Classified, predictions)]
 
 
 def _accuracy(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
@@ -212,13 +211,7 @@ def entity_counts(item: Tagged, prediction: TaggedWords) -> tuple[int, int, int]
 
 def _entity_f1(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
     """F1 of all entities together: twice the right ones over those called and those there are."""
-    counts = np.array(
-        [
-            entity_counts(item, each)
-            for item, each in zip(items, predictions, strict=True)
-            if isinstance(item, Tagged) and isinstance(each, TaggedWords)
-        ]
-    )
+    counts = np.array(list(map(entity_counts, all_of(Tagged, items), all_of(TaggedWords, predictions))))
 
     def weighted(weights: DoubleArray) -> float:
         right, called, there = weights @ counts
@@ -230,8 +223,7 @@ def _entity_f1(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weig
 def _word_accuracy(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
     pairs = [
         (sum(a == b for a, b in zip(item.tags, each.tags, strict=True)), len(item.tags))
-        for item, each in zip(items, predictions, strict=True)
-        if isinstance(item, Tagged) and isinstance(each, TaggedWords)
+        for item, each in zip(all_of(Tagged, items), all_of(TaggedWords, predictions), strict=True)
     ]
     right, n = np.array(pairs, dtype=float).T
     return lambda weights: float(right @ weights / (n @ weights))
@@ -266,13 +258,8 @@ def _of_answers(score: Callable[[str, str], float]) -> Callable[..., Weighted]:
     """The mean over the questions."""
 
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
-        return _mean(
-            [
-                best_of_answers(score, item, each)
-                for item, each in zip(items, predictions, strict=True)
-                if isinstance(item, PassageQuestion) and isinstance(each, Answered)
-            ]
-        )
+        pairs = zip(all_of(PassageQuestion, items), all_of(Answered, predictions), strict=True)
+        return _mean([best_of_answers(score, item, each) for item, each in pairs])
 
     return measured
 
@@ -283,8 +270,8 @@ def _exact(answer: str, gold: str) -> float:
 
 def _correlation(prepare: Callable[[Any], Any]) -> Callable[..., Weighted]:
     def measured(items: Sequence[Item], predictions: Sequence[Prediction]) -> Weighted:
-        gold = np.array([item.score for item in items if isinstance(item, Scored)])
-        told = np.array([each.score for each in predictions if isinstance(each, Rated)])
+        gold = np.array([item.score for item in all_of(Scored, items)])
+        told = np.array([each.score for each in all_of(Rated, predictions)])
 
         def weighted(weights: DoubleArray) -> float:
             drawn = np.repeat(np.arange(len(gold)), weights.astype(int))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import torch
@@ -20,18 +20,29 @@ _NAMES = ("step", "exp_avg", "exp_avg_sq")  # of AdamW's state
 
 
 @dataclass(kw_only=True)
-class State:
+class Progress:
+    """How far a training is. ``decay`` is that of the embeddings' rows which do not occur."""
+
+    phase: int = 0
+    step_of_phase: int = 0
+    step: int = 0
+    seconds: float = 0.0
+    decay: float = 1.0
+    first_loss: float | None = None
+    steps: list[Stepped] = field(default_factory=list)
+    evaluated: list[Evaluated] = field(default_factory=list)
+    first_vectors: list[FirstVectors] = field(default_factory=list)
+
+
+def progress(of: Progress) -> dict[str, Any]:
+    """The values of a training or of its state by name."""
+    return {each.name: getattr(of, each.name) for each in fields(Progress)}
+
+
+@dataclass(kw_only=True)
+class State(Progress):
     """Where a training stands; ``moments`` are AdamW's, by the number of the weight and the name of the moment."""
 
-    phase: int
-    step_of_phase: int
-    step: int
-    seconds: float
-    decay: float
-    first_loss: float | None
-    steps: list[Stepped]
-    evaluated: list[Evaluated]
-    first_vectors: list[FirstVectors]
     weights: dict[str, torch.Tensor] = field(repr=False)
     moments: dict[str, torch.Tensor] = field(repr=False)
 
@@ -58,11 +69,7 @@ def keep(model: str, state: State | None) -> None:
     tensors = {f"weights/{name}": tensor for name, tensor in state.weights.items()}
     tensors |= {f"moments/{name}": tensor for name, tensor in state.moments.items()}
     tensors |= {f"first_vectors/{each.epoch}": torch.from_numpy(each.vectors) for each in state.first_vectors}
-    numbers = {
-        name: getattr(state, name) for name in ("phase", "step_of_phase", "step", "seconds", "decay", "first_loss")
-    }
-    lists = {"steps": [asdict(each) for each in state.steps], "evaluated": [asdict(each) for each in state.evaluated]}
-    written = json.dumps(numbers | lists)
+    written = json.dumps(progress(state) | {"first_vectors": None}, default=asdict)
     n_bytes = len(written) + sum(tensor.nbytes for tensor in tensors.values())
     with tuned.writing_state(model, n_bytes) as place, as_os_errors():
         # Tied weights are one tensor under two names, which these files refuse.

@@ -12,9 +12,9 @@ import torch
 from torch.nn import functional
 
 from model_zoo.types import Encoding
-from training.finetuning.data import Data, Item, PassageQuestion
+from training.finetuning.data import Item, PassageQuestion, all_of
 from training.finetuning.results import Answered, AnswerSpan, Prediction
-from training.finetuning.tasks.base import IGNORED, Span, Task
+from training.finetuning.tasks.base import IGNORED, Batch, Task
 
 LONGEST = 30
 """Tokens of the longest answer that is considered."""
@@ -38,19 +38,15 @@ def ends(encoding: Encoding, item: PassageQuestion) -> tuple[int, int]:
     if not item.answers:
         return 0, 0
     start, text = item.answers[0]
-    within = [
-        place for place in passage(encoding) if encoding.offsets[place][0] < start + len(text) and
-        encoding.offsets[place][1] > start
-    ]  # fmt: skip
-    cut = not within or encoding.offsets[within[-1]][1] < start + len(text.rstrip())
+    offsets, end = encoding.offsets, start + len(text)
+    within = [place for place in passage(encoding) if offsets[place][0] < end and offsets[place][1] > start]
+    cut = not within or offsets[within[-1]][1] < start + len(text.rstrip())
     return (IGNORED, IGNORED) if cut else (within[0], within[-1])
 
 
 class Answering(Task):
     kind = "answering"
-
-    def configure(self, config: Any, data: Data) -> None:  # noqa: ARG002
-        config.num_labels = 2
+    n_outputs = 2
 
     def without_padding(self, output: Any, mask: torch.Tensor | None) -> Any:
         if mask is not None:  # else what one text is answered would depend on the length of others
@@ -58,14 +54,8 @@ class Answering(Task):
             output.end_logits = output.end_logits.masked_fill(mask == 0, -torch.inf)
         return output
 
-    def targets(self, encodings: Sequence[Encoding], items: Sequence[Item], labels: Sequence[str]) -> torch.Tensor:  # noqa: ARG002
-        return torch.tensor(
-            [
-                ends(encoding, item)
-                for encoding, item in zip(encodings, items, strict=True)
-                if isinstance(item, PassageQuestion)
-            ]
-        )
+    def targets(self, batch: Batch, items: Sequence[Item]) -> torch.Tensor:
+        return torch.tensor(list(map(ends, batch.encodings, all_of(PassageQuestion, items))))
 
     def loss(self, output: Any, targets: torch.Tensor) -> torch.Tensor:
         of_ends = [
@@ -74,32 +64,24 @@ class Answering(Task):
         ]
         return torch.stack(of_ends).sum() / (targets != IGNORED).sum().clamp(min=1)
 
-    def read(
-        self,
-        output: Any,
-        encodings: Sequence[Encoding],
-        words: Sequence[Sequence[Span] | None],  # noqa: ARG002
-        labels: Sequence[str],  # noqa: ARG002
-    ) -> list[Prediction]:
-        return [
-            _read(start.float(), end.float(), encoding)
-            for start, end, encoding in zip(output.start_logits, output.end_logits, encodings, strict=True)
-        ]
+    def read(self, output: Any, batch: Batch) -> list[Prediction]:
+        return list(map(_read, output.start_logits.float(), output.end_logits.float(), batch.encodings))
 
 
 def _read(start: torch.Tensor, end: torch.Tensor, encoding: Encoding) -> Answered:
     places = passage(encoding)
     offsets = tuple(encoding.offsets[place] for place in places)
     of_start, of_end = (scores[places].cpu() for scores in (start, end))
-    n = len(places)
+    text, n = encoding.text_pair or "", len(places)
     spans: tuple[AnswerSpan, ...] = ()
     if n:
         sums = of_start[:, None] + of_end[None, :]
         allowed = torch.ones(n, n).triu().tril(LONGEST - 1).bool()
         best = sums.masked_fill(~allowed, -torch.inf).flatten().topk(min(N_SPANS, int(allowed.sum())))
+        found = [(offsets[place // n][0], offsets[place % n][1]) for place in best.indices.tolist()]
         spans = tuple(
-            _span(encoding.text_pair or "", offsets[place // n][0], offsets[place % n][1], score)
-            for score, place in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+            AnswerSpan(first, stop, text[first:stop], score)
+            for (first, stop), score in zip(found, best.values.tolist(), strict=True)
         )
     return Answered(
         spans=spans,
@@ -109,10 +91,6 @@ def _read(start: torch.Tensor, end: torch.Tensor, encoding: Encoding) -> Answere
         start_scores=tuple(of_start.tolist()),
         end_scores=tuple(of_end.tolist()),
     )
-
-
-def _span(text: str, start: int, end: int, score: float) -> AnswerSpan:
-    return AnswerSpan(start, end, text[start:end], score)
 
 
 TASK = Answering()

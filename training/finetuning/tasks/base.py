@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from model_zoo.types import Encoding
@@ -19,17 +20,42 @@ IGNORED = -100
 Span = tuple[int, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Texts that go through a network together. ``labels`` are those of its outputs, ``words`` the characters of each
+    text's words, None for those found by ``model_zoo.text.word_spans``.
+    """
+
+    encodings: Sequence[Encoding]
+    labels: Sequence[str]
+    words: Sequence[Sequence[Span] | None]
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The output of each label."""
+        return {label: number for number, label in enumerate(self.labels)}
+
+
 class Task(ABC):
-    """A kind of task; ``network.TUNED`` has the class of its network."""
+    """A kind of task; ``network.TUNED`` has the class of its network. ``n_outputs`` None is one for each label of the
+    data.
+    """
 
     kind: ClassVar[Kind]
+    n_outputs: ClassVar[int | None] = None
+    problem_type: ClassVar[str | None] = None
 
-    @abstractmethod
     def configure(self, config: Any, data: Data) -> None:
         """Give a network's config the outputs that the data needs."""
+        config.num_labels = len(data.labels) if self.n_outputs is None else self.n_outputs
+        if self.n_outputs is None:
+            config.id2label = dict(enumerate(data.labels))
+            config.label2id = {label: number for number, label in config.id2label.items()}
+        if self.problem_type is not None:
+            config.problem_type = self.problem_type
 
     @abstractmethod
-    def targets(self, encodings: Sequence[Encoding], items: Sequence[Item], labels: Sequence[str]) -> torch.Tensor:
+    def targets(self, batch: Batch, items: Sequence[Item]) -> torch.Tensor:
         """What the network is to answer for a batch, padded to its longest text."""
 
     def without_padding(self, output: Any, mask: torch.Tensor | None) -> Any:  # noqa: ARG002
@@ -41,19 +67,9 @@ class Task(ABC):
         """Mean over what is to be answered."""
 
     @abstractmethod
-    def read(
-        self, output: Any, encodings: Sequence[Encoding], words: Sequence[Sequence[Span] | None], labels: Sequence[str]
-    ) -> list[Prediction]:
-        """The predictions of a batch. ``words`` are the characters of each text's words, None for those found by
-        ``model_zoo.text.word_spans``.
-        """
+    def read(self, output: Any, batch: Batch) -> list[Prediction]:
+        """The predictions of a batch."""
 
     def soft_scores(self, output: Any) -> torch.Tensor:
         """The scores (rows, labels) that a student learns from. Raises NotImplementedError where there are none."""
         raise NotImplementedError
-
-
-def rows_of(scores: torch.Tensor) -> list[list[float]]:
-    """A batch of scores as plain numbers."""
-    found: list[list[float]] = scores.float().tolist()
-    return found

@@ -8,37 +8,24 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from model_zoo.types import Encoding
-from training.finetuning.data import Data, Item, Labelled
+from training.finetuning.data import Item, Labelled, all_of
 from training.finetuning.results import Classified, Prediction
-from training.finetuning.tasks.base import Span, Task, rows_of
+from training.finetuning.tasks.base import Batch, Task
 
 
 class Classification(Task):
     kind = "classification"
+    problem_type = "single_label_classification"
 
-    def configure(self, config: Any, data: Data) -> None:
-        config.num_labels = len(data.labels)
-        config.id2label = dict(enumerate(data.labels))
-        config.label2id = {label: place for place, label in enumerate(data.labels)}
-        config.problem_type = "single_label_classification"
-
-    def targets(self, encodings: Sequence[Encoding], items: Sequence[Item], labels: Sequence[str]) -> torch.Tensor:  # noqa: ARG002
-        places = {label: place for place, label in enumerate(labels)}
-        return torch.tensor([places[item.label] for item in items if isinstance(item, Labelled)])
+    def targets(self, batch: Batch, items: Sequence[Item]) -> torch.Tensor:
+        return torch.tensor([batch.numbers[item.label] for item in all_of(Labelled, items)])
 
     def loss(self, output: Any, targets: torch.Tensor) -> torch.Tensor:
-        return functional.cross_entropy(output.logits.float(), targets)
+        return functional.cross_entropy(self.soft_scores(output), targets)
 
-    def read(
-        self,
-        output: Any,
-        encodings: Sequence[Encoding],  # noqa: ARG002
-        words: Sequence[Sequence[Span] | None],  # noqa: ARG002
-        labels: Sequence[str],
-    ) -> list[Prediction]:
-        shares = rows_of(output.logits.float().softmax(dim=-1))
-        return [Classified(labels[max(range(len(row)), key=row.__getitem__)], tuple(row)) for row in shares]
+    def read(self, output: Any, batch: Batch) -> list[Prediction]:
+        shares = self.soft_scores(output).softmax(dim=-1).tolist()
+        return [Classified(batch.labels[max(range(len(row)), key=row.__getitem__)], tuple(row)) for row in shares]
 
     def soft_scores(self, output: Any) -> torch.Tensor:
         scores: torch.Tensor = output.logits.float()

@@ -10,40 +10,32 @@ from torch.nn import functional
 
 from model_zoo.text import word_spans
 from model_zoo.types import Encoding
-from training.finetuning.data import OUTSIDE, Data, Item, Tagged
+from training.finetuning.data import OUTSIDE, Item, Tagged, all_of
 from training.finetuning.entities import first_pieces
 from training.finetuning.results import Prediction, TaggedWords
-from training.finetuning.tasks.base import IGNORED, Span, Task, rows_of
+from training.finetuning.tasks.base import IGNORED, Batch, Span, Task
 
 
 class Tagging(Task):
     kind = "tagging"
 
-    def configure(self, config: Any, data: Data) -> None:
-        config.num_labels = len(data.labels)
-        config.id2label = dict(enumerate(data.labels))
-        config.label2id = {label: place for place, label in enumerate(data.labels)}
-
-    def targets(self, encodings: Sequence[Encoding], items: Sequence[Item], labels: Sequence[str]) -> torch.Tensor:
-        places = {label: place for place, label in enumerate(labels)}
-        targets = torch.full((len(encodings), max(map(len, encodings))), IGNORED)
-        for row, (encoding, item) in enumerate(zip(encodings, items, strict=True)):
-            assert isinstance(item, Tagged)
+    def targets(self, batch: Batch, items: Sequence[Item]) -> torch.Tensor:
+        numbers = batch.numbers
+        targets = torch.full((len(items), max(map(len, batch.encodings))), IGNORED)
+        for row, (encoding, item) in enumerate(zip(batch.encodings, all_of(Tagged, items), strict=True)):
             for tag, piece in zip(item.tags, first_pieces(encoding, item.spans), strict=True):
                 if piece is not None:
-                    targets[row, piece] = places[tag]
+                    targets[row, piece] = numbers[tag]
         return targets
 
     def loss(self, output: Any, targets: torch.Tensor) -> torch.Tensor:
         return functional.cross_entropy(output.logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
-    def read(
-        self, output: Any, encodings: Sequence[Encoding], words: Sequence[Sequence[Span] | None], labels: Sequence[str]
-    ) -> list[Prediction]:
+    def read(self, output: Any, batch: Batch) -> list[Prediction]:
         shares = output.logits.float().softmax(dim=-1)
         return [
-            _read(rows_of(row), encoding, word_spans(encoding.text) if spans is None else spans, labels)
-            for row, encoding, spans in zip(shares, encodings, words, strict=True)
+            _read(row.tolist(), encoding, word_spans(encoding.text) if spans is None else spans, batch.labels)
+            for row, encoding, spans in zip(shares, batch.encodings, batch.words, strict=True)
         ]
 
 
