@@ -32,36 +32,38 @@ FALSE_ALARMS = 0.05
 class Rule:
     """A kind of head: its name, one sentence that explains it, where it comes from, and how it is recognized.
 
-    ``score`` takes the measures of the heads and those of a uniform head on the same texts and gives one number per
-    head, 1 for a perfect example of its kind; the rule holds from ``threshold`` upwards, where the measure ``tested``
-    is also larger than chance makes it.
+    The rule holds where the heads' score is at least ``threshold`` and the measure ``tested`` is larger than chance
+    makes it. ``score_by`` takes the measures of the heads and those of a uniform head on the same texts; without one,
+    the score is how far what is tested is above the uniform head's.
     """
 
     name: str
     explanation: str
     source: str
-    score: Callable[[Measures, Measures], Measured]
     tested: str
-    threshold: float
+    threshold: float = 0.5
+    score_by: Callable[[Measures, Measures], Measured] | None = None
+
+    def score(self, measured: Measures, uniform: Measures) -> Measured:
+        """One number per head, (heads,): 1 for a perfect example of its kind."""
+        if self.score_by is not None:
+            return self.score_by(measured, uniform)
+        return _above_uniform(self.tested, measured, uniform)
 
 
-def _above_uniform(share: str) -> Callable[[Measures, Measures], Measured]:
+def _above_uniform(share: str, measured: Measures, uniform: Measures) -> Measured:
     """(share - u) / (1 - u), u what a uniform head gives: 0 for the uniform head, 1 if all goes there.
 
     Without this a text of four tokens would make every head a "delimiter" head.
     """
-
-    def score(measured: Measures, uniform: Measures) -> Measured:
-        base = getattr(uniform, share)
-        left = 1 - base
-        return np.divide(getattr(measured, share) - base, left, out=np.full_like(base, np.nan), where=left > 1e-9)
-
-    return score
+    base = getattr(uniform, share)
+    left = 1 - base
+    return np.divide(getattr(measured, share) - base, left, out=np.full_like(base, np.nan), where=left > 1e-9)
 
 
 def _block_score(measured: Measures, uniform: Measures) -> Measured:
     """Attention stays within its own sentence and is spread evenly there, not held by one near token."""
-    return _above_uniform("own_sentence")(measured, uniform) * measured.own_evenness
+    return _above_uniform("own_sentence", measured, uniform) * measured.own_evenness
 
 
 _CLARK, _KOVALEVA, _VOITA = "Clark et al. 2019", "Kovaleva et al. 2019", "Voita et al. 2019"
@@ -71,66 +73,54 @@ RULES = (
         "previous token",
         "Positional: on average, more than half of a token's attention goes to the token before it.",
         f"{_CLARK}; {_KOVALEVA} (diagonal)",
-        _above_uniform("previous"),
         "previous",
-        0.5,
     ),
     Rule(
         "next token",
         "Positional: on average, more than half of a token's attention goes to the token after it.",
         f"{_CLARK}; {_KOVALEVA} (diagonal)",
-        _above_uniform("next"),
         "next",
-        0.5,
     ),
     Rule(
         "delimiter",
         "On average, more than half of a token's attention goes to special tokens, "
         "or to the first token of a model that has none.",
         f"{_CLARK}; {_KOVALEVA} (vertical)",
-        _above_uniform("delimiter"),
         "delimiter",
-        0.5,
     ),
     Rule(
         "self",
         "On average, more than half of a token's attention goes to itself.",
         f"{_CLARK} (few heads of BERT)",
-        _above_uniform("itself"),
         "itself",
-        0.5,
     ),
     Rule(
         "broad",
         "Attention is spread over most of what a token may see.",
         f"{_CLARK} (high entropy)",
-        lambda measured, _uniform: measured.spread,
         "spread",
         0.65,
+        lambda measured, _uniform: measured.spread,
     ),
     Rule(
         "block-diagonal by sentence",
         "Tokens spread their attention over the words of their own sentence.",
         f"{_KOVALEVA} (block)",
-        _block_score,
         "own_sentence",
         0.4,
+        _block_score,
     ),
     Rule(
         "repeated token",
         "On average, more than half of the attention of a word that occurs again goes to its other occurrences.",
         "Wang et al. 2023 (duplicate token heads)",
-        _above_uniform("same_word"),
         "same_word",
-        0.5,
     ),
     Rule(
         "rare token",
         "Most attention goes to the rarest token of the text.",
         _VOITA,
-        _above_uniform("rare"),
         "rare",
-        0.5,
     ),
 )
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from benchmarks.measure import MB, emit, percentile95
+from benchmarks.measure import emit, percentile95
 from benchmarks.streamlit_client import Answer, Visitor, visiting
+from model_zoo.types import MB
 
 KINDS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "attention, all heads": ("attention", {"view": "grid"}),

@@ -35,10 +35,11 @@ import psutil
 import torch
 from transformers import DataCollatorWithPadding, PrinterCallback, Trainer, TrainingArguments
 
-from benchmarks.measure import MB, arguments, emit, interleaved
+from benchmarks.measure import arguments, emit, interleaved
 from model_zoo import DEFAULT_MODEL, Engine, tuned
 from model_zoo.registry import UNTRAINED
 from model_zoo.sources import packaged
+from model_zoo.types import MB
 from training.finetuning import network
 from training.finetuning.data import Data, Item, Labelled, PassageQuestion, Tagged
 from training.finetuning.finetune import Finetune

@@ -34,8 +34,8 @@ import torch
 from playwright.sync_api import Browser
 
 from benchmarks.browser import chromium
-from benchmarks.measure import MB, arguments, emit, interleaved
-from model_zoo.types import FloatArray, softmax
+from benchmarks.measure import arguments, emit, interleaved
+from model_zoo.types import MB, FloatArray, softmax
 from viz import lines
 from viz.palette import categorical
 from viz.standalone import standalone_html

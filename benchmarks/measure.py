@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-MB = 10**6
-
 
 def arguments(doc: str | None, repeats: int | None = None, model: str | None = None) -> argparse.ArgumentParser:
     """The parser of a benchmark's command line, which shows its module's docstring, with ``--repeats`` and ``--model``

@@ -16,8 +16,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.measure import MB, arguments, columns, emit
+from benchmarks.measure import arguments, columns, emit
 from benchmarks.server import ROOT
+from model_zoo.types import MB
 
 _ALONE = (
     "streamlit numpy pandas plotly.graph_objects scipy.special huggingface_hub tokenizers torch torch._dynamo "

@@ -120,7 +120,7 @@ def page_views() -> Iterator[PageView]:
 
 
 def measure(page: Page, patience_ms: int = 60_000) -> Position:
-    """Of a page that was opened, as soon as it is at rest. Raises playwright's Error where that does not happen."""
+    """Looks at a page that was opened, as soon as it is at rest. Raises playwright's Error where it never is."""
     return Position(**page.evaluate(_MEASURE, [", ".join(_RESULTS), patience_ms]))
 
 

@@ -13,10 +13,10 @@ import time
 from collections.abc import Iterator, Sequence
 
 from analysis.probing import TASKS, Failed, Settings, TaskResult, run
-from benchmarks.measure import MB, arguments
+from benchmarks.measure import arguments
 from model_zoo import DEFAULT_MODEL, Engine
 from model_zoo.registry import UNTRAINED
-from model_zoo.types import HiddenStates
+from model_zoo.types import MB, HiddenStates
 
 
 def bare_passes(engine: Engine, model: str, settings: Settings) -> tuple[float, int]:

@@ -25,20 +25,10 @@ import psutil
 
 from benchmarks.crowd import KINDS, Crowd, Side, crowd, owners
 from benchmarks.load import PAUSE, warm_up
-from benchmarks.measure import (
-    MB,
-    arguments,
-    at_least,
-    at_most,
-    columns,
-    emit,
-    emit_machine,
-    medians,
-    percentile95,
-)
+from benchmarks.measure import arguments, at_least, at_most, columns, emit, emit_machine, medians, percentile95
 from benchmarks.server import TOKEN, Cluster, app, cluster
 from model_zoo import DEFAULT_MODEL, Engine
-from model_zoo.types import AttentionRun, QueryKeyLayer
+from model_zoo.types import MB, AttentionRun, QueryKeyLayer
 from serving import wire
 from serving.remote import RemoteEngine
 

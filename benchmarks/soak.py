@@ -43,12 +43,13 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks.crowd import WORDS
 from benchmarks.cutting_proxy import CuttingProxy, proxies
-from benchmarks.measure import MB, arguments, emit, emit_machine, percentile95
+from benchmarks.measure import arguments, emit, emit_machine, percentile95
 from benchmarks.positions import page_views
 from benchmarks.server import app
 from benchmarks.streamlit_client import Answer, Visitor, visiting
 from model_zoo import DEFAULT_MODEL, tuned
 from model_zoo.machine import CGROUPS
+from model_zoo.types import MB
 
 Figures = Mapping[str, float | None]
 

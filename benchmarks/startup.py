@@ -15,8 +15,9 @@ import psutil
 from playwright.sync_api import Browser
 
 from benchmarks.browser import chromium
-from benchmarks.measure import MB, arguments, columns, emit
+from benchmarks.measure import arguments, columns, emit
 from benchmarks.server import app
+from model_zoo.types import MB
 
 BARE = """
 import resource, time

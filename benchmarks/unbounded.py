@@ -24,7 +24,7 @@ OPEN = {
 
 
 def _nothing() -> None:
-    """In place of freezing, and of the watch that would do so."""
+    """Stands in for freezing, and for the watch that would do so."""
 
 
 def main() -> None:

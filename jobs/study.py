@@ -177,7 +177,7 @@ class Study(Job):
                 yield
 
     def _events(self) -> Generator[Event | structural_study.StructuralEvent, None, None]:
-        """Those of the tasks with labels, then those of the structural probes."""
+        """Gives the events of the tasks with labels, then those of the structural probes."""
         labelled = [task for task in self._probed if not isinstance(task, StructuralTask)]
         trees = [task for task in self._probed if isinstance(task, StructuralTask)]
         settings, untrained = self._settings, self._untrained

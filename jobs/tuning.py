@@ -164,7 +164,7 @@ class Tuning(Job):
 
     @property
     def kept(self) -> list[Run]:
-        """Those whose models can be opened, the first trained first."""
+        """Lists the runs whose models can be opened, the first trained first."""
         return [run for run in (*self.earlier, *self.runs) if run.tuned is not None and run.candidate.keep]
 
     def forget(self) -> None:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import lzma
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -191,14 +191,7 @@ def tokenized(path: Path, tokenizer: PreTrainedTokenizerFast, cache: Path) -> To
         training = (document for document in read_documents(path) if not document.held_out)
         corpus = _tokenize(training, tokenizer)
         save: Callable[..., None] = np.savez
-        arrays = {
-            "ids": corpus.ids,
-            "sentences": corpus.sentences,
-            "documents": corpus.documents,
-            "ordered": corpus.ordered,
-            "group": corpus.group,
-            "groups": np.asarray(corpus.groups),
-        }
+        arrays = {each.name: np.asarray(getattr(corpus, each.name)) for each in fields(corpus)}
         write_atomically(file, lambda handle: save(handle, **arrays))
         return corpus
     with np.load(file) as stored:

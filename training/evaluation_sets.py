@@ -37,7 +37,7 @@ class EvaluationSet:
     pairs: tuple[Pair, ...]
 
     def sample(self, n: int) -> EvaluationSet:
-        """At most ``n`` texts and ``n`` pairs, evenly spaced."""
+        """Takes at most ``n`` texts and ``n`` pairs, evenly spaced."""
         return EvaluationSet(_spaced(self.texts, n), _spaced(self.pairs, n))
 
 

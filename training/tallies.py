@@ -85,7 +85,7 @@ def _last(items: Iterator[Item]) -> Item:
 
 
 def encoder(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Encode:
-    """For a bare model and its tokenizer, as during training."""
+    """Encodes for a bare model and its tokenizer, as during training."""
 
     def encode(first: Sequence[str], second: Sequence[str] | None) -> Inputs:
         pairs = None if second is None else list(second)

@@ -1,4 +1,4 @@
-"""Probes of one task judged at one layer, and the results of all its layers put together."""
+"""Probes of one task evaluated at one layer, and the results of all its layers put together."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ LEAST_LOG_P = -20.0  # of a development label that training has not shown
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """Rows of the store and label numbers of each part, and the test items' numbers."""
+class SplitItems:
+    """Rows of the store and label numbers of each split, and the test items' numbers."""
 
     train_rows: IntArray = field(repr=False)
     train: IntArray = field(repr=False)
@@ -37,13 +37,11 @@ class Judged:
     test_items: IntArray = field(repr=False)
 
 
-def split(rows: IntArray, labels: IntArray, part: IntArray) -> Judged:
-    """Items divided by the part of the split they are in, TRAIN, DEV or TEST; each argument has one entry per item."""
+def split(rows: IntArray, labels: IntArray, part: IntArray) -> SplitItems:
+    """Items divided by the split they are in, TRAIN, DEV or TEST; each argument has one entry per item."""
     train, development, test = (part == of for of in (TRAIN, DEV, TEST))
-    return Judged(
-        rows[train], labels[train], rows[development], labels[development], rows[test], labels[test],
-        np.flatnonzero(test),
-    )  # fmt: skip
+    of_each = [side[of] for of in (train, development, test) for side in (rows, labels)]
+    return SplitItems(*of_each, *[np.flatnonzero(test)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class Subject:
     names: tuple[str, ...] = field(repr=False)
     labels: IntArray = field(repr=False)
     rows: IntArray = field(repr=False)
-    real: Judged = field(repr=False)
+    real: SplitItems = field(repr=False)
     skipped: int
     longest: int
 
@@ -95,24 +93,24 @@ class Fitted:
     correct: BoolArray = field(repr=False)
 
 
-def fit_best(vectors: Vectors, judged: Judged, n_classes: int, settings: Settings, seed: int) -> Fitted:
+def fit_best(vectors: Vectors, items: SplitItems, n_classes: int, settings: Settings, seed: int) -> Fitted:
     """Fit a probe to a layer with every C of ``STRENGTHS`` and keep the best."""
     tried = []
     for c in STRENGTHS:
-        probe = fit(vectors, judged.train_rows, judged.train, n_classes, c=c, kind=settings.kind, seed=seed)
-        log_p = probe.log_probabilities(vectors, judged.development_rows)
-        accuracy = float((log_p.argmax(axis=1) == judged.development).mean())
-        of_labels = log_p[np.arange(len(log_p)), judged.development]
+        probe = fit(vectors, items.train_rows, items.train, n_classes, c=c, kind=settings.kind, seed=seed)
+        log_p = probe.log_probabilities(vectors, items.development_rows)
+        accuracy = float((log_p.argmax(axis=1) == items.development).mean())
+        of_labels = log_p[np.arange(len(log_p)), items.development]
         tried.append((accuracy, float(np.maximum(of_labels, LEAST_LOG_P).mean()), c, probe))
     accuracy, _, c, probe = max(tried, key=lambda one: one[:2])
-    log_p = probe.log_probabilities(vectors, judged.test_rows)
-    return Fitted(probe, c, accuracy, log_p, log_p.argmax(axis=1) == judged.test)
+    log_p = probe.log_probabilities(vectors, items.test_rows)
+    return Fitted(probe, c, accuracy, log_p, log_p.argmax(axis=1) == items.test)
 
 
 def layer_result(
-    subject: Subject, control: Judged | None, vectors: Vectors, layer: int, fitted: Fitted, settings: Settings
+    subject: Subject, control: SplitItems | None, vectors: Vectors, layer: int, fitted: Fitted, settings: Settings
 ) -> LayerResult:
-    """Judge a probe on the test items, with its control task (None without one) and its description length where the
+    """Evaluate a probe on the test items, with its control task (None without one) and its description length where the
     settings ask for them. Of random weights it says nothing yet.
     """
     dataset, names, real = subject.dataset, subject.names, subject.real
@@ -207,7 +205,7 @@ def task_result(
     )
 
 
-def task_map(dataset: Dataset, real: Judged, store: VectorStore, settings: Settings) -> TaskMap:
+def task_map(dataset: Dataset, real: SplitItems, store: VectorStore, settings: Settings) -> TaskMap:
     """Some test items, drawn by the seed, in every layer."""
     rng = np.random.default_rng(settings.seed)
     chosen = np.sort(rng.permutation(len(real.test_items))[: settings.map_items])

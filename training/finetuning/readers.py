@@ -174,7 +174,7 @@ def _tagging(found: Rows, notes: list[str]) -> list[Row]:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    """Those of a list, or of a text between spaces."""
+    """Takes the words of a list, or of a text those between spaces."""
     return tuple(
         files.plain(each).strip() for each in (value if isinstance(value, list) else files.plain(value).split())
     )

@@ -190,7 +190,7 @@ def _of_matrix(score: Callable[[DoubleArray], float]) -> Callable[..., Weighted]
 
 
 def _macro_f1(matrix: DoubleArray) -> float:
-    """Over the labels that occur, in truth or as an answer."""
+    """Takes the mean over the labels that occur, in truth or as an answer."""
     n = matrix.sum(axis=0) + matrix.sum(axis=1)
     occurs = n > 0
     return float((2 * np.diag(matrix)[occurs] / n[occurs]).mean())

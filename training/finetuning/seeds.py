@@ -18,14 +18,14 @@ FILE = Path(__file__).with_name("seeds.json")
 
 @lru_cache(maxsize=8)
 def fingerprint(data: Data) -> str:
-    """Of all items: numbers of a set that has changed since are not shown."""
+    """Tells items apart by all of them: numbers of a set that has changed since are not shown."""
     every = [[repr(item) for item in data.split(split)] for split in SPLITS]
     return hashlib.sha256(json.dumps([every, data.measure]).encode()).hexdigest()[:16]
 
 
 @cache
 def _measured() -> dict[str, dict[str, dict[str, list[float]]]]:
-    """By name of the set, fingerprint of its items, and model."""
+    """Reads what was measured, by name of the set, fingerprint of its items, and model."""
     found: dict[str, dict[str, dict[str, list[float]]]] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 

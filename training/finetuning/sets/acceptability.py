@@ -25,10 +25,13 @@ _STATES = frozenset(listed("know like need want love hate miss remember recogniz
 """What nobody is told to do, or does to themselves on purpose."""
 _WITH_OBJECT = frozenset(listed("find carry touch bring describe admire ignore lift examine protect discover hold"))
 """Verbs that are not used without an object."""
-_COMPARATIVES = {
-    "old": "older", "small": "smaller", "tall": "taller", "dirty": "dirtier", "ugly": "uglier", "large": "larger",
-    "heavy": "heavier", "new": "newer", "lovely": "lovelier", "plain": "plainer", "simple": "simpler", "tiny": "tinier",
-}  # fmt: skip
+_COMPARATIVES = dict(
+    pair.split("/")
+    for pair in listed(
+        "old/older small/smaller tall/taller dirty/dirtier ugly/uglier large/larger heavy/heavier new/newer "
+        "lovely/lovelier plain/plainer simple/simpler tiny/tinier"
+    )
+)
 _WITHOUT_OBJECT: Final[Mapping[Split, str]] = {
     "train": "disappeared vanished arrived fell slept",
     "dev": "emerged wept",

@@ -33,18 +33,16 @@ FIRST: Final[Mapping[Split, tuple[str, ...]]] = {
 }
 LAST: Final[Mapping[Split, tuple[str, ...]]] = {
     "train": _split(
-        "Miller, Garcia, Novak, Brown, Fischer, Rossi, Baker, Larsen, Silva, Green, Kowalski, Moore, Tanaka, "
-        "Hill, Dubois, "
-        "Clark, Jansen, Wood, Murphy, Stone"
+        "Miller, Garcia, Novak, Brown, Fischer, Rossi, Baker, Larsen, Silva, Green, Kowalski, Moore, Tanaka, Hill, "
+        "Dubois, Clark, Jansen, Wood, Murphy, Stone"
     ),
     "dev": _split("Cooper, Moreau, Petrov, Young, Haas"),
     "test": _split("Bishop, Weber, Santos, King, Lindberg, Fox, Okafor, Price, Marino, Banks"),
 }
 PLACES: Final[Mapping[Split, tuple[str, ...]]] = {
     "train": _split(
-        "Paris, Chicago, Madrid, Kenya, Oslo, Brazil, New York, Lisbon, Canada, Vienna, Lake Geneva, Cairo, "
-        "Warsaw, South "
-        "Korea, Boston, Athens, Norway, Rio de Janeiro, Prague, Mexico"
+        "Paris, Chicago, Madrid, Kenya, Oslo, Brazil, New York, Lisbon, Canada, Vienna, Lake Geneva, Cairo, Warsaw, "
+        "South Korea, Boston, Athens, Norway, Rio de Janeiro, Prague, Mexico"
     ),
     "dev": _split("Dublin, Peru, San Francisco, Zurich, Ghana"),
     "test": _split("Rome, Reading, Finland, Los Angeles, Berlin, Chile, Bath, Hong Kong, Naples, Nice, Scotland"),

@@ -101,7 +101,7 @@ class _Writer:
     def _answered(
         self, told: list[Deed], passage: str, places: list[dict[Slot, int]]
     ) -> list[tuple[str, PassageQuestion]]:
-        """Each with its sort."""
+        """Gives the questions that the passage answers, each with its sort."""
         every = [
             (place, sort, question, slot)
             for place, deed in enumerate(told)
