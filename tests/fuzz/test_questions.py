@@ -37,15 +37,17 @@ _TEXT = TEXTS | TYPED
 _NUMBERS = st.integers(-2, 12) | st.sampled_from([2**31, -(2**63)])
 _MANY = st.lists(_NUMBERS, max_size=3).map(tuple)
 _ANSWER = st.none() | _NUMBERS | _TEXT
-_EDGES = st.builds(Edge, _NUMBERS, _NUMBERS, st.none() | _NUMBERS, st.none() | _NUMBERS)
+_EDGE = st.builds(Edge, _NUMBERS, _NUMBERS, st.none() | _NUMBERS, st.none() | _NUMBERS)
+_EDGES = st.lists(_EDGE, max_size=2).map(tuple)
+_HEADS = st.lists(st.tuples(_NUMBERS, _NUMBERS), max_size=2).map(tuple)
 _CHANGES = st.builds(
     Change,
-    heads=st.lists(st.tuples(_NUMBERS, _NUMBERS), max_size=2).map(tuple),
+    heads=_HEADS,
     attention=_MANY,
     feed_forward=_MANY,
     states=_MANY,
     positions=st.none() | _MANY,
-    edges=st.lists(_EDGES, max_size=2).map(tuple),
+    edges=_EDGES,
     hidden=_MANY,
 )
 FIELDS: dict[str, st.SearchStrategy[Any]] = {
@@ -70,14 +72,17 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "lengths": st.lists(st.integers(-1, 8), max_size=2).map(tuple),
     "repeats": st.integers(-1, 1),
     "layer": _NUMBERS,
-    "attention_head": _NUMBERS,
+    "head": _NUMBERS,
+    "heads": _HEADS,
+    "attention": _MANY,
+    "feed_forward": _MANY,
+    "edges": _EDGES,
     "without": st.sampled_from(["", "future", "positions", "nonsense"]),
     "token": _NUMBERS,
     "position": _NUMBERS,
     "rate": st.floats(-1, 11) | st.sampled_from([float("nan"), float("inf")]),
     "n": _NUMBERS,
     "aim": st.builds(TargetAnswer, st.sampled_from([*READS, "nonsense"]), st.none() | _NUMBERS, _ANSWER, _ANSWER),
-    "change": _CHANGES,
     "changes": st.lists(_CHANGES, max_size=3).map(tuple),
     "value": st.sampled_from([*VALUES, "nonsense"]),
     "other": st.none() | st.tuples(_TEXT, st.none() | _TEXT),
