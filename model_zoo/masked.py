@@ -123,7 +123,7 @@ def fill_mask(
 
 
 def _read(loaded: LoadedModel, text: str, masked: Collection[int]) -> tuple[Encoding, list[Slot]]:
-    """A text as the model is given it, and what is asked at its masks. Raises as ``fill_mask`` does."""
+    """The encoding of a text, its masks, and the answers wanted there. Raises what ``fill_mask`` raises."""
     refuse_without_head(loaded)
     encoding = loaded.encode(text)
     hidden, positions = with_masks(loaded, encoding, masked)

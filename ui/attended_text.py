@@ -1,4 +1,4 @@
-"""A text as a model reads it, and its attention as it is filtered and weighed on screen."""
+"""A text, the attention that a model pays in it, and what a filter leaves of that."""
 
 from __future__ import annotations
 

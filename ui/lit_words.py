@@ -90,8 +90,7 @@ def _payload(attended: AttendedText, shown: Filtered, layer: int, head: int) -> 
 def _filtered(attended: AttendedText, layer: int, head: int) -> Filtered:
     """The filter applied to the three matrices (3, n, m), as it is to a head and to a mean of heads elsewhere."""
     run, weighted = attended.run, attended.value_weighted
-    of_its_layer = [each for each in all_heads(run) if each[0] == layer]
-    of_layer = combine(run, of_its_layer, "mean", value_weighted=weighted)
+    of_layer = combine(run, heads_of_layer(run, layer), "mean", value_weighted=weighted)
     return attended.filtered(np.stack([head_weights(run, layer, head, weighted), of_layer, _mean_of_all(attended)]))
 
 
@@ -106,4 +105,9 @@ def _mean_of_all(attended: AttendedText) -> FloatArray:
 
 def all_heads(run: AttentionRun) -> list[tuple[int, int]]:
     """All heads of a model (layer, head), from 0, in their order."""
-    return [(layer, head) for layer, of in enumerate(run.layers) for head in range(of.n_heads)]
+    return [head for layer in range(run.n_layers) for head in heads_of_layer(run, layer)]
+
+
+def heads_of_layer(run: AttentionRun, layer: int) -> list[tuple[int, int]]:
+    """All heads of a layer (layer, head), from 0, in their order."""
+    return [(layer, head) for head in range(run.layers[layer].n_heads)]

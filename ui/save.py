@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.export import CSV_NOTE, table_to_csv
+from ui import widgets
 from web.saved import ADDRESS, OFFERED, Offered
 
 Kind = Literal["csv", "npz", "html", "conllu"]
@@ -27,7 +28,7 @@ _ICONS = {
 
 def popover() -> DeltaGenerator:
     """What opens, in a line of controls, to save what is on the screen: the buttons below go into it."""
-    return st.popover("Save", icon=":material/download:", width="content")
+    return widgets.popover("Save", ":material/download:")
 
 
 def file(

@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL, SHOWN_VIEW
 from pages.attention.scene import Scene
-from ui import HEAD, LAYER, widgets
-from ui.lit_words import all_heads
+from ui import widgets
+from ui.lit_words import all_heads, choose, heads_of_layer
 
 Head = tuple[int, int]  # layer and head, from 0
 
@@ -30,7 +30,7 @@ def several(scene: Scene) -> list[Head]:
         SEVERAL.value = SCOPE.value if SCOPE.value in SEVERAL.labels else "layer"
     scope = widgets.choice("Heads", SEVERAL)
     if scope == "layer":
-        return _of_layer(scene, widgets.stepper("layer", scene.run.n_layers))
+        return heads_of_layer(scene.run, widgets.stepper("layer", scene.run.n_layers))
     return _named(scene) if scope == "chosen" else all_heads(scene.run)
 
 
@@ -42,11 +42,7 @@ def one_or_several(scene: Scene) -> Chosen:
     front = widgets.head(scene.run)
     if scope == "head":
         return Chosen([front], front)
-    return Chosen(_of_layer(scene, front[0]) if scope == "layer" else all_heads(scene.run), front)
-
-
-def _of_layer(scene: Scene, layer: int) -> list[Head]:
-    return [(layer, head) for head in range(scene.run.layers[layer].n_heads)]
+    return Chosen(heads_of_layer(scene.run, front[0]) if scope == "layer" else all_heads(scene.run), front)
 
 
 def _named(scene: Scene) -> list[Head]:
@@ -61,7 +57,7 @@ def _named(scene: Scene) -> list[Head]:
 
 def open_head(layer: int, head: int) -> None:
     """Open a head, layer and head from 0; a callback of a widget."""
-    LAYER.value, HEAD.value = layer + 1, head + 1
+    choose(layer, head)
     SHOWN_VIEW.value = "grid"
     st.session_state[_OPENED] = True
 

@@ -15,7 +15,7 @@ from pages.train import curves, examples, running
 from pages.train.scene import Scene
 from training.finetuning.folder import copy, learnt
 from training.finetuning.scores import MEASURES
-from ui import View, as_text, ask_for, figures, page_link, save
+from ui import View, as_text, ask_for, figures, page_link, save, widgets
 from web.engine import engine
 from web.settings import settings
 
@@ -95,7 +95,7 @@ def _to_take_away(run: Run) -> None:
                 "path as the model.",
             )
             if settings().any_model:
-                with st.popover("Save as a folder", icon=":material/save:", width="content"):
+                with widgets.popover("Save as a folder", ":material/save:"):
                     _save(run, name)
 
 
