@@ -17,6 +17,7 @@ from typing import Any
 import checkpoints
 import pytest
 import torch
+from forked import PROCESSES
 from loopback_hub import Hub, point_to, running_hub
 from published import LAYOUTS, Publication, write
 from quickness import held_quick, mark_quick
@@ -28,9 +29,8 @@ from walks.walk import STEPS
 from xdist.scheduler import LoadScopeScheduling
 
 import model_zoo
-from model_zoo import Engine, pickles, registry
+from model_zoo import Engine, confined, pickles, registry
 from model_zoo.families.bilstm import BiLSTMConfig, BiLSTMForMaskedLM
-from model_zoo.model_cache import ModelCache
 from model_zoo.types import ModelSpec
 from web import process
 from web.background import VISITS
@@ -59,6 +59,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_quick(items)
+    if (
+        "PYTEST_XDIST_WORKER" in os.environ
+    ):  # handed out in this order (--no-loadscope-reorder), what takes longest first
+        slow = {process_of(item.nodeid) for item in items if item.get_closest_marker("slow")}
+        first = {"browser": 0, "cluster": 1}
+        items.sort(key=lambda item: (first.get(scope := process_of(item.nodeid), 2), scope not in slow))
+
+
+def process_of(nodeid: str) -> str:
+    """A name for all tests that run in the same process as this one."""
+    if nodeid.startswith("tests/browser/"):
+        return "browser"
+    return "cluster" if nodeid.startswith("tests/serving/") and "cluster" in nodeid else nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -71,14 +84,12 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 class OneOfEach(LoadScopeScheduling):
     """With ``-n`` all browser tests go to one process, because two browsers disturb each other, and all that ask a
-    cluster to one, because there is one cluster; all others go to whichever is free. (xdist's own groups have no effect
-    with pytest 9.2, which keeps names of tests elsewhere.)
+    cluster to one, because there is one cluster. Of the others a file goes to one process, so that what its tests share
+    is made once. (xdist's own groups have no effect with pytest 9.2, which keeps names of tests elsewhere.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith("tests/browser/"):
-            return "browser"
-        return "cluster" if nodeid.startswith("tests/serving/") and "cluster" in nodeid else nodeid
+        return process_of(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneOfEach:
@@ -153,7 +164,13 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 
 @pytest.fixture
-def converted_once(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Confined processes start quickly."""
+    monkeypatch.setattr(confined, "subprocess", PROCESSES)
+
+
+@pytest.fixture
+def converted_once(forked: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """What one test has had converted, others find, in all processes of the session."""
     base = tmp_path_factory.getbasetemp()
     root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "converted"
@@ -194,15 +211,18 @@ def quick_runs() -> Iterator[None]:
 
 @pytest.fixture
 def just_started(engine: Engine, quick_runs: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
-    """The app as if its server had just been started, on the session's engine. That has forgotten its results, but not
-    its models: to read them anew takes longer than a page's run.
+    """The app as if its server had just been started, but for the session's engine: to read its models and compute its
+    answers anew takes longer than a page's run.
     """
     process.forget()
     VISITS.close()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ModelCache, "clear", lambda _: None)
-        engine.close()
     monkeypatch.setattr(model_zoo, "Engine", lambda **_settings: engine)
+
+
+@pytest.fixture
+def no_answers(engine: Engine) -> None:
+    """What the session's engine has answered other tests, it computes again."""
+    engine._results.clear()
 
 
 @pytest.fixture

@@ -209,10 +209,13 @@ def test_a_cut_is_the_tokenizers_own(name: str, tokenizer_of: Callable[[str], An
 def test_a_long_pair_takes_as_long_as_its_texts(tokenizer_of: Callable[[str], Any]) -> None:
     """Cut by the tokenizer, two texts of this length took twenty times as long as one."""
 
-    def seconds(text: str, pair: str | None) -> float:
+    def once(text: str, pair: str | None) -> float:
         began = time.thread_time()
         encode(tokenizer_of(WORDPIECE), text, pair, 512)
         return time.thread_time() - began
+
+    def seconds(text: str, pair: str | None) -> float:
+        return min(once(text, pair) for _ in range(3))  # garbage may be collected in between
 
     long = "the " * 25_000
     assert seconds(long, long) < 6 * seconds(long, None)

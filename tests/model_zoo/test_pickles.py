@@ -83,6 +83,7 @@ def test_a_pickle_gives_the_numbers_of_its_tensors(
     assert leftovers(cache) == []
 
 
+@pytest.mark.usefixtures("forked")
 def test_parts_ties_names_of_before_and_half_precision(checkpoint: Callable[[str], Path], tmp_path: Path) -> None:
     """A tied matrix is stored once under two names, and a view of another tensor on its own."""
     folder = Path(shutil.copytree(checkpoint("bert"), tmp_path / "copied"))
@@ -154,6 +155,7 @@ def test_code_in_a_pickle_never_runs(
     assert "it asks for posix.system" in opened(folder)
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     ("held", "told"),
     [
@@ -200,6 +202,7 @@ def lies(data: bytes) -> bytes:
     return zipped(files)
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     ("harm", "told"),
     [
@@ -219,6 +222,7 @@ def test_files_that_harm(harm: Callable[[bytes], bytes], told: str, pickled: Cal
     assert leftovers(cache) == []
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_tensor_that_is_larger_than_its_file(pickled: Callable[..., Path], cache: Path) -> None:
     """One number, repeated over 4 TB by its strides: written out it would fill memory and disk."""
     folder = pickled({"weight": torch.ones(1).expand(2**40)})
@@ -226,6 +230,7 @@ def test_a_tensor_that_is_larger_than_its_file(pickled: Callable[..., Path], cac
     assert leftovers(cache) == []
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     ("failure", "error", "told"),
     [
@@ -265,6 +270,7 @@ def test_a_disk_that_is_full_before(pickled: Callable[..., Path], monkeypatch: p
     assert f"which takes {size / 1e6:.1f} MB on the disk, and there are 0.0 MB left" in str(caught.value)
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_disk_that_fills_up(pickled: Callable[..., Path], cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit of a file's size stands for it: the system refuses to write on."""
     folder = pickled()
@@ -275,6 +281,7 @@ def test_a_disk_that_fills_up(pickled: Callable[..., Path], cache: Path, monkeyp
     assert list(cache.iterdir()) == []
 
 
+@pytest.mark.usefixtures("forked")
 def test_what_killed_processes_left_is_swept(pickled: Callable[..., Path], cache: Path) -> None:
     old, new = cache / "half-old", cache / "half-new"
     for folder in (old, new):
@@ -290,6 +297,7 @@ def test_a_cache_that_cannot_be_written_to(pickled: Callable[..., Path], cache: 
     assert "cannot be written to. Have HF_HOME set to a folder that can be" in message(str(pickled()))
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_class_has_it_converted_once(pickled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, started, run = str(pickled()), [], confined.run
     barrier = threading.Barrier(8)
@@ -370,6 +378,7 @@ def test_pickles_that_are_not_to_be_converted(pickled: Callable[..., Path], monk
     )
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_listed_model_s_pickles_are_converted(pickled: Callable[..., Path], hub: Hub) -> None:
     listed = "nlpaueb/legal-bert-base-uncased"
     hub.models[listed] = hub.models["someone/tiny"] = pickled()
@@ -379,6 +388,7 @@ def test_a_listed_model_s_pickles_are_converted(pickled: Callable[..., Path], hu
     assert not any("someone/tiny/resolve" in request for request in hub.requests)
 
 
+@pytest.mark.usefixtures("forked")
 # On the hub
 def test_both_files_are_counted_before_the_download(
     hub: Hub, pickled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
@@ -406,6 +416,7 @@ def test_both_files_are_counted_before_the_download(
         sources.refuse_without_disk(small)
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_pickle_with_code_on_the_hub(hub: Hub, pickled: Callable[..., Path], tmp_path: Path) -> None:
     """It is told after the download, and again whenever the model is asked for, without another download."""
     hub.models["someone/tiny"] = pickled({"more": Runs(tmp_path / "it ran")})

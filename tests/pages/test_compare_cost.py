@@ -207,6 +207,7 @@ def test_other_models_above_are_said(
     assert set(lines(app)) == {called("bert"), "twice the tokens, twice the time"}
 
 
+@pytest.mark.usefixtures("no_answers")
 def test_a_model_that_cannot_be_judged_is_said(
     open_cost: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,76 @@
+"""Confined processes as forks of one that has torch already: to import it takes longer than all that they do with it.
+
+``PROCESSES`` stands for what ``model_zoo.confined`` needs of ``subprocess``; the fork runs the same file, with the same
+arguments, environment and limits. tests/model_zoo/test_pickles.py starts real ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+from multiprocessing import reduction
+from multiprocessing.context import ForkServerContext
+from types import ModuleType, SimpleNamespace
+from typing import IO, Any
+
+
+@functools.cache
+def _context() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["torch", "safetensors.torch", "tokenizers"])
+    return context
+
+
+class _Handed:
+    """A file that the fork has open, too."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened, (reduction.DupFd(self._file.fileno()),)
+
+
+def _opened(handed: Any) -> int:
+    number: int = handed.detach()
+    return number
+
+
+def _confined(script: str, arguments: list[str], environment: dict[str, str], given: int, said: int) -> None:
+    sys.stdin = os.fdopen(given)
+    for number in (1, 2):
+        os.dup2(said, number)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [script, *arguments]
+    runpy.run_path(script, run_name="__main__")
+
+
+def _run(command: list[str], *, input: bytes, stdout: IO[bytes], timeout: float, env: dict[str, str], **_: Any) -> Any:
+    script, *arguments = command[2:]  # after the interpreter and -I
+    with tempfile.TemporaryFile() as given:
+        given.write(input)
+        given.seek(0)
+        fork = _context().Process(
+            target=_confined, args=(script, arguments, env, _Handed(given), _Handed(stdout)), daemon=True
+        )
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")  # the fork runs its file, and a page's run leaves its own there
+        try:
+            fork.start()
+        finally:
+            sys.modules["__main__"] = main
+        fork.join(timeout)
+    if fork.exitcode is None:
+        fork.kill()
+        fork.join()
+        raise subprocess.TimeoutExpired(command, timeout)
+    return subprocess.CompletedProcess(command, fork.exitcode)
+
+
+PROCESSES = SimpleNamespace(run=_run, TimeoutExpired=subprocess.TimeoutExpired)
