@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -54,6 +55,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(
             "subject", [*tiny, through_a_hub, *(pytest.param(m, id=m.id) for m in models)], indirect=True
         )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[Any]:
+    """Garbage is looked for in what tests make, not in libraries and collected tests, and less often than usual."""
+    gc.disable()
+    collected = yield
+    gc.freeze()
+    gc.set_threshold(20_000)
+    gc.enable()
+    return collected
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses

@@ -60,7 +60,7 @@ def _run(command: list[str], *, input: bytes, stdout: IO[bytes], timeout: float,
             target=_confined, args=(script, arguments, env, _Handed(given), _Handed(stdout)), daemon=True
         )
         main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")  # the fork runs its file, and a page's run leaves its own there
+        sys.modules["__main__"] = ModuleType("__main__")  # the fork runs its file: a page's, after a page
         try:
             fork.start()
         finally:

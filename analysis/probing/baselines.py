@@ -77,9 +77,9 @@ def baselines(dataset: Dataset, labels: IntArray, *, draws: int, seed: int) -> t
     ``labels`` are numbers, one per item. The classifiers are logistic regressions, whose C is chosen on the
     development split.
     """
-    part = dataset.item_part
-    train, test = labels[part == TRAIN], labels[part == TEST]
-    group = dataset.text_of[part == TEST]
+    split = dataset.item_split
+    train, test = labels[split == TRAIN], labels[split == TEST]
+    group = dataset.text_of[split == TEST]
 
     def judged(name: str, predicted: IntArray) -> Baseline:
         correct = predicted == test
@@ -92,7 +92,7 @@ def baselines(dataset: Dataset, labels: IntArray, *, draws: int, seed: int) -> t
         found.append(judged("word only", by_word))
     for name, features in JUDGES.items():
         if name != "position" or dataset.level == "token":
-            found.append(judged(name, _regression(features(dataset), labels, part)))
+            found.append(judged(name, _regression(features(dataset), labels, split)))
     return tuple(found)
 
 
@@ -123,24 +123,24 @@ def _by_word(dataset: Dataset, labels: IntArray) -> IntArray | None:
     """
     if dataset.level == "sentence":
         return None
-    part = dataset.item_part
+    split = dataset.item_split
     words = np.array([(dataset.word(i) or "").lower() for i in range(len(dataset))], dtype=object)
-    overall = int(np.bincount(labels[part == TRAIN]).argmax())
+    overall = int(np.bincount(labels[split == TRAIN]).argmax())
     by_word: dict[str, list[int]] = {}
-    for word, label in zip(words[part == TRAIN], labels[part == TRAIN], strict=True):
+    for word, label in zip(words[split == TRAIN], labels[split == TRAIN], strict=True):
         by_word.setdefault(word, []).append(int(label))
-    if not any(word in by_word for word in words[part == TEST]):
+    if not any(word in by_word for word in words[split == TEST]):
         return None
     best = {word: int(np.bincount(seen).argmax()) for word, seen in by_word.items()}
-    return np.array([best.get(word, overall) for word in words[part == TEST]], dtype=np.int64)
+    return np.array([best.get(word, overall) for word in words[split == TEST]], dtype=np.int64)
 
 
-def _regression(features: list[Features], labels: IntArray, part: IntArray) -> IntArray:
+def _regression(features: list[Features], labels: IntArray, split: IntArray) -> IntArray:
     """What a logistic regression on these features, one dictionary per item, predicts for the test items."""
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    rows = {of: np.flatnonzero(part == of) for of in (TRAIN, DEV, TEST)}
+    rows = {of: np.flatnonzero(split == of) for of in (TRAIN, DEV, TEST)}
     vectorizer = DictVectorizer()
     train = vectorizer.fit_transform([features[i] for i in rows[TRAIN]])
     dev, test = (vectorizer.transform([features[i] for i in rows[of]]) for of in (DEV, TEST))

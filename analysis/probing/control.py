@@ -20,10 +20,10 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class ControlTask:
-    """Labels (one per item) that depend on the word type alone, and the part of each item."""
+    """Labels (one per item) that depend on the word type alone, and the split of each item."""
 
     labels: IntArray = field(repr=False)
-    part: IntArray = field(repr=False)
+    split: IntArray = field(repr=False)
 
 
 def control_word(dataset: Dataset, item: int) -> str:
@@ -49,8 +49,8 @@ def control_task(dataset: Dataset, labels: IntArray, seed: int) -> ControlTask:
     types = {word: i for i, word in enumerate(sorted(set(words)))}
     frequencies = np.bincount(labels) / len(labels)
     label_of_type = rng.choice(len(frequencies), size=len(types), p=frequencies)
-    part = rng.permutation(dataset.part)
+    split = rng.permutation(dataset.split)
     return ControlTask(
         labels=label_of_type[np.array([types[word] for word in words])].astype(np.int64),
-        part=part[dataset.text_of],
+        split=split[dataset.text_of],
     )

@@ -19,7 +19,7 @@ from model_zoo.types import BoolArray, IntArray, counted
 
 Level = Literal["sentence", "token"]
 
-# What a text is for: probes are trained on the first part; layers and the strength of regularization are chosen on the
+# What a text is for: probes are trained on the first split; layers and the strength of regularization are chosen on the
 # second; every accuracy that is shown is the third's.
 TRAIN, DEV, TEST = 0, 1, 2
 DEV_SHARE, TEST_SHARE = 0.1, 0.3
@@ -32,7 +32,7 @@ MAX_CLASSES = 1000
 class Dataset:
     """Labelled items in different texts; parallel arrays with one entry per item unless said otherwise.
 
-    ``texts`` are pairwise different, ``part`` (one entry per text) is the split, TRAIN, DEV or TEST: an item goes where
+    ``texts`` are pairwise different, ``split`` (one entry per text) is TRAIN, DEV or TEST: an item goes where
     its text goes. ``own_split`` tells that the split came with the data, so that no other may be drawn. ``spans``
     (items, 2) are characters [start, end) of the labelled word, None at sentence level. ``notes`` say in words what was
     left out while the data was read.
@@ -41,7 +41,7 @@ class Dataset:
     name: str
     level: Level
     texts: tuple[str, ...] = field(repr=False)
-    part: IntArray = field(repr=False)
+    split: IntArray = field(repr=False)
     text_of: IntArray = field(repr=False)
     labels: tuple[str, ...] = field(repr=False)
     spans: IntArray | None = field(default=None, repr=False)
@@ -49,7 +49,7 @@ class Dataset:
     notes: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        if len(self.labels) != len(self.text_of) or len(self.texts) != len(self.part):
+        if len(self.labels) != len(self.text_of) or len(self.texts) != len(self.split):
             raise ValueError("a Dataset needs one label per item and one split mark per text")
         if (self.level == "token") != (self.spans is not None):
             raise ValueError("token level needs spans, sentence level has none")
@@ -58,9 +58,9 @@ class Dataset:
         return len(self.labels)
 
     @property
-    def item_part(self) -> IntArray:
-        """Gives the split with one part per item."""
-        return self.part[self.text_of]
+    def item_split(self) -> IntArray:
+        """The split of each item's text."""
+        return self.split[self.text_of]
 
     def word(self, item: int) -> str | None:
         """The labelled word as it is written, None at sentence level."""
@@ -78,7 +78,7 @@ class Dataset:
         return replace(
             self,
             texts=tuple(self.texts[i] for i in used),
-            part=self.part[used],
+            split=self.split[used],
             text_of=place[self.text_of[kept]],
             labels=tuple(self.labels[i] for i in np.flatnonzero(kept)),
             spans=None if self.spans is None else self.spans[kept],
@@ -88,7 +88,7 @@ class Dataset:
 def sentence_dataset(
     name: str,
     texts: Sequence[str],
-    part: IntArray,
+    split: IntArray,
     labels: Sequence[str],
     *,
     own_split: bool = False,
@@ -99,7 +99,7 @@ def sentence_dataset(
         name=name,
         level="sentence",
         texts=tuple(texts),
-        part=part,
+        split=split,
         text_of=np.arange(len(texts)),
         labels=tuple(labels),
         own_split=own_split,
@@ -136,7 +136,7 @@ def check_labels(name: str, different: int) -> None:
 def checked(dataset: Dataset) -> Dataset:
     """The dataset if it can be probed, without labels that occur only once.
 
-    Raises InvalidInput for fewer than two labels, too few texts, too many labels, or an empty part of the split.
+    Raises InvalidInput for fewer than two labels, too few texts, too many labels, or an empty split.
     """
     if len(dataset.texts) < MIN_SENTENCES:
         raise InvalidInput(
@@ -162,11 +162,11 @@ def checked(dataset: Dataset) -> Dataset:
             f"(found: {', '.join(f'{label!r} × {n}' for label, n in counts.most_common(5))}). "
             "A probe needs at least two kinds of examples."
         )
-    part = dataset.item_part
+    split = dataset.item_split
     for needed, named in ((TRAIN, "training"), (DEV, "development"), (TEST, "test")):
-        if not (part == needed).any():
-            raise InvalidInput(f"{dataset.name} has no {named} examples. Give some to every part.")
-    if len({label for label, of in zip(dataset.labels, part, strict=True) if of == TRAIN}) < 2:
+        if not (split == needed).any():
+            raise InvalidInput(f"{dataset.name} has no {named} examples. Give some to every split.")
+    if len({label for label, of in zip(dataset.labels, split, strict=True) if of == TRAIN}) < 2:
         raise InvalidInput(
             f"{dataset.name} has only one label among its training examples. Mix the labels across the split."
         )
@@ -181,7 +181,7 @@ def ignoring_case_and_spaces(text: str) -> str:
 def random_split(
     texts: Sequence[str], labels: Sequence[str], seed: int, *, dev: float = DEV_SHARE, test: float = TEST_SHARE
 ) -> IntArray:
-    """The part of each text (each with a label): a share of ``test`` of each label's texts for test and of ``dev`` for
+    """The split of each text (each with a label): a share of ``test`` of each label's texts for test and of ``dev`` for
     development.
 
     Texts that are alike but for case and spaces go together, with the first one's label: an uncased model reads them as
@@ -192,26 +192,26 @@ def random_split(
     group_of = {ignoring_case_and_spaces(text): i for i, text in reversed(list(enumerate(texts)))}  # the first of each
     first = np.array(sorted(group_of.values()), dtype=np.int64)
     label_of = np.array([labels[i] for i in first], dtype=object)
-    part = np.full(len(texts), TRAIN, dtype=np.int64)
+    split = np.full(len(texts), TRAIN, dtype=np.int64)
     for label in sorted(set(label_of)):
         members = rng.permutation(first[label_of == label])
         n_test = round(test * len(members))
         if len(members) >= 2:
             n_test = min(max(n_test, 1), len(members) - 1)
-        part[members[:n_test]] = TEST
-        part[members[n_test : n_test + int(dev * len(members))]] = DEV
-    part = part[[group_of[ignoring_case_and_spaces(text)] for text in texts]]
-    return part if (part == DEV).any() else with_part(texts, part, DEV, dev / (1 - test), rng)
+        split[members[:n_test]] = TEST
+        split[members[n_test : n_test + int(dev * len(members))]] = DEV
+    split = split[[group_of[ignoring_case_and_spaces(text)] for text in texts]]
+    return split if (split == DEV).any() else with_split(texts, split, DEV, dev / (1 - test), rng)
 
 
-def with_part(texts: Sequence[str], part: IntArray, wanted: int, share: float, rng: np.random.Generator) -> IntArray:
-    """A split with the ``wanted`` part, DEV or TEST, made of a share of its training texts at random; similar texts
+def with_split(texts: Sequence[str], split: IntArray, wanted: int, share: float, rng: np.random.Generator) -> IntArray:
+    """The splits with the ``wanted`` one, DEV or TEST, made of a share of its training texts at random; similar texts
     stay together.
     """
     keys = np.array([ignoring_case_and_spaces(text) for text in texts], dtype=object)
-    train = rng.permutation(sorted(set(keys[part == TRAIN])))
+    train = rng.permutation(sorted(set(keys[split == TRAIN])))
     taken = set(train[: max(1, round(share * len(train)))])
-    return np.where((part == TRAIN) & [key in taken for key in keys], wanted, part)
+    return np.where((split == TRAIN) & [key in taken for key in keys], wanted, split)
 
 
 def resplit(dataset: Dataset, seed: int) -> Dataset:
@@ -221,17 +221,17 @@ def resplit(dataset: Dataset, seed: int) -> Dataset:
     if dataset.own_split:
         return dataset
     by_text = dataset.labels if dataset.level == "sentence" else ("all",) * len(dataset.texts)
-    return replace(dataset, part=random_split(dataset.texts, by_text, seed))
+    return replace(dataset, split=random_split(dataset.texts, by_text, seed))
 
 
 def sample(dataset: Dataset, sentences: int, seed: int) -> Dataset:
-    """At most ``sentences`` of the texts, drawn at random with the parts of the split in proportion."""
+    """At most ``sentences`` of the texts, drawn at random with the splits in proportion."""
     total = len(dataset.texts)
     if total <= sentences:
         return dataset
     rng = np.random.default_rng(seed)
     keep = np.zeros(total, dtype=bool)
-    for part in (TRAIN, DEV, TEST):
-        members = rng.permutation(np.flatnonzero(dataset.part == part))
+    for split in (TRAIN, DEV, TEST):
+        members = rng.permutation(np.flatnonzero(dataset.split == split))
         keep[members[: max(1, round(sentences * len(members) / total))]] = True
     return dataset.select(keep)

@@ -168,9 +168,9 @@ def corpus(
     factors: Factors,
     make: Make,
 ) -> tuple[list[str], IntArray, dict[str, list[str]], list[list[tuple[tuple[int, int], str]]]]:
-    """Different sentences in which each factor is balanced and independent of the others, in every part.
+    """Different sentences in which each factor is balanced and independent of the others, in every split.
 
-    Returns texts, the part of each, each factor's value per text, and a text's marked spans with
+    Returns texts, the split of each, each factor's value per text, and a text's marked spans with
     labels. Tasks that ask for different things in the same corpus get the same texts, which are then
     encoded once. Raises InvalidInput where the grammar does not have that many different sentences.
     """
@@ -180,8 +180,8 @@ def corpus(
     texts: dict[str, None] = {}
     values: dict[str, list[str]] = {name: [] for name in factors}
     marked: list[list[tuple[tuple[int, int], str]]] = []
-    for part, count in counts.items():
-        side = Side(held_out=part != TRAIN)
+    for split, count in counts.items():
+        side = Side(held_out=split != TRAIN)
         drawn = {name: balanced(rng, labels, count) for name, labels in factors.items()}
         for i in range(count):
             wanted = {name: labels[i] for name, labels in drawn.items()}
@@ -257,8 +257,8 @@ def labelled_sentences(name: str, factor: str, factors: Factors, make: Make) -> 
     """
 
     def build(sentences: int, seed: int) -> Dataset:
-        texts, part, values, _ = corpus(sentences, seed, factors, make)
-        return sentence_dataset(name, texts, part, values[factor])
+        texts, split, values, _ = corpus(sentences, seed, factors, make)
+        return sentence_dataset(name, texts, split, values[factor])
 
     return build
 
@@ -267,13 +267,13 @@ def labelled_words(name: str, factors: Factors, make: Make) -> Callable[[int, in
     """``labelled_sentences`` with an item a marked word."""
 
     def build(sentences: int, seed: int) -> Dataset:
-        texts, part, _, marked = corpus(sentences, seed, factors, make)
+        texts, split, _, marked = corpus(sentences, seed, factors, make)
         items = [(i, span, label) for i, found in enumerate(marked) for span, label in found]
         return Dataset(
             name=name,
             level="token",
             texts=tuple(texts),
-            part=part,
+            split=split,
             text_of=np.array([i for i, _, _ in items]),
             labels=tuple(label for _, _, label in items),
             spans=np.array([span for _, span, _ in items]),

@@ -37,9 +37,9 @@ class SplitItems:
     test_items: IntArray = field(repr=False)
 
 
-def split(rows: IntArray, labels: IntArray, part: IntArray) -> SplitItems:
+def split_items(rows: IntArray, labels: IntArray, split: IntArray) -> SplitItems:
     """Items divided by the split they are in, TRAIN, DEV or TEST; each argument has one entry per item."""
-    train, development, test = (part == of for of in (TRAIN, DEV, TEST))
+    train, development, test = (split == of for of in (TRAIN, DEV, TEST))
     of_each = [side[of] for of in (train, development, test) for side in (rows, labels)]
     return SplitItems(*of_each, *[np.flatnonzero(test)])
 
@@ -76,7 +76,7 @@ def subject_of(dataset: Dataset, rows: IntArray, n_tokens: IntArray) -> Subject:
     names = tuple(sorted(set(dataset.labels)))
     number = {label: i for i, label in enumerate(names)}
     labels = np.array([number[label] for label in dataset.labels], dtype=np.int64)
-    real = split(rows, labels, dataset.item_part)
+    real = split_items(rows, labels, dataset.item_split)
     return Subject(dataset, names, labels, rows, real, skipped, int(n_tokens[rows].max()))
 
 

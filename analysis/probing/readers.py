@@ -27,7 +27,7 @@ from analysis.probing.data import (
     ignoring_case_and_spaces,
     random_split,
     sentence_dataset,
-    with_part,
+    with_split,
 )
 from analysis.probing.trees import FEWEST_WORDS, Tree, Treebank, flaw, is_punctuation
 from model_zoo.errors import InvalidInput
@@ -72,11 +72,11 @@ def read_table(data: bytes, name: str, *, seed: int = 0) -> Dataset:
 def read_senteval(data: bytes, name: str, *, seed: int = 0) -> Dataset:
     """The SentEval probing format, a line ``split<TAB>label<TAB>text`` with split tr, va or te.
 
-    Without any va, part of tr is for development. Raises InvalidInput.
+    Without any va, some of tr are for development. Raises InvalidInput.
     """
     text, notes = decoded(data, name)
     rows: list[tuple[str, str]] = []
-    parts: list[int] = []
+    splits: list[int] = []
     skipped: list[int] = []
     for number, line in enumerate(lines(text), start=1):
         if not line.strip():
@@ -94,8 +94,8 @@ def read_senteval(data: bytes, name: str, *, seed: int = 0) -> Dataset:
             skipped.append(number)
             continue
         rows.append((sentence, _label(label, f"{name}, line {number}")))
-        parts.append(_SPLITS[split])
-    return _sentences(name, rows, parts, notes + files.left_out(skipped, "a text or a label"), seed)
+        splits.append(_SPLITS[split])
+    return _sentences(name, rows, splits, notes + files.left_out(skipped, "a text or a label"), seed)
 
 
 def read_conllu(data: bytes, name: str, target: CoNLLTarget, *, seed: int = 0) -> Dataset:
@@ -141,7 +141,7 @@ def read_conllu(data: bytes, name: str, target: CoNLLTarget, *, seed: int = 0) -
         name=name,
         level="token",
         texts=tuple(number),
-        part=random_split(list(number), ["all"] * len(number), seed),
+        split=random_split(list(number), ["all"] * len(number), seed),
         text_of=np.array(text_of, dtype=np.int64),
         labels=tuple(labels),
         spans=np.array(spans, dtype=np.int64),
@@ -215,7 +215,7 @@ def read_trees(data: bytes, name: str, *, seed: int = 0) -> Treebank:
         name=name,
         level="token",
         texts=tuple(trees),
-        part=random_split(list(trees), ["all"] * len(trees), seed) if trees else np.zeros(0, dtype=np.int64),
+        split=random_split(list(trees), ["all"] * len(trees), seed) if trees else np.zeros(0, dtype=np.int64),
         text_of=np.array(text_of, dtype=np.int64),
         labels=tuple(labels),
         spans=np.array(spans, dtype=np.int64).reshape(-1, 2),
@@ -244,7 +244,7 @@ def _label(label: str, where: str) -> str:
 
 
 def _sentences(
-    name: str, rows: list[tuple[str, str]], parts: list[int] | None, notes: tuple[str, ...], seed: int
+    name: str, rows: list[tuple[str, str]], splits: list[int] | None, notes: tuple[str, ...], seed: int
 ) -> Dataset:
     """Different texts, each with a label, split as given or at random."""
     if not rows:
@@ -270,29 +270,29 @@ def _sentences(
     check_labels(name, different)  # before the split, which goes through the texts once a label
     if numbers == different and different > 1:
         notes += ("The labels are numbers; they are taken as names, without an order.",)
-    if parts is None:
+    if splits is None:
         split = random_split(texts, labels, seed)
         notes += _alike_note(texts)
     else:
         # What is held out must not be in training as well, not even with different capitals.
-        parts_of: dict[str, set[int]] = {}
-        for (sentence, _), part in zip(rows, parts, strict=True):
-            parts_of.setdefault(ignoring_case_and_spaces(sentence), set()).add(part)
-        split = np.array([max(parts_of[ignoring_case_and_spaces(text)]) for text in texts], dtype=np.int64)
-        several = sum(len(parts_of[ignoring_case_and_spaces(text)]) > 1 for text in texts)
+        splits_of: dict[str, set[int]] = {}
+        for (sentence, _), given in zip(rows, splits, strict=True):
+            splits_of.setdefault(ignoring_case_and_spaces(sentence), set()).add(given)
+        split = np.array([max(splits_of[ignoring_case_and_spaces(text)]) for text in texts], dtype=np.int64)
+        several = sum(len(splits_of[ignoring_case_and_spaces(text)]) > 1 for text in texts)
         if several:
             notes += (
                 f"In more than one split, case and spaces aside: {counted(several, 'sentence')}, "
                 "kept in the held-out split.",
             )
         if not (split == DEV).any():
-            split = with_part(texts, split, DEV, DEV_SHARE / (1 - TEST_SHARE), np.random.default_rng(seed))
+            split = with_split(texts, split, DEV, DEV_SHARE / (1 - TEST_SHARE), np.random.default_rng(seed))
             notes += ("The file has no development split (va): a seventh of its training split takes its place.",)
-    return checked(sentence_dataset(name, texts, split, labels, own_split=parts is not None, notes=notes))
+    return checked(sentence_dataset(name, texts, split, labels, own_split=splits is not None, notes=notes))
 
 
 def _alike_note(texts: Sequence[str]) -> tuple[str, ...]:
     twins = len(texts) - len({ignoring_case_and_spaces(text) for text in texts})
     if not twins:
         return ()
-    return (f"Only case or spaces tell {counted(twins, 'sentence')} from another; such sentences stay in one part.",)
+    return (f"Only case or spaces tell {counted(twins, 'sentence')} from another; such sentences stay in one split.",)

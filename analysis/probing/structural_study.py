@@ -149,18 +149,18 @@ class _Subject:
         self.settings, self.rows, self.words = settings, rows, words
         self.places = treebank.places()
         self.trees: list[Tree] = [treebank.trees[text] for text in words.texts]
-        self.of_part = {part: np.flatnonzero(words.part == part) for part in (TRAIN, DEV, TEST)}
+        self.of_split = {split: np.flatnonzero(words.split == split) for split in (TRAIN, DEV, TEST)}
         self.longest = int(n_tokens[rows].max())
-        test = [self.trees[i] for i in self.of_part[TEST]]
+        test = [self.trees[i] for i in self.of_split[TEST]]
         self.lengths = np.array([len(tree) for tree in test], dtype=np.int64)
         self.edge_of = np.repeat(np.arange(len(test)), [len(tree.edges) for tree in test])
         chains = [chain(len(tree)) for tree in test]
         starts = [np.arange(len(tree), dtype=np.float64) for tree in test]
-        self.chain_right, self.chain = self.judged(self.of_part[TEST], chains, starts)[:2]
+        self.chain_right, self.chain = self.judged(self.of_split[TEST], chains, starts)[:2]
 
-    def sentences(self, vectors: FloatArray, part: int, kind: str) -> Sentences:
+    def sentences(self, vectors: FloatArray, split: int, kind: str) -> Sentences:
         """What a probe of this kind is trained or stopped on."""
-        chosen = self.of_part[part]
+        chosen = self.of_split[split]
         trees = [self.trees[i] for i in chosen]
         targets = [tree.distances if kind == "distance" else tree.depths for tree in trees]
         return Sentences(vectors, [self.places[i] for i in chosen], targets)
@@ -208,7 +208,7 @@ class _Subject:
         vectors = np.concatenate(list(store.layer(layer).blocks(self.rows)))
         probes: dict[str, StructuralProbe] = {}
         for kind in ("distance", "depth"):
-            train, development = (self.sentences(vectors, part, kind) for part in (TRAIN, DEV))
+            train, development = (self.sentences(vectors, split, kind) for split in (TRAIN, DEV))
             steps = training(train, development, rank=rank, seed=seed)
             while kind not in probes:
                 try:
@@ -217,7 +217,7 @@ class _Subject:
                     probes[kind] = end.value
                 else:
                     yield
-        test, held = self.of_part[TEST], self.of_part[DEV]
+        test, held = self.of_split[TEST], self.of_split[DEV]
         near, deep = probes["distance"], probes["depth"]
         right, scores, found, roots = self.judged(
             test,
@@ -330,7 +330,7 @@ def _result(
     for i in range(n):
         for j in range(i):
             p[i, j] = p[j, i] = _p(subject, judged[i].right, judged[j].right)
-    test = subject.of_part[TEST]
+    test = subject.of_split[TEST]
     rng = np.random.default_rng(settings.seed)
     shown = np.sort(rng.permutation(len(test))[: settings.map_items])
     notes = subject.words.notes
@@ -339,8 +339,8 @@ def _result(
     return StructuralResult(
         task=task.name,
         rank=judged[0].rank,
-        n_train=len(subject.of_part[TRAIN]),
-        n_development=len(subject.of_part[DEV]),
+        n_train=len(subject.of_split[TRAIN]),
+        n_development=len(subject.of_split[DEV]),
         n_test=len(test),
         chain=subject.chain,
         layers=tuple(layers),
@@ -356,7 +356,7 @@ def _result(
 
 def _parsed(subject: _Subject, judged: Sequence[_Judged], place: int) -> ParsedSentence:
     """The test sentence at this place among them."""
-    i = int(subject.of_part[TEST][place])
+    i = int(subject.of_split[TEST][place])
     tree = subject.trees[i]
     return ParsedSentence(
         text=subject.words.texts[i],

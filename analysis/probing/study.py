@@ -14,7 +14,7 @@ from analysis.probing.classifier import one_thread
 from analysis.probing.control import control_task
 from analysis.probing.data import Dataset, Task, checked, resplit, sample
 from analysis.probing.features import Encode, Plan, VectorStore, groups
-from analysis.probing.judging import Subject, fit_best, layer_result, split, subject_of, task_map, task_result
+from analysis.probing.judging import Subject, fit_best, layer_result, split_items, subject_of, task_map, task_result
 from analysis.probing.results import Event, Failed, Progress, TaskResult
 from analysis.probing.settings import Settings
 from model_zoo.errors import ModelZooError
@@ -202,7 +202,7 @@ class _Study:
         control = None
         if settings.control:
             task = control_task(dataset, subject.labels, settings.seed)
-            control = split(subject.rows, task.labels, task.part)
+            control = split_items(subject.rows, task.labels, task.split)
         by_chance = self.by_chance.get(dataset.name)
         layers, correct = [], []
         for layer in range(store.n_layers):

@@ -132,7 +132,7 @@ class Treebank:
                 f"at least {MIN_SENTENCES} to be trained and tested. Add more.{left_out and f' ({left_out})'}"
             )
         for needed, named in ((TRAIN, "training"), (DEV, "development"), (TEST, "test")):
-            if not (self.words.part == needed).any():
+            if not (self.words.split == needed).any():
                 raise InvalidInput(f"{self.name} has no {named} sentences. Add more sentences.")
         return self
 

@@ -131,7 +131,7 @@ def _parsed(
 
 def _describe(task: Dataset | StructuralTask) -> None:
     dataset = task.treebank.words if isinstance(task, StructuralTask) else task
-    n_test = int((dataset.part == TEST).sum())
+    n_test = int((dataset.split == TEST).sum())
     items = f", {counted(len(dataset), 'word')}" if dataset.level == "token" else ""
     labels = "with trees" if isinstance(task, StructuralTask) else counted(len(set(dataset.labels)), "label")
     st.success(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.probing.data import DEV, TEST, TRAIN, ignoring_case_and_spaces, random_split, with_part
+from analysis.probing.data import DEV, TEST, TRAIN, ignoring_case_and_spaces, random_split, with_split
 from model_zoo.errors import InvalidInput
 from model_zoo.types import IntArray, counted
 from training.finetuning.data import SPLITS, USES, Item, Kind, Split
@@ -127,7 +127,7 @@ def _as_named(rows: Sequence[Row], seed: int, notes: list[str]) -> IntArray:
     )
     for split, share, use in lacking:
         if not (number == _NUMBER[split]).any() and (number == TRAIN).any():
-            number = with_part(keys, number, _NUMBER[split], share, rng)
+            number = with_split(keys, number, _NUMBER[split], share, rng)
             notes.append(f"The file has no split to {use}: {share:.0%} of its training split takes its place.")
     return number
 

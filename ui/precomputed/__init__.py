@@ -57,7 +57,7 @@ def file_of(model: str) -> Path:
 def data_fingerprint(dataset: Dataset) -> str:
     """Tells a task's sentences, labels and split from any others."""
     spans = None if dataset.spans is None else dataset.spans.tolist()
-    items = [dataset.level, dataset.texts, dataset.part.tolist(), dataset.text_of.tolist(), dataset.labels, spans]
+    items = [dataset.level, dataset.texts, dataset.split.tolist(), dataset.text_of.tolist(), dataset.labels, spans]
     return _fingerprint(json.dumps(items).encode())
 
 

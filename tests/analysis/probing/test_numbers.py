@@ -100,7 +100,7 @@ def words_dataset(words: list[str], labels: list[str], part: list[int]) -> Datas
         name="own",
         level="token",
         texts=texts,
-        part=np.array(part),
+        split=np.array(part),
         text_of=np.arange(len(words)),
         labels=tuple(labels),
         spans=spans,
@@ -125,13 +125,13 @@ def test_baselines_by_hand() -> None:
 def test_what_baselines_see_by_hand() -> None:
     text = "She, too, ran."
     whole = Dataset(
-        name="own", level="sentence", texts=(text,), part=np.array([0]), text_of=np.array([0]), labels=("a",)
+        name="own", level="sentence", texts=(text,), split=np.array([0]), text_of=np.array([0]), labels=("a",)
     )
     assert bag_of_words(whole) == [{"she": 1, ",": 2, "too": 1, "ran": 1, ".": 1}]
     pairs = {"¶ she": 1, "she ,": 1, ", too": 1, "too ,": 1, ", ran": 1, "ran .": 1, ". ¶": 1}
     assert word_bigrams(whole) == [bag_of_words(whole)[0] | pairs]
     word = Dataset(
-        name="own", level="token", texts=(text,), part=np.array([0]), text_of=np.array([0, 0]), labels=("a", "b"),
+        name="own", level="token", texts=(text,), split=np.array([0]), text_of=np.array([0, 0]), labels=("a", "b"),
         spans=np.array([[0, 3], [10, 13]]),
     )  # fmt: skip
     assert word_bigrams(word)[1] == dict.fromkeys(["ran", ", …", "… .", ", ran …", "… ran ."], 1)
@@ -177,11 +177,11 @@ def test_control_task_is_a_random_function_of_the_word() -> None:
     by_word = {word: set(control.labels[[w == word for w in words]].tolist()) for word in set(words)}
     assert all(len(found) == 1 for found in by_word.values())
     assert 0.55 < (control.labels == 0).mean() < 0.92  # three of four in the mean over 50 word types
-    assert (control.part == TEST).sum() == 300
+    assert (control.split == TEST).sum() == 300
     # Vectors that are the word and nothing else: the control task is learned by heart, the real one is not.
     types = np.array([int(word[4:]) for word in words])
     vectors = ArrayVectors(np.eye(50, dtype=np.float32)[types])
-    train, test = np.flatnonzero(control.part == TRAIN), np.flatnonzero(control.part == TEST)
+    train, test = np.flatnonzero(control.split == TRAIN), np.flatnonzero(control.split == TEST)
     probe = fit(vectors, train, control.labels[train], 2)
     assert (probe.log_probabilities(vectors, test).argmax(axis=1) == control.labels[test]).mean() == 1.0
 
@@ -191,7 +191,7 @@ def test_control_word_of_a_sentence_is_its_longest() -> None:
         name="own",
         level="sentence",
         texts=("The Farmer walks home.",),
-        part=np.array([TRAIN]),
+        split=np.array([TRAIN]),
         text_of=np.array([0]),
         labels=("a",),
     )

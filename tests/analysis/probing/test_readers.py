@@ -24,7 +24,7 @@ ROWS = [(f"sentence {i}", "ab"[i % 2]) for i in range(40)]
 def test_every_separator(separator: str) -> None:
     data = readers.read_table(table(ROWS, separator), "own")
     assert dict(zip(data.texts, data.labels, strict=True)) == dict(ROWS)
-    assert np.bincount(data.part).tolist() == [24, 4, 12]
+    assert np.bincount(data.split).tolist() == [24, 4, 12]
     assert not data.own_split
 
 
@@ -86,8 +86,8 @@ def test_senteval_split_and_duplicates() -> None:
     lines = [f"{'te' if i >= 30 else 'va' if i >= 25 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(40)]
     lines.append("te\tA\tsentence 2")
     data = readers.read_senteval("\n".join(lines).encode(), "own")
-    assert np.bincount(data.part).tolist() == [24, 5, 11]
-    assert data.part[data.texts.index("sentence 2")] == TEST
+    assert np.bincount(data.split).tolist() == [24, 5, 11]
+    assert data.split[data.texts.index("sentence 2")] == TEST
     assert any(
         note == "In more than one split, case and spaces aside: 1 sentence, kept in the held-out split."
         for note in data.notes
@@ -98,7 +98,7 @@ def test_senteval_split_and_duplicates() -> None:
 def test_senteval_without_a_development_part_gets_one_of_its_training_part() -> None:
     lines = [f"{'te' if i >= 30 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(44)]
     data = readers.read_senteval("\n".join(lines).encode(), "own")
-    assert np.bincount(data.part).tolist() == [26, 4, 14]
+    assert np.bincount(data.split).tolist() == [26, 4, 14]
     assert any("no development split" in note for note in data.notes)
 
 
@@ -107,21 +107,21 @@ def test_texts_that_differ_in_case_or_spaces_only_stay_in_one_part() -> None:
     data = readers.read_table(table(variants), "own")
     assert len(data.texts) == 90
     parts_of: dict[str, set[int]] = {}
-    for text, part in zip(data.texts, data.part, strict=True):
+    for text, part in zip(data.texts, data.split, strict=True):
         parts_of.setdefault(text.split()[-1], set()).add(int(part))
     assert all(len(parts) == 1 for parts in parts_of.values())
-    assert set(data.part.tolist()) == {TRAIN, DEV, TEST}
+    assert set(data.split.tolist()) == {TRAIN, DEV, TEST}
     assert any(note.startswith("Only case or spaces tell 60 sentences from another") for note in data.notes)
     lines = [f"{'te' if i >= 30 else 'tr'}\t{'AB'[i % 2]}\tsentence {i}" for i in range(40)] + ["te\tA\tSENTENCE  2"]
     given = readers.read_senteval("\n".join(lines).encode(), "own")
-    assert given.part[given.texts.index("sentence 2")] == given.part[given.texts.index("SENTENCE  2")] == TEST
+    assert given.split[given.texts.index("sentence 2")] == given.split[given.texts.index("SENTENCE  2")] == TEST
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_another_split_keeps_twins_together_and_the_shares(seed: int) -> None:
     variants = [(f.format(i), "ab"[i % 2]) for i in range(100) for f in ("It is {}", "IT IS {}")]
     data = resplit(readers.read_table(table(variants), "own"), seed)
-    pairs = data.part.reshape(-1, 2)
+    pairs = data.split.reshape(-1, 2)
     assert (pairs[:, 0] == pairs[:, 1]).all()
     assert np.bincount(pairs[:, 0]).tolist() == [60, 10, 30]
 
@@ -251,7 +251,7 @@ def test_sentences_without_a_tree_are_left_out_and_counted() -> None:
     text = "\n\n".join([good, cycle, roots, headless, short, "\n".join(TREES).replace("{i}", "0")]) + "\n\n"
     found = readers.read_trees(text.encode(), "own")
     assert len(found.words.texts) == len(found.trees) == 30
-    assert np.bincount(found.words.part).tolist() == [18, 3, 9]
+    assert np.bincount(found.words.split).tolist() == [18, 3, 9]
     notes = " ".join(found.words.notes)
     line = text.split("\n").index(cycle.split("\n")[0]) + 1
     assert f"Left out 1 sentence without a tree: a cycle (first words in line {line})" in notes
@@ -278,7 +278,7 @@ def test_punctuation_is_told_by_its_characters_where_no_part_of_speech_is_given(
 def test_twins_of_trees_stay_in_one_part() -> None:
     lower = [line.replace("Dogs", "dogs") for line in TREES]
     found = readers.read_trees(conllu(TREES) + b"\n" + conllu(lower), "own")
-    part = dict(zip(found.words.texts, found.words.part.tolist(), strict=True))
+    part = dict(zip(found.words.texts, found.words.split.tolist(), strict=True))
     assert all(part[text] == part[text.replace("Dogs", "dogs")] for text in part)
     assert any(note.startswith("Only case or spaces tell 30 sentences from another") for note in found.words.notes)
 

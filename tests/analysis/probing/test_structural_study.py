@@ -91,7 +91,7 @@ def test_the_layer_that_has_the_trees_is_the_best_one(treebank: object) -> None:
     assert last.p_untrained < 0.01
     assert (found.n_train, found.n_development, found.n_test) == (132, 22, 66)
     # The chain, counted anew: neighbours that are no punctuation.
-    part = treebank.words.part  # type: ignore[attr-defined]
+    part = treebank.words.split  # type: ignore[attr-defined]
     trees = [treebank.trees[text] for text in np.array(treebank.words.texts)[part == TEST]]  # type: ignore[attr-defined]
     right = total = 0
     for tree in trees:

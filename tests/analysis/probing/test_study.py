@@ -74,7 +74,7 @@ def balanced(n: int = 200, name: str = "own") -> tuple[Dataset, dict[str, int]]:
         name=name,
         level="sentence",
         texts=texts,
-        part=np.array([TEST] * 4 + [DEV] * 2 + [TRAIN] * 4)[np.arange(n) % 10],
+        split=np.array([TEST] * 4 + [DEV] * 2 + [TRAIN] * 4)[np.arange(n) % 10],
         text_of=np.arange(n),
         labels=labels,
     )
@@ -113,7 +113,7 @@ def test_words_are_found_by_their_characters(pieces: str) -> None:
         name="own",
         level="token",
         texts=texts,
-        part=np.array([TEST, DEV, TRAIN, TRAIN])[np.arange(100) % 4],
+        split=np.array([TEST, DEV, TRAIN, TRAIN])[np.arange(100) % 4],
         text_of=np.repeat(np.arange(100), 2),
         labels=("N", "V") * 100,
         spans=np.array([[[0, t.index(" ")], [t.index(" ") + 1, t.rindex(" ")]] for t in texts]).reshape(-1, 2),
@@ -140,7 +140,7 @@ def data_with_first_words(data: Dataset) -> Dataset:
         name="own",
         level="token",
         texts=data.texts,
-        part=data.part,
+        split=data.split,
         text_of=data.text_of,
         labels=labels,
         spans=data.spans,
@@ -265,7 +265,7 @@ def test_probes_converge_as_scikit_learns_do_on_every_task(name: str, engine: En
             next(filling)
     except StopIteration as end:
         store, _ = end.value
-    rows = {part: np.flatnonzero(data.item_part == part) for part in (TRAIN, TEST)}
+    rows = {part: np.flatnonzero(data.item_split == part) for part in (TRAIN, TEST)}
     with store:
         x = np.concatenate(list(store.layer(2).blocks(plan.rows_of[0]))).astype(np.float64)
         for fit_bytes in (10**9, 0):

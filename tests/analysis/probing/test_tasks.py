@@ -45,7 +45,7 @@ def test_two_thousand_different_sentences_that_can_be_probed(case: tuple[Task, D
     assert len(set(data.texts)) == len(data.texts) == 2000
     assert data.name == task.name
     assert data.level == task.level
-    assert np.bincount(data.part).tolist() == [1200, 200, 600]
+    assert np.bincount(data.split).tolist() == [1200, 200, 600]
     assert checked(data) is data
     assert all(text[0].isupper() and text.endswith(".") and "  " not in text for text in data.texts)
 
@@ -53,7 +53,7 @@ def test_two_thousand_different_sentences_that_can_be_probed(case: tuple[Task, D
 def test_labels_are_balanced_in_every_part(case: tuple[Task, Dataset]) -> None:
     _, data = case
     for part in (TRAIN, DEV, TEST):
-        counts = Counter(np.array(data.labels)[data.item_part == part].tolist())
+        counts = Counter(np.array(data.labels)[data.item_split == part].tolist())
         fair = sum(counts.values()) / len(set(data.labels))
         assert all(abs(count - fair) <= max(1.0, 0.08 * fair) for count in counts.values()), counts
 
@@ -77,7 +77,7 @@ def test_no_word_gives_the_label_away(case: tuple[Task, Dataset]) -> None:
 def test_training_and_test_use_different_content_words(case: tuple[Task, Dataset]) -> None:
     task, data = case
     sides: dict[bool, set[str]] = {False: set(), True: set()}
-    for text, part in zip(data.texts, data.part, strict=True):
+    for text, part in zip(data.texts, data.split, strict=True):
         sides[bool(part != TRAIN)].update(WORD.findall(text.lower()))
     assert (sides[False] & sides[True]) - FUNCTION_WORDS <= task.shared_words
 
@@ -120,7 +120,7 @@ def test_neither_words_nor_pairs_nor_places_tell_the_label(name: str) -> None:
     data = TASKS[name].build(2000, 0)
     labels = np.unique(data.labels, return_inverse=True)[1]
     majority, *others = baselines(data, labels, draws=200, seed=0)
-    n = int((data.item_part == TEST).sum())
+    n = int((data.item_split == TEST).sum())
     margin = 3 * np.sqrt(majority.accuracy * (1 - majority.accuracy) / n)
     assert [judge.name for judge in others][:2] == ["bag of words", "word bigrams"]
     assert all(abs(judge.accuracy - majority.accuracy) < margin for judge in others), others

@@ -16,7 +16,7 @@ def test_template_sentences_are_different_and_trees_of_their_words() -> None:
     assert not found.words.notes
     written = [line.removeprefix("# text = ") for line in text.splitlines() if line.startswith("# text = ")]
     assert list(found.words.texts) == written
-    assert {DEV, TEST, TRAIN} == set(found.words.part.tolist())
+    assert {DEV, TEST, TRAIN} == set(found.words.split.tolist())
     for tree in found.trees.values():
         assert tree.punctuation[-1]
         # Every link but the comma's and the full stop's crosses no other: what a template makes is projective.
