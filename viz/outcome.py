@@ -68,7 +68,7 @@ def tag_line(
 
     ``types`` are all types of entities, so that a type has the same colour everywhere. Where the ``gold`` tag is
     another one the word is outlined and shows it, too.
-    """  # fmt: skip
+    """
     colours = dict(zip(types, categorical(max(1, len(types)), dark), strict=False))
     items = []
     for place, (word, tag, share) in enumerate(zip(words, tags, shares, strict=True)):
@@ -105,7 +105,7 @@ def span_scores(
     ``best`` are the places of the first and the last token of the best span, which is shaded. The dotted line is half
     of the score of "no answer": a span is ahead of that if its two bars are higher on average. Of a long passage the
     tokens with the highest scores are named, as many as a narrow figure has room for.
-    """  # fmt: skip
+    """
     colours = theme(dark)
     first, second = categorical(2, dark)
     places = list(range(len(tokens)))
