@@ -232,12 +232,6 @@ def just_started(engine: Engine, quick_runs: None, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
-def no_answers(engine: Engine) -> None:
-    """What the session's engine has answered other tests, it computes again."""
-    engine._results.clear()
-
-
-@pytest.fixture
 def app(just_started: None, no_hub: None) -> None:
     """The app as visitors without a browser meet it: they share the session's engine, and there is no hub."""
 

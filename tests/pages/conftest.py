@@ -51,20 +51,22 @@ def two(checkpoint: Callable[[str], Path]) -> tuple[str, str]:
 
 
 @pytest.fixture
-def quick_timing(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_answers(engine: Engine) -> Iterator[None]:
+    """What the session's engine has answered other tests it computes again, and what it answers here it forgets: for
+    who counts what is computed, or has it computed otherwise.
+    """
+    engine._results.clear()
+    yield
+    engine._results.clear()
+
+
+@pytest.fixture
+def quick_timing(no_answers: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
     """A few held-out sentences, and passes that take as long as they are long: the page is what is tested."""
     few = written_set().sample(6)
     monkeypatch.setattr(quality_module, "written_set", lambda: few)
     ticks = itertools.cycle([0.8, 1.0, 1.2])
     monkeypatch.setattr(timing, "_timed", lambda one_pass: (next(ticks) * one_pass.n_tokens / 1e4, None))
-
-
-@pytest.fixture
-def fresh_quality(engine: Engine) -> Iterator[None]:
-    """What is known of a model is remembered by the engine; here it is to be worked out, for this test alone."""
-    engine._results.clear()
-    yield
-    engine._results.clear()
 
 
 @pytest.fixture

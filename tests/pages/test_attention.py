@@ -30,6 +30,7 @@ def test_the_heatmap_holds_the_weights_of_the_chosen_head(open_page: Callable[..
     np.testing.assert_array_equal(shown_weights(app), expected)
 
 
+@pytest.mark.usefixtures("no_answers")
 def test_another_head_does_not_run_the_model_again(
     open_page: Callable[..., AppTest], engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

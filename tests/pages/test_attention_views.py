@@ -145,6 +145,7 @@ def test_all_heads_switched_off(name: str, open_page: Callable[..., AppTest]) ->
     assert app.text_area(key="text").value == TEXT
 
 
+@pytest.mark.usefixtures("no_answers")
 def test_choosing_filters_and_views_never_runs_the_model(
     open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ def test_words_a_vocabulary_does_not_know_are_named(two: tuple[str, str], open_p
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_answers")
 def test_filters_views_and_heads_never_run_a_model_again(
     two: tuple[str, str], open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

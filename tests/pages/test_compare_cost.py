@@ -27,7 +27,6 @@ pytestmark = pytest.mark.usefixtures("quick_timing")
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("fresh_quality")
 def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], engine: Engine) -> None:
     app = open_page(PAGE, view="cost")
     assert not app.exception
@@ -92,7 +91,6 @@ def test_a_model_of_another_place_opens_without_quality(open_cost: Callable[...,
     assert "came with the app" not in said(app)
 
 
-@pytest.mark.usefixtures("fresh_quality")
 def test_a_model_that_could_not_be_timed_is_left_out(
     open_cost: Callable[..., AppTest], called: Called, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +108,6 @@ def test_a_model_that_could_not_be_timed_is_left_out(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("fresh_quality")
 def test_curves_and_table_show_what_was_measured(
     open_cost: Callable[..., AppTest], called: Called, engine: Engine
 ) -> None:
@@ -207,7 +204,6 @@ def test_other_models_above_are_said(
     assert set(lines(app)) == {called("bert"), "twice the tokens, twice the time"}
 
 
-@pytest.mark.usefixtures("no_answers")
 def test_a_model_that_cannot_be_judged_is_said(
     open_cost: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:

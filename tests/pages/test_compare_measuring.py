@@ -95,7 +95,6 @@ def test_one_model_fails_and_the_other_is_shown(
     assert set(lines(app)) == {called("bert"), "twice the tokens, twice the time"}
 
 
-@pytest.mark.usefixtures("no_answers")
 def test_an_unexpected_failure_is_a_message(
     open_cost: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -58,6 +58,7 @@ def test_the_table_has_every_task_layer_model_and_setting(open_page: Callable[..
     assert next(b.label for b in app.get("download_button")) == "All results (CSV)"
 
 
+@pytest.mark.usefixtures("no_answers")
 def test_looking_closer_runs_nothing_again(open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     app = run(open_page(PAGE, **QUICK, tasks="part_of_speech,word_content"))
     encoded: list[int] = []
