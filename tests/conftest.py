@@ -71,9 +71,7 @@ def pytest_collection() -> Iterator[Any]:
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_quick(items)
-    if (
-        "PYTEST_XDIST_WORKER" in os.environ
-    ):  # handed out in this order (--no-loadscope-reorder), what takes longest first
+    if "PYTEST_XDIST_WORKER" in os.environ:  # they are handed out in this order, and what takes longest comes first
         slow = {process_of(item.nodeid) for item in items if item.get_closest_marker("slow")}
         first = {"browser": 0, "cluster": 1}
         items.sort(key=lambda item: (first.get(scope := process_of(item.nodeid), 2), scope not in slow))

@@ -59,8 +59,8 @@ def _run(command: list[str], *, input: bytes, stdout: IO[bytes], timeout: float,
         fork = _context().Process(
             target=_confined, args=(script, arguments, env, _Handed(given), _Handed(stdout)), daemon=True
         )
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")  # the fork runs its file: a page's, after a page
+        main = sys.modules["__main__"]  # what runs in a fork, too, before anything else: after a page has run, the page
+        sys.modules["__main__"] = ModuleType("__main__")
         try:
             fork.start()
         finally:

@@ -32,10 +32,10 @@ MAX_CLASSES = 1000
 class Dataset:
     """Labelled items in different texts; parallel arrays with one entry per item unless said otherwise.
 
-    ``texts`` are pairwise different, ``split`` (one entry per text) is TRAIN, DEV or TEST: an item goes where
-    its text goes. ``own_split`` tells that the split came with the data, so that no other may be drawn. ``spans``
-    (items, 2) are characters [start, end) of the labelled word, None at sentence level. ``notes`` say in words what was
-    left out while the data was read.
+    ``texts`` are pairwise different, ``split`` (one entry per text) is TRAIN, DEV or TEST: an item goes where its text
+    goes. ``own_split`` tells that the split came with the data, so that no other may be drawn. ``spans`` (items, 2) are
+    characters [start, end) of the labelled word, None at sentence level. ``notes`` say in words what was left out while
+    the data was read.
     """
 
     name: str

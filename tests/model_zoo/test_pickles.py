@@ -388,8 +388,10 @@ def test_a_listed_model_s_pickles_are_converted(pickled: Callable[..., Path], hu
     assert not any("someone/tiny/resolve" in request for request in hub.requests)
 
 
-@pytest.mark.usefixtures("forked")
 # On the hub
+
+
+@pytest.mark.usefixtures("forked")
 def test_both_files_are_counted_before_the_download(
     hub: Hub, pickled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
