@@ -2,7 +2,7 @@
 
     python -m benchmarks.anatomy [--flights N]
 
-Prints one JSON line per embedded model, for a sentence of 16 tokens. ``payload_kb`` are all the bytes of the
+Prints one JSON line per bundled model, for a sentence of 16 tokens. ``payload_kb`` are all the bytes of the
 component's data. The frames are those of flights in headless Chromium from the whole to a part, on to one of its
 numbers, and back: ``draw_ms`` is the time that our own code takes in a frame, ``frame_ms`` the time from one frame to
 the next, which is 16.7 ms at 60 frames a second and holds Chromium's own drawing, here without a graphics card.

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.attention [--max-tokens N]``: this app's attention beside BertViz's, on the embedded model.
+"""``python -m benchmarks.attention [--max-tokens N]``: this app's attention beside BertViz's, on the bundled model.
 
 Milliseconds are counted from a finished forward pass to what is sent to the browser; bytes are the size of that.
 BertViz gets eager attentions, as it needs them; ``forward_ms`` is the plain fused pass with nothing captured, and

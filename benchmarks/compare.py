@@ -25,7 +25,7 @@ from viz.heatmap import heatmap
 
 TOKENS = (16, 64, 128)
 REPEATS = 25
-HEAD = (1, 3)  # layer, head: exists in every embedded model
+HEAD = (1, 3)  # layer, head: exists in every bundled model
 SECOND_MODEL = "embedded/modernbert"
 N_LAYERS = N_HEADS = 12
 N_WORDS = 64

@@ -29,7 +29,7 @@ KINDS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "compare, attention": ("compare", {"view": "attention"}),
 }
 
-# Each is one token of the embedded model, so that it stands in what is drawn of the tokens, too.
+# Each is one token of the bundled model, so that it stands in what is drawn of the tokens, too.
 _WORDS = (
     "otter violin marble lantern pepper saddle glacier falcon beetle ribbon cedar harbor copper walnut mustard velvet "
     "thunder pirate rocket penguin dragon camel monkey spider turtle rabbit pigeon whale shark tiger panther cobra "

@@ -1,4 +1,4 @@
-"""Fine-tuning beside transformers' Trainer: seconds an epoch and memory; and the race of the embedded models.
+"""Fine-tuning beside transformers' Trainer: seconds an epoch and memory; and the race of the bundled models.
 
     python -m benchmarks.finetune [--model ID] [--set NAME] [--epochs N]
     python -m benchmarks.finetune --race [--set NAME] [--seeds N] [--few] [--log FILE] [--markdown] [--write]
@@ -8,7 +8,7 @@ in turns (medians after a warm-up): batch 16, AdamW, a linear schedule. The Trai
 and draws batches at random, its defaults; LoRA, the top layers and the head are ours alone. Memory is the peak of a
 process of its own that trains one epoch, less what it took before. Needs the packages of requirements-dev.txt.
 
-The race is that of the page, with default settings: the embedded models, and the published all-MiniLM-L6-v2 where its
+The race is that of the page, with default settings: the bundled models, and the published all-MiniLM-L6-v2 where its
 package is installed, on all examples of every built-in set; with ``--few`` also the default model, its like with random
 weights and the LSTM on 200. A line a training, with what it said of the test split. With ``--log`` lines go to that
 file, too, and what stands there is not trained again: the race can be interrupted. ``--markdown`` prints tables
@@ -152,7 +152,7 @@ Run = dict[str, Any]
 
 
 def racers() -> list[str]:
-    """The embedded models, and the published one where the package that ships it is installed."""
+    """The bundled models, and the published one where the package that ships it is installed."""
     return [*EMBEDDED, *([_PUBLISHED] if packaged(_PUBLISHED) is not None else [])]
 
 

@@ -43,7 +43,7 @@ APP = (
     ("transformers", "import transformers.modeling_utils"),
     ("loading", "import model_zoo.loading"),
     ("default model", "from web.engine import engine; engine().info('embedded/bert')"),
-    ("other embedded models", "[engine().info('embedded/' + name) for name in ('tinybert', 'modernbert', 'bilstm')]"),
+    ("other bundled models", "[engine().info('embedded/' + name) for name in ('tinybert', 'modernbert', 'bilstm')]"),
     *((f"page {name}", f"opened({name!r})") for name in PAGES),
     ("freed memory given back", "from web.allocator import give_back; give_back()"),
 )

@@ -22,7 +22,7 @@ from pages import PAGES
 
 TEXT = "The cat sat on the mat because it was tired and very old."
 PAIR = "The man went to the store.", "He bought some fresh milk."
-"""Both are 16 tokens of the embedded models, with [CLS] and [SEP]."""
+"""Both are 16 tokens of the bundled models, with [CLS] and [SEP]."""
 
 SIZES = ((1280, 720), (400, 800))
 MARKS = {(1280, 720): 300, (400, 800): 420}

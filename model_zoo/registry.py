@@ -4,7 +4,7 @@
 "no" are a switch and nothing is None. ``layers``, ``heads`` and ``width`` are those of the encoder where there is also
 a decoder. ``mlm`` and ``nsp`` tell what the published checkpoint can do, which may be less than what the model was
 trained for: a head that was left out, or left untrained, is not claimed. ``parameters`` counts the weights of the class
-that the checkpoint fills, tied matrices once. The embedded LSTM has no ``trained_tokens``, though it saw 128 at most:
+that the checkpoint fills, tied matrices once. The bundled LSTM has no ``trained_tokens``, though it saw 128 at most:
 it has no positions to run out of.
 """
 

@@ -104,7 +104,7 @@ class Source:
 
 
 def embedded_folder(model: str) -> Path:
-    """Where an embedded model lies: "embedded/bert" is weights/embedded-bert."""
+    """Where a bundled model lies: "embedded/bert" is weights/embedded-bert."""
     return WEIGHTS / model.replace("/", "-")
 
 
@@ -426,7 +426,7 @@ def _on_hub(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
     except (HTTPError, OSError, ValueError) as error:  # ValueError: a page in the hub's place, as a Wi-Fi's login
         raise HubUnreachable(
             f"{model} is not on this machine, and the hub that has it cannot be reached. Check the network, "
-            f"{instead_of_the_hub(model)}or choose a model that is embedded in this app."
+            f"{instead_of_the_hub(model)}or choose a model that is bundled with this app."
         ) from error
     sizes = _sizes(info)
     if "config.json" not in sizes:

@@ -25,7 +25,7 @@ from model_zoo.types import megabytes
 PREFIX = "tuned/"
 _ID = re.compile(rf"{PREFIX}[0-9a-f]{{16}}")
 
-_MOST_BYTES = 4_000_000_000  # for all of them together: forty of the size of the embedded BERT
+_MOST_BYTES = 4_000_000_000  # for all of them together: forty of the size of the bundled BERT
 _SHARE_OF_MEMORY = 0.2  # at most, where they lie in it
 _RESERVE = 500_000_000  # never taken: the app itself and its logs write to the same disk
 _RESERVE_OF_MEMORY = 0.1

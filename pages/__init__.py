@@ -17,6 +17,7 @@ _NAMES = (
     "cause",
     "compare",
     "train",
+    "glossary",
     "status",
 )
 

@@ -1,4 +1,4 @@
-"""``python -m training.pretrain RECIPE --corpus FILE.jsonl.xz``: trains one of the embedded models."""
+"""``python -m training.pretrain RECIPE --corpus FILE.jsonl.xz``: trains one of the bundled models."""
 
 import os
 import sys

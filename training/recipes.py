@@ -1,4 +1,4 @@
-"""The recipes of the embedded models: architecture, start, data and schedule of each, as data."""
+"""The recipes of the bundled models: architecture, start, data and schedule of each, as data."""
 
 from __future__ import annotations
 

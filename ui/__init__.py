@@ -33,6 +33,6 @@ from ui.messages import (
     say_cut,
     told_apart,
 )
-from ui.page import Need, Page, View, lacking, run, view_field, views_of
+from ui.page import Mention, Need, Page, View, lacking, run, view_field, views_of
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT, page_link
 from ui.work import start_button, watch

@@ -45,6 +45,7 @@ class View(Generic[S]):
     """``name`` stands in the address, ``title`` on the tab; ``about`` says in one short sentence what to do or how to
     read it, ``more`` what there is to say beyond that, behind "?", and ``caution``, under it, what it does not show.
 
+    ``terms`` are what the literature calls it, by their names in the glossary; they stand beside the page's title.
     ``tab`` orders the tabs, in steps of ten, so that there is room for another one between two. ``draw`` computes
     nothing that a room below can compute. ``fields`` are those that not all views of the page have. ``left_out`` says
     what is on the screen and not in the page's address, in a sentence; "" where there is no such thing. A view that
@@ -61,7 +62,17 @@ class View(Generic[S]):
     needs: tuple[Need, ...] = ()
     left_out: Callable[[S], str] = lambda _scene: ""
     starts: bool = False
+    terms: tuple[str, ...] = ()
     tab: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in the app about some ``terms`` of the glossary: its ``label``, and the fields that open it."""
+
+    label: str
+    values: dict[str, Any]
+    terms: tuple[str, ...]
 
 
 def views_of(page: str) -> tuple[View[Any], ...]:
@@ -79,12 +90,12 @@ class Page(Generic[S]):
     under its ``heading`` where that is not its ``title``. ``view`` is the field that holds which of its ``views`` is
     shown.
 
-    ``scene`` draws what stands above the views and gives them what they draw, being told which one is chosen; None
-    where nothing can be shown yet. ``switch`` is the label of the buttons between the views, which stand under what
-    ``scene`` draws, or above it with ``switch_first``. With ``apart`` the browser redraws a view alone when one of its
-    controls is used, so a view must change nothing outside of it. ``footer`` is drawn under every view, and what
-    ``left_out`` says holds for every view. A page without views has a ``body`` alone. ``lesson_links`` stand on the
-    home page. ``shows`` says in a few words what the page shows of a model, or why it does not.
+    ``scene`` draws what is above the views and gives them what they draw, being told which one is chosen; None where
+    nothing can be shown yet. With ``apart`` the browser redraws a view alone when one of its controls
+    is used, so a view must change nothing outside of it. ``footer`` is drawn under every view, and what ``left_out``
+    says holds for every view. A page without views has a ``body`` alone, and ``explains`` tells where on it terms of
+    the glossary are explained. ``lesson_links`` are shown on the home page. ``shows`` says in a few words what the page
+    shows of a model, or why it does not.
     """
 
     name: str
@@ -103,6 +114,7 @@ class Page(Generic[S]):
     left_out: Callable[[S], str] = lambda _scene: ""
     body: Callable[[], None] | None = None
     lesson_links: LessonLinks | None = None
+    explains: Callable[[], Iterable[Mention]] = tuple
     shows: Callable[[ModelSpec], str] | None = None
 
     @property
@@ -115,6 +127,12 @@ class Page(Generic[S]):
     def path(self) -> str:
         """Where its file lies, from the project's root."""
         return address.path(self.name)
+
+    def mentions(self) -> Iterable[Mention]:
+        """Where on this page terms of the glossary are looked into or explained."""
+        if self.view is None:
+            return self.explains()
+        return [Mention(view.title, {self.view.name: view.name}, view.terms) for view in self.views if view.terms]
 
     def values_of(self, link: LessonLink) -> dict[str, Any]:
         """What a link for a lesson sets, by the names of the fields."""
@@ -142,7 +160,8 @@ def run(page: Page[Any]) -> None:
     page_frame.frame()
     view = page.chosen if page.views else None
     about, more = (page.about, "") if view is None else (view.about or page.about, view.more)
-    page_frame.headline(page.heading or page.title, about, (more, page.about))
+    terms = () if view is None else view.terms
+    page_frame.headline(page.heading or page.title, about, (more, page.about), terms)
     notes.complaints(ignored)
     if page.body is not None:
         page.body()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from ui import address, appearance, browser
+from ui import address, appearance, browser, glossary
 from viz.palette import DARK, LIGHT
 from web import sign_in
 
@@ -27,16 +27,18 @@ def frame() -> None:
     browser.prepare(address.declared())
 
 
-def headline(title: str, about: str, more: tuple[str, ...]) -> None:
-    """A page's title and a sentence about what is on the screen, on one line; ``more`` stands behind "?", with what a
-    visitor can set for all pages.
+def headline(title: str, about: str, more: tuple[str, ...], terms: tuple[str, ...] = ()) -> None:
+    """A page's title, what the literature calls what is on the screen, and a sentence about it, on one line; ``more``
+    is behind "?", with the way to the glossary and what a visitor can set for all pages.
     """
+    called = f'<span class="terms">{glossary.listed(terms)}</span> ' if terms else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="headline"):
         st.title(title, anchor=False, width="content")
-        st.markdown(about, width="stretch")
+        st.markdown(called + about, width="stretch", unsafe_allow_html=True)
         with st.popover("More", icon=":material/help:", type="tertiary", width="content", key="more"):
-            for said in dict.fromkeys(filter(None, (about, *more))):
-                st.markdown(said)
+            for said in dict.fromkeys(filter(None, (called + about, *more))):
+                st.markdown(said, unsafe_allow_html=True)
+            st.markdown(glossary.link("Glossary: what the terms mean"), unsafe_allow_html=True)
             appearance.presentation()
             appearance.images()
             sign_in.sign_out()

@@ -29,7 +29,7 @@ def short_name(model: str) -> str:
     """What pictures and lists call any model: the name without where it comes from, or the end of its path."""
     spec = registry.find(model)
     if spec is not None:
-        return spec.name.removesuffix(", embedded")
+        return spec.short_name
     return name(model) or os.path.basename(os.path.normpath(model))
 
 

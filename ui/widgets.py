@@ -124,7 +124,7 @@ def model() -> str:
         format_func=model_label,
         accept_new_options=settings().any_model,
         label_visibility="collapsed",
-        width=300,
+        width=390,
     )
     return cast(str, found)
 
@@ -141,13 +141,12 @@ def not_listed(models: Sequence[str]) -> str:
 
 
 def model_label(model_id: str) -> str:
-    """A model's name, its size, and where it comes from."""
+    """A model's name and its size."""
     spec = registry.find(model_id)
     if spec is None:
         return tuned.name(model_id) or model_id
-    where = "in this app" if spec.hub_id is None else "from the hub"
     heads = f" × {spec.heads} heads" if spec.heads else ", no attention"
-    return f"{spec.name} · {spec.layers} layers{heads} · {where}"
+    return f"{spec.name} · {spec.layers} layers{heads}"
 
 
 def choice(

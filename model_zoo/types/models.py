@@ -52,6 +52,11 @@ class ModelSpec:
         """Whether it has attention to look at."""
         return self.heads > 0
 
+    @property
+    def short_name(self) -> str:
+        """The name without "(bundled)", for sentences, pictures and lists."""
+        return self.name.removesuffix(" (bundled)")
+
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:

@@ -18,12 +18,12 @@ from web.settings import settings
 def name(model: str, among: Sequence[str] = ()) -> str:
     """What the page calls a model: its name in the registry, the end of a folder, else its id.
 
-    That a model is embedded is not told with every name: names stand beside and over each other here, and have to be
+    That a model is bundled is not told with every name: names stand beside and over each other here, and have to be
     short to be read whole.
     """
     spec = registry.find(model)
     if spec is not None:
-        return spec.name.removesuffix(_EMBEDDED)
+        return spec.short_name
     of_visit = tuned.name(model)
     if of_visit is not None:
         return of_visit
@@ -78,7 +78,6 @@ def _ask(chosen: tuple[str, ...], with_b: bool) -> int:
     return st.selectbox("B", **BESIDE.offering({1: "A itself"} | others))
 
 
-_EMBEDDED = ", embedded"
 _REFERENCE = "reference model"
 
 

@@ -46,7 +46,7 @@ _METHOD = """
   also grows linearly, is the larger part up to about 6 *d* tokens, so curves bend upwards late; short texts are mostly
   overhead.
 - **Memory.** The bytes of all weights as loaded, heads and decoders included.
-- **Quality.** On 300 pairs of sentences written for this app, which no embedded model was trained on. *MLM*: 15% of
+- **Quality.** On 300 pairs of sentences written for this app, which no bundled model was trained on. *MLM*: 15% of
   the tokens are chosen and hidden as in BERT's training, and only the very token of the text counts as correct.
   *Masked* are those that a mask stands for, 80% of the chosen ones. *Replaced* are the 10% in whose place another token
   stands, *kept* the 10% that stay: there the answer is in the text. Pieces are easier than whole words, so look at
@@ -138,7 +138,7 @@ def _before_timing(scene: Scene, untouched: bool) -> None:
     ]
     if any(cost.quality is not None for cost in costs):
         lines.append(
-            "The masked and NSP figures of the embedded models came with the app: measured with these weights on all "
+            "The masked and NSP figures of the bundled models came with the app: measured with these weights on all "
             "of the held-out pairs, in float32 on a CPU."
         )
     with words:

@@ -52,7 +52,7 @@ def draw(scene: Scene) -> None:
             f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: 1 if "
             f"the vectors of {n_words:,} words form the same shape, up to rotation, shift and scale, and 0 if they "
             f"are not correlated at all. The words are those of {len(sentences)} "
-            f"{'sentences of yours' if pasted else 'built-in sentences, which no embedded model was trained on'}; "
+            f"{'sentences of yours' if pasted else 'built-in sentences, which no bundled model was trained on'}; "
             "the vector of a word is the mean of its pieces. Layer 0 is the embeddings."
         )
         notes.too_few_vectors(n_words, max(scene.infos[a].width, scene.infos[b].width), "words")

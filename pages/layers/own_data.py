@@ -77,7 +77,7 @@ def _about_trees() -> int:
         "Rank of the probe",
         **fields.RANK.bound,
         help="The number of rows of the linear map, at most the width of the model. More rows take longer; on "
-        "sentences made from templates, all 384 of the embedded BERT found no more than 64 did.",
+        "sentences made from templates, all 384 of the bundled BERT found no more than 64 did.",
     )
     with download:
         save.file(

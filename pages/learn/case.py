@@ -17,7 +17,7 @@ _PRONOUNS = frozenset({"it", "he", "she", "they", "him", "her", "them"})
 def name_of(model: str) -> str:
     """What a sentence calls a model."""
     spec = registry.find(model)
-    return model if spec is None else spec.name.removesuffix(", embedded")
+    return model if spec is None else spec.short_name
 
 
 @dataclass(frozen=True, slots=True)

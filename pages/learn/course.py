@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import streamlit as st
 
 from pages.learn import fields, keeper, teaching, worksheet
 from pages.learn.case import Case
+from pages.learn.fields import LESSON, STEP
 from pages.learn.lesson import Lesson
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS, Plan, title
-from ui import MODEL, PAIR, TEXT, failures_as_messages, save, widgets
+from ui import MODEL, PAIR, TEXT, Mention, failures_as_messages, glossary, save, widgets
 
 
 def draw() -> None:
@@ -64,7 +67,19 @@ def _card(number: int, lesson: Lesson, done: int) -> None:
             args=(lesson.name, min(done + 1, n_steps)),
         )
         st.markdown(lesson.question)
+        if lesson.terms:
+            st.markdown(f'<span class="terms">{glossary.listed(lesson.terms)}</span>', unsafe_allow_html=True)
         st.caption(f"{lesson.minutes} minutes · {done} of {n_steps} steps done")
+
+
+def mentions() -> Iterator[Mention]:
+    """Every step that explains a term, with the terms of its lesson at the first one."""
+    for number, lesson in enumerate(LESSONS.values(), start=1):
+        for place, step in enumerate(lesson.steps, start=1):
+            named = dict.fromkeys((*(lesson.terms if place == 1 else ()), *step.terms))
+            if named:
+                label = f"Lesson {number}.{place}: {step.title}"
+                yield Mention(label, {LESSON.name: lesson.name, STEP.name: place}, tuple(named))
 
 
 def _for_teachers() -> None:

@@ -10,7 +10,7 @@ from pages.learn.walk import FOLLOWED
 from ui import PAIR, TEXT, Field, names, one_of, pattern, within
 from viz.sketch import LEVELS
 
-MOST_STEPS: Final = 9
+MOST_STEPS: Final = 12
 SHOWN: Final = "x"
 """The answer of who wanted to see it without a guess."""
 
@@ -20,7 +20,7 @@ STEP: Field[int] = Field("step", 1, within("the step", 1, MOST_STEPS), of="learn
 ANSWERS: Field[tuple[str, ...]] = Field(
     "answers",
     (),
-    names(r"[a-z]+\.[1-9]\.(?:[1-9]|x|d[0-9a-z]{1,64})", "is not an answer to a step of a lesson."),
+    names(r"[a-z]+\.[1-9][0-9]?\.(?:[1-9]|x|d[0-9a-z]{1,64})", "is not an answer to a step of a lesson."),
     of="learn",
     stays=True,
 )

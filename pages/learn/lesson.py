@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import pandas as pd
+import streamlit as st
 
 from pages.learn import walk
 from pages.learn.case import Case
-from pages.learn.glossary import quoted
-from pages.learn.sources import Source
+from ui.glossary import quoted, worded
+from ui.sources import Source
 
 Place = Literal["text", "pieces", "embeddings", "heads", "norm", "feed-forward", "layers", "guess"]
 """Where on the map of the model a step is: see ``pages.learn.model_map``."""
@@ -80,13 +81,19 @@ class Step(ABC):
     """One step about a case: ``text`` and ``figure`` are looked at, ``ask`` is answered, then ``reveal`` shows what the
     model says and ``why`` says in one sentence why.
 
-    ``text``, the questions, the replies and ``why`` are Markdown with terms as in ``pages.learn.glossary``. ``figure``
+    ``text``, the questions, the replies and ``why`` are Markdown with terms as in ``ui.glossary``. ``figure``
     and ``reveal`` draw; they stand in one place, the second instead of the first. ``numbers`` is what a worksheet
     prints and a visitor can save. Any of them may raise a ``ModelZooError``, whose sentence is shown instead.
     """
 
     title: ClassVar[str]
     at: ClassVar[Place]
+    terms: ClassVar[tuple[str, ...]] = ()
+    """What the literature calls what the step explains, by their names in the glossary; beside its title."""
+
+    minutes: ClassVar[float] = 2.0
+    """How long reading, looking and answering take: see ``tests/pages/learn/test_times.py``."""
+
     sources: ClassVar[tuple[Source, ...]] = ()
     stage: ClassVar[str | None] = None
     """What is marked in the picture of the whole model (see ``pages.learn.walk``), where that is the figure. The page
@@ -154,13 +161,67 @@ class Step(ABC):
         """The numbers of the figures."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """A question about what a lesson has said, to be answered from memory: ``options`` are the answers, ``point`` is
+    the sentence of the summary that holds the right one.
+    """
+
+    question: str
+    options: tuple[Option, ...]
+    point: str
+
+
+class RecallStep(Step):
+    """One of the questions that end a lesson; its answer shows the summary up to its own point. See ``recalled``."""
+
+    minutes = 0.5
+    place: ClassVar[int]
+    asked: ClassVar[tuple[Recall, ...]]
+
+    def text(self) -> str:
+        return "Answer from memory, without going back." if self.place == 0 else "Still from memory."
+
+    def figure(self) -> None:
+        """Nothing to look at: that would give the answer away."""
+
+    def ask(self) -> Choice:
+        recall = self.asked[self.place]
+        return Choice(recall.question, recall.options)
+
+    def reveal(self) -> None:
+        points = "".join(f"\n- {recall.point}" for recall in self.asked[: self.place + 1])
+        with st.container(border=True, key="summary"):
+            st.markdown(worded(f"**Summary**\n{points}"), unsafe_allow_html=True)
+
+    def why(self) -> str:
+        return self.asked[self.place].point
+
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame()
+
+
+def recalled(at: Place, *asked: Recall) -> tuple[type[Step], ...]:
+    """The steps that end a lesson, one a question; ``at`` is where on the map they are."""
+    return tuple(
+        type(
+            f"Recall{place + 1}",
+            (RecallStep,),
+            {"title": f"Recall {place + 1} of {len(asked)}", "at": at, "place": place, "asked": asked},
+        )
+        for place in range(len(asked))
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:
-    """``name`` is that of its file and stands in the address; ``question`` is what the lesson answers.
+    """``name`` is that of its file and is part of the address; ``question`` is what the lesson answers, ``terms`` what
+    the literature calls its topic. ``aims`` complete the sentence "After this lesson you can …".
 
     ``examples`` are sentences, or pairs of them, on which there is something to see: the first is the one that fits
     best. With ``paired`` the lesson needs a second text. ``controls`` are chosen beside the sentence. ``pages`` are
-    where to go on, by the names of pages.
+    where to go on, by the names of pages. With ``sizes`` the card that sets BERT-base, BERT-large and the bundled
+    models side by side can be opened on every step.
     """
 
     name: str
@@ -168,7 +229,14 @@ class Lesson:
     question: str
     steps: tuple[type[Step], ...]
     examples: tuple[tuple[str, str], ...]
+    aims: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
     paired: bool = False
     controls: tuple[Control, ...] = ()
     pages: tuple[str, ...] = ()
-    minutes: int = 10
+    sizes: bool = False
+
+    @property
+    def minutes(self) -> int:
+        """How long all of its steps take together."""
+        return round(sum(step.minutes for step in self.steps))

@@ -12,13 +12,24 @@ from jobs.tuning import LessonTraining
 from pages.learn import course, fields, keeper, model_map, quiz, teaching, worksheet
 from pages.learn.case import Case
 from pages.learn.fields import ANSWERS, LESSON, STEP
-from pages.learn.glossary import quoted, worded
 from pages.learn.lesson import Lesson, Step
 from pages.learn.lessons import LESSONS
 from pages.learn.walk import FOLLOWED
 from training.finetuning.results import Tuned
-from ui import Example, Examples, address, as_text, browser, caption, failures_as_messages, save, widgets
+from ui import (
+    Example,
+    Examples,
+    address,
+    as_text,
+    browser,
+    caption,
+    failures_as_messages,
+    glossary,
+    save,
+    widgets,
+)
 from ui.appearance import PRESENT
+from ui.glossary import quoted, worded
 from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT
 from web.background import desk
 
@@ -147,19 +158,24 @@ def _draw(lesson: Lesson, step: Step) -> None:
     with st.container(key=f"step-{'even' if step.stage is None else 'wide'}"):
         with st.container(key="step-text"):
             st.header(f"{STEP.value}. {step.title}", anchor=False)
+            if step.terms:
+                st.markdown(f'<span class="terms">{glossary.listed(step.terms)}</span>', unsafe_allow_html=True)
+            if STEP.value == 1 and lesson.aims:
+                _say("**After this lesson you can**\n" + "".join(f"\n- {aim}" for aim in lesson.aims))
             _say(step.text())
         figure = st.container(key="step-figure")
         with st.container(key="step-ask"), failures_as_messages():
             quiz.draw(lesson.name, STEP.value, step.ask())
             if revealed:
                 _say(f"**Why?** {step.why()}")
-                save.file(
-                    "Numbers (CSV)",
-                    lambda: table_to_csv(step.numbers()),
-                    f"learn-{lesson.name}-{STEP.value}",
-                    "csv",
-                    "What is on the screen, as a table.",
-                )
+                if len(step.numbers()):
+                    save.file(
+                        "Numbers (CSV)",
+                        lambda: table_to_csv(step.numbers()),
+                        f"learn-{lesson.name}-{STEP.value}",
+                        "csv",
+                        "What is on the screen, as a table.",
+                    )
                 if step.sources:
                     st.caption("Sources: " + as_text("; ".join(map(str, step.sources))) + ".")
         with figure, failures_as_messages():

@@ -1,7 +1,7 @@
 """The page "Learn": follow one sentence through the whole of a model, in lessons."""
 
 from model_zoo.types import counted
-from pages.learn import fields, loop
+from pages.learn import course, fields, loop
 from pages.learn.lessons import LESSONS
 from ui import HEAD, LAYER, MODEL, PAIR, TEXT, Page, run
 
@@ -14,6 +14,7 @@ PAGE: Page = Page(
     about="Look, guess, and see: every number is computed by the model from the sentence you type.",
     fields=(TEXT, PAIR, MODEL, LAYER, HEAD, *fields.FIELDS),
     body=loop.draw,
+    explains=course.mentions,
 )
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ import streamlit as st
 
 from model_zoo.types import counted
 from pages.learn import fields, teaching
-from pages.learn.glossary import worded
 from pages.learn.lesson import Choice, Sketch
 from ui import figures, is_dark
 from ui.component import component
+from ui.glossary import worded
 from viz.bars import bars
 from viz.sketch import SOURCE, payload
 

@@ -19,11 +19,11 @@ from model_zoo import registry
 from model_zoo.errors import ModelZooError
 from model_zoo.types import counted
 from pages.learn.case import Case
-from pages.learn.glossary import plain, quoted
 from pages.learn.lesson import Choice, Lesson, Sketch, Step
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import Plan, title
 from ui import as_text
+from ui.glossary import plain, quoted
 from viz.layout import clipped
 
 ROWS: Final = 12

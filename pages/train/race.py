@@ -99,7 +99,7 @@ VIEW: View[Scene] = View(
     draw,
     about="Models on one task with the same data and the same budget: who is best, who is fast, who is small?",
     more="One seed and one test split: a difference within the intervals may be chance, and another seed may rank "
-    "the models otherwise. An embedded model is a small "
+    "the models otherwise. A bundled model is a small "
     "relative of the published one whose name it has, so this is no ranking of those.",
     fields=(RACERS, BUDGET, SECONDS, BY_SECONDS),
     left_out=lambda _scene: "" if desk().current(Race) is None else side_by_side.NOT_IN_LINK,

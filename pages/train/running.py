@@ -32,7 +32,7 @@ def candidates(choice: Choice) -> list[Candidate]:
     if choice.data is None:
         return []
     spec = registry.find(choice.model)
-    name = f"{spec.name.removesuffix(', embedded') if spec else choice.model} tuned: {choice.data.title}"
+    name = f"{spec.short_name if spec else choice.model} tuned: {choice.data.title}"
     if choice.settings.learns != "all":
         name += f", {LEARN.labels[choice.settings.learns].lower()}"
     found = []

@@ -1,6 +1,6 @@
 """Every model does what is said of it, and gives the numbers that transformers computes from the same weights.
 
-One test, over the tiny checkpoints and the embedded models; with ``--hub`` over the published checkpoints of the
+One test, over the tiny checkpoints and the bundled models; with ``--hub`` over the published checkpoints of the
 registry too, which it downloads.
 """
 

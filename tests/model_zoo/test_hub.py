@@ -27,7 +27,7 @@ WEIGHTS = f"/someone/tiny/resolve/{COMMIT}/model.safetensors"
 # The hub
 UNREACHABLE = (
     "someone/tiny is not on this machine, and the hub that has it cannot be reached. Check the network, or "
-    "choose a model that is embedded in this app."
+    "choose a model that is bundled with this app."
 )
 
 

@@ -1,4 +1,4 @@
-"""Next-sentence scores of many pairs and of the embedded model, and what is said where there are none."""
+"""Next-sentence scores of many pairs and of the bundled model, and what is said where there are none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where models come from: embedded ones and folders, and names that nothing can have."""
+"""Where models come from: bundled ones and folders, and names that nothing can have."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_what_cannot_be_learned_is_refused(engine: Engine) -> None:
 
 
 def test_a_copy_that_finds_no_room_is_refused() -> None:
-    engine = Engine("cpu", model_bytes=60 * 10**6)  # the embedded BERT takes most of it
+    engine = Engine("cpu", model_bytes=60 * 10**6)  # the bundled BERT takes most of it
     try:
         with pytest.raises(OutOfMemory):
             engine.take_step("embedded/bert", "The cat sat.", 1)

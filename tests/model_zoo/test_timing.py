@@ -137,7 +137,7 @@ def test_subjects_say_what_was_loaded(engine, checkpoint):
 
 @pytest.mark.usefixtures("clock")
 def test_pieces_per_word_by_hand(engine):
-    """The embedded BERT reads all of the built-in sentences whole."""
+    """The bundled BERT reads all of the built-in sentences whole."""
     subject = next(engine.measure_cost(["embedded/bert"], (16,), 1))
     tokenizer = AutoTokenizer.from_pretrained(Path(timing.__file__).parent / "weights" / "embedded-bert")
     texts = [f"{pair.first} {pair.second}" for pair in written_pairs()]

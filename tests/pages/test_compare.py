@@ -175,7 +175,7 @@ def test_b_is_told_anew_where_another_model_has_its_place(open_page: Open) -> No
     app.multiselect(key="compare_models").set_value(["embedded/bert", "embedded/modernbert"]).run()
     beside = app.selectbox(key="compare_beside")
     assert beside.proto.set_value
-    assert beside.proto.options[beside.value - 1].startswith("ModernBERT")
+    assert beside.proto.options[beside.value - 1].startswith("Small ModernBERT")
 
 
 def test_surprisal_on_common_words(two: tuple[str, str], open_page: Open, engine: Engine) -> None:
@@ -296,14 +296,19 @@ def test_a_link_says_that_a_long_text_was_asked_for(open_page: Open) -> None:
 def test_names_are_short_and_told_apart(tmp_path: Path) -> None:
     """They stand in tags, on axes and over columns; a folder is called by its end where that says which it is."""
     one, other = tmp_path / "a" / "model", tmp_path / "b" / "model"
-    assert [choice.name(model) for model in COMPARED.default] == ["BERT", "TinyBERT", "ModernBERT", "LSTM"]
+    assert [choice.name(model) for model in COMPARED.default] == [
+        "Small BERT",
+        "Tiny BERT",
+        "Small ModernBERT",
+        "Small LSTM",
+    ]
     assert choice.name("google-bert/bert-base-uncased") == "BERT base"
     assert [choice.name(str(folder), (str(one), str(other))) for folder in (one, other)] == [str(one), str(other)]
     assert choice.name(str(one), (str(one), "embedded/bert")) == "model"
 
 
 def test_three_heatmaps_and_their_difference_leave_no_half_empty(open_page: Open) -> None:
-    """The fourth embedded model has no attention: it is told below, and takes no place among the pictures."""
+    """The fourth bundled model has no attention: it is told below, and takes no place among the pictures."""
     app = open_page(PAGE, text=TEXT, view="attention")
     clean(app)
     pictures = matrices(app)

@@ -32,7 +32,7 @@ def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], e
     assert not app.exception
     assert not app.error
     assert not app.get("plotly_chart")
-    names = {model: registry.MODELS[model].name.removesuffix(", embedded") for model in precomputed.EMBEDDED}
+    names = {model: registry.MODELS[model].short_name for model in precomputed.EMBEDDED}
     assert list(table(app)) == list(names.values())
     held = {model.info.id: model.n_bytes / 1e6 for model in engine.held()}
     for model in precomputed.EMBEDDED:

@@ -50,7 +50,7 @@ def test_every_question_and_its_result_arrive_as_they_were(kind: type[Any], engi
     assert type(arrived) is kind
     assert arrived == question
     assert hash(arrived) == hash(question)
-    if question.needs == "lm":  # no embedded model has it
+    if question.needs == "lm":  # no bundled model has it
         return
     result = engine.ask(question)
     if isinstance(result, AttentionRun):  # it stays where it is, but for what is looked at

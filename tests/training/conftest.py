@@ -39,7 +39,7 @@ def one_thread():
 
 @pytest.fixture
 def teacher(corpus: Path, tmp_path: Path, monkeypatch) -> None:
-    """A small teacher where the embedded models would lie."""
+    """A small teacher where the bundled models would lie."""
     recipe = SMALL["bert"]
     tokenizer = make_tokenizer(recipe, corpus, None)
     torch.manual_seed(1)

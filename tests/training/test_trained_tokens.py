@@ -1,4 +1,4 @@
-"""The length embedded models were trained at, and what becomes of their heads in longer texts."""
+"""The length bundled models were trained at, and what becomes of their heads in longer texts."""
 
 from __future__ import annotations
 

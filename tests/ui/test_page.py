@@ -77,7 +77,9 @@ def captions(app: AppTest) -> list[str]:
 def test_title_about_scene_views_footer_link() -> None:
     app = script()
     assert [title.value for title in app.title] == ["Made up"]
-    assert [said.value for said in app.markdown] == ["How to read it.", "How to read it.", "What it is about."]
+    *said, glossary = (said.value for said in app.markdown)
+    assert said == ["How to read it.", "How to read it.", "What it is about."]
+    assert 'href="glossary"' in glossary
     assert app.segmented_control(key="made_up_view").options == ["Plain", "Two texts", "Broken"]
     assert captions(app) == [
         "above plain",

@@ -98,7 +98,7 @@ def test_a_model_that_is_not_listed_stays_unnamed() -> None:
     assert found.splitlines() == [
         "| model | runs on | memory | last used |",
         "| --- | --- | --- | --- |",
-        "| BERT, embedded | CPU, float32 | 87 MB | 12 s ago |",
+        "| Small BERT (bundled) | CPU, float32 | 87 MB | 12 s ago |",
         "| another model | CPU, float32 | 87 MB | now |",
     ]
 

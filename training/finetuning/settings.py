@@ -90,7 +90,7 @@ class Settings:
 def recommended_rate(learns: Learns, width: int, attention: bool = True) -> float:
     """The learning rate for a model of this width, and with ``attention`` or without (an LSTM).
 
-    For all weights that of BERT base times how much narrower a model is, 1e-4 for the embedded BERT. (There, twice as
+    For all weights that of BERT base times how much narrower a model is, 1e-4 for the bundled BERT. (There, twice as
     much is better on some of the built-in sets and learns nothing on others; half as much is slower.)
     """
     if learns in ("lora", "head") or not attention:

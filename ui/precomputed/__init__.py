@@ -1,4 +1,4 @@
-"""What was measured before the app was given out: probes and quality of the embedded models, one file a model.
+"""What was measured before the app was given out: probes and quality of the bundled models, one file a model.
 
 ``python -m pages.layers`` measures all of it anew, with ``--check`` it tells what has changed since. A result
 is handed out only where it was measured on the weights, the sentences and the settings that there are now.

@@ -11,9 +11,9 @@ import pandas as pd
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed
 from pages.learn import options, pictures
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
-from pages.learn.sources import BA, DEVLIN, MIKOLOV
+from ui.glossary import quoted
+from ui.sources import BA, DEVLIN, MIKOLOV
 from viz.strips import Strip
 from web.engine import engine
 

@@ -16,10 +16,10 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, SentenceScore, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
-from pages.learn.sources import DEVLIN, LAN, LIU
 from ui import as_text, is_dark, token_line
+from ui.glossary import quoted
+from ui.sources import DEVLIN, LAN, LIU
 from viz.predictions import percent
 from viz.sentence_input import sentence_input
 from web.engine import engine

@@ -15,10 +15,10 @@ from analysis.cross_entropy import guess
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MaskPrediction, TrainingStep, signed
 from pages.learn import options, pictures
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
-from pages.learn.sources import DEVLIN, LIU, RUMELHART, TAYLOR
 from ui import as_text, is_dark, token_line
+from ui.glossary import quoted
+from ui.sources import DEVLIN, LIU, RUMELHART, TAYLOR
 from viz.corruption import NAMES, corrupted, legend
 from viz.predictions import percent
 from viz.token_line import Cell, Item, Line

@@ -14,9 +14,9 @@ from analysis.softmax_scaling import Unscaled, unscaled
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FloatArray, HeadWeights, signed
 from pages.learn import options, pictures
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
-from pages.learn.sources import KOBAYASHI, VASWANI
+from ui.glossary import quoted
+from ui.sources import KOBAYASHI, VASWANI
 from viz.strips import Strip
 
 _MOST_KEYS: Final = 12  # that a picture compares
@@ -103,8 +103,8 @@ class Projections(HeadStep):
 
     def text(self) -> str:
         return (
-            "A [[head]] begins by making three shorter [[vectors|vector]] of every token’s vector x: a [[query]], a "
-            "[[key]] and a [[value]]. Each is x times a learned matrix, plus a learned bias. This is layer "
+            "A [[head|attention head]] begins by making three shorter [[vectors|vector]] of every token’s vector x: a "
+            "[[query]], a [[key]] and a [[value]]. Each is x times a learned matrix, plus a learned bias. This is layer "
             f"{self.case.layer + 1}, head {self.case.head + 1}."
         )
 
@@ -370,8 +370,8 @@ class Values(HeadStep):
 
     def text(self) -> str:
         return (
-            "Last, the head adds up the [[values|value]] of all tokens, each multiplied by its share: the [[context]] "
-            f"of {self.token}. How much a token brings depends on its share and on how long its value is."
+            "Last, the head adds up the [[values|value]] of all tokens, each multiplied by its share: the "
+            f"[[context vector]] of {self.token}. How much a token brings depends on its share and on how long its value is."
         )
 
     def ask(self) -> Choice:

@@ -16,8 +16,8 @@ from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FloatArray
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Sketch, Step
-from pages.learn.sources import CLARK, MICHEL, VASWANI
 from ui import is_dark
+from ui.sources import CLARK, MICHEL, VASWANI
 from viz.layer_attention import layer_attention
 from viz.strips import Strip
 from web.engine import engine
@@ -56,8 +56,8 @@ class Split(HeadsStep):
 
     def text(self) -> str:
         return (
-            "One head can make one mixture for a token. A layer has several [[heads|head]], each with matrices of its "
-            f"own, which work side by side. This model’s layers have {self.case.info.n_heads} heads and vectors of "
+            "One head can make one mixture for a token. A layer has several [[heads|attention head]], each with matrices of "
+            f"its own, which work side by side. This model’s layers have {self.case.info.n_heads} heads and vectors of "
             f"{self.case.info.width} numbers."
         )
 
@@ -178,8 +178,8 @@ class Joined(HeadsStep):
 
     def text(self) -> str:
         return (
-            "The heads’ [[contexts|context]] are put side by side into one vector, and a last matrix W_O mixes them: "
-            "that is what the layer’s attention adds. Its rows belong to one head each, so one can tell how much each "
+            "The heads’ [[context vectors|context vector]] are put side by side into one vector, and a last matrix W_O mixes "
+            "them: that is what the layer’s attention adds. Its rows belong to one head each, so one can tell how much each "
             f"head adds for {self.token}."
         )
 

@@ -15,7 +15,7 @@ from model_zoo.errors import NotSupported
 from model_zoo.types import Anatomy, FloatArray, signed
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
-from pages.learn.sources import GEVA, HE, VASWANI, XIONG
+from ui.sources import GEVA, HE, VASWANI, XIONG
 from viz.strips import Strip
 
 _MOST_LAYERS: Final = 16  # that one draws over

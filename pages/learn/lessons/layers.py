@@ -16,10 +16,10 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, HiddenStates, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
-from pages.learn.sources import CONNEAU, ETHAYARAJH, JAWAHAR, PETERS, TENNEY
 from ui import as_text, is_dark, precomputed, token_line
+from ui.glossary import quoted
+from ui.sources import CONNEAU, ETHAYARAJH, JAWAHAR, PETERS, TENNEY
 from viz.curves import curves
 from viz.layout import layer_names
 from viz.strips import Strip

@@ -16,10 +16,10 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding
 from pages.learn import options, pictures
 from pages.learn.case import Case, name_of
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Place, Step
-from pages.learn.sources import DEVLIN, SCHUSTER, SENNRICH, WU
 from ui import as_text, enumerated, is_dark, token_line
+from ui.glossary import quoted
+from ui.sources import DEVLIN, SCHUSTER, SENNRICH, WU
 from viz.palette import theme
 from viz.token_line import Cell, Item, Line
 from web.engine import engine

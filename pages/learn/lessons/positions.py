@@ -19,10 +19,10 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, MaskPrediction, PositionKind, Positions, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
-from pages.learn.sources import DEVLIN, RAFFEL, SALAZAR, SHAW, SU, VASWANI, WARNER
 from ui import as_text, is_dark
+from ui.glossary import quoted
+from ui.sources import DEVLIN, RAFFEL, SALAZAR, SHAW, SU, VASWANI, WARNER
 from viz.predictions import predictions
 from web.engine import engine
 

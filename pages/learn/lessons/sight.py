@@ -16,10 +16,10 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, FloatArray, MaskPrediction
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
-from pages.learn.sources import DEVLIN, LEWIS, RADFORD, VASWANI
 from ui import as_text, enumerated, is_dark
+from ui.glossary import quoted
+from ui.sources import DEVLIN, LEWIS, RADFORD, VASWANI
 from viz.predictions import percent, predictions
 from web.engine import engine
 

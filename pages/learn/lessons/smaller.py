@@ -21,10 +21,10 @@ from model_zoo.errors import NotSupported
 from model_zoo.types import Anatomy
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
-from pages.learn.sources import HINTON, LAN, SANH, VASWANI, WARNER
 from ui import as_text, is_dark, start_button, watch
+from ui.glossary import quoted
+from ui.sources import HINTON, LAN, SANH, VASWANI, WARNER
 from viz.by_length import by_length
 from web.background import desk
 from web.engine import engine

@@ -18,15 +18,15 @@ from model_zoo.tuned import is_id
 from model_zoo.types import FloatArray
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
-from pages.learn.sources import DEVLIN, HOWARD, KOVALEVA, MERCHANT
 from training.finetuning.data import Labelled
 from training.finetuning.predict import Predict
 from training.finetuning.results import Classified, Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
 from ui import as_text, is_dark, page_link, watch
+from ui.glossary import quoted
+from ui.sources import DEVLIN, HOWARD, KOVALEVA, MERCHANT
 from viz.predictions import percent
 from viz.training_curves import Curve, scores
 from web.background import desk

@@ -353,7 +353,7 @@ def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
 
 
 def test_the_example_of_the_docstring_runs() -> None:
-    pytest.importorskip("torch", reason="the example runs the embedded model")
+    pytest.importorskip("torch", reason="the example runs the bundled model")
     example = next(t for t in doctest.DocTestFinder().find(probe, "probe", globs={}) if t.examples)
     printed: list[str] = []
     outcome = doctest.DocTestRunner().run(example, out=printed.append)

@@ -190,7 +190,7 @@ def test_what_following_counts_is_what_the_model_says(engine: Engine) -> None:
     p = engine.next_sentence("embedded/bert", case.text, str(case.pair)).p_next
     assert right("following", 2, case) == ("90% or more" if p >= 0.9 else "50% to 90%")
     models = LESSONS["following"].steps[4](case).numbers().set_index("model")
-    assert models.loc["BERT", "p"] == pytest.approx(p, abs=1e-6)
+    assert models.loc["Small BERT", "p"] == pytest.approx(p, abs=1e-6)
     assert "published without its sentence-order" in models.loc["ALBERT base", "why none"]
 
 

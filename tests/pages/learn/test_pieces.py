@@ -8,10 +8,10 @@ from analysis.wordpiece import cuts
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
 from pages.learn.case import Case
-from pages.learn.glossary import quoted
 from pages.learn.lesson import Choice, Option
 from pages.learn.lessons import LESSONS
 from tests.pages.learn.sentences import SENTENCES
+from ui.glossary import quoted
 
 STEPS = LESSONS["pieces"].steps
 BERT, MODERN = "embedded/bert", "embedded/modernbert"

@@ -108,7 +108,9 @@ def test_surprisal_of_the_shuffled_text(engine: Engine) -> None:
     assert Counter(mixed.split()) == Counter(EXAMPLE.split())
     for name, text in (("bits in order", EXAMPLE), ("bits shuffled", mixed)):
         scores = engine.token_scores("embedded/bert", text)
-        assert numbers[name]["BERT"] == pytest.approx(-scores.log_likelihood / scores.n_scored / np.log(2), rel=1e-4)
+        assert numbers[name]["Small BERT"] == pytest.approx(
+            -scores.log_likelihood / scores.n_scored / np.log(2), rel=1e-4
+        )
     worse = (numbers["bits shuffled"] - numbers["bits in order"] > 0.25).sum()
     wanted = "All" if worse == len(numbers) else "Some" if worse else "None"
     assert right(4, case).text.startswith(wanted)

@@ -97,7 +97,7 @@ def test_before_training_the_lesson_says_what_to_do(open_page: Open) -> None:
 
 def test_a_model_that_cannot_be_tuned_so_makes_room_for_the_embedded_one(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="using", step="2", model="embedded/bilstm", text=TEXT)
-    assert "weights of BERT learn" in said(app)
+    assert "weights of Small BERT learn" in said(app)
 
 
 @pytest.mark.usefixtures("quick_timing")

@@ -17,9 +17,9 @@ from pages.learn.case import Case
 from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS, Plan, Row
-from pages.learn.sources import Source
 from pages.learn.worksheet import Section, html, section
 from tests.pages.learn.sentences import SENTENCES, cases
+from ui.sources import Source
 
 CAT = SENTENCES[0]
 NASTY = "a <b>*bold*</b> [[word]] [x](javascript:alert(1)) <script>alert(1)</script> & `c` “q” it."

@@ -1,0 +1,91 @@
+"""The glossary: what each term means, in a sentence or two, where it comes from, and which lesson explains it.
+
+In texts a term stands in double brackets: ``[[softmax]]``, or ``[[shares|softmax]]`` where it is shown as another word.
+``worded`` makes of it a word with a dotted line, which says what it means where one points at it, and opens the page of
+the glossary. A term is added as a line of ``glossary.tsv``.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+
+from ui import sources
+from ui.messages import as_text
+from ui.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """``name`` is how it is written in the middle of a sentence. ``step`` is the step of a lesson that explains it, by
+    the lesson's name and its number from 1; None where none does.
+    """
+
+    name: str
+    meaning: str
+    source: Source | None
+    step: tuple[str, int] | None
+
+
+def _read() -> dict[str, Term]:
+    with (Path(__file__).parent / "glossary.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    found = {}
+    for row in rows:
+        lesson, _, number = row["step"].partition(".")
+        source = getattr(sources, row["source"]) if row["source"] else None
+        step = (lesson, int(number)) if lesson else None
+        found[row["term"].lower()] = Term(row["term"], row["meaning"], source, step)
+    return found
+
+
+TERMS: Final[dict[str, Term]] = _read()
+"""All terms by their names in lower case, in alphabetical order."""
+
+_TERM = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")
+
+
+def worded(text: str) -> str:
+    """Markdown in which terms can be pointed at. Raises KeyError for a term that is not in the glossary."""
+    return _TERM.sub(lambda found: dotted(found[1], found[2] or found[1]), text)
+
+
+def link(shown: str, name: str = "") -> str:
+    """HTML of a link to the page of the glossary, or to a term there; in a tab of its own, so that nobody loses their
+    place.
+    """
+    term = f"?{urlencode({'term': name.lower()})}" if name else ""
+    return f'<a href="glossary{term}" target="_blank">{shown}</a>'
+
+
+def dotted(shown: str, name: str) -> str:
+    """HTML of a word that can be pointed at, with what the term means. Raises KeyError for an unknown term."""
+    term = TERMS[name.lower()]
+    said = f'<span class="said" role="note">{as_text(escape(term.meaning))} {link("Glossary", term.name)}</span>'
+    return f'<span class="term" tabindex="0">{shown}{said}</span>'
+
+
+def listed(names: Iterable[str]) -> str:
+    """HTML of terms that can be pointed at, with commas between them."""
+    return ", ".join(dotted(TERMS[name.lower()].name, name) for name in names)
+
+
+def plain(text: str) -> str:
+    """The same text without marks, for where nothing can be pointed at."""
+    return _TERM.sub(lambda found: found[1], text)
+
+
+def terms(text: str) -> list[str]:
+    """The terms that a text marks, by their names in lower case."""
+    return [(found[2] or found[1]).lower() for found in _TERM.finditer(text)]
+
+
+def quoted(text: str) -> str:
+    """What a visitor typed, in quotation marks, as it is: it must not turn into formatting or terms."""
+    return f"“{as_text(text)}”"
