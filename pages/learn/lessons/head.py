@@ -104,8 +104,8 @@ class Projections(HeadStep):
     def text(self) -> str:
         return (
             "A [[head|attention head]] begins by making three shorter [[vectors|vector]] of every token’s vector x: a "
-            "[[query]], a [[key]] and a [[value]]. Each is x times a learned matrix, plus a learned bias. This is layer "
-            f"{self.case.layer + 1}, head {self.case.head + 1}."
+            "[[query]], a [[key]] and a [[value]]. Each is x times a learned matrix, plus a learned bias. This is "
+            f"layer {self.case.layer + 1}, head {self.case.head + 1}."
         )
 
     def ask(self) -> Choice:
@@ -371,7 +371,8 @@ class Values(HeadStep):
     def text(self) -> str:
         return (
             "Last, the head adds up the [[values|value]] of all tokens, each multiplied by its share: the "
-            f"[[context vector]] of {self.token}. How much a token brings depends on its share and on how long its value is."
+            f"[[context vector]] of {self.token}. How much a token brings depends on its share and on how long its "
+            "value is."
         )
 
     def ask(self) -> Choice:

@@ -56,9 +56,9 @@ class Split(HeadsStep):
 
     def text(self) -> str:
         return (
-            "One head can make one mixture for a token. A layer has several [[heads|attention head]], each with matrices of "
-            f"its own, which work side by side. This model’s layers have {self.case.info.n_heads} heads and vectors of "
-            f"{self.case.info.width} numbers."
+            "One head can make one mixture for a token. A layer has several [[heads|attention head]], each with "
+            f"matrices of its own, which work side by side. This model’s layers have {self.case.info.n_heads} heads "
+            f"and vectors of {self.case.info.width} numbers."
         )
 
     def ask(self) -> Choice:
@@ -178,9 +178,9 @@ class Joined(HeadsStep):
 
     def text(self) -> str:
         return (
-            "The heads’ [[context vectors|context vector]] are put side by side into one vector, and a last matrix W_O mixes "
-            "them: that is what the layer’s attention adds. Its rows belong to one head each, so one can tell how much each "
-            f"head adds for {self.token}."
+            "The heads’ [[context vectors|context vector]] are put side by side into one vector, and a last matrix W_O "
+            "mixes them: that is what the layer’s attention adds. Its rows belong to one head each, so one can tell "
+            f"how much each head adds for {self.token}."
         )
 
     def figure(self) -> None:
