@@ -1,4 +1,4 @@
-"""The glossary: what each term means, in a sentence or two, where it comes from, and which lesson explains it.
+"""The glossary: what each term means, in a sentence or two, and where it comes from.
 
 In texts a term stands in double brackets: ``[[softmax]]``, or ``[[shares|softmax]]`` where it is shown as another word.
 ``worded`` makes of it a word with a dotted line, which says what it means where one points at it, and opens the page of
@@ -23,26 +23,22 @@ from ui.sources import Source
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """``name`` is how it is written in the middle of a sentence. ``step`` is the step of a lesson that explains it, by
-    the lesson's name and its number from 1; None where none does.
-    """
+    """``name`` is how it is written in the middle of a sentence."""
 
     name: str
     meaning: str
     source: Source | None
-    step: tuple[str, int] | None
 
 
 def _read() -> dict[str, Term]:
     with (Path(__file__).parent / "glossary.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    found = {}
-    for row in rows:
-        lesson, _, number = row["step"].partition(".")
-        source = getattr(sources, row["source"]) if row["source"] else None
-        step = (lesson, int(number)) if lesson else None
-        found[row["term"].lower()] = Term(row["term"], row["meaning"], source, step)
-    return found
+    return {
+        row["term"].lower(): Term(
+            row["term"], row["meaning"], getattr(sources, row["source"]) if row["source"] else None
+        )
+        for row in rows
+    }
 
 
 TERMS: Final[dict[str, Term]] = _read()

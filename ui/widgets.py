@@ -12,7 +12,7 @@ from model_zoo import DEFAULT_MODEL, registry
 from model_zoo.text import refuse_too_long
 from model_zoo.tuned import is_id
 from model_zoo.types import AttentionRun
-from ui import address, notes, tuned
+from ui import address, notes, size_card, tuned
 from ui.examples import Example, Examples
 from ui.field import Field, count
 from ui.messages import enumerated
@@ -126,7 +126,12 @@ def model() -> str:
         label_visibility="collapsed",
         width=390,
     )
+    with st.popover("Sizes", icon=":material/straighten:", width="content", key="sizes", help=_ABOUT_SIZES):
+        size_card.draw(MODEL.value or MODEL.default)
     return cast(str, found)
+
+
+_ABOUT_SIZES = "BERT base, BERT large and the bundled models side by side"
 
 
 def may_be_named(model: str) -> bool:

@@ -26,6 +26,7 @@ from ui import (
     failures_as_messages,
     glossary,
     save,
+    size_card,
     widgets,
 )
 from ui.appearance import PRESENT
@@ -163,6 +164,9 @@ def _draw(lesson: Lesson, step: Step) -> None:
             if STEP.value == 1 and lesson.aims:
                 _say("**After this lesson you can**\n" + "".join(f"\n- {aim}" for aim in lesson.aims))
             _say(step.text())
+            if lesson.sizes:
+                with st.expander("BERT base, BERT large and the bundled models", icon=":material/straighten:"):
+                    size_card.draw(step.case.model)
         figure = st.container(key="step-figure")
         with st.container(key="step-ask"), failures_as_messages():
             quiz.draw(lesson.name, STEP.value, step.ask())

@@ -1,0 +1,58 @@
+"""The glossary: its lines, its marks in texts, and the links of dotted words."""
+
+from __future__ import annotations
+
+import pytest
+
+from ui import glossary, sources
+from ui.glossary import TERMS, dotted, listed, plain, terms, worded
+
+
+def test_lines_are_in_order_and_each_has_a_sentence() -> None:
+    assert list(TERMS) == sorted(TERMS)
+    for term in TERMS.values():
+        assert term.meaning.endswith((".", "?")), term.name
+        assert term.name == term.name.strip()
+        assert term.source is None or term.source in vars(sources).values()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "attention",
+        "encoder",
+        "masked language modelling",
+        "epoch",
+        "cross-entropy",
+        "task head",
+        "residual stream",
+        "self-repair",
+        "glue",
+    ],
+)
+def test_terms_that_students_look_up_are_there(name: str) -> None:
+    assert name in TERMS
+
+
+def test_a_marked_term_becomes_a_word_that_says_what_it_means() -> None:
+    found = worded("These [[shares|softmax]] add up; [[Softmax]] makes them.")
+    assert found.count('class="term"') == 2
+    assert '<span class="term" tabindex="0">shares<' in found
+    assert 'href="glossary?term=softmax"' in found
+    assert plain("These [[shares|softmax]] add up.") == "These shares add up."
+    assert terms("[[shares|softmax]] and [[Query]]") == ["softmax", "query"]
+
+
+def test_a_term_of_several_words_is_found_by_its_link() -> None:
+    assert 'href="glossary?term=attention+knockout"' in dotted("knockout", "attention knockout")
+    assert glossary.link("all") == '<a href="glossary" target="_blank">all</a>'
+
+
+def test_a_list_shows_each_term_as_it_is_written() -> None:
+    shown = [part.partition(">")[2].partition("<")[0] for part in listed(("lstm", "CKA")).split(", <span")]
+    assert shown == ["LSTM", "CKA"]
+
+
+def test_an_unknown_term_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        worded("[[flux capacitor]]")

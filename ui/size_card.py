@@ -1,0 +1,70 @@
+"""The card that sets BERT base and BERT large beside the bundled models, so that nobody takes a small one for BERT."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+import streamlit as st
+
+from model_zoo import registry
+from model_zoo.types import ModelSpec
+from ui.messages import as_text
+
+PUBLISHED: Final = ("google-bert/bert-base-uncased", "google-bert/bert-large-uncased")
+
+# Of BERT: Devlin et al. 2019, section 3.1 and appendix A.2 (a million steps of 256 sequences of up to 512 tokens).
+# Of the bundled models: their cards, in model_zoo/weights.
+_TOKENS: Final = {
+    PUBLISHED[0]: "about 130 billion",
+    PUBLISHED[1]: "about 130 billion",
+    "embedded/bert": "9.7 million, after MiniLM’s own",
+    "embedded/tinybert": "11.4 million",
+    "embedded/modernbert": "7.5 million",
+    "embedded/bilstm": "5.6 million",
+}
+_COST: Final = {
+    PUBLISHED[0]: "4 days on 16 TPU chips",
+    PUBLISHED[1]: "4 days on 64 TPU chips",
+    "embedded/bert": "2.4 hours on a CPU",
+    "embedded/tinybert": "52 minutes on a CPU",
+    "embedded/modernbert": "65 minutes on a CPU",
+    "embedded/bilstm": "38 minutes on a CPU",
+}
+
+
+def sizes(spec: ModelSpec) -> dict[str, str]:
+    """What tells models of one kind apart, as the card shows it; "–" for what is not known here."""
+    return {
+        "layers": f"{spec.layers}",
+        "attention heads a layer": f"{spec.heads or 'none'}",
+        "width (hidden size)": f"{spec.width:,}",
+        "parameters": f"{spec.parameters / 1e6:.1f} M",
+        "vocabulary": f"{spec.vocabulary:,}",
+        "longest text, in tokens": f"{spec.max_tokens:,}" if spec.max_tokens else "no fixed limit",
+        "tokens read in pretraining": _TOKENS.get(spec.id, "–"),
+        "pretraining took": _COST.get(spec.id, "–"),
+    }
+
+
+@cache
+def table(model: str) -> str:
+    """A Markdown table of BERT base, BERT large, the bundled models, and ``model`` where it is another listed one."""
+    bundled = (spec.id for spec in registry.MODELS.values() if spec.hub_id is None)
+    specs = [spec for one in dict.fromkeys((*PUBLISHED, *bundled, model)) if (spec := registry.find(one)) is not None]
+    columns = [sizes(spec) for spec in specs]
+    rows = [["", *(as_text(spec.name) for spec in specs)], ["---", *("---:" for _ in specs)]]
+    rows += [[row, *(column[row] for column in columns)] for row in columns[0]]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def draw(model: str) -> None:
+    """Draw the card, with what the bundled models are and are not."""
+    st.markdown(
+        "**Bundled** models ship with this app and need no download. They are small relatives of the published ones: "
+        "the same parts, but fewer layers, narrower vectors and far less text. A number read off a bundled model is "
+        "not one of BERT base."
+    )
+    with st.container(key="size-card"):
+        st.markdown(table(model))
+    st.caption("Pretraining of BERT: Devlin et al. 2019. The bundled models have model cards of their own.")
