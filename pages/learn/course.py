@@ -11,7 +11,7 @@ from pages.learn.case import Case
 from pages.learn.fields import LESSON, STEP
 from pages.learn.lesson import Lesson
 from pages.learn.lessons import LESSONS
-from pages.learn.plans import PLANS, Plan, title
+from pages.learn.plans import PLANS, Plan, links
 from ui import MODEL, PAIR, TEXT, Mention, failures_as_messages, glossary, save, widgets
 
 
@@ -92,27 +92,29 @@ def _for_teachers() -> None:
     )
     whole = [worksheet.section(lesson, case, own=own) for lesson in LESSONS.values()]
     save.html("Worksheets of all lessons", lambda: worksheet.html("Learn", whole), "learn-worksheets")
-    for tab, plan in zip(st.tabs([plan.title for plan in PLANS]), PLANS, strict=True):
-        with tab:
-            _plan(plan, case, own)
+    chosen = widgets.choice("Plan", fields.PLAN, label_visibility="collapsed")
+    _plan(next(plan for plan in PLANS if plan.name == chosen), case, own)
 
 
 def _plan(plan: Plan, case: Case, own: bool) -> None:
     st.markdown(plan.about)
-    with st.container(key=f"plan {plan.name}"):
-        for begin, row in plan.timed():
-            minutes, teacher, students, steps = st.columns([1, 5, 4, 4])
-            minutes.markdown(f"**{begin}–{begin + row.minutes}**")
-            teacher.markdown(row.teacher)
-            students.markdown(row.students)
-            for lesson, step in row.steps:
-                steps.button(
-                    title(lesson, step),
-                    key=f"plan {plan.name} {begin} {lesson} {step}",
-                    type="tertiary",
-                    on_click=fields.go,
-                    args=(lesson, step),
-                )
+    for number, meeting in enumerate(plan.meetings, start=1):
+        if len(plan.meetings) > 1:
+            st.subheader(f"Meeting {number}: {meeting.title}", anchor=False)
+        with st.container(key=f"plan {plan.name} {number}"):
+            for begin, end, row in meeting.timed():
+                minutes, teacher, students, steps = st.columns([1, 5, 4, 4])
+                minutes.markdown(f"**{begin}–{end}**")
+                teacher.markdown(row.teacher)
+                students.markdown(row.students)
+                for label, lesson, step in links(row):
+                    steps.button(
+                        label,
+                        key=f"plan {plan.name} {number} {begin} {lesson} {step}",
+                        type="tertiary",
+                        on_click=fields.go,
+                        args=(lesson, step),
+                    )
     sections = [
         worksheet.section(LESSONS[lesson], case, own=own, steps=steps) for lesson, steps in plan.steps().items()
     ]

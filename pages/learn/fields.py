@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from pages.learn.lessons import LESSONS
+from pages.learn.plans import PLANS
 from pages.learn.walk import FOLLOWED
 from ui import PAIR, TEXT, Field, names, one_of, pattern, within
 from viz.sketch import LEVELS
@@ -26,7 +27,11 @@ ANSWERS: Field[tuple[str, ...]] = Field(
 )
 ROOM: Field[str] = Field("room", "", pattern("[A-Z2-9]{4,8}", "is not the code of a room.", empty=True), of="learn")
 
-FIELDS: Final = (LESSON, STEP, ANSWERS, FOLLOWED, ROOM)
+PLAN: Field[str] = Field(
+    "plan", PLANS[0].name, one_of("the plan", {plan.name: plan.title for plan in PLANS}), of="learn"
+)
+
+FIELDS: Final = (LESSON, STEP, ANSWERS, FOLLOWED, ROOM, PLAN)
 
 
 def answers() -> dict[tuple[str, int], str]:

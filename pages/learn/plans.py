@@ -1,9 +1,13 @@
-"""Plans of a class: what happens minute by minute, in which steps of which lessons."""
+"""Plans of a class: what happens minute by minute, in which steps of which lessons.
+
+How long a row takes comes from its steps (``Step.minutes``) and from the minutes of talk added to them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
 from pages.learn.lessons import LESSONS
@@ -11,166 +15,239 @@ from pages.learn.lessons import LESSONS
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Some minutes of a class: what the teacher and the class do, as Markdown, and ``steps``, each by its lesson's name
-    and its number from 1.
+    """A part of a meeting: what the teacher and the class do, as Markdown, and its ``steps``, each by its lesson's name
+    and its number from 1, or a whole ``lesson``. ``talk`` are the minutes it takes beyond its steps; None for what is
+    left of the meeting.
     """
 
-    minutes: int
+    talk: int | None
     teacher: str
     students: str
     steps: tuple[tuple[str, int], ...] = ()
+    lesson: str = ""
+
+    @property
+    def all_steps(self) -> tuple[tuple[str, int], ...]:
+        """Its steps, and every one of its lesson."""
+        whole = range(1, len(LESSONS[self.lesson].steps) + 1) if self.lesson else ()
+        return (*self.steps, *((self.lesson, step) for step in whole))
+
+    @property
+    def at_least(self) -> int:
+        """The minutes of its steps and its talk."""
+        of_steps = sum(LESSONS[lesson].steps[step - 1].minutes for lesson, step in self.all_steps)
+        return ceil(of_steps) + (self.talk or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """``minutes`` that a class spends together; one row takes what the others leave of them."""
+
+    title: str
+    minutes: int
+    rows: tuple[Row, ...]
+
+    @property
+    def left(self) -> int:
+        """The minutes that its rows leave to the one that takes the rest."""
+        return self.minutes - sum(row.at_least for row in self.rows if row.talk is not None)
+
+    def timed(self) -> Iterator[tuple[int, int, Row]]:
+        """Each row with the minutes at which it begins and ends, the first from 0."""
+        begin = 0
+        for row in self.rows:
+            end = begin + (self.left if row.talk is None else row.at_least)
+            yield begin, end, row
+            begin = end
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``name`` tells it from others; ``rows`` in the order of the class."""
+    """``name`` tells it from others; ``meetings`` are in the order of the course."""
 
     name: str
     title: str
     about: str
-    rows: tuple[Row, ...]
-
-    @property
-    def minutes(self) -> int:
-        """How long all rows take together."""
-        return sum(row.minutes for row in self.rows)
-
-    def timed(self) -> Iterator[tuple[int, Row]]:
-        """Tell each row with the minute at which it begins, the first at 0."""
-        begin = 0
-        for row in self.rows:
-            yield begin, row
-            begin += row.minutes
+    meetings: tuple[Meeting, ...]
 
     def steps(self) -> dict[str, tuple[int, ...]]:
         """The steps of each lesson, lessons in the order in which they come."""
         found: dict[str, list[int]] = {}
-        for row in self.rows:
-            for lesson, step in row.steps:
-                found.setdefault(lesson, []).append(step)
+        for meeting in self.meetings:
+            for row in meeting.rows:
+                for lesson, step in row.all_steps:
+                    found.setdefault(lesson, []).append(step)
         return {lesson: tuple(dict.fromkeys(steps)) for lesson, steps in found.items()}
 
 
 def title(lesson: str, step: int) -> str:
     """What a step of a plan is called: the numbers of its lesson and of the step, and its own title."""
-    return f"{list(LESSONS).index(lesson) + 1}.{step} {LESSONS[lesson].steps[step - 1].title}"
+    return f"{_number(lesson)}.{step} {LESSONS[lesson].steps[step - 1].title}"
 
 
-# What both plans have.
-_BEGIN: Final = Row(
-    5,
+def links(row: Row) -> Iterator[tuple[str, str, int]]:
+    """What a row opens: the label, the lesson and the step of each of its steps; its whole lesson under one label."""
+    yield from ((title(lesson, step), lesson, step) for lesson, step in row.steps)
+    if row.lesson:
+        yield f"Lesson {_number(row.lesson)}: {LESSONS[row.lesson].title}", row.lesson, 1
+
+
+def _number(lesson: str) -> int:
+    return list(LESSONS).index(lesson) + 1
+
+
+_ROOM: Final = Row(
+    3,
     "Start a room with “Teach” and show its code. Ask what a computer reads when it reads a sentence.",
     "Opens the link or types the code. Guesses the number of tokens.",
     (("pieces", 1),),
 )
-_HEADS: Final = Row(
-    8,
-    "Change layer and head. Say once what attention weights are and that they are no explanation of an answer.",
-    "Compares two heads and names what differs.",
-    (("heads", 2), ("heads", 4)),
-)
 _END: Final = Row(
-    3,
-    "Hand out the worksheet for home; its solutions are on pages of their own. End the room.",
-    "Notes one question that is still open.",
+    2,
+    "Hand out the worksheet as homework; its solutions are on separate pages. End the room.",
+    "Writes down one question that is still open.",
 )
+
+
+def _lesson(name: str, talk: int, teacher: str, students: str) -> Row:
+    return Row(talk, teacher, students, lesson=name)
+
+
+def _recap(question: str) -> Row:
+    return Row(5, f"Start a room. Recap: {question}", "Answers from memory, then compares with a neighbour.")
+
 
 PLANS: Final = (
     Plan(
         "45",
-        "45 minutes: from a sentence to attention",
-        "For a first meeting: tokens, vectors, one attention head by hand, and what a model is trained on.",
+        "45 minutes",
+        "A first meeting, from a sentence to attention: tokens, vectors, one attention head by hand, and what a model "
+        "is trained on.",
         (
-            _BEGIN,
-            Row(
-                7,
-                "Type a sentence from the class, with a long and a rare word. Before each answer, ask for reasons.",
-                "Proposes sentences. Guesses where a word is cut and which tokens nobody typed.",
-                (("pieces", 2), ("pieces", 3)),
+            Meeting(
+                "From a sentence to attention",
+                45,
+                (
+                    _ROOM,
+                    Row(
+                        2,
+                        "Type a sentence from the class, with a long and a rare word. Before each answer, ask for "
+                        "reasons.",
+                        "Suggests sentences. Guesses where a word is split and which tokens nobody typed.",
+                        (("pieces", 2), ("pieces", 3)),
+                    ),
+                    Row(
+                        1,
+                        "Follow one token: it becomes a vector, and vectors are added.",
+                        "Reads numbers off the picture and answers.",
+                        (("embeddings", 1), ("embeddings", 2)),
+                    ),
+                    Row(
+                        3,
+                        "Compute one row of attention on the board, with the numbers on the screen: query times key, "
+                        "scaled, softmax.",
+                        "Computes one score by hand, then draws the weights before the model shows them.",
+                        (("head", 1), ("head", 2), ("head", 3)),
+                    ),
+                    Row(
+                        None,
+                        "Change layer and head. Explain once what an attention weight is, and that it does not by "
+                        "itself explain an answer.",
+                        "Compares two heads and names what differs.",
+                        (("heads", 2), ("heads", 4)),
+                    ),
+                    Row(
+                        1,
+                        "Mask a word of the class’s sentence: what is the model trained to do, and what does a wrong "
+                        "prediction cost?",
+                        "Guesses the word before the model predicts it.",
+                        (("guessing", 1), ("guessing", 3)),
+                    ),
+                    _END,
+                ),
             ),
-            Row(
-                8,
-                "Follow one token: it becomes a vector, and vectors are added.",
-                "Reads numbers off the picture and answers.",
-                (("embeddings", 1), ("embeddings", 2)),
-            ),
-            Row(
-                12,
-                "Compute one row of attention on the board, with the numbers on the screen: query times key, scaled, "
-                "softmax.",
-                "Computes one score by hand, then draws the shares before the model shows them.",
-                (("head", 1), ("head", 2), ("head", 3)),
-            ),
-            replace(_HEADS, minutes=6),
-            Row(
-                5,
-                "Hide a word of the class’s sentence: what is the model trained to do, and what does a wrong guess "
-                "cost?",
-                "Guesses the word before the model does.",
-                (("guessing", 1), ("guessing", 3)),
-            ),
-            replace(_END, minutes=2),
         ),
     ),
     Plan(
         "90",
-        "90 minutes: from a sentence to a trained model",
-        "The whole way: tokens, vectors, attention by hand, layers, training, and what to take to use it.",
+        "90 minutes",
+        "The whole way in one meeting, from a sentence to a trained model: tokens, vectors, attention by hand, layers, "
+        "training, and what it takes to use one.",
         (
-            _BEGIN,
-            Row(
-                10,
-                "Type a sentence from the class, with a long and a rare word. Before each answer, ask for reasons.",
-                "Proposes sentences. Guesses where words are cut, here and in other models.",
-                (("pieces", 2), ("pieces", 3), ("pieces", 4)),
+            Meeting(
+                "From a sentence to a trained model",
+                90,
+                (
+                    _ROOM,
+                    Row(
+                        3,
+                        "Type a sentence from the class, with a long and a rare word. Before each answer, ask for "
+                        "reasons.",
+                        "Suggests sentences. Guesses where words are split, here and in other models.",
+                        (("pieces", 2), ("pieces", 3), ("pieces", 4)),
+                    ),
+                    Row(
+                        2,
+                        "Follow one token: it becomes a vector, vectors are added, and similar tokens have similar "
+                        "vectors.",
+                        "Answers, and looks for a surprising neighbour.",
+                        (("embeddings", 1), ("embeddings", 2), ("embeddings", 5)),
+                    ),
+                    Row(
+                        5,
+                        "Compute one row of attention on the board, with the numbers on the screen: query times key, "
+                        "scaled, softmax, times the values.",
+                        "Computes one score by hand, then draws the weights before the model shows them.",
+                        (("head", 1), ("head", 2), ("head", 3), ("head", 5)),
+                    ),
+                    Row(
+                        2,
+                        "Change layer and head. Explain once what an attention weight is, and that it does not by "
+                        "itself explain an answer.",
+                        "Compares two heads and names what differs.",
+                        (("heads", 2),),
+                    ),
+                    Row(
+                        None,
+                        "Let the class work alone, and walk around.",
+                        "Presses “Leave”, types a sentence of its own, and looks for a head with one clear habit. Then "
+                        "types the code again.",
+                        (("heads", 4),),
+                    ),
+                    Row(
+                        2,
+                        "Put the layer together: the residual connection, the feed-forward network, and how much "
+                        "vectors change from layer to layer.",
+                        "Draws before the model shows.",
+                        (("layer", 1), ("layer", 3), ("layers", 3)),
+                    ),
+                    Row(
+                        1,
+                        "Which tokens can a token see? In BERT those on both sides, in GPT only earlier ones.",
+                        "Decides which tasks need which.",
+                        (("sight", 1), ("sight", 3)),
+                    ),
+                    Row(
+                        3,
+                        "Training: mask words, compute what a wrong prediction costs, and take one step.",
+                        "Guesses the word, then computes a loss: −ln of a probability on the screen.",
+                        (("guessing", 1), ("guessing", 2), ("guessing", 3), ("guessing", 5)),
+                    ),
+                    Row(
+                        2,
+                        "Smaller models, and what each of them saves.",
+                        "Chooses a model for a phone and gives a reason.",
+                        (("smaller", 1),),
+                    ),
+                    Row(
+                        2,
+                        "Fine-tuning: a task head on top of a pretrained model.",
+                        "Counts the new weights, then names a task of its own.",
+                        (("using", 1),),
+                    ),
+                    _END,
+                ),
             ),
-            Row(
-                10,
-                "Follow one token: it becomes a vector, vectors are added, and similar tokens lie near each other.",
-                "Answers, and looks for a neighbour that surprises.",
-                (("embeddings", 1), ("embeddings", 2), ("embeddings", 5)),
-            ),
-            Row(
-                15,
-                "Compute one row of attention on the board, with the numbers on the screen: query times key, scaled, "
-                "softmax, times the values.",
-                "Computes one score by hand, then draws the shares before the model shows them.",
-                (("head", 1), ("head", 2), ("head", 3), ("head", 5)),
-            ),
-            _HEADS,
-            Row(
-                7,
-                "Let the class work alone, and walk around.",
-                "Presses “Leave”, types a sentence of its own, and looks for a head with one clear habit. Then types "
-                "the code again.",
-                (("heads", 4),),
-            ),
-            Row(
-                10,
-                "Put the layer together: the way around it, the feed-forward network, and how much vectors change from "
-                "layer to layer.",
-                "Draws before the model shows.",
-                (("layer", 1), ("layer", 3), ("layers", 3)),
-            ),
-            Row(
-                5,
-                "What may a token see? BERT sees both sides, GPT one.",
-                "Says which tasks need which.",
-                (("sight", 1), ("sight", 3)),
-            ),
-            Row(
-                10,
-                "Training: hide words, compute what a guess costs, and take one step.",
-                "Guesses the word, then computes a loss: −ln of a probability on the screen.",
-                (("guessing", 1), ("guessing", 2), ("guessing", 3), ("guessing", 5)),
-            ),
-            Row(
-                7,
-                "Smaller models, and what each of them saves.",
-                "Chooses a model for a telephone and gives a reason.",
-                (("smaller", 1), ("smaller", 5)),
-            ),
-            _END,
         ),
     ),
 )

@@ -21,7 +21,7 @@ from model_zoo.types import counted
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, Lesson, Sketch, Step
 from pages.learn.lessons import LESSONS
-from pages.learn.plans import Plan, title
+from pages.learn.plans import Meeting, Plan, links, title
 from ui import as_text
 from ui.glossary import plain, quoted
 from viz.layout import clipped
@@ -231,15 +231,24 @@ def _written(value: float, unit: str) -> str:
 
 
 def _plan(plan: Plan) -> str:
+    several = len(plan.meetings) > 1
+    meetings = (
+        (f"<h2>Meeting {number}: {escape(meeting.title)}</h2>" if several else "") + _meeting(meeting)
+        for number, meeting in enumerate(plan.meetings, start=1)
+    )
+    about = _block(plan.about, "lead")
+    return f'<section class="lesson"><h1>{escape(plan.title)}</h1>{about}{"".join(meetings)}</section>'
+
+
+def _meeting(meeting: Meeting) -> str:
     rows = "".join(
-        f'<tr><td class="number">{begin}–{begin + row.minutes}</td><td>{_inline(row.teacher)}</td>'
-        f"<td>{_inline(row.students)}</td><td>{'<br>'.join(escape(title(*step)) for step in row.steps)}</td></tr>"
-        for begin, row in plan.timed()
+        f'<tr><td class="number">{begin}–{end}</td><td>{_inline(row.teacher)}</td>'
+        f"<td>{_inline(row.students)}</td><td>{'<br>'.join(escape(label) for label, *_ in links(row))}</td></tr>"
+        for begin, end, row in meeting.timed()
     )
     return (
-        f'<section class="lesson"><h1>{escape(plan.title)}</h1>{_block(plan.about, "lead")}'
         '<table class="plan"><thead><tr><th>Minutes</th><th>The teacher</th><th>The class</th><th>Steps</th></tr>'
-        f"</thead><tbody>{rows}</tbody></table></section>"
+        f"</thead><tbody>{rows}</tbody></table>"
     )
 
 
