@@ -27,9 +27,8 @@ ANSWERS: Field[tuple[str, ...]] = Field(
 )
 ROOM: Field[str] = Field("room", "", pattern("[A-Z2-9]{4,8}", "is not the code of a room.", empty=True), of="learn")
 
-PLAN: Field[str] = Field(
-    "plan", PLANS[0].name, one_of("the plan", {plan.name: plan.title for plan in PLANS}), of="learn"
-)
+_PLANS: Final = {plan.name: plan.title for plan in PLANS}
+PLAN: Field[str] = Field("plan", PLANS[0].name, one_of("the plan", _PLANS), of="learn")
 
 FIELDS: Final = (LESSON, STEP, ANSWERS, FOLLOWED, ROOM, PLAN)
 

@@ -262,7 +262,7 @@ def test_paper_and_plans_are_on_the_page(open_page: Callable[..., AppTest]) -> N
     labels = [button.label for button in app.get("download_button")]
     assert labels == ["Worksheets of all lessons (HTML)", "Plan and worksheet (HTML)"]
     assert "each lesson’s own example" in " ".join(said.value for said in app.markdown)
-    app.button(key="plan 45 1 18 head 2").click().run()
+    app.button(key="plan 45 1 16 head 2").click().run()
     assert app.header[0].value.startswith("2. ")
     assert not app.exception
     mine = open_page("pages/learn/page.py", text="Mine.")
