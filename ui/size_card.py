@@ -58,13 +58,13 @@ def table(model: str) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def draw(model: str) -> None:
-    """Draw the card, with what the bundled models are and are not."""
+def draw(model: str, key: str) -> None:
+    """Draw the card, with what the bundled models are and are not; ``key`` tells it from others on the page."""
     st.markdown(
         "**Bundled** models ship with this app and need no download. They are small relatives of the published ones: "
         "the same parts, but fewer layers, narrower vectors and far less text. A number read off a bundled model is "
         "not one of BERT base."
     )
-    with st.container(key="size-card"):
+    with st.container(key=f"size-card {key}"):
         st.markdown(table(model))
     st.caption("Pretraining of BERT: Devlin et al. 2019. The bundled models have model cards of their own.")

@@ -127,7 +127,7 @@ def model() -> str:
         width=390,
     )
     with st.popover("Sizes", icon=":material/straighten:", width="content", key="sizes", help=_ABOUT_SIZES):
-        size_card.draw(MODEL.value or MODEL.default)
+        size_card.draw(MODEL.value or MODEL.default, "of the box")
     return cast(str, found)
 
 

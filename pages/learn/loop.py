@@ -166,7 +166,7 @@ def _draw(lesson: Lesson, step: Step) -> None:
             _say(step.text())
             if lesson.sizes:
                 with st.expander("BERT base, BERT large and the bundled models", icon=":material/straighten:"):
-                    size_card.draw(step.case.model)
+                    size_card.draw(step.case.model, "of the lesson")
         figure = st.container(key="step-figure")
         with st.container(key="step-ask"), failures_as_messages():
             quiz.draw(lesson.name, STEP.value, step.ask())

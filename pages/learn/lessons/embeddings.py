@@ -11,7 +11,7 @@ import pandas as pd
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed
 from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
 from ui.glossary import quoted
 from ui.sources import BA, DEVLIN, MIKOLOV
 from viz.strips import Strip
@@ -19,8 +19,8 @@ from web.engine import engine
 
 _PARTS = {
     "token": "token: which piece it is",
-    "position": "position: where it stands",
-    "segment": "segment: in which text it stands",
+    "position": "position: its place in the text",
+    "segment": "segment: which of two texts it is in",
 }
 _NEAREST = 8
 _AROUND = 6  # tokens that a picture shows, the followed one among them
@@ -55,6 +55,7 @@ class EmbeddingStep(Step):
 
 class Lookup(EmbeddingStep):
     title = "One token, many numbers"
+    terms = ("embedding", "vector", "width")
     sources = (DEVLIN,)
     stage = "embeddings"
 
@@ -79,7 +80,7 @@ class Lookup(EmbeddingStep):
             options.numbers(
                 (width, f"Every token gets {width}, long or short: it is the [[width]] of the model’s table."),
                 (1, "One number, the id, only says which row of the table to take. The row itself is longer."),
-                (letters, "The number of letters plays no part: the model never sees them, only the token’s id."),
+                (letters, "The number of letters does not matter: the model never sees them, only the token’s id."),
                 (n, "That is how many tokens your text has. Each of them gets a vector of its own."),
             ),
         )
@@ -93,7 +94,7 @@ class Lookup(EmbeddingStep):
     def why(self) -> str:
         return (
             f"The table has {len(self.case.vocabulary.tokens):,} rows, one for each token of the vocabulary, and "
-            f"{self.width} columns; training set every number in it, and none has a meaning that anybody wrote down."
+            f"{self.width} columns; training set every number in it, and nobody assigned a meaning to any of them."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -102,31 +103,30 @@ class Lookup(EmbeddingStep):
 
 class Added(EmbeddingStep):
     title = "Vectors are added"
+    terms = ("position", "segment")
     sources = (DEVLIN,)
     stage = "embeddings"
 
     def text(self) -> str:
         return (
-            f"The row of {self.token} is the same wherever it stands. But order matters, and in a pair of texts it "
-            "matters which one a token belongs to. BERT adds a vector for each of these to the token’s own, number by "
-            "number. Other models do less here."
+            f"The row of {self.token} is the same at every place in the text. But order matters, and in a pair of "
+            "texts it matters which one a token belongs to. BERT adds a vector for each of these to the token’s own, "
+            "number by number. Other models add fewer vectors here."
         )
 
     def ask(self) -> Choice:
         n = len(self.parts)
         told = {
-            1: "Then the vector would say nothing of the place: a model that does so must bring the place in later, as "
+            1: "Then the vector would say nothing about the place: such a model must bring in the place later, as "
             "ModernBERT does inside its layers.",
-            2: "Token and position: GPT-2 and DistilBERT do so.",
-            3: "Token, position, and segment, which tells the first text from the second: BERT does so.",
+            2: "Token and position: GPT-2 and DistilBERT do this.",
+            3: "Token, position, and segment, which tells the first text from the second: BERT does this.",
         }
         found = " and ".join(self.parts)
         return Choice(
             "How many vectors does this model add up to make the first vector of a token?",
             tuple(
-                Option(
-                    f"{many}", f"{said}" + (f" Here: {found}." if many == n else " This model is another."), many == n
-                )
+                Option(f"{many}", f"{said}" + (f" Here: {found}." if many == n else " Not this model."), many == n)
                 for many, said in told.items()
             ),
         )
@@ -143,14 +143,14 @@ class Added(EmbeddingStep):
     def why(self) -> str:
         if len(self.parts) == 1:
             return (
-                "There is nothing to add: this model looks up the token’s vector alone, and where a token stands "
-                "enters later, inside the layers."
+                "There is nothing to add: this model looks up the token’s vector alone, and the position enters "
+                "later, inside the layers."
             )
         total = self.summed["sum"]
         at = int(np.argmax(np.abs(total)))
         summands = " + ".join(f"({signed(values[at], 3)})" for values in self.parts.values())
         return (
-            "Adding is enough to keep them apart, since there are many directions to choose from; in dimension "
+            "There are many directions to choose from, so training can keep the summands apart; in dimension "
             f"{at + 1} of {self.token}, {summands} = {signed(total[at], 3)}."
         )
 
@@ -181,8 +181,8 @@ class Lengths(EmbeddingStep):
 
     def text(self) -> str:
         return (
-            "A [[vector]] is also an arrow, with a length: the root of the sum of its squared numbers. What is added "
-            "as a long arrow moves the result more than what is added as a short one."
+            "A [[vector]] is also an arrow, with a length: the root of the sum of its squared numbers. A long arrow "
+            "moves the sum more than a short one."
         )
 
     def ask(self) -> Sketch:
@@ -193,9 +193,9 @@ class Lengths(EmbeddingStep):
 
         def reply(drawn: Sequence[float]) -> str:
             longest, guessed = options.highest(names, truth), options.highest(names, drawn)
-            end = ", and it is" if longest == guessed else f"; the model’s longest is “{longest}”"
+            end = ", and it is" if longest == guessed else f"; in the model “{longest}” is longest"
             off = options.mean_gap(drawn, truth)
-            return f"Your heights are {off:.2f} off, on average. You drew “{guessed}” longest{end}."
+            return f"Your heights miss by {off:.2f} on average. You drew “{guessed}” longest{end}."
 
         return Sketch(f"Draw how long you expect each vector of {self.token} to be.", names, truth, reply, top=top)
 
@@ -205,11 +205,11 @@ class Lengths(EmbeddingStep):
     def why(self) -> str:
         lengths = self.lengths
         if len(lengths) == 1:
-            return "There is one vector only, so its length is that of what enters the first layer."
+            return "There is only one vector, so its length is the length of what enters the first layer."
         of_parts = sum(length for name, length in lengths.items() if name != "sum")
         return (
-            f"The parts’ lengths add up to {of_parts:.2f}, their sum has a length of {lengths['sum']:.2f}: arrows that "
-            "point in different directions make up less than their lengths together."
+            f"The lengths add up to {of_parts:.2f}, but the sum of the vectors has a length of {lengths['sum']:.2f}: "
+            "arrows that point in different directions partly cancel."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -218,6 +218,7 @@ class Lengths(EmbeddingStep):
 
 class FirstNorm(EmbeddingStep):
     title = "One size for all: LayerNorm"
+    terms = ("layernorm",)
     sources = (BA,)
 
     @cached_property
@@ -237,9 +238,9 @@ class FirstNorm(EmbeddingStep):
 
     def text(self) -> str:
         return (
-            "Sums of vectors come in all sizes. [[LayerNorm]] brings each token’s numbers to one size before they go "
-            "on: it subtracts their mean and divides by their standard deviation. Then every dimension is multiplied "
-            "by a learned scale and moved by a learned shift."
+            "Sums of vectors come in all sizes. [[LayerNorm]] brings each token’s numbers to the same size: it "
+            "subtracts their mean and divides by their standard deviation. Then every dimension is multiplied by a "
+            "learned scale and moved by a learned shift."
         )
 
     def figure(self) -> None:
@@ -250,15 +251,15 @@ class FirstNorm(EmbeddingStep):
         before, _ = self.normed
         return Choice(
             f"The numbers of {self.token} have a mean of {signed(before.mean(), 3)} and a standard deviation of "
-            f"{before.std():.3f}. What holds after the norm, before scale and shift?",
+            f"{before.std():.3f}. What is true after the norm, before scale and shift?",
             (
                 Option("They add up to 1", "That is [[softmax]], which makes shares. A norm keeps negative numbers."),
                 Option(
-                    "They lie between 0 and 1", "Nothing bounds them: a number far from the mean stays far from it."
+                    "They are between 0 and 1", "Nothing bounds them: a number far from the mean stays far from it."
                 ),
                 Option(
                     "Their mean is 0 and their standard deviation 1",
-                    "So a token’s numbers come in one size, whatever they were before.",
+                    "So a token’s numbers have the same size, whatever they were before.",
                     right=True,
                 ),
                 Option(
@@ -275,9 +276,9 @@ class FirstNorm(EmbeddingStep):
     def why(self) -> str:
         _, after = self.normed
         return (
-            "The layers behind it then meet numbers of one size, however large the sums were, which makes training "
-            f"steadier (Ba et al. 2016); scale and shift give {self.token} a mean of {signed(after.mean(), 3)} and a "
-            f"deviation of {after.std():.3f}."
+            "The layers after it get numbers of one size, however large the sums were, which makes training more "
+            f"stable (Ba et al. 2016); scale and shift give {self.token} a mean of {signed(after.mean(), 3)} and a "
+            f"standard deviation of {after.std():.3f}."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -294,6 +295,7 @@ class FirstNorm(EmbeddingStep):
 
 class Neighbours(EmbeddingStep):
     title = "Neighbours in the table"
+    terms = ("cosine",)
     sources = (MIKOLOV,)
     after = Lookup
 
@@ -306,8 +308,8 @@ class Neighbours(EmbeddingStep):
     def text(self) -> str:
         return (
             f"Which rows of the table point in nearly the same direction as that of {self.token}? The [[cosine]] of "
-            "the angle between two vectors says how alike their directions are: 1 for the same one, 0 for a right "
-            "angle."
+            "the angle between two vectors says how similar their directions are: 1 for the same direction, 0 for a "
+            "right angle."
         )
 
     def ask(self) -> Choice:
@@ -318,7 +320,7 @@ class Neighbours(EmbeddingStep):
         shown = sorted((nearest[place] for place in picked), key=lambda near: near[0])
         best, cosine = nearest[0]
         return Choice(
-            f"Which of these tokens has the row most like that of {self.token}?",
+            f"Which of these tokens has the row most similar to that of {self.token}?",
             tuple(
                 options.either(
                     quoted(token),
@@ -336,9 +338,9 @@ class Neighbours(EmbeddingStep):
 
     def why(self) -> str:
         return (
-            "Training moves the rows of tokens that stand in similar contexts in similar directions, so neighbours in "
-            "the table often go together in language, by meaning, by form, or by what stands beside them (Mikolov et "
-            f"al. 2013); whether that is so for {self.token}, you see from the list."
+            "Training tends to move the rows of tokens with similar contexts in similar directions, so neighbours in "
+            "the table are often related in meaning, in form, or by the words around them (Mikolov et al. 2013); the "
+            f"list shows whether that is so for {self.token}."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -352,5 +354,61 @@ LESSON = Lesson(
     examples=(("The cat sat on the mat because it was tired.", ""), ("The old man gave the old dog an old shoe.", "")),
     controls=("token",),
     pages=("layers",),
-    steps=(Lookup, Added, Lengths, FirstNorm, Neighbours),
+    aims=(
+        "say how a token becomes a vector",
+        "name the vectors that BERT adds up, and what each is for",
+        "tell what LayerNorm does to a token’s numbers",
+        "compare two vectors by their cosine",
+    ),
+    terms=("embedding",),
+    sizes=True,
+    steps=(
+        Lookup,
+        Added,
+        Lengths,
+        FirstNorm,
+        Neighbours,
+        *recalled(
+            "embeddings",
+            Recall(
+                "Where does a token’s first vector come from?",
+                (
+                    Option("It is computed from the token’s letters", "The model never sees letters."),
+                    Option(
+                        ("It is looked up in a table that training filled"),
+                        "One row for each token of the vocabulary.",
+                        True,
+                    ),
+                    Option("It is drawn at random for every text", "Then the same text would get different answers."),
+                ),
+                "Each token looks up a row of the embedding table, a vector of as many numbers as the model is wide.",
+            ),
+            Recall(
+                "What does BERT add to the token’s own vector before the first layer?",
+                (
+                    Option("The vectors of its neighbours", "Neighbours come in through attention, inside the layers."),
+                    Option(
+                        ("One vector for the position and one for the segment"),
+                        "So order and the two texts of a pair can be told apart.",
+                        True,
+                    ),
+                    Option("Nothing", "ModernBERT adds nothing here; BERT does."),
+                ),
+                "BERT adds a vector for the position and one for the segment, number by number; some other models "
+                "add fewer.",
+            ),
+            Recall(
+                "Two embeddings have a cosine close to 1. What does that say?",
+                (
+                    Option("The tokens mean the same", "They are often related, but not always in meaning."),
+                    Option(
+                        ("The two vectors point in nearly the same direction"), "That is all a cosine measures.", True
+                    ),
+                    Option("The two vectors have the same length", "A cosine does not depend on length."),
+                ),
+                "LayerNorm brings the numbers of each token to one size, and a cosine compares directions, whatever "
+                "the lengths.",
+            ),
+        ),
+    ),
 )

@@ -14,7 +14,7 @@ from analysis.softmax_scaling import Unscaled, unscaled
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FloatArray, HeadWeights, signed
 from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
 from ui.glossary import quoted
 from ui.sources import KOBAYASHI, VASWANI
 from viz.strips import Strip
@@ -22,11 +22,11 @@ from viz.strips import Strip
 _MOST_KEYS: Final = 12  # that a picture compares
 # The figures are those of ``python -m benchmarks.cause --only areas --markdown``.
 _NO_EXPLANATION: Final = (
-    "Nor does it say which words a prediction depends on. With the BERT that comes with this app and 100 built-in "
-    "sentences, hiding words in the order of attention (mean of all heads) does hardly better than hiding the words "
-    "nearest to the mask first: the area under the curve of P is 0.227 against 0.237, a difference of −0.011 (95% "
-    "interval −0.031 to +0.010). When words are shown again in that order, it is 0.671 against 0.623, a difference of "
-    "+0.048 (+0.017 to +0.079). Try it on the page Cause, under “Which word did it?”."
+    "Nor does it say which words a prediction depends on. With the bundled BERT and 100 built-in sentences, hiding "
+    "words in the order of attention (mean of all heads) does hardly better than hiding the words nearest to the "
+    "mask first: the area under the curve of P is 0.227 against 0.237, a difference of −0.011 (95% interval −0.031 "
+    "to +0.010). When words are shown again in that order, it is 0.671 against 0.623, a difference of +0.048 (+0.017 "
+    "to +0.079). Try it in the lesson “Is attention an explanation?”."
 )
 
 
@@ -98,25 +98,42 @@ def _said(given: FloatArray, matrix: FloatArray, bias: FloatArray, name: str) ->
 
 class Projections(HeadStep):
     title = "Query, key, value"
+    terms = ("query", "key", "value")
     sources = (VASWANI,)
     stage = "query"
 
+    @property
+    def has_bias(self) -> bool:
+        """Whether a bias is added to what the matrices make; ModernBERT has none."""
+        weights = self.head.weights
+        return bool(np.any(weights.query_bias) or np.any(weights.key_bias) or np.any(weights.value_bias))
+
+    @property
+    def plus_bias(self) -> str:
+        """What is said of the bias where the matrices are named."""
+        return ", plus a learned bias" if self.has_bias else "; this model adds no bias"
+
+    @property
+    def and_bias(self) -> str:
+        """What is said of the bias where the products are added up."""
+        return " and a bias" if self.has_bias else ""
+
     def text(self) -> str:
         return (
-            "A [[head|attention head]] begins by making three shorter [[vectors|vector]] of every token’s vector x: a "
-            "[[query]], a [[key]] and a [[value]]. Each is x times a learned matrix, plus a learned bias. This is "
-            f"layer {self.case.layer + 1}, head {self.case.head + 1}."
+            "A [[head|attention head]] begins by making three shorter [[vectors|vector]] of every token’s vector x: "
+            f"a [[query]], a [[key]] and a [[value]]. Each is x times a learned matrix{self.plus_bias}. This is layer "
+            f"{self.case.layer + 1}, head {self.case.head + 1}."
         )
 
     def ask(self) -> Choice:
         width, size = self.head.weights.query.shape
         return Choice(
-            f"x has {width} numbers and the matrix W_Q {width} rows and {size} columns. How many numbers has the "
-            "query?",
+            f"x has {width} numbers, and the matrix W_Q has {width} rows and {size} columns. How many numbers does "
+            "the query have?",
             options.numbers(
                 (size, "Every column of the matrix makes one number: x times that column, added up."),
-                (width, "So many go in. Every column takes them all and makes one number of them."),
-                (width * size, "So many numbers are in the matrix. They are used up in sums."),
+                (width, "That many go in. Every column turns all of them into one number."),
+                (width * size, "That is how many numbers the matrix has. They are summed column by column."),
                 (len(self.tokens), "That is the number of tokens. Each of them gets a query of its own."),
             ),
         )
@@ -144,9 +161,9 @@ class Projections(HeadStep):
         weights, given = self.head.weights, self.head.given
         first = float(_projected(given, weights.query, weights.query_bias)[0])
         return (
-            "A matrix takes from x what this head compares by and leaves the rest: the first number of the query of "
-            f"{self.token} is the sum of {len(given)} products and a bias, {signed(first, 4)}. Point at a number to "
-            "see what it is made of."
+            "The matrix picks out of x what this head compares tokens by: the first number of the query of "
+            f"{self.token}, {signed(first, 4)}, is the sum of {len(given)} products{self.and_bias}. Point at a number "
+            "to see what it is made of."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -163,6 +180,7 @@ class Projections(HeadStep):
 
 class Scores(HeadStep):
     title = "Query times keys: scores"
+    terms = ("score", "dot product")
     sources = (VASWANI,)
 
     def products(self, place: int) -> FloatArray:
@@ -178,9 +196,9 @@ class Scores(HeadStep):
 
     def text(self) -> str:
         return (
-            f"The query of {self.token} is multiplied with every key, number by number, and the products are added up: "
-            "the [[dot product|dot product]]. Divided by √d it is the [[score]]. Vectors that point the same way give "
-            "a high one. In a figure of speech: the query asks, and a key that fits answers."
+            f"The query of {self.token} is multiplied with every key, number by number, and the products are added "
+            "up: the [[dot product]]. Divided by √d it is the [[score]]. Long vectors that point the same way give a "
+            "high score. You can picture it like this: the query asks, and a key that fits answers."
         )
 
     def figure(self) -> None:
@@ -194,7 +212,7 @@ class Scores(HeadStep):
         order = np.argsort(-np.where(np.isfinite(scores), scores, -np.inf), kind="stable")
         seen = [int(place) for place in order if np.isfinite(scores[place])]
         if len(seen) < 2:
-            raise InvalidInput(f"{self.token} may look at one token only. Follow another token, or type more words.")
+            raise InvalidInput(f"{self.token} can see only one token. Follow another token, or type more words.")
         best = seen[0]
         others = [self.followed, seen[-1], seen[len(seen) // 2], *seen[1:]]
 
@@ -202,9 +220,11 @@ class Scores(HeadStep):
             if place == best:
                 return f"Its score is {signed(scores[place])}, the highest."
             if not np.isfinite(scores[place]):
-                return "This token is hidden from it: there is no score."
+                return "This token is hidden by the attention mask: there is no score."
             itself = (
-                " A token’s own key need not fit its query: two matrices made them." if place == self.followed else ""
+                (" A token’s own key need not fit its query: they come from two different matrices.")
+                if place == self.followed
+                else ""
             )
             return f"Its score is {signed(scores[place])}; the highest is {signed(scores[best])}.{itself}"
 
@@ -228,7 +248,7 @@ class Scores(HeadStep):
         best = int(np.argmax(np.where(np.isfinite(scores), scores, -np.inf)))
         total = float(self.products(best).astype(np.float64).sum())
         bias = float(scores[best]) - total
-        added = f", plus {signed(bias, 3)} that the model adds for the places of the two" if abs(bias) > 1e-3 else ""
+        added = f", plus {signed(bias, 3)} that the model adds for their positions" if abs(bias) > 1e-3 else ""
         return (
             f"The products of {self.token} with {self.quoted(best)}, scaled, add up to "
             f"{signed(total, 3)}{added}; no other key gives more."
@@ -240,19 +260,20 @@ class Scores(HeadStep):
 
 class Shares(HeadStep):
     title = "Softmax: shares of 100%"
+    terms = ("softmax", "attention weight")
     sources = (VASWANI,)
 
     def text(self) -> str:
         return (
-            f"[[Softmax|softmax]] turns the [[scores|score]] of one query into shares: e to the power of each score, "
-            f"divided by the sum of all. These are the [[attention weights|attention weight]] of {self.token}. People "
-            "say it “looks at” a token: what happens is that the token gets a share."
+            "[[Softmax|softmax]] turns the [[scores|score]] of one query into shares: e to the power of each score, "
+            f"divided by the sum of all. These are the [[attention weights|attention weight]] of {self.token}. “It "
+            "looks at a token” means no more than this: the token gets a share."
         )
 
     def figure(self) -> None:
         places = [place for place in self.compared if np.isfinite(self.head.scores[place])]
         scores = [float(score) for score in self.head.scores[places]]
-        what = f"score, counted from the lowest shown ({signed(min(scores))})"
+        what = f"score above the lowest shown ({signed(min(scores))})"
         pictures.bars("scores", self.labels(places), [(what, [score - min(scores) for score in scores])])
 
     def ask(self) -> Sketch:
@@ -260,12 +281,12 @@ class Shares(HeadStep):
 
         def reply(drawn: Sequence[float]) -> str:
             total, most = sum(drawn), options.highest(names, truth)
-            said = f"What you drew adds up to {total:.0%}; shares add up to 100%. "
+            said = f"Your shares add up to {total:.0%}; the model’s to 100%. "
             if total == 0:
                 return said + f"The largest share, {max(truth):.0%}, is that of {quoted(most)}."
             shared = sum(min(mine / total, its) for mine, its in zip(drawn, truth, strict=True))
-            where = "You, too, gave most to" if options.highest(names, drawn) == most else "Most went to"
-            said += f"Brought to 100%, {shared:.0%} of it lies where the model’s lies. "
+            where = "Like you, it gave most to" if options.highest(names, drawn) == most else "It gave most to"
+            said += f"Rescaled to 100%, yours overlaps the model’s by {shared:.0%}. "
             return said + f"{where} {quoted(most)}: {max(truth):.0%}."
 
         return Sketch(f"Draw how {self.token} divides its 100%.", names, truth, reply, unit="%")
@@ -279,13 +300,13 @@ class Shares(HeadStep):
         order = np.argsort(-weights, kind="stable")
         best = int(order[0])
         if len(order) < 2 or weights[order[1]] == 0:
-            return f"{self.token} has one token to look at, so that one gets all of it."
+            return f"{self.token} can see only one token, so that one gets 100%."
         second = int(order[1])
         gap = float(scores[best] - scores[second])
         return (
-            f"Softmax cares for differences: {self.quoted(best)} leads "
-            f"{self.quoted(second)} by {gap:.2f}, so its share is e^{gap:.2f} = {np.exp(gap):.2f} times "
-            f"as large, {weights[best]:.1%} to {weights[second]:.1%}."
+            f"Softmax depends only on differences: the score of {self.quoted(best)} is {gap:.2f} higher than that of "
+            f"{self.quoted(second)}, so its share is e^{gap:.2f} = {np.exp(gap):.2f} times as large, "
+            f"{weights[best]:.1%} to {weights[second]:.1%}."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -293,7 +314,7 @@ class Shares(HeadStep):
 
 
 class Scaling(HeadStep):
-    title = "The scaling taken away"
+    title = "Without the scaling"
     sources = (VASWANI,)
     after = Shares
 
@@ -306,9 +327,9 @@ class Scaling(HeadStep):
         weights = self.head.weights
         size = weights.query.shape[1]
         return (
-            f"Why divide by √d? A [[dot product]] of two vectors with {size} random numbers, each of variance 1, has a "
-            f"standard deviation of √{size} = {np.sqrt(size):.1f}: longer vectors, larger scores. This head multiplies "
-            f"by {weights.scaling:.4f}. Take that away."
+            f"Why divide by √d? A [[dot product]] of two vectors with {size} random numbers, each of variance 1, has "
+            f"a standard deviation of √{size} = {np.sqrt(size):.1f}: longer vectors, larger scores. This head "
+            f"multiplies by {weights.scaling:.4f}. What if it did not?"
         )
 
     def ask(self) -> Choice:
@@ -320,10 +341,15 @@ class Scaling(HeadStep):
             f"Without the scaling, what happens to the largest share of {self.token}?",
             (
                 Option("It grows", f"Larger differences between scores, sharper shares. {told}", change > 1e-4),
-                Option("It shrinks", f"Larger scores do not even out: softmax sharpens them. {told}", change < -1e-4),
                 Option(
-                    "It stays as it is",
-                    f"Only if all scores were alike, or one had all, or nothing was scaled. {told}",
+                    "It shrinks", (f"Larger scores do not even out: softmax makes them sharper. {told}"), change < -1e-4
+                ),
+                Option(
+                    "It stays the same",
+                    (
+                        "That happens only if all scores are equal, one token has everything, or nothing was "
+                        f"scaled. {told}"
+                    ),
                     -1e-4 <= change <= 1e-4,
                 ),
             ),
@@ -337,12 +363,11 @@ class Scaling(HeadStep):
     def why(self) -> str:
         found = self.scaled
         if found.gradient_without < found.gradient:
-            then = (
-                "less of an error gets through to queries and keys, and a head learns more slowly (Vaswani et al. 2017)"
-            )
+            then = "less of the gradient reaches queries and keys, and a head learns more slowly (Vaswani et al. 2017)"
         else:
             then = (
-                "on this row it does not shrink, since the shares were far from one-sided; the danger is the other case"
+                "on this row it does not shrink, since the shares were far from one-sided; the risk is the "
+                "opposite case"
             )
         return (
             f"The size of the softmax’s derivative goes from {found.gradient:.3f} to {found.gradient_without:.3f} "
@@ -355,6 +380,7 @@ class Scaling(HeadStep):
 
 class Values(HeadStep):
     title = "Shares times values"
+    terms = ("context vector", "attention")
     sources = (KOBAYASHI,)
     after = Shares
 
@@ -370,9 +396,9 @@ class Values(HeadStep):
 
     def text(self) -> str:
         return (
-            "Last, the head adds up the [[values|value]] of all tokens, each multiplied by its share: the "
-            f"[[context vector]] of {self.token}. How much a token brings depends on its share and on how long its "
-            "value is."
+            "Last, the head adds up the [[values|value]] of all tokens, each multiplied by its share: the [[context "
+            f"vector]] of {self.token}. How much a token contributes depends on its share and on the length of its "
+            "value."
         )
 
     def ask(self) -> Choice:
@@ -381,18 +407,20 @@ class Values(HeadStep):
         best = order[0]
         others = [int(np.argmax(weights)), *order[1:]]
         if len(order) < 2:
-            raise InvalidInput("This text has one token only. Type more words, or take an example.")
+            raise InvalidInput("This text has only one token. Type more words, or take an example.")
 
         def reply(place: int) -> str:
-            said = f"It brings a vector of length {brought[place]:.3f}, at a share of {weights[place]:.1%}."
+            said = f"It contributes a vector of length {brought[place]:.3f}, with a share of {weights[place]:.1%}."
             if place == best:
                 return said
             if place == int(np.argmax(weights)):
-                return f"{said} It has the largest share, but {self.quoted(best)} brings more: {brought[best]:.3f}."
-            return f"{said} {self.quoted(best)} brings {brought[best]:.3f}."
+                return (
+                    f"{said} It has the largest share, but {self.quoted(best)} contributes more: {brought[best]:.3f}."
+                )
+            return f"{said} {self.quoted(best)} contributes {brought[best]:.3f}."
 
         return Choice(
-            f"Which token brings most, the longest vector, into the context of {self.token}?",
+            f"Which token contributes most, that is the longest vector, to the context vector of {self.token}?",
             options.tokens(self.case, best, others, reply),
         )
 
@@ -400,7 +428,7 @@ class Values(HeadStep):
         places, total = self.compared[:9], float(self.brought.sum()) or 1.0
         series = [
             ("share of attention", self.head.shares[places].tolist()),
-            ("share of the lengths brought", [length / total for length in self.brought[places].tolist()]),
+            ("share of the lengths contributed", [length / total for length in self.brought[places].tolist()]),
         ]
         pictures.shares("values", self.labels(places), series)
 
@@ -408,14 +436,14 @@ class Values(HeadStep):
         most, looked = int(np.argmax(self.brought)), int(np.argmax(self.head.shares))
         length = float(np.linalg.norm(self.head.context.astype(np.float64)))
         same = (
-            "Here the largest share also brings most, which need not be so"
+            "Here the token with the largest share also contributes most, which need not be so"
             if most == looked
-            else f"Here {self.quoted(looked)} has the largest share and {self.quoted(most)} brings most"
+            else f"Here {self.quoted(looked)} has the largest share and {self.quoted(most)} contributes most"
         )
         return (
-            f"{same}: the context, of length {length:.3f}, is the sum of shares times values, so a large share of a "
-            "short value is little, and attention alone does not say what was passed on (Kobayashi et al. 2020). "
-            f"{_NO_EXPLANATION}"
+            f"{same}: the context vector, of length {length:.3f}, is the sum of shares times values, so a large share "
+            "of a short value is little, and weights alone do not say what was passed on. (This compares ‖αv‖; "
+            f"Kobayashi et al. 2020 measure the same after W_O.) {_NO_EXPLANATION}"
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -426,12 +454,66 @@ class Values(HeadStep):
 LESSON = Lesson(
     name="head",
     title="One head by hand",
-    question="How does a head divide its attention?",
+    question="How does a head distribute its attention?",
     examples=(
         ("The cat sat on the mat because it was tired.", ""),
         ("The dog ran into the garden and barked at the cat.", ""),
     ),
     controls=("token", "layer", "head"),
     pages=("attention", "cause"),
-    steps=(Projections, Scores, Shares, Scaling, Values),
+    aims=(
+        "name query, key and value, and say where they come from",
+        "compute a score and an attention weight by hand",
+        "explain why scores are divided by √d",
+        "say what an attention weight does not tell",
+    ),
+    terms=(
+        "self-attention",
+        "attention head",
+    ),
+    steps=(
+        Projections,
+        Scores,
+        Shares,
+        Scaling,
+        Values,
+        *recalled(
+            "heads",
+            Recall(
+                "How does a head get from scores to attention weights?",
+                (
+                    Option("By softmax", "e to the power of each score, divided by the sum.", True),
+                    Option("By dividing each score by the largest", "The weights would not add up to 1."),
+                    Option("By rounding to 0 or 1", "Weights are graded; that is why it is called soft."),
+                ),
+                "Query times key, divided by √d, is a score; softmax turns a token’s scores into weights that add up "
+                "to 1.",
+            ),
+            Recall(
+                "Which two vectors are multiplied to give a score?",
+                (
+                    Option("The query of one token and the key of another", "The dot product of the two.", True),
+                    Option("The values of both tokens", "Values are only mixed afterwards, with the weights."),
+                    Option("The embeddings of both tokens", "They are projected first, by different matrices."),
+                ),
+                "A head makes a query, a key and a value of every token, each by a matrix of its own.",
+            ),
+            Recall(
+                "A token gets 60% of the attention. What follows?",
+                (
+                    Option(
+                        ("It explains 60% of the prediction"), "A weight says nothing about the prediction by itself."
+                    ),
+                    Option(
+                        ("Its value enters the sum multiplied by 0.6"),
+                        "How much that is depends on the value, too.",
+                        True,
+                    ),
+                    Option("It is the most important word", "Its value may be short, and other paths exist."),
+                ),
+                "The head’s output is the sum of all values, each times its weight; a weight alone does not explain "
+                "a prediction.",
+            ),
+        ),
+    ),
 )

@@ -15,7 +15,7 @@ from analysis.heads import MIXED, HeadTable, head_table
 from model_zoo.errors import InvalidInput, NotSupported
 from model_zoo.types import FloatArray
 from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Lesson, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
 from ui import is_dark
 from ui.sources import CLARK, MICHEL, VASWANI
 from viz.layer_attention import layer_attention
@@ -51,31 +51,32 @@ class HeadsStep(Step):
 
 class Split(HeadsStep):
     title = "The width is divided"
+    terms = ("multi-head attention",)
     sources = (VASWANI,)
     stage = "heads"
 
     def text(self) -> str:
         return (
             "One head can make one mixture for a token. A layer has several [[heads|attention head]], each with "
-            f"matrices of its own, which work side by side. This model’s layers have {self.case.info.n_heads} heads "
-            f"and vectors of {self.case.info.width} numbers."
+            f"matrices of its own, which work in parallel. Each layer of this model has {self.case.info.n_heads} "
+            f"heads, and its vectors have {self.case.info.width} numbers."
         )
 
     def ask(self) -> Choice:
         heads, width, size = self.case.info.n_heads, self.case.info.width, self.size
         return Choice(
-            "How many numbers has the query of one head?",
+            "How many numbers does the query of one head have?",
             options.numbers(
                 (
                     size,
                     f"{heads} heads of {size} numbers make {heads * size}: together they are as wide as one large "
                     "head.",
                 ),
-                (width, "Then all heads together would take as many times the work. The width is divided among them."),
+                (width, "Then all heads together would be that many times the work. The width is divided among them."),
                 (heads, "That is the number of heads. Each has a query with several numbers."),
                 (
                     heads * width,
-                    "That would be many more than the vector itself has. The width is divided, not multiplied.",
+                    "That is far more than the vector itself has. The width is divided, not multiplied.",
                 ),
             ),
         )
@@ -89,8 +90,8 @@ class Split(HeadsStep):
         size, heads = self.size, self.case.info.n_heads
         return (
             f"Every head compares tokens in {size} numbers of its own, so that {heads} heads can give {heads} "
-            "different sets of shares at about the cost of one wide head (Vaswani et al. 2017); a line parts the heads "
-            "in the picture."
+            "different sets of shares at about the cost of one wide head (Vaswani et al. 2017); in the picture lines "
+            "separate the heads."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -100,14 +101,14 @@ class Split(HeadsStep):
 
 
 class OwnShares(HeadsStep):
-    title = "Each divides its own way"
+    title = "Each attends differently"
     sources = (CLARK,)
     stage = "context"
 
     def text(self) -> str:
         return (
-            f"Every head of layer {self.case.layer + 1} divides the 100% of {self.token} in its own way. Do they "
-            "agree? If all gave most to the same token, one head would do."
+            f"Every head of layer {self.case.layer + 1} distributes the 100% of {self.token} in its own way. Do they "
+            "agree? (Even heads with the same weights would differ in their values and in what W_O makes of them.)"
         )
 
     def ask(self) -> Choice:
@@ -124,7 +125,7 @@ class OwnShares(HeadsStep):
                 many,
                 ((2, "To one: they agree"), (4, "To two or three"), (np.inf, "To four or more")),
                 lambda place, right: (
-                    told if place == right else f"Count the rows with their darkest cell in different columns. {told}"
+                    told if place == right else f"Count the columns that hold the darkest cell of some row. {told}"
                 ),
             ),
         )
@@ -137,11 +138,11 @@ class OwnShares(HeadsStep):
         weights = self.weights.astype(np.float64)
         sharpest, flattest = int(weights.max(axis=1).argmax()), int(weights.max(axis=1).argmin())
         if sharpest == flattest:
-            return "There is one head here, or all are alike, so there is nothing to compare."
+            return "There is only one head here, or all are the same, so there is nothing to compare."
         return (
-            f"Nothing in training asks heads to agree: for {self.token}, head {sharpest + 1} puts "
-            f"{weights[sharpest].max():.0%} on one token, and head {flattest + 1} no more than "
-            f"{weights[flattest].max():.0%} on any."
+            f"Nothing in training asks heads to agree: for {self.token}, head {sharpest + 1} gives "
+            f"{weights[sharpest].max():.0%} to one token, and head {flattest + 1} at most "
+            f"{weights[flattest].max():.0%} to any."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -149,7 +150,8 @@ class OwnShares(HeadsStep):
 
 
 class Joined(HeadsStep):
-    title = "Put together and mixed"
+    title = "Concatenate and project"
+    terms = ("output projection",)
     sources = (VASWANI,)
 
     @cached_property
@@ -178,9 +180,9 @@ class Joined(HeadsStep):
 
     def text(self) -> str:
         return (
-            "The heads’ [[context vectors|context vector]] are put side by side into one vector, and a last matrix W_O "
-            "mixes them: that is what the layer’s attention adds. Its rows belong to one head each, so one can tell "
-            f"how much each head adds for {self.token}."
+            "The heads’ [[context vectors|context vector]] are concatenated into one vector, and a last matrix W_O "
+            "projects it: that is what the layer’s attention adds. Each row of W_O belongs to one head, so we can "
+            f"tell how much each head adds for {self.token}."
         )
 
     def figure(self) -> None:
@@ -219,9 +221,9 @@ class Joined(HeadsStep):
         together = float(np.linalg.norm(added.astype(np.float64).sum(axis=0)))
         apart = float(self.lengths.sum())
         return (
-            f"What the heads add, of {apart:.2f} in length one by one, comes to {together:.2f} together, since heads "
-            f"also pull in different directions; with the bias of W_O it is the {np.linalg.norm(whole):.2f} that "
-            "attention gives on."
+            f"One by one, what the heads add has lengths that sum to {apart:.2f}; added together it has a length of "
+            f"{together:.2f}, since heads also pull in different directions. With the bias of W_O, if there is one, "
+            f"attention adds a vector of length {np.linalg.norm(whole):.2f}."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -231,6 +233,7 @@ class Joined(HeadsStep):
 
 class Kinds(HeadsStep):
     title = "What do they do here?"
+    terms = ("kind of head", "pruning")
     sources = (CLARK, MICHEL)
 
     @property
@@ -240,9 +243,9 @@ class Kinds(HeadsStep):
 
     def text(self) -> str:
         return (
-            "People have named [[kinds of heads|kind of head]]: one that gives most to the token before, one that "
-            "gives most to [SEP] or [CLS], one that spreads evenly. Here a rule with a threshold does the naming. What "
-            "no rule fits is called “mixed”. A name says where attention goes, not what the head is for."
+            "Some [[kinds of heads|kind of head]] have names: heads that give most to the previous token, to [SEP] "
+            "or [CLS], or about the same to all. Here a rule with a threshold does the naming. A head that fits no "
+            "rule is called “mixed”. A name says where attention goes, not what the head is for."
         )
 
     def figure(self) -> None:
@@ -267,7 +270,7 @@ class Kinds(HeadsStep):
                 lambda place, right: (
                     told
                     if place == right
-                    else f"{told} On a short sentence rules are hard to pass: chance must be ruled out, too."
+                    else f"{told} Rules are hard to pass on a short sentence, since they also have to rule out chance."
                 ),
             ),
         )
@@ -279,13 +282,13 @@ class Kinds(HeadsStep):
     def why(self) -> str:
         named = [label for label in self.table.labels if label != MIXED]
         if not named:
-            most = "no head passes a rule on this sentence"
+            most = "no head fits a rule on this sentence"
         else:
             label, count = Counter(named).most_common(1)[0]
             most = f"the most frequent name is “{label}”, with {count} of {len(named)} named heads"
         return (
-            f"Training sets the heads, nobody assigns them a task: here {most}; in BERT, many heads can be switched "
-            "off at test time with little loss (Michel et al. 2019), so a name is no proof of use."
+            f"Training shapes the heads; nobody assigns them a task. Here {most}. In BERT, most heads can be removed "
+            "one at a time with little loss (Michel et al. 2019), so a name is no proof that a head is needed."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -305,5 +308,48 @@ LESSON = Lesson(
     ),
     controls=("token", "layer"),
     pages=("attention",),
-    steps=(Split, OwnShares, Joined, Kinds),
+    aims=(
+        "say why a layer has several heads, and what that costs",
+        "compare what two heads do for the same token",
+        "explain what W_O does",
+        "say what a head’s name does and does not tell",
+    ),
+    terms=("multi-head attention",),
+    steps=(
+        Split,
+        OwnShares,
+        Joined,
+        Kinds,
+        *recalled(
+            "heads",
+            Recall(
+                "A layer is 768 wide and has 12 heads. How wide is a head’s query?",
+                (
+                    Option("768", "Then 12 heads would cost 12 times as much."),
+                    Option("64", "768 divided by 12.", True),
+                    Option("12", "That is the number of heads."),
+                ),
+                "The width is divided among the heads, so several cost about as much as one wide head.",
+            ),
+            Recall(
+                "What happens to the heads’ outputs?",
+                (
+                    Option("They are averaged", "Averaging would mix them without any learned weights."),
+                    Option("They are concatenated and projected by W_O", "Each head has rows of its own in W_O.", True),
+                    Option("The best head’s is chosen", "All of them are used."),
+                ),
+                "Each head distributes a token’s attention in its own way; the outputs are concatenated and "
+                "projected by W_O.",
+            ),
+            Recall(
+                "A rule calls a head “previous token”. What do we know?",
+                (
+                    Option("Where its attention goes on these texts", "That is what the rule measures.", True),
+                    Option("What the model needs it for", "That takes an experiment, such as switching it off."),
+                    Option("That training assigned it this task", "Nobody assigns tasks to heads."),
+                ),
+                "Names of heads describe where attention goes on some texts, not what the head is needed for.",
+            ),
+        ),
+    ),
 )

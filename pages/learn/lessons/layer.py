@@ -14,7 +14,7 @@ from analysis.weights_by_part import weights_by_part
 from model_zoo.errors import NotSupported
 from model_zoo.types import Anatomy, FloatArray, signed
 from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
 from ui.sources import GEVA, HE, VASWANI, XIONG
 from viz.strips import Strip
 
@@ -48,15 +48,26 @@ class LayerStep(Step):
 
 
 class Shortcut(LayerStep):
-    title = "The way around"
+    title = "The residual connection"
+    terms = ("residual connection", "residual stream")
     at = "norm"
     sources = (HE,)
     stage = "after attention"
 
+    @property
+    def what_passes(self) -> str:
+        """What becomes of a vector to which attention adds little."""
+        if self.known.has("normed between"):
+            return "Where attention adds little, the vector passes through nearly unchanged."
+        return (
+            "Here LayerNorm then rescales the sum, so even where attention adds little the vector does not pass "
+            "through unchanged."
+        )
+
     def text(self) -> str:
         return (
-            f"What attention computes for {self.token} does not replace its vector: it is added to it. The path around "
-            "is called a [[residual connection]]. What a layer has nothing to say about passes through unchanged."
+            f"What attention computes for {self.token} does not replace its vector: it is added to it. The path "
+            f"around attention is called a [[residual connection]]. {self.what_passes}"
         )
 
     def ask(self) -> Choice:
@@ -68,7 +79,7 @@ class Shortcut(LayerStep):
             (
                 Option("What comes in", told, difference <= -_ALIKE),
                 Option("What attention adds", told, difference >= _ALIKE),
-                Option("About as long: within a tenth", told, -_ALIKE < difference < _ALIKE),
+                Option("About the same: within a tenth", told, -_ALIKE < difference < _ALIKE),
             ),
         )
 
@@ -84,8 +95,8 @@ class Shortcut(LayerStep):
         given, both = self.of("input").astype(np.float64), self.of("after attention").astype(np.float64)
         cosine = float(given @ both / (np.linalg.norm(given) * np.linalg.norm(both) or 1.0))
         return (
-            f"After the addition the vector still points to where it came from by a [[cosine]] of {signed(cosine)}, "
-            "and errors find a short way back through the sum when deep networks learn (He et al. 2016)."
+            f"After the addition the vector has a [[cosine]] of {signed(cosine)} with what came in, and in training "
+            "gradients get a short path back through the sum (He et al. 2016)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -94,21 +105,22 @@ class Shortcut(LayerStep):
 
 
 class Norms(LayerStep):
-    title = "Where the norms stand"
+    title = "Where the norms are"
+    terms = ("post-norm", "pre-norm")
     at = "norm"
     sources = (XIONG,)
     stage = "layer"
 
     @property
-    def in_front(self) -> bool:
-        """Whether the norms stand in front of the parts, and not behind them."""
+    def pre_norm(self) -> bool:
+        """Whether the norms come before attention and the network (pre-norm), not after the additions."""
         return self.known.has("normed between")
 
     def text(self) -> str:
         return (
             "A layer has two [[norms|layernorm]], one for attention and one for the feed-forward network. They can "
-            "stand behind each addition, on the main road, or in front of each part, on the side road. Look at the "
-            "picture: where are they in this model?"
+            "come after each addition, in the residual stream (post-norm), or before attention and the network, "
+            "inside the branch (pre-norm). Look at the picture: where are they in this model?"
         )
 
     def ask(self) -> Choice:
@@ -116,15 +128,15 @@ class Norms(LayerStep):
             "Where does this model normalize?",
             (
                 options.either(
-                    "Behind each addition",
-                    not self.in_front,
-                    "So the vector that leaves a layer has been normalized (post-norm, as in BERT).",
+                    "After each addition",
+                    not self.pre_norm,
+                    "So the vector that leaves a layer has just been normalized (post-norm, as in BERT).",
                     "That is how BERT does it. Here the sum passes on as it is.",
                 ),
                 options.either(
-                    "In front of attention and of the feed-forward network",
-                    self.in_front,
-                    "So the main road is never normalized between layers (pre-norm, as in GPT-2).",
+                    "Before attention and before the feed-forward network",
+                    self.pre_norm,
+                    "So the residual stream is not normalized between layers (pre-norm, as in GPT-2).",
                     "That is how GPT-2 does it. Here the sum itself is normalized.",
                 ),
                 Option(
@@ -143,9 +155,12 @@ class Norms(LayerStep):
     def why(self) -> str:
         given, gives = _length(self.of("input")), _length(self.of("output"))
         how = (
-            "with the norms beside the road, vectors may grow from layer to layer, and deep models are easier to train"
-            if self.in_front
-            else "each norm’s learned scale sets the length anew, so it cannot run away from layer to layer"
+            (
+                "with the norms inside the branches, vectors may grow from layer to layer, and deep models are "
+                "easier to train"
+            )
+            if self.pre_norm
+            else "each norm’s learned scale sets the length again, so it cannot grow without limit"
         )
         return (
             f"Here {how} (Xiong et al. 2020): {self.token} comes in with a length of {given:.2f} and leaves with "
@@ -159,27 +174,28 @@ class Norms(LayerStep):
 
 class FeedForward(LayerStep):
     title = "The feed-forward network"
+    terms = ("feed-forward network", "activation", "GELU")
     at = "feed-forward"
     sources = (VASWANI, GEVA)
     stage = "feed-forward"
 
     def text(self) -> str:
         return (
-            "Attention mixes tokens. The [[feed-forward network]] works on each token alone: a matrix makes the vector "
-            "longer, an [[activation]] lets large numbers pass and damps negative ones, a second matrix makes it short "
-            "again."
+            "Attention mixes tokens. The [[feed-forward network]] works on each token alone: one matrix makes the "
+            "vector wider, an [[activation]] lets large numbers pass and damps negative ones, and a second matrix "
+            "brings it back to its old width."
         )
 
     def ask(self) -> Choice:
         inner, width = self.inner, self.case.info.width
         return Choice(
-            f"How long is the vector of {width} numbers in between?",
+            f"How wide is the hidden layer of this network, if {width} numbers go in?",
             options.numbers(
-                (inner, f"{inner / width:.3g} times as long as the vector that came in."),
-                (width, "As long as before would be possible, too. These models make it longer in between."),
-                (width // 2, "It is not squeezed: in between it is longer than before."),
-                (width * 16, "That would make this part larger than all the rest of the layer many times over."),
-                (width * 2, "Longer, yes, but not by this factor."),
+                (inner, f"{inner / width:.3g} times as wide as the vector that came in."),
+                (width, "That would be possible, but these models make it wider in between."),
+                (width // 2, "It is not squeezed: the hidden layer is wider."),
+                (width * 16, "Then this network alone would be many times larger than the rest of the layer."),
+                (width * 2, "Wider, yes, but not by this factor."),
                 unit=" numbers",
             ),
         )
@@ -187,26 +203,28 @@ class FeedForward(LayerStep):
     def reveal(self) -> None:
         known = self.known
         given = "normed between" if known.has("normed between") else known.stage("inner").made_of[-1]
-        named = {"what comes in": given, "behind the activation": "active", "what is added": "feed-forward"}
+        named = {"what comes in": given, "after the activation": "active", "what is added": "feed-forward"}
         pictures.strips("feed-forward", [Strip(name, self.of(stage)) for name, stage in named.items()])
 
     def why(self) -> str:
         active = self.of("active")
         low = float((active <= 0).mean())
         return (
-            "Each number in between answers to one pattern in the vector (Geva et al. 2021 read them as memories); for "
-            f"{self.token}, {low:.0%} of the {len(active):,} are zero or below and {1 - low:.0%} above."
+            "Each hidden number responds to a pattern in the vector (in a causal model, Geva et al. 2021 read them "
+            f"as memories); for {self.token}, {low:.0%} of the {len(active):,} are zero or below and {1 - low:.0%} "
+            "above."
         )
 
     def numbers(self) -> pd.DataFrame:
         active = self.of("active")
         return pd.DataFrame(
-            {"dimension": range(1, len(active) + 1), "before activation": self.of("inner"), "behind it": active}
+            {"dimension": range(1, len(active) + 1), "before activation": self.of("inner"), "after activation": active}
         )
 
 
 class Moves(LayerStep):
-    title = "How far each layer goes"
+    title = "How far each layer turns a vector"
+    terms = ("hidden state",)
     at = "layers"
     stage = "layers"
 
@@ -221,8 +239,8 @@ class Moves(LayerStep):
 
     def text(self) -> str:
         return (
-            f"Layer by layer the vector of {self.token} moves. How far, we measure by 1 − [[cosine]] between what a "
-            "layer is given and what it gives: 0 if the direction stays, 1 for a right angle."
+            f"Layer by layer the vector of {self.token} changes. We measure how far it turns by 1 − [[cosine]] "
+            "between a layer’s input and its output: 0 if the direction stays, 1 for a right angle."
         )
 
     def ask(self) -> Sketch:
@@ -233,9 +251,9 @@ class Moves(LayerStep):
         def reply(drawn: Sequence[float]) -> str:
             most, guessed = options.highest(names, truth), options.highest(names, drawn)
             said = (
-                "As you drew it, the largest move is in"
+                "As you drew it, the largest change is in"
                 if most == guessed
-                else f"You drew the largest move in {guessed}; it is in"
+                else f"You drew the largest change in {guessed}; it is in"
             )
             return f"{said} {most}, {max(truth):.2f}. The smallest is {min(truth):.2f}."
 
@@ -252,8 +270,8 @@ class Moves(LayerStep):
         states = self.case.anatomy.states[:, self.followed].astype(np.float64)
         whole = float(states[0] @ states[-1] / (np.linalg.norm(states[0]) * np.linalg.norm(states[-1]) or 1.0))
         return (
-            "No layer starts over, since each adds to what it is given; still the small turns add up: from first to "
-            f"last the cosine of {self.token} with itself is {signed(whole)}."
+            "No layer starts from scratch, since each adds to its input; still the turns add up: between the vector "
+            f"of {self.token} before the first layer and after the last, the cosine is {signed(whole)}."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -281,26 +299,27 @@ class Whole(LayerStep):
 
     def text(self) -> str:
         return (
-            f"That is a layer: attention, add, norm; feed-forward, add, norm. {self.case.info.n_layers} of them stand "
-            "on top of each other, alike in shape, each with weights of its own in most models. Walk through the "
-            "whole: point, zoom, and follow one number from the characters to the probabilities."
+            "That is a layer: attention and a feed-forward network, each with an addition and a norm. This model "
+            f"stacks {self.case.info.n_layers} of them, all of the same shape; in most models each has weights of its "
+            "own. Walk through the whole model: point, zoom, and follow one number from the characters to the "
+            "probabilities."
         )
 
     def ask(self) -> Choice:
         parts = self.parts
         total, largest = sum(parts.values()), max(parts, key=parts.__getitem__)
         names = {
-            "embeddings": "In the table of embeddings",
-            "attention": "In the attention of all layers",
-            "feed-forward": "In the feed-forward networks of all layers",
+            "embeddings": "The embedding tables",
+            "attention": "The attention of all layers",
+            "feed-forward": "The feed-forward networks of all layers",
         }
         return Choice(
-            "Where are most of this model’s weights?",
+            "Which part has the most weights in this model?",
             tuple(
                 Option(
                     label,
                     f"{parts[name]:,} of {total:,}, {parts[name] / total:.0%}."
-                    + ("" if name == largest else f" {names[largest]} there are {parts[largest] / total:.0%}."),
+                    + ("" if name == largest else f" {names[largest]} have {parts[largest] / total:.0%}."),
                     name == largest,
                 )
                 for name, label in names.items()
@@ -314,9 +333,10 @@ class Whole(LayerStep):
     def why(self) -> str:
         parts = self.parts
         return (
-            "The table grows with the vocabulary, the layers with the square of the width: here attention has four "
-            f"matrices a layer, and the feed-forward network {parts['feed-forward'] / max(parts['attention'], 1):.2g} "
-            "times as many numbers as they have; biases and norms are few, and not counted."
+            "The tables grow with the vocabulary, the layers with the square of the width: here attention has four "
+            "matrices a layer, and the feed-forward network has "
+            f"{parts['feed-forward'] / max(parts['attention'], 1):.2g} times as many numbers as these; biases and "
+            "norms are few, and not counted."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -327,12 +347,64 @@ class Whole(LayerStep):
 LESSON = Lesson(
     name="layer",
     title="A whole layer",
-    question="What else is in a layer beside attention?",
+    question="What else is in a layer besides attention?",
     examples=(
         ("The cat sat on the mat because it was tired.", ""),
         ("She opened the window, and cold air came in.", ""),
     ),
     controls=("token", "layer"),
     pages=("layers",),
-    steps=(Shortcut, Norms, FeedForward, Moves, Whole),
+    aims=(
+        "draw a layer: attention, feed-forward network, two additions, two norms",
+        "tell post-norm from pre-norm",
+        "say what the feed-forward network does that attention does not",
+        "say where most of a model’s weights are",
+    ),
+    terms=(
+        "feed-forward network",
+        "residual stream",
+    ),
+    sizes=True,
+    steps=(
+        Shortcut,
+        Norms,
+        FeedForward,
+        Moves,
+        Whole,
+        *recalled(
+            "layers",
+            Recall(
+                "What does a residual connection do?",
+                (
+                    Option("It replaces the vector by what attention computes", "It adds; nothing is replaced."),
+                    Option(
+                        ("It adds what a branch computes to what came in"),
+                        "The input takes a path around the branch.",
+                        True,
+                    ),
+                    Option("It skips layers that are not needed", "Every layer is computed."),
+                ),
+                "Attention and the feed-forward network each add to the vector that came in: the residual stream.",
+            ),
+            Recall(
+                "Which part of a layer moves information between tokens?",
+                (
+                    Option("Attention", "It mixes the values of several tokens.", True),
+                    Option("The feed-forward network", "It works on each token alone."),
+                    Option("LayerNorm", "It works on each token alone."),
+                ),
+                "Attention mixes tokens; the feed-forward network widens and narrows each token’s vector by itself.",
+            ),
+            Recall(
+                "In BERT, where are the norms?",
+                (
+                    Option("After each addition (post-norm)", "So what leaves a layer has just been normalized.", True),
+                    Option("Before attention and the network (pre-norm)", "That is GPT-2 and ModernBERT."),
+                    Option("Only after the last layer", "Every layer has its own."),
+                ),
+                "BERT normalizes after each addition (post-norm); GPT-2 and ModernBERT normalize inside the branches "
+                "(pre-norm).",
+            ),
+        ),
+    ),
 )

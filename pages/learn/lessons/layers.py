@@ -16,7 +16,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, HiddenStates, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
 from ui import as_text, is_dark, precomputed, token_line
 from ui.glossary import quoted
 from ui.sources import CONNEAU, ETHAYARAJH, JAWAHAR, PETERS, TENNEY
@@ -32,7 +32,6 @@ _TASKS: Final = {  # what each asks, as short as a legend on a phone
     "sentence_length": "How many words are there?",
     "word_content": "Which of 20 animals is named?",
 }
-_AS_WELL: Final = 0.05  # of the accuracy, below which two are called alike: a test has 120 sentences
 _GRAMMAR: Final = (
     "an and are as at be but by do for from had has have he her him his in is it its me my not of on or she so that "
     "the their them they this to was we were with you"
@@ -127,13 +126,14 @@ class LayersStep(Step):
 
 class Drift(LayersStep):
     title = "One word, two sentences"
+    terms = ("contextual",)
     sources = (PETERS,)
 
     def text(self) -> str:
         return (
-            f"Both sentences have {self.word}. It is looked up in the same row of the table; then every layer mixes in "
-            "something of its neighbours. A vector that depends on the sentence is called [[contextual]]. How "
-            "alike do the two stay?"
+            f"Both sentences contain {self.word}. It is looked up in the same row of the table; then every layer "
+            "mixes in something from its neighbours. A vector that depends on the sentence is called [[contextual]]. "
+            "How similar do the two stay?"
         )
 
     def figure(self) -> None:
@@ -147,10 +147,10 @@ class Drift(LayersStep):
         def reply(drawn: Sequence[float]) -> str:
             gaps = np.array(drawn) - np.array(truth)
             worst = int(np.argmax(np.abs(gaps)))
-            how = "too far apart" if gaps[worst] < 0 else "too much alike"
-            said = f"You are {np.abs(gaps).mean():.2f} off, on average"
-            furthest = f", furthest at {labels[worst]}, where you drew them {how}" if abs(gaps[worst]) > 0.1 else ""
-            return f"{said}{furthest}. They are least alike at {labels[int(np.argmin(truth))]}: {min(truth):.2f}."
+            how = "too far apart" if gaps[worst] < 0 else "too similar"
+            said = f"You miss by {np.abs(gaps).mean():.2f} on average"
+            furthest = f", most at {labels[worst]}, where you drew them {how}" if abs(gaps[worst]) > 0.1 else ""
+            return f"{said}{furthest}. They are least similar at {labels[int(np.argmin(truth))]}: {min(truth):.2f}."
 
         return Sketch(
             f"Draw the [[cosine]] of the two vectors of {self.word}, from the embeddings up (1: same direction).",
@@ -166,14 +166,11 @@ class Drift(LayersStep):
     def why(self) -> str:
         drift = self.drift
         if drift.min() > 1 - 1e-4:
-            return (
-                "Neither places nor neighbours have anything that differs, so the two vectors stay the same all the "
-                "way."
-            )
-        way = "with ups and downs" if (np.diff(drift) > 0).any() else "lower with every layer"
+            return "Positions and neighbours are the same in both, so the two vectors stay the same all the way."
+        way = "with ups and downs" if (np.diff(drift) > 0).any() else "falling with every layer"
         return (
-            f"The cosine goes from {signed(drift[0])} to {signed(drift[-1])}, {way}, since what is mixed in comes from "
-            "other neighbours; vectors that depend on the sentence help in many tasks (Peters et al. 2018)."
+            f"The cosine goes from {signed(drift[0])} to {signed(drift[-1])}, {way}, since the two sentences mix in "
+            "different neighbours; such contextual vectors help in many tasks (Peters et al. 2018)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -181,7 +178,7 @@ class Drift(LayersStep):
 
 
 class Before(LayersStep):
-    title = "At the very beginning"
+    title = "Before the first layer"
     at = "embeddings"
 
     def text(self) -> str:
@@ -208,21 +205,21 @@ class Before(LayersStep):
                     "Yes: it is the same token",
                     same,
                     told,
-                    f"It is the same row of the table of tokens, but the table is not all that is added up. {told}",
+                    f"It is the same row of the token table, but that is not all that is added up. {told}",
                 ),
                 options.either(
-                    "No: it stands at another place",
+                    "No: its position is different",
                     by_place,
-                    f"{told} A vector for the place was added to that of the token.",
-                    f"It stands at token {at + 1} both times. {told}"
+                    f"{told} A vector for the position was added to that of the token.",
+                    f"It is token {at + 1} both times. {told}"
                     if at == there
-                    else f"This model tells places in another way, later on. {told}",
+                    else f"This model brings in positions in another way, later on. {told}",
                 ),
                 options.either(
-                    "No: its neighbours are others",
+                    "No: its neighbours are different",
                     not (same or by_place),
                     told,
-                    f"Neighbours enter in the layers, and there was none so far. {told}",
+                    f"Neighbours come in through the layers, and there was none so far. {told}",
                 ),
             ),
         )
@@ -237,7 +234,7 @@ class Before(LayersStep):
             if "token" in parts:
                 rows.append(Strip(f"{sentence}: {token}", parts["token"]))
             if "position" in parts:
-                rows.append(Strip(f"place {place + 1}", parts["position"], sign="+"))
+                rows.append(Strip(f"position {place + 1}", parts["position"], sign="+"))
         self.draw_sentences()
         if rows:
             pictures.strips("first-vectors", rows)
@@ -245,12 +242,12 @@ class Before(LayersStep):
     def why(self) -> str:
         at, there = self.shared
         if engine().read_positions(self.case.model, 8).kind != "learned":
-            return "This model adds no vector for the place, so before the first layer a token is the same everywhere."
+            return "This model adds no position vector, so before the first layer a token is the same everywhere."
         if at == there:
-            return "This model adds a vector for the place to that of the token, and here the two places are the same."
+            return "This model adds a position vector to that of the token, and here the two positions are the same."
         return (
-            f"This model adds a vector for the place to that of the token: {at + 1} in one sentence and {there + 1} in "
-            "the other, while the token’s own part is one and the same row."
+            f"This model adds a position vector to that of the token: position {at + 1} in one sentence and "
+            f"{there + 1} in the other, while the token’s own part is the same row."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -263,7 +260,8 @@ def _gain(result: TaskResult) -> float:
 
 
 class OtherWords(LayersStep):
-    title = "Much or little?"
+    title = "Is that a lot?"
+    terms = ("anisotropy",)
     sources = (ETHAYARAJH,)
     after = Drift
 
@@ -277,30 +275,30 @@ class OtherWords(LayersStep):
             if len(firsts) > 1:
                 found.append([mean_of_pairs(layer[sorted(firsts.values())]) for layer in states.states])
         if not found:
-            raise InvalidInput("Both sentences have one word only. Type more words, or take an example.")
+            raise InvalidInput("Both sentences have only one word. Type more words, or take an example.")
         return [float(mean) for mean in np.mean(found, axis=0)]
 
     def text(self) -> str:
         end = signed(float(self.drift[-1]))
         return (
-            f"After the last layer the cosine of the two {self.word} is {end}. Is that much or little? A number needs "
-            "another beside it: take all pairs of different words within one sentence. (Two uses of one meaning part, "
-            "too: compare the last example.)"
+            f"After the last layer the cosine of the two {self.word} is {end}. Is that a lot? A number needs another "
+            "one to compare it with: take all pairs of different words within one sentence. (Two uses with the same "
+            "meaning also drift apart: compare the last example.)"
         )
 
     def ask(self) -> Choice:
         mean = self.others[-1]
         said = (
-            "Arrows that point anywhere have cosines near 0.",
-            "So it is where vectors share a little beside what is their own.",
-            "So it is where what all share is about as large as what is their own.",
-            "Then different words are as alike as one word often is in two sentences.",
+            "Vectors in random directions have cosines near 0.",
+            "That would be vectors that share a little, beside what is their own.",
+            "That would be vectors whose common part is about as large as what is their own.",
+            "Then different words are as similar as one word often is in two sentences.",
         )
 
         def reply(place: int, right: int) -> str:
             if place == right:
-                return f"It is {signed(mean)}: that is what to compare with, and not 0."
-            return f"{said[place]} These share {'more' if place < right else 'less'}: {signed(mean)}."
+                return f"It is {signed(mean)}: compare with that, not with 0."
+            return f"{said[place]} Here they share {'more' if place < right else 'less'}: {signed(mean)}."
 
         bounds = ((0.1, "Below 0.1"), (0.35, "From 0.1 to 0.35"), (0.7, "From 0.35 to 0.7"), (np.inf, "0.7 or more"))
         return Choice(
@@ -315,8 +313,8 @@ class OtherWords(LayersStep):
         start, *_, end = self.others
         return (
             f"Different words go from {signed(start)} to {signed(end)}: the vectors of a layer often share a "
-            "direction, in some models so much that all cosines are high (Ethayarajh 2019), so a cosine alone says "
-            "little."
+            "direction ([[anisotropy]]), in some models so strongly that all cosines are high (Ethayarajh 2019), so "
+            "a cosine alone says little."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -328,14 +326,15 @@ def _after(layer: LayerResult) -> str:
 
 
 class Probes(LayersStep):
-    title = "What can be read off"
+    title = "What a probe can read"
+    terms = ("probe",)
     sources = (CONNEAU, JAWAHAR, TENNEY)
 
     def text(self) -> str:
         return (
-            "What does a layer “know”? More exactly: what can a small classifier, a [[probe]], read off its vectors? "
-            "Three questions were asked of every layer, on sentences made for it, before this app was given out (of "
-            f"{self.whose})."
+            "What does a layer “know”? More precisely: what can a small classifier, a [[probe]], read off its "
+            "vectors? Three questions were asked of every layer, on sentences made for this purpose, before this app "
+            f"was released (of {self.whose})."
         )
 
     def figure(self) -> None:
@@ -351,13 +350,13 @@ class Probes(LayersStep):
             if question == most:
                 return told
             if _gain(result) <= 0 and best.layer > 0:
-                return f"The layers bring no gain there: {told}"
+                return f"The layers bring no gain here: {told}"
             if best.layer == 0:
-                return f"It is read best off the embeddings, {best.accuracy:.0%}: the layers make it harder to read."
-            return f"It gains, too, but less: {told}"
+                return f"It is read best off the embeddings, {best.accuracy:.0%}."
+            return f"It gains too, but less: {told}"
 
         return Choice(
-            "Which question gains most from the layers, against the embeddings?",
+            "Which question gains most from the layers, compared with the embeddings?",
             tuple(Option(question, reply(question, result), question == most) for question, result in found.items()),
         )
 
@@ -365,16 +364,18 @@ class Probes(LayersStep):
         found = self.results
         names = layer_names(len(next(iter(found.values())).layers))
         series = [(question, [layer.accuracy for layer in result.layers]) for question, result in found.items()]
-        figure = curves(names, series, what="right answers", across="layer", share=True, dark=is_dark())
+        figure = curves(names, series, what="accuracy", across="layer", share=True, dark=is_dark())
         pictures.show("probes", figure)
 
     def why(self) -> str:
         found = self.results
         most = max(found.values(), key=_gain)
         return (
-            "Which words there are stands in the embeddings already, their order has to be worked out: it is read best "
-            f"{_after(most.best)} of {len(most.layers) - 1}; in BERT-base others found surface features low, syntax in "
-            "the middle and meaning high (Jawahar et al. 2019, Tenney et al. 2019)."
+            "Which words there are can be read off the embeddings; their order has to be worked out, and is read "
+            f"best {_after(most.best)} of {len(most.layers) - 1}, with {most.best.accuracy:.0%}. Keep in mind that "
+            f"counting pairs of neighbouring words, without any model, gets {most.without_model.accuracy:.0%}. In "
+            "BERT-base others found surface features low, syntax in the middle (Jawahar et al. 2019), and semantics "
+            "spread over the layers (Tenney et al. 2019)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -389,6 +390,7 @@ class Probes(LayersStep):
 
 class Baselines(LayersStep):
     title = "A network that learned nothing"
+    terms = ("majority baseline",)
     sources = (CONNEAU,)
     after = Probes
 
@@ -403,28 +405,36 @@ class Baselines(LayersStep):
 
     def text(self) -> str:
         return (
-            "Now a caution. Take the same network, but with weights drawn at random: it was never trained. Train the "
-            f"same probes on its vectors and ask the same three questions (again of {self.whose})."
+            "Now a caution. Take the same network with random weights, never trained, and train the same probes on "
+            f"its vectors (again of {self.whose}). The question is which of 20 animals a sentence names; always "
+            f"giving the same answer is right {self.chance:.0%} of the time."
         )
 
+    @property
+    def animals(self) -> TaskResult:
+        """The task that random weights do well on: which animal is named."""
+        return self.results[_TASKS["word_content"]]
+
+    @property
+    def chance(self) -> float:
+        """The accuracy of always giving the same answer."""
+        return self.animals.majority
+
     def ask(self) -> Choice:
-        found = self.against
-        alike = [question for question, best, random in found if random >= best.accuracy - _AS_WELL]
-        named = f"So it is with: {' '.join(alike)}" if alike else "So it is with none of the three."
+        random = self.animals.best.untrained_accuracy
+        assert random is not None
+        bounds = ((0.2, "Less than 20%"), (0.6, "20% to 60%"), (np.inf, "More than 60%"))
         said = (
-            "Random weights make something of every sentence, too: other sentences, other vectors.",
-            "Which words there are, and how many, both leave traces in any mixture.",
-            "Which words there are gets through random matrices, but more is lost than one thinks.",
-            "Then training would have brought nothing here.",
+            "Random weights still make different vectors of different words.",
+            "More gets through random matrices than one thinks.",
+            "Every word leaves its trace in the mixture.",
         )
-        return Choice(
-            f"How many of the three are read off random weights as well (within {100 * _AS_WELL:.0f} points, or "
-            "better)?",
-            tuple(
-                options.either(name, n == len(alike), named, f"{said[n]} {named}")
-                for n, name in enumerate(("None of them", "One", "Two", "All three"))
-            ),
-        )
+
+        def reply(place: int, right: int) -> str:
+            told = f"It is {random:.0%}; with trained weights {self.animals.best.accuracy:.0%}."
+            return f"{said[2]} {told}" if place == right else f"{said[place]} {told}"
+
+        return Choice("How often is the probe on random weights right?", options.ranges(random, bounds, reply))
 
     def reveal(self) -> None:
         names, best, random = zip(*self.against, strict=True)
@@ -433,12 +443,12 @@ class Baselines(LayersStep):
         pictures.shares("random-weights", names, series, written=".0%")
 
     def why(self) -> str:
-        lost = [question for question, best, random in self.against if random < best.accuracy - _AS_WELL]
+        lost = [question for question, best, random in self.against if random < best.low]
         which = f"“{'” and “'.join(lost)}”" if lost else "here nothing"
         return (
-            "A random network keeps much of what went in, so finding it there is no sign of learning; only what random "
-            f"weights lack is one ({which}), and even that need not be what the model uses (untrained networks were "
-            "probed by Conneau et al. 2018, too)."
+            "A random network keeps much of what goes in, so reading it off a layer is no sign of learning. What the "
+            f"trained network does better by more than the 95% interval is one ({which}), and even that need not be "
+            "what the model uses (Conneau et al. 2018 probed untrained networks, too)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -457,5 +467,59 @@ LESSON = Lesson(
     ),
     paired=True,
     pages=("layers", "compare"),
-    steps=(Drift, Before, OtherWords, Probes, Baselines),
+    aims=(
+        "say what makes a word’s vector contextual",
+        "judge a cosine by a cosine to compare it with",
+        "say what a probe measures",
+        "name two baselines that a probe has to beat",
+    ),
+    terms=(
+        "contextual",
+        "probe",
+    ),
+    steps=(
+        Drift,
+        Before,
+        OtherWords,
+        Probes,
+        Baselines,
+        *recalled(
+            "layers",
+            Recall(
+                "Why do the vectors of one word in two sentences differ after some layers?",
+                (
+                    Option("They were looked up in different rows", "It is the same row of the token table."),
+                    Option("Each layer mixed in different neighbours", "So the vector depends on the sentence.", True),
+                    Option("Layers add random noise", "At this point nothing is random."),
+                ),
+                "A word starts from the same row everywhere; layers mix in its neighbours, and its vector becomes "
+                "contextual.",
+            ),
+            Recall(
+                "Two vectors of a layer have a cosine of 0.8. Is that high?",
+                (
+                    Option("Yes, 1 is the highest", "Only if unrelated words have lower ones."),
+                    Option(
+                        ("That depends on the cosines of unrelated words"), "In some models all of them are high.", True
+                    ),
+                    Option("No, it should be 1", "Only the same direction has 1."),
+                ),
+                "Vectors of a layer may all share a direction, so a cosine needs another one to compare it with.",
+            ),
+            Recall(
+                "A probe reads word order off layer 3 with 90%. What else do you need to know?",
+                (
+                    Option("Nothing: the layer knows word order", "A simpler method may get as far."),
+                    Option(
+                        ("How far random weights and plain word counts get"),
+                        "Only what exceeds them is a sign of learning.",
+                        True,
+                    ),
+                    Option("The probe’s training loss", "It says nothing about other methods."),
+                ),
+                "What a probe reads counts only against baselines: random weights and classifiers without a model; "
+                "and the model need not use it.",
+            ),
+        ),
+    ),
 )

@@ -13,13 +13,13 @@ import streamlit as st
 from analysis.wordpiece import CONTINUED, Cut, cuts
 from model_zoo import registry
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Encoding
+from model_zoo.types import Encoding, Vocabulary
 from pages.learn import options, pictures
 from pages.learn.case import Case, name_of
-from pages.learn.lesson import Choice, Lesson, Option, Place, Step
+from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Step, recalled
 from ui import as_text, enumerated, is_dark, token_line
 from ui.glossary import quoted
-from ui.sources import DEVLIN, SCHUSTER, SENNRICH, WU
+from ui.sources import DEVLIN, KUDO, SCHUSTER, SENNRICH, WU
 from viz.palette import theme
 from viz.token_line import Cell, Item, Line
 from web.engine import engine
@@ -67,12 +67,13 @@ def _plain(token: str) -> str:
 
 class WordsAndPieces(PiecesStep):
     title = "Words and pieces"
+    terms = ("token", "vocabulary")
 
     def text(self) -> str:
         return (
             "A model reads neither letters nor words. It reads [[tokens|token]]: pieces from a fixed list, its "
-            "[[vocabulary]]. What the list lacks is cut into pieces that it has. All that the rest of the model is "
-            "given are the numbers of these pieces."
+            "[[vocabulary]]. A word that is not listed is split into listed pieces. The rest of the model sees "
+            "nothing but the numbers of these pieces."
         )
 
     def figure(self) -> None:
@@ -84,18 +85,24 @@ class WordsAndPieces(PiecesStep):
         words, letters = len(self.case.text.split()), sum(sign.isalpha() for sign in self.case.text)
         told = f"You typed {own} of them, and the model adds {n - own}."
         return Choice(
-            f"Your text has {words} words between blanks. How many tokens does the model read?",
+            f"Your text has {words} words separated by spaces. How many tokens does the model read?",
             options.numbers(
                 (n, told),
-                (words, f"Signs such as a full stop are tokens of their own, and a word may be several. {told}"),
-                (letters, f"So many letters there are. Most tokens have several. {told}"),
-                (own, f"These are the ones that you typed. The model adds {n - own}, which frame the text."),
+                (
+                    words,
+                    (
+                        "A punctuation mark such as a full stop is a token of its own, and a word may be several "
+                        f"tokens. {told}"
+                    ),
+                ),
+                (letters, f"That is the number of letters. Most tokens have several. {told}"),
+                (own, f"Those are the ones you typed. The model adds {n - own} special tokens."),
             ),
         )
 
     def reveal(self) -> None:
         token_line.draw([self.numbered(self.case.encoding)], "learn pieces")
-        st.caption("Under each token its number in the list. Those in a frame nobody typed.")
+        st.caption("Below each token is its number in the list. Framed tokens were added by the model.")
 
     def why(self) -> str:
         encoding, vocabulary = self.case.encoding, self.case.vocabulary
@@ -104,9 +111,9 @@ class WordsAndPieces(PiecesStep):
         words = [[number for _, number in group] for _, group in groupby(typed, key=lambda one: one[0])]
         whole = sum(len(numbers) == 1 and numbers[0] != vocabulary.unknown_id for numbers in words)
         return (
-            f"{whole} of your {len(words)} words and signs are in this model’s list of {len(vocabulary.tokens):,} as "
-            "they are, one token each: a list of all words could never be complete, and single letters would make long "
-            "rows."
+            f"{whole} of your {len(words)} words and punctuation marks are in this model’s list of "
+            f"{len(vocabulary.tokens):,} as they are, one token each: no list of words could ever be complete, and "
+            "single letters would make long sequences."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -123,9 +130,43 @@ def _misses(cut: Cut) -> str:
     return f"{', '.join(tried[: _MOST_TRIED - 1])}, … {tried[-1]} ({len(tried)})"
 
 
+def _is_unigram(vocabulary: Vocabulary) -> bool:
+    """Whether pieces are marked as SentencePiece marks them, whose published encoders (ALBERT, XLNet, T5, XLM-R) have
+    Unigram vocabularies.
+    """
+    return any(token.startswith("▁") for token in vocabulary.tokens)
+
+
+def _other_rule(vocabulary: Vocabulary) -> str:
+    """How a word is split where not by the longest beginning."""
+    if _is_unigram(vocabulary):
+        return (
+            "This model does not take the longest beginning, as BERT does. Its vocabulary holds a probability for "
+            "every piece, and of all ways to split a word the most likely one is taken (Unigram)."
+        )
+    return (
+        "This model does not take the longest beginning, as BERT does. Byte-pair encoding starts from single "
+        "characters and joins neighbours, in the order in which the joins were learned."
+    )
+
+
+def _made_by(vocabulary: Vocabulary) -> str:
+    """How the list was made where it is not WordPiece's."""
+    if _is_unigram(vocabulary):
+        return (
+            "The list was made by pruning a much larger one, keeping the pieces that make the training text most "
+            "likely, not by grammar (Kudo 2018)."
+        )
+    return (
+        "The list was made by joining, again and again, the two neighbours that occur together most often, not by "
+        "grammar (Sennrich et al. 2016)."
+    )
+
+
 class Cuts(PiecesStep):
-    title = "Where a word is cut"
-    sources = (SCHUSTER, WU, SENNRICH)
+    title = "Where a word is split"
+    terms = ("wordpiece", "byte-pair encoding", "Unigram")
+    sources = (SCHUSTER, WU, SENNRICH, KUDO)
 
     @cached_property
     def word(self) -> tuple[str, list[str]]:
@@ -156,25 +197,22 @@ class Cuts(PiecesStep):
         at = next(place for place, (one, other) in enumerate(zip(guess, parts, strict=False)) if one != other)
         mine, own = quoted(guess[at]), quoted(parts[at])
         if not self.steps:
-            return f"By the rule of this model the pieces are {' · '.join(map(as_text, self.word[1]))}."
-        where = "" if at == 0 else " as a piece that goes on"
+            return f"This model’s rule gives the pieces {' · '.join(map(as_text, self.word[1]))}."
+        where = "" if at == 0 else " as a continuing piece"
         if len(guess[at]) > len(parts[at]):
-            return f"{mine} is not in the list{where}. The longest beginning that is in it is {own}."
-        return f"Whether {mine} is in the list or not: {own} is, and it is longer, so it is taken."
+            return f"{mine} is not in the list{where}. The longest listed beginning is {own}."
+        return f"Even if {mine} is in the list, {own} is listed too, and it is longer, so it is taken."
 
     def text(self) -> str:
         word, _ = self.word
-        whose = "from your text" if word in self.case.text else "since no word of your text is cut"
+        whose = "from your text" if word in self.case.text else "since no word of your text is split"
         if self.steps:
             rule = (
                 "[[WordPiece]] takes the longest beginning of the word that is in the vocabulary, then the longest "
                 "beginning of what is left, and so on."
             )
         else:
-            rule = (
-                "This model does not go by the longest beginning, as BERT does. Rules such as byte-pair encoding start "
-                "from single signs and join neighbours in the order in which they learned to."
-            )
+            rule = _other_rule(self.case.vocabulary)
         return f"Take {quoted(word)}, {whose}. {rule}"
 
     def figure(self) -> None:
@@ -186,12 +224,16 @@ class Cuts(PiecesStep):
         base, third = "".join(parts), max(1, len(word) // 3)
         wrong = [[base], list(base), [base[:-third], base[-third:]], [base[:third], base[third:]], [base[:2], base[2:]]]
         kept = [one for one in dict.fromkeys(map(tuple, wrong)) if list(one) != parts][:3]
-        goes_on = " “##” marks a piece that goes on." if any(piece.startswith(CONTINUED) for piece in pieces) else ""
+        goes_on = (
+            (" “##” marks a piece that continues a word.")
+            if any(piece.startswith(CONTINUED) for piece in pieces)
+            else ""
+        )
         right = f"{' · '.join(map(as_text, pieces))}.{goes_on}"
         found = [(parts, right, True), *[(list(one), self.not_so(list(one)), False) for one in kept]]
         written = sorted((" + ".join(one), said, is_right) for one, said, is_right in found)
         return Choice(
-            f"How is {quoted(word)} cut?",
+            f"How is {quoted(word)} split?",
             tuple(Option(as_text(one), said, is_right) for one, said, is_right in written),
         )
 
@@ -202,20 +244,17 @@ class Cuts(PiecesStep):
             st.table([{"left": cut.left, "not in the list": _misses(cut), "taken": cut.piece} for cut in self.steps])
             return
         default = Case(registry.DEFAULT_MODEL, word)
-        st.caption(f"{as_text(name_of(default.model))} has another list and another rule:")
+        st.caption(f"{as_text(name_of(default.model))} has a different list and a different rule:")
         token_line.draw([self.line(_own(default.encoding))], "learn other pieces")
 
     def why(self) -> str:
         word, pieces = self.word
         if not self.steps:
-            return (
-                "The list was made by joining what stands together often, not by grammar; byte-pair encoding is one "
-                "way to do so (Sennrich et al. 2016)."
-            )
+            return _made_by(self.case.vocabulary)
         tried = sum(cut.tried for cut in self.steps)
         return (
-            "The list was chosen so that much text needs few pieces, not by grammar (Schuster & Nakajima 2012, Wu et "
-            f"al. 2016): {quoted(word)} took {tried} look-ups and became {len(pieces)} pieces."
+            "The list was chosen to make its training text likely with few pieces, not by grammar (Schuster & "
+            f"Nakajima 2012, Wu et al. 2016): {quoted(word)} took {tried} look-ups and became {len(pieces)} pieces."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -226,7 +265,8 @@ class Cuts(PiecesStep):
 
 
 class NobodyTyped(PiecesStep):
-    title = "Neither word nor piece"
+    title = "Special and unknown tokens"
+    terms = ("special token",)
     sources = (DEVLIN,)
 
     @property
@@ -236,15 +276,17 @@ class NobodyTyped(PiecesStep):
 
     def text(self) -> str:
         added = list(dict.fromkeys(compress(self.tokens, self.case.encoding.special)))
-        said = f"this model adds {enumerated(list(map(as_text, added)))}" if added else "this model adds none"
+        said = (
+            f"this model adds {enumerated(list(map(as_text, added)))}" if added else ("this model adds none of its own")
+        )
         roles = (
-            " \\[CLS\\] is read where one vector has to stand for the whole text, \\[SEP\\] ends a text."
+            " The vector of \\[CLS\\] is read where one vector is needed for the whole text; \\[SEP\\] ends a text."
             if {"[CLS]", "[SEP]"} <= set(added)
             else ""
         )
         return (
-            f"Some tokens nobody types: {said}.{roles} And some signs a list may lack. Type {_SIGN} behind your text: "
-            "what does the model read in its place?"
+            f"Some tokens are never typed: {said}.{roles} And some characters may be missing from the list. Type "
+            f"{_SIGN} after your text: what does the model actually read?"
         )
 
     def figure(self) -> None:
@@ -254,14 +296,17 @@ class NobodyTyped(PiecesStep):
         encoding, unknown = engine().encode(self.case.model, _SIGN), self.case.vocabulary.unknown_id
         own = _own(encoding)
         if unknown in encoding.ids:
-            right, told = 1, "The list lacks the sign, and bytes to spell it with; what it was is lost."
+            right, told = 1, "The list has neither this character nor bytes to spell it with, so the character is lost."
         else:
             right, told = (3, 0, 2)[min(len(own), 2)], f"Its tokens here: {' '.join(map(as_text, own)) or 'none'}."
         wrong = (
-            ("One token that is its own", "So it would be if the list had the sign, as it has words."),
-            ("One token that means “unknown”", "A list that has all bytes needs no such token: it can spell any sign."),
-            ("Several tokens, parts of it", "So it is where a list has all bytes, from which any sign can be spelled."),
-            ("Nothing at all", "What is in no list is not just left out: something stands in its place."),
+            ("One token of its own", "That would need the character in the list."),
+            ("One token for “unknown”", "A list that has all bytes needs no such token: it can spell any character."),
+            (
+                ("Several tokens, parts of it"),
+                "That happens where a list has all bytes, which can spell any character.",
+            ),
+            ("Nothing at all", "An unlisted character is not simply left out: something takes its place."),
         )
         return Choice(
             f"What does this model read for {_SIGN}?",
@@ -272,18 +317,24 @@ class NobodyTyped(PiecesStep):
 
     def reveal(self) -> None:
         token_line.draw([self.numbered(self.with_sign)], "learn pieces")
-        st.caption("Under each token its number in the list. Those in a frame are special: no word is written so.")
+        st.caption(
+            "Below each token is its number in the list. Framed tokens are special tokens: no word is written that way."
+        )
 
     def why(self) -> str:
         unknown, ids = self.case.vocabulary.unknown_id, self.case.encoding.ids
         n = sum(number == unknown for number in ids)
         if unknown is None:
-            return "This list can spell any text, so it needs no token for what is unknown."
+            return "This list can spell any text, so it needs no token for “unknown”."
         said = (
-            "none of your own signs is" if n == 0 else "1 of your own signs is" if n == 1 else f"{n} of your signs are"
+            "none of your own tokens is"
+            if n == 0
+            else ("1 of your own tokens is")
+            if n == 1
+            else f"{n} of your own tokens are"
         )
         return (
-            "All that cannot be put together from the list becomes one and the same token, after which nobody can tell "
+            "Everything that cannot be spelled with the list becomes the same token, after which nobody can tell "
             f"what it was; {said} unknown to this model."
         )
 
@@ -292,7 +343,7 @@ class NobodyTyped(PiecesStep):
 
 
 class OtherLists(PiecesStep):
-    title = "Other lists"
+    title = "Other vocabularies"
 
     @cached_property
     def others(self) -> list[tuple[str, Encoding, int]]:
@@ -311,8 +362,9 @@ class OtherLists(PiecesStep):
         found = self.others
         sizes = enumerated([f"{as_text(name)} ({n:,} pieces)" for name, _, n in found])
         return (
-            "A list belongs to its model: it was made from certain texts by a certain rule, and the model has learned "
-            f"a vector for each piece. Here are {len(found)} lists: {sizes}. Do they cut your text alike?"
+            "A vocabulary belongs to its model: it was made from certain texts by a certain rule, and the model has "
+            f"learned a vector for each piece. Here are {len(found)} vocabularies: {sizes}. Do they split your text "
+            "the same way?"
         )
 
     def figure(self) -> None:
@@ -324,28 +376,28 @@ class OtherLists(PiecesStep):
         alike = all(pieces == found[0][1] for _, pieces in found)
         told = enumerated([f"{as_text(name)} makes {len(pieces)}" for name, pieces in found])
         return Choice(
-            "What do these lists make of your text?",
+            "What do these vocabularies make of your text?",
             (
                 options.either(
-                    "The same pieces, but for capitals",
+                    "The same pieces, apart from capitals",
                     alike,
                     f"Frequent words are in every list. {told}.",
-                    f"Frequent words are in every list, but here at least one word is cut in other places. {told}.",
+                    f"Frequent words are in every list, but here at least one word is split differently. {told}.",
                 ),
                 Option(
-                    "As many pieces, cut in other places",
-                    f"Not even their number is the same: {told}."
+                    "The same number of pieces, split differently",
+                    f"Even the numbers differ: {told}."
                     if len(lengths) > 1
-                    else f"Their number is the same, and so are the pieces: {told}."
+                    else f"The numbers are the same, and so are the pieces: {told}."
                     if alike
-                    else f"{told}. That is chance: equal numbers do not mean equal pieces.",
+                    else f"{told}. Equal numbers do not mean equal pieces.",
                     not alike and len(lengths) == 1,
                 ),
                 options.either(
                     "Different numbers of pieces",
                     len(lengths) > 1,
-                    f"{told}, those that frame the text not counted.",
-                    f"Often so, but on your text the numbers are equal: {told}.",
+                    f"{told}, not counting special tokens.",
+                    f"Often true, but on your text the numbers are equal: {told}.",
                 ),
             ),
         )
@@ -359,9 +411,9 @@ class OtherLists(PiecesStep):
     def why(self) -> str:
         most = max(self.others, key=lambda one: one[2])
         return (
-            f"A longer list, here that of {as_text(most[0])}, tends to cut less and costs more rows in the table of "
-            "embeddings; since pieces differ, probabilities of tokens cannot be compared between such models as they "
-            "are."
+            f"A larger vocabulary, here that of {as_text(most[0])}, tends to split less and costs more rows in the "
+            "embedding table; since the pieces differ, token probabilities of such models cannot be compared "
+            "directly."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -374,7 +426,7 @@ class OtherLists(PiecesStep):
 
 
 def _tokens(same: bool) -> str:
-    return "the same tokens" if same else "other tokens"
+    return "the same tokens" if same else "different tokens"
 
 
 class Lost(PiecesStep):
@@ -384,18 +436,18 @@ class Lost(PiecesStep):
     @cached_property
     def changed(self) -> dict[str, str]:
         """The text written in other ways: in capitals (in small letters where it is in capitals), with an accent, with
-        two blanks between words. Raises InvalidInput for a text without a vowel.
+        a double space between words. Raises InvalidInput for a text without a vowel.
         """
         text, offsets = self.case.text, self.case.encoding.offsets
         signs = (sign for place in self.case.typed for sign in range(*offsets[place]))
         vowels = (sign for sign in signs if text[sign].translate(_ACCENTS) != text[sign])
         at = next(vowels, None)
         if at is None:
-            raise InvalidInput("There is no vowel in this text to put an accent on. Type an English word.")
+            raise InvalidInput("This text has no vowel to put an accent on. Type an English word.")
         return {
             "capitals": text.upper() if text != text.upper() else text.lower(),
             "an accent": f"{text[:at]}{text[at].translate(_ACCENTS)}{text[at + 1 :]}",
-            "two blanks": "  ".join(text.split()),
+            "a double space": "  ".join(text.split()),
         }
 
     @cached_property
@@ -411,8 +463,8 @@ class Lost(PiecesStep):
         start = next(at for at, (one, other) in enumerate(zip(self.case.text, accented, strict=True)) if one != other)
         word = (accented[:start].split(" ")[-1] + accented[start:].split(" ")[0]).strip()
         return (
-            "What is thrown away here, no later layer can know. Write your text in capitals, or with an accent: "
-            f"{quoted(word)}. To us it stays nearly the same text. Does this model read other tokens then?"
+            "What is thrown away here is unknown to every later layer. Write your text in capitals, or with an "
+            f"accent: {quoted(word)}. To us it is nearly the same text. Does this model read different tokens?"
         )
 
     def figure(self) -> None:
@@ -423,31 +475,31 @@ class Lost(PiecesStep):
         capitals, accent = same["capitals"], same["an accent"]
         told = f"Capitals: {_tokens(capitals)}. An accent: {_tokens(accent)}."
         return Choice(
-            "Which of the two gives this model other tokens?",
+            "Which of the two changes the tokens that this model reads?",
             (
                 options.either(
                     "Neither of them",
                     capitals and accent,
-                    f"{told} Letters are made small and bare before they are looked up.",
-                    f"So it is for “uncased” models such as BERT-base-uncased. Here: {told}",
+                    f"{told} Letters are lower-cased and stripped of accents before they are looked up.",
+                    f"That is true of “uncased” models such as BERT-base-uncased. Here: {told}",
                 ),
                 options.either(
                     "Only the capitals",
                     accent and not capitals,
                     told,
-                    f"That would be a list with capitals and without accents. {told}",
+                    f"That would be a vocabulary with capitals and without accents. {told}",
                 ),
                 options.either(
                     "Only the accent",
                     capitals and not accent,
                     told,
-                    f"That would be a list without capitals, with accents. {told}",
+                    f"That would be a vocabulary without capitals, with accents. {told}",
                 ),
                 options.either(
                     "Both of them",
                     not (capitals or accent),
-                    f"{told} To this model another letter is another piece.",
-                    f"So it is where a list has all signs. Here: {told}",
+                    f"{told} To this model a different letter is a different piece.",
+                    f"That is true where a vocabulary has all characters. Here: {told}",
                 ),
             ),
         )
@@ -463,13 +515,14 @@ class Lost(PiecesStep):
     def why(self) -> str:
         lost = [how for how, same in self.same.items() if same]
         if not lost:
-            return (
-                "Nothing of this is lost: to the model these are different texts, and each form has vectors of its own."
-            )
-        end = ": what is lost makes the list shorter, and some words harder to tell apart, such as “US” and “us”."
+            return "None of this is lost: to the model these are different texts, and each form has vectors of its own."
+        end = (
+            ": ignoring capitals makes the vocabulary smaller, and some words harder to tell apart, such as “US” "
+            "and “us”."
+        )
         return (
-            f"Equal numbers go in, so every layer computes the same with and without {enumerated(lost)}"
-            f"{end if 'capitals' in lost else '.'}"
+            "The same numbers go in, so every layer computes the same with and without "
+            f"{enumerated(lost)}{end if 'capitals' in lost else '.'}"
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -482,13 +535,68 @@ class Lost(PiecesStep):
 
 LESSON = Lesson(
     name="pieces",
-    title="Words to pieces",
-    question="What does a model read of a text?",
+    title="Words and pieces of words",
+    question="What does a model actually read?",
     examples=(
         ("That was unbelievably good, she whispered.", ""),
         ("The photographer overslept and misplaced her earrings.", ""),
         ("Xylophonists rarely play the theremin 😀", ""),
     ),
+    aims=(
+        "say what a model actually reads",
+        "split a word by WordPiece’s rule, by hand",
+        "tell what [CLS], [SEP] and the unknown token are for",
+        "explain why token counts of two models differ",
+    ),
+    terms=("tokenization",),
     pages=("compare",),
-    steps=(WordsAndPieces, Cuts, NobodyTyped, OtherLists, Lost),
+    steps=(
+        WordsAndPieces,
+        Cuts,
+        NobodyTyped,
+        OtherLists,
+        Lost,
+        *recalled(
+            "pieces",
+            Recall(
+                "What does the rest of the model get to see of your text?",
+                (
+                    Option("Its letters", "Letters are gone after tokenization: “cat” is one number."),
+                    Option("Its words", "A word outside the vocabulary is seen as several pieces."),
+                    Option("The numbers of its tokens", "Everything later is computed from these.", True),
+                ),
+                "A model reads tokens, pieces from a fixed vocabulary; all it sees are their numbers.",
+            ),
+            Recall(
+                "How does WordPiece split a word that is not in its vocabulary?",
+                (
+                    Option(
+                        "It takes the longest listed beginning, again and again",
+                        "First of the word, then of what is left.",
+                        True,
+                    ),
+                    Option(
+                        "By grammar: stem and ending", "No grammar is involved, though pieces may look like endings."
+                    ),
+                    Option("Into single letters", "Only if no longer piece of it is listed."),
+                ),
+                "WordPiece splits an unlisted word by taking the longest listed beginning again and again; byte-pair "
+                "encoding and Unigram follow other rules.",
+            ),
+            Recall(
+                "Why can the token probabilities of two models not always be compared?",
+                (
+                    Option("One of the models is larger", "Size alone would be no obstacle."),
+                    Option(
+                        "They may split the same word into different tokens",
+                        "One probability is then of a whole word, the other of a piece.",
+                        True,
+                    ),
+                    Option("Probabilities are never comparable", "With one vocabulary they are."),
+                ),
+                "A vocabulary belongs to its model, so models may split the same text differently, and some throw away "
+                "capitals and accents.",
+            ),
+        ),
+    ),
 )

@@ -110,7 +110,7 @@ def test_layer(model: str, text: str, engine: Engine) -> None:
         config = loaded.model.config
     assert right("layer", 3, case) == f"{config.intermediate_size:,} numbers"
     norms = right("layer", 2, case)
-    assert norms.startswith("In front" if "modernbert" in model else "Behind")
+    assert norms.startswith("Before" if "modernbert" in model else "After")
 
 
 @each

@@ -13,7 +13,7 @@ from model_zoo import Engine
 from model_zoo.errors import InvalidInput
 from pages.learn.case import Case
 from pages.learn.lesson import Sketch
-from pages.learn.lessons import LESSONS
+from pages.learn.lessons import LESSONS, layers
 from tests.pages.learn import sentences
 from ui import precomputed
 
@@ -47,7 +47,7 @@ def test_the_word_drifts_as_its_cosines_say(model: str, place: int, word: str, e
     sketch = LESSON.steps[0](Case(model, *pair)).ask()
     assert isinstance(sketch, Sketch)
     assert sketch.truth == pytest.approx(np.clip(wanted, 0, 1), abs=1e-5)
-    assert "0.00 off" in sketch.reply(sketch.truth)
+    assert "miss by 0.00" in sketch.reply(sketch.truth)
     assert wanted[-1] < 0.999  # the text says that two uses of one meaning part, too
 
 
@@ -61,7 +61,7 @@ def test_only_a_place_parts_two_embeddings(model: str, pair: tuple[str, str], en
     same_place = any(f"token {at} of the first sentence and token {at} of" in places for at in range(1, most + 1))
     learned = model in ("embedded/bert", "embedded/tinybert")
     assert (numbers[0] > 0.9999) == (same_place or not learned)
-    assert right(2, case).text.startswith("Yes" if same_place or not learned else "No: it stands at another place")
+    assert right(2, case).text.startswith("Yes" if same_place or not learned else "No: its position is different")
 
 
 @of_models
@@ -88,16 +88,33 @@ def test_order_gains_most_and_words_are_there_at_once(model: str) -> None:
     gains = {task: result.best.accuracy - result.layers[0].accuracy for task, result in found.items()}
     order, *others = sorted(gains, key=lambda task: -gains[task])
     assert order == "bigram_shift"
-    assert gains[order] > gains[others[0]] + 0.03
+    assert gains[order] > gains[others[0]] + 0.15  # by more than the interval of 120 items
     assert found["word_content"].best.layer == 0
     case = Case(model, *LESSON.examples[0])
     assert right(4, case).text == "Were two neighbours swapped?"
-    alike = [
-        result.best.untrained_accuracy is not None and result.best.untrained_accuracy >= result.best.accuracy - 0.05
-        for result in found.values()
-    ]
-    assert right(5, case).text == ("None of them", "One", "Two", "All three")[sum(alike)]
-    assert found["word_content"].best.untrained_accuracy == pytest.approx(found["word_content"].best.accuracy, abs=0.05)
+    animals = found["word_content"].best
+    assert animals.untrained_accuracy is not None
+    assert animals.untrained_accuracy > 0.6 + 1.96 * np.sqrt(0.6 * 0.4 / 120)  # the answer's bound, and its interval
+    assert right(5, case).text == "More than 60%"
+    assert animals.untrained_accuracy == pytest.approx(animals.accuracy, abs=0.05)
+
+
+def test_word_order_is_held_against_what_no_model_gets() -> None:
+    """In the bundled BERT a probe gets 91% of the swaps, and counting pairs of words 82%; the text says both."""
+    why = LESSON.steps[3](Case("embedded/bert", *LESSON.examples[0])).why()
+    assert "with 91%" in why
+    assert "without any model, gets 82%" in why
+    assert "spread over the layers (Tenney" in why
+
+
+def test_only_what_random_weights_lack_is_called_learned() -> None:
+    for model in MODELS:
+        why = LESSON.steps[4](Case(model, *LESSON.examples[0])).why()
+        for key, done in precomputed.probing(model).items():
+            best = done.result.best
+            asked = layers._TASKS.get(key.task)
+            if asked is not None:
+                assert (asked in why) == (best.untrained_accuracy < best.low)
 
 
 def test_results_of_another_model_are_not_taken_for_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,10 @@ import pytest
 from analysis.wordpiece import cuts
 from model_zoo import Engine
 from model_zoo.errors import InvalidInput
+from model_zoo.types import Vocabulary
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, Option
-from pages.learn.lessons import LESSONS
+from pages.learn.lessons import LESSONS, pieces
 from tests.pages.learn.sentences import SENTENCES
 from ui.glossary import quoted
 
@@ -47,7 +48,7 @@ def test_words_that_are_whole_are_counted() -> None:
 @each
 def test_a_word_is_cut_as_the_tokenizer_does(text: str, engine: Engine) -> None:
     choice = asked(2, Case(BERT, text))
-    word = choice.question.removeprefix("How is “").removesuffix("” cut?")
+    word = choice.question.removeprefix("How is “").removesuffix("” split?")
     found = cuts(word.lower(), set(engine.vocabulary(BERT).tokens))
     assert found is not None
     assert choice.options[choice.right].text.replace("\\", "") == " + ".join(
@@ -63,17 +64,27 @@ def test_what_is_said_of_a_wrong_cut_is_so(engine: Engine) -> None:
     assert not {"unbelievably", "unbeliev"} & vocabulary
     assert said["unbelievably"].startswith("“unbelievably” is not in the list.")
     assert said["unbeliev + ably"].startswith("“unbeliev” is not in the list.")
-    assert "“un” is, and it is longer" in said["u + n + b + e + l + i + e + v + a + b + l + y"]
+    assert "“un” is listed too, and it is longer" in said["u + n + b + e + l + i + e + v + a + b + l + y"]
 
 
 def test_another_rule_is_not_called_wordpiece() -> None:
     case = Case(MODERN, "That was unbelievably good, she whispered.")
     assert "WordPiece" not in STEPS[1](case).text()
     assert right(2, case).text.replace("\\", "") == "un + be + lie + v + ably"
+    assert "Byte-pair encoding" in STEPS[1](case).text()
+    assert "Sennrich" in STEPS[1](case).why()
+
+
+def test_a_unigram_vocabulary_is_not_said_to_join_neighbours() -> None:
+    made = Vocabulary(("<unk>", "▁un", "be", "lie"), None, None, 0, frozenset({0}))
+    said = pieces._other_rule(made) + pieces._made_by(made)
+    assert "Unigram" in said
+    assert "Kudo 2018" in said
+    assert "join" not in said
 
 
 @pytest.mark.parametrize(
-    ("model", "wanted"), [(BERT, "One token that means “unknown”"), (MODERN, "Several tokens, parts of it")]
+    ("model", "wanted"), [(BERT, "One token for “unknown”"), (MODERN, "Several tokens, parts of it")]
 )
 def test_a_sign_that_no_list_has(model: str, wanted: str, engine: Engine) -> None:
     case = Case(model, SENTENCES[0])
@@ -88,7 +99,7 @@ def test_lists_are_compared(text: str, engine: Engine) -> None:
         [token.removeprefix("##").lstrip("Ġ").lower() for token in encoding.tokens[1:-1]]
         for encoding in (engine.encode(BERT, text), engine.encode(MODERN, text))
     )
-    wanted = "The same" if own == other else "As many" if len(own) == len(other) else "Different"
+    wanted = "The same pieces" if own == other else "The same number" if len(own) == len(other) else "Different"
     assert right(4, Case(BERT, text)).text.startswith(wanted)
     assert STEPS[3](Case(BERT, text)).numbers()["tokens"].tolist() == [len(own), len(other)]
 

@@ -12,8 +12,8 @@ from ui.glossary import plain
 pytestmark = [pytest.mark.usefixtures("app"), pytest.mark.slow]
 
 WORDS_A_MINUTE = 150  # of a text one learns from
-LOOKING = {Choice: 1.0, RecallStep: 0.1}  # minutes beside reading: the figure, the answer, the figure again
-DRAWING = 1.25
+LOOKING = {Choice: 1.25, RecallStep: 0.1}  # minutes beside reading: the figure, the answer, the figure again
+DRAWING = 1.5
 
 
 def measured(step: Step) -> float:
