@@ -170,7 +170,7 @@ def read_json(text: str) -> Any:
     try:
         return json.loads(text, parse_int=str, parse_float=str)
     except RecursionError as error:
-        raise ValueError("objects inside of objects without end") from error
+        raise ValueError("objects nested too deeply") from error
 
 
 def json_lines(text: str, name: str) -> Iterator[tuple[int, dict[str, Any]]]:

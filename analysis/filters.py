@@ -98,7 +98,7 @@ class Filtered:
         if self.filter.direction != "all":
             source, target = self.filter.direction.split("->")
             target = "itself" if source == target else f"sentence {target}"
-            said.append(f"This shows how sentence {source} looks at {target}.")
+            said.append(f"This shows how sentence {source} attends to {target}.")
         if self.n_hidden_special:
             said.append(f"Hidden: {_count(self.n_hidden_special, 'special token')}.")
         if len(self.keys) and (self.n_hidden_special or self.filter.direction != "all"):
@@ -260,7 +260,7 @@ def _reason(chosen: Filter, n_units: int, n_rows: int, n_columns: int, largest: 
             "Show special tokens, or type more text."
         )
     if largest == 0:
-        return "There is no attention in this part: these tokens do not look there. Show another part."
+        return "There is no attention in this part: these tokens do not attend there. Show another part."
     if largest < chosen.threshold - _ROUNDING:
         return (
             f"Nothing is left to show: the strongest cell holds {largest:.3f}, "

@@ -243,7 +243,7 @@ def markdown(data: Data, runs: Sequence[Run]) -> str:
             f"{len(values)}: {written(min(values))} to {written(max(values))} | {group[0]['weights_mb']:.0f} |"
         )
     whole = [run for run in runs if run["examples"] == len(data.train)]
-    beside = {"always answering alike": whole[0]["always_alike"]} if whole[0]["always_alike"] is not None else {}
+    beside = {"majority baseline": whole[0]["always_alike"]} if whole[0]["always_alike"] is not None else {}
     for run in whole:
         of = f" ({run['model']})" if "model" in run["trivial_is"] else ""
         beside[run["trivial_is"] + of] = run["trivial"]

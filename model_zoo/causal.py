@@ -18,9 +18,9 @@ def refuse_without_head(loaded: LoadedModel) -> None:
     if loaded.info.lm:
         return
     spec = registry.find(loaded.info.id)
-    instead = "Type a mask where it should guess, or choose" if loaded.info.mlm else "Choose"
+    instead = "Type a mask where it should predict a word, or choose" if loaded.info.mlm else "Choose"
     raise NotSupported(
-        f"{spec.name if spec else loaded.info.id} holds no head that says which token comes next. "
+        f"{spec.name if spec else loaded.info.id} has no head that predicts the next token. "
         f"{instead} a causal language model such as GPT-2."
     )
 
@@ -82,8 +82,8 @@ def next_lens(
     for position in wanted:
         if not 1 <= position <= len(encoding):
             raise InvalidInput(
-                f"What stands at position {position} cannot be followed: the text has tokens 0 to {len(encoding) - 1}, "
-                f"nothing stands before the first, and {len(encoding)} is the one that comes next. "
+                f"The prediction for position {position} cannot be traced: the text has tokens 0 to "
+                f"{len(encoding) - 1}, nothing comes before the first, and {len(encoding)} is the next one. "
                 f"Choose 1 to {len(encoding)}."
             )
     slots = [

@@ -56,7 +56,7 @@ def refuse_unusable(folder: Path, model: str) -> None:
     """
     if not (folder / "config.json").exists():
         raise BadCheckpoint(
-            f"The folder “{model}” holds no config.json, so it is no transformers checkpoint. Choose the "
+            f"The folder “{model}” holds no config.json, so it is not a transformers checkpoint. Choose the "
             "folder that save_pretrained wrote."
         )
     for file in _files(folder):
@@ -79,7 +79,7 @@ def _refuse_file(file: os.DirEntry[str], folder: Path, model: str) -> None:
     is_read = _is_read(file.name)
     if not stat.S_ISREG(found.st_mode) and (is_read or not stat.S_ISDIR(found.st_mode)):
         raise BadCheckpoint(
-            f"“{file.name}” of “{model}” is no ordinary file, so this app does not open it. Replace it, or choose "
+            f"“{file.name}” of “{model}” is not an ordinary file, so this app does not open it. Replace it, or choose "
             "another checkpoint."
         )
     if is_read and file.is_symlink() and not _is_within(Path(os.path.realpath(file.path)), folder):

@@ -55,7 +55,7 @@ def refuse_config_file(folder: Path, model: str) -> dict[str, Any]:
     """
 
     def no_number(name: str) -> None:
-        raise _implausible(model, f"holds {name}, which is no number")
+        raise _implausible(model, f"holds {name}, which is not a number")
 
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"), parse_constant=no_number)
@@ -64,7 +64,7 @@ def refuse_config_file(folder: Path, model: str) -> dict[str, Any]:
             f"The config.json of “{model}” cannot be read. Copy the checkpoint again, or choose another."
         ) from error
     if not isinstance(config, dict):
-        raise _implausible(model, "is no table of settings")
+        raise _implausible(model, "is not a table of settings")
     for name in ("quantization_config", "fusion_config"):
         if config.get(name) is not None:
             raise _implausible(model, f"asks for a {name}, which this app does not load")

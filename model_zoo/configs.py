@@ -47,7 +47,7 @@ def read(folder: Path, names: Sequence[str], model: str) -> Any:
     kind = settings.get("model_type") or (None if has_code else _kind(settings, names))
     if kind is None and not has_code:
         raise BadCheckpoint(
-            f"The config.json of “{model}” does not say what network it is of (model_type), and neither its other "
+            f"The config.json of “{model}” does not say which network it describes (model_type), and neither its other "
             "settings nor the names of its weights tell. Choose another checkpoint."
         )
     if kind not in CONFIG_MAPPING and not has_code:

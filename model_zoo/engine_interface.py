@@ -293,7 +293,7 @@ class EngineInterface(ABC):
         """
         info, n = self.info(model), len(self.encode(model, text))
         if what not in _PUT_IN:
-            raise InvalidInput(f"There is nothing called {what!r} to put in. Choose {', '.join(_PUT_IN)}.")
+            raise InvalidInput(f"There is nothing called {what!r} to patch in. Choose {', '.join(_PUT_IN)}.")
         changes = [replace(change, positions=(at,)) for change in _PUT_IN[what](info) for at in range(n)]
         return self.intervene(
             model, text, changes, masked=masked, aim=aim or OWN_BEST, value="other", other=other, top_k=top_k

@@ -69,7 +69,7 @@ def refuse_unmaskable(encoding: Encoding, masked: Collection[int]) -> None:
         if not 0 <= position < len(encoding) or encoding.special[position]:
             raise InvalidInput(
                 f"Token {position} cannot be masked: the text has tokens 0 to {len(encoding) - 1}, "
-                "and those that frame it are not for masking. Choose another token."
+                "and its special tokens cannot be masked. Choose another token."
             )
 
 
@@ -89,7 +89,7 @@ def _no_mask(loaded: LoadedModel, encoding: Encoding) -> str:
     if encoding.n_dropped and own in encoding.text:
         return (
             f"No mask is left: {loaded.info.id} reads {len(encoding)} tokens at most, "
-            f"and every {own} lies behind them. Shorten the text before it."
+            f"and every {own} comes after them. Shorten the text before it."
         )
     foreign = next((mask for mask in _MASKS if mask != own and mask in encoding.text), None)
     if foreign is not None:
@@ -265,7 +265,7 @@ def shifts(
     if len(sides[0][1]) != len(sides[1][1]):
         raise InvalidInput(
             f"There are {len(sides[0][1])} masks before the change and {len(sides[1][1])} after it. "
-            "Replace a word that is not masked, by one without a mask."
+            "Replace a word that is not masked with one that contains no mask."
         )
     found = []
     with torch.inference_mode():

@@ -129,18 +129,18 @@ def _failed(found: confined.Outcome, files: Sequence[Path], model: str, n_bytes:
     start = f"The weights of “{model}” ({name}) were not opened"
     reasons = {
         "code": f"the pickle holds more than tensors (it asks for {answer.get('asked') or 'code'})",
-        "no table": "the pickle holds something else than a table of tensors with names",
+        "no table": "the pickle holds something other than a table of tensors with names",
         "format": "the pickle holds tensors that are sparse or quantized",
         "archive": "the pickle is an archive of compressed files, which torch never writes",
-        "damaged": "the file is damaged, or no pickle of torch's",
-        "start": "no process can be started that would read them",
-        "time": "to read them takes longer than any such file",
-        "memory": "to read them takes more memory than such a file needs, or than is left",
+        "damaged": "the file is damaged, or is not a pickle that torch wrote",
+        "start": "no process could be started to read them",
+        "time": "reading them takes longer than any such file should",
+        "memory": "reading them takes more memory than such a file needs, or than is left",
     }
     if found.failure == "disk":
         return DiskFull(_disk_full(model, n_bytes, shutil.disk_usage(root()).free))
     why = answer.get("refused") or ("damaged" if found.failure == "error" else str(found.failure))
-    advice = "Nothing of it was run. Choose another model, or one with safetensors."
+    advice = "None of it was run. Choose another model, or one with safetensors."
     if why == "damaged":
         advice = "Copy or download it again, or choose another model."
     said = f"{start}: {reasons[why]}. {advice}"

@@ -210,7 +210,7 @@ def lens(loaded: LoadedModel, encoding: Encoding, slots: Sequence[Slot], top_k: 
     if loaded.model.config.is_encoder_decoder:
         raise NotSupported(
             f"The masked-word head of {loaded.info.id} reads its decoder, not the encoder's layers, "
-            "so the guess cannot be followed through them. Choose an encoder such as BERT."
+            "so the prediction cannot be traced through them. Choose an encoder such as BERT."
         )
     rows = [slot.row for slot in slots]
     with torch.inference_mode():
@@ -222,7 +222,7 @@ def lens(loaded: LoadedModel, encoding: Encoding, slots: Sequence[Slot], top_k: 
         if any(states.shape != final.shape for states in layers):
             raise NotSupported(
                 f"The layers of {loaded.info.id} differ in width from what its prediction head reads, "
-                "so the guess cannot be followed through them. Choose another model."
+                "so the prediction cannot be traced through them. Choose another model."
             )
         answers = answers_of(loaded, final, [[] for _ in slots], 1)
         targets = [[answer.best[0].id, asked.original] for answer, asked in zip(answers, slots, strict=True)]

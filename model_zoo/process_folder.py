@@ -65,7 +65,7 @@ class ProcessFolder:
         """Where it is; made anew where it was cleaned away. Raises ModelZooError where it was closed."""
         with self._making:
             if self._closed:
-                raise ModelZooError("The app is ending and keeps nothing more. Start it again.")
+                raise ModelZooError("The app is shutting down and saves nothing more. Start it again.")
             while not self.path.is_dir():
                 self.path.mkdir(mode=0o700, parents=True)
                 self._hold()  # if another process has swept it just before, it is made again

@@ -191,7 +191,9 @@ def _check_other(value: Value, other: str | tuple[str, str | None] | None) -> tu
     another value, and for what no tokenizer reads.
     """
     if (value == "other") != (other is not None):
-        raise InvalidInput("Another run's values need another text, and another text is for them alone. Give both.")
+        raise InvalidInput(
+            "Another run's values need another text, and another text is used for nothing else. Give both."
+        )
     if other is None:
         return None
     return texts.check_pair(*((other, None) if isinstance(other, str) else other), "The other text")
@@ -215,6 +217,6 @@ _USUAL: Mapping[str, Callable[[Any], Any]] = {
     "stack": lambda stack: check_choice(stack, STACKS, "part {} of a model"),
     "targets": tuple,
     "top_k": check_top_k,
-    "value": lambda value: check_choice(value, VALUES, "value {} to put in"),
+    "value": lambda value: check_choice(value, VALUES, "replacement value {}"),
 }
 """Checks of the fields that several questions have, and the one form that they are brought into, by name."""

@@ -133,8 +133,8 @@ def refuse_without_stack(loaded: LoadedModel, stack: Stack) -> None:
     """Raises NotSupported for a decoder's part of a model that has none."""
     if stack != "encoder" and not loaded.info.cross_attention:
         raise NotSupported(
-            f"{loaded.info.id} ({loaded.info.family}) is one stack of layers, not a decoder that looks at an encoder. "
-            "Look at its only part, or choose an encoder-decoder such as BART or T5."
+            f"{loaded.info.id} ({loaded.info.family}) is a single stack of layers, without a decoder that attends "
+            "to an encoder. Look at its only part, or choose an encoder-decoder such as BART or T5."
         )
 
 

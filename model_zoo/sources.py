@@ -251,12 +251,12 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
             raise DiskFull(_disk_full(source)) from error
         if isinstance(error, OSError) and error.errno in _UNWRITABLE:
             raise HubUnreachable(
-                f"{source.id} cannot be downloaded: {constants.HF_HUB_CACHE} cannot be written to. Choose an embedded "
+                f"{source.id} cannot be downloaded: {constants.HF_HUB_CACHE} cannot be written to. Choose a bundled "
                 "model, or have HF_HOME set to a folder that can be."
             ) from error
         raise HubUnreachable(
-            f"The download of {source.id} broke off ({type(error).__name__}). Try again: the files that are whole "
-            "need not come again."
+            f"The download of {source.id} was interrupted ({type(error).__name__}). Try again: completed files are "
+            "kept."
         ) from error
     if source.pickled_bytes:  # what is wrong with a pickle is said of it; to fetch it again would not mend it
         return _in_folder(source.id, folder, folder.name, source.bytes_per_parameter, "any")
@@ -268,7 +268,7 @@ def download(source: Source, report: Callable[[int], None] | None = None) -> Sou
             file.unlink()
             stored.unlink(missing_ok=True)
         raise HubUnreachable(
-            f"The weights of {source.id} arrived damaged and were thrown away. Try again; if that does not help, they "
+            f"The weights of {source.id} arrived damaged and were deleted. Try again; if that does not help, they "
             "are damaged on the hub: choose another model."
         ) from error
 
@@ -431,7 +431,7 @@ def _on_hub(model: str, bytes_per_parameter: int, allowed: Pickles) -> Source:
     sizes = _sizes(info)
     if "config.json" not in sizes:
         raise BadCheckpoint(
-            f"“{model}” has no config.json on the hub, so it is no transformers checkpoint. Choose another model."
+            f"“{model}” has no config.json on the hub, so it is not a transformers checkpoint. Choose another model."
         )
     offered = None if _has(sizes, _SAFETENSORS) else _conversion(model, info.sha)
     if offered is not None:

@@ -87,7 +87,7 @@ def _made_root() -> Path:
 
 def _place(model: str) -> Path:
     if not is_id(model):
-        raise ValueError(f"{model!r} is no name of a tuned model")
+        raise ValueError(f"{model!r} is not the name of a tuned model")
     return _root() / model.removeprefix(PREFIX)
 
 
@@ -130,7 +130,7 @@ def writing(model: str, n_bytes: int) -> AbstractContextManager[Path]:
 
 def writing_state(model: str, n_bytes: int) -> AbstractContextManager[Path]:
     """As ``writing``, for the state of a training that was stopped, in the place of an earlier one."""
-    said = "The training was stopped, and nothing of it could be kept: what it had learnt takes"
+    said = "The training was stopped, and nothing of it could be kept: what it had learned takes"
     return _written(state_folder(model), n_bytes, said, "Free some space, then train again.")
 
 

@@ -325,8 +325,8 @@ class RemoteEngine(EngineInterface):
                     self.counts.unreachable += 1
                     self._reachable = False
                     raise Unreachable(
-                        f"The answer broke off after {n:,} of its parts, because the cluster that holds the models was "
-                        "interrupted. What had come is kept. Start it again."
+                        f"The answer stopped after {n:,} of its parts, because the cluster that holds the models was "
+                        "interrupted. What had arrived is kept. Start it again."
                     )
                 kind, value = frame
                 if kind == "part":

@@ -69,9 +69,7 @@ def trained_by_an_actor(folder: Path, cpus: float, gpus: float) -> Callable[[Fin
                 yield event
         except RayError as error:
             over = True
-            raise Unreachable(
-                "The training broke off, because the process that did it was lost. Start it again."
-            ) from error
+            raise Unreachable("The training stopped because its process was lost. Start it again.") from error
         finally:
             if not over:
                 with suppress(RayError):

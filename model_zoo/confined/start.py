@@ -46,7 +46,7 @@ ftplib. urllib. smtplib. webbrowser.
 
 def _refuse(event: str, _arguments: object) -> None:
     if event.startswith(tuple(_REFUSED.split())):
-        raise PermissionError(f"{event} is not for this process")
+        raise PermissionError(f"{event} is not allowed in this process")
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from model_zoo.families.rule import Family, Parts
 
 class DistilBert(Family):
     model_types = ("distilbert",)
-    without_nsp = "DistilBERT was distilled from BERT without its next-sentence head and without segments."
+    without_nsp = "DistilBERT was distilled from BERT without the next-sentence head and without segments."
     anatomy = Parts(
         embeddings=(("token", "embeddings.word_embeddings"), ("position", "embeddings.position_embeddings")),
         embedding_norm="embeddings.LayerNorm",

@@ -6,7 +6,7 @@ from model_zoo.families.rule import Family, Parts
 class Gpt2(Family):
     model_types = ("gpt2",)
     head = "causal"
-    without_nsp = "A decoder such as GPT-2 predicts the next word; it was never asked about pairs of sentences."
+    without_nsp = "A decoder such as GPT-2 predicts the next token; it was not trained to judge pairs of sentences."
     anatomy = Parts(
         embeddings=(("token", "wte"), ("position", "wpe")),
         layer="h.{}",

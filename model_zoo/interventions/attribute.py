@@ -105,7 +105,7 @@ def _embedded(read: Reader, ids: Sequence[int]) -> torch.Tensor:
     loaded = read.loaded
     if not loaded.takes_embeddings:
         raise NotSupported(
-            f"{loaded.info.id} ({loaded.info.family}) takes no vectors in the place of tokens, so gradients cannot be "
+            f"{loaded.info.id} ({loaded.info.family}) takes no vectors in place of tokens, so gradients cannot be "
             "traced back to them here. Choose another model, such as BERT."
         )
     table = loaded.encoder.get_input_embeddings()
@@ -175,8 +175,8 @@ def _gradient_weighted(read: Reader, measure: Measure) -> FloatArray:
         maps = (editor.maps or [])[: loaded.info.n_layers]  # a decoder's come later
         if any(one.shape[-2:] != (n, n) for one in maps):
             raise NotSupported(
-                f"The attention of {loaded.info.id} ({loaded.info.family}) comes in windows, whose gradients are not "
-                "put together here. Choose another method."
+                f"The attention of {loaded.info.id} ({loaded.info.family}) is computed in windows, and their "
+                "gradients are not combined here. Choose another method."
             )
         gradients = torch.autograd.grad(_measured(read, read.logits(run.final), measure).sum(), maps)
         relevance = torch.eye(n, device=embedded.device)
@@ -189,8 +189,8 @@ def _gradient_weighted(read: Reader, measure: Measure) -> FloatArray:
 def _refuse_without_attention(loaded: LoadedModel) -> None:
     if loaded.model.config.is_encoder_decoder:
         raise NotSupported(
-            f"The answer of {loaded.info.id} is read from its decoder, which the encoder's attention alone does not "
-            "lead to. Choose a method of gradients, or another model."
+            f"The prediction of {loaded.info.id} is made by its decoder, and the encoder's attention alone does not "
+            "lead there. Choose a gradient method, or another model."
         )
     if not loaded.info.n_heads:
         raise NotSupported(

@@ -32,12 +32,14 @@ _Kind = Literal["token", "position", "segment", "head", "feed-forward"]
 def decompose(loaded: LoadedModel, question: Decompose) -> Decomposition:
     """Raises InvalidInput for answers about whole texts, NotSupported where the layers are not known part by part."""
     if question.aim.reads not in ("mask", "next token"):
-        raise InvalidInput("Sums are taken of a token's logit. Ask for the answer at a mask, or behind a text.")
+        raise InvalidInput(
+            "Only the logit of a token can be written as a sum. Ask for the prediction at a mask, or after a text."
+        )
     parts = loaded.family.anatomy
     if parts is None or loaded.model.config.is_encoder_decoder:
         raise NotSupported(
-            f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part, so its answer "
-            "cannot be written as their sum. Choose BERT, DistilBERT, RoBERTa, ModernBERT or GPT-2."
+            f"The layers of {loaded.info.id} ({loaded.info.family}) are not known here part by part, so its "
+            "prediction cannot be written as their sum. Choose BERT, DistilBERT, RoBERTa, ModernBERT or GPT-2."
         )
     read = reader(loaded, question.text, question.text_pair, question.masked, question.aim)
     run = running.attend_tokens(loaded, read.encoding, states_of=True)

@@ -85,8 +85,8 @@ def editing(loaded: LoadedModel, editor: Editor) -> Iterator[None]:
         return
     if loaded.gives_maps:
         raise NotSupported(
-            f"The heads of {loaded.info.id} ({loaded.info.family}) mix behind softmax, so none can be switched off by "
-            "itself. Choose another model, such as BERT."
+            f"The heads of {loaded.info.id} ({loaded.info.family}) are mixed after softmax, so none can be switched "
+            "off by itself. Choose another model, such as BERT."
         )
     if projections is None:
         with capture.editing(editor):
@@ -121,8 +121,8 @@ class _Functions(TorchFunctionMode):
         if hide is not None:
             if scores.shape[-2:] != hide.shape[-2:]:
                 raise NotSupported(
-                    "This family's attention has windows, in which single edges cannot be cut here. Switch heads off "
-                    "instead, or choose another model."
+                    "This family computes attention in windows, where single edges cannot be cut here. Switch heads "
+                    "off instead, or choose another model."
                 )
             args = (scores.masked_fill(hide, torch.finfo(scores.dtype).min), *args[1:])
         weights: torch.Tensor = func(*args, **kwargs)

@@ -254,8 +254,8 @@ def _words(loaded: LoadedModel, mine: Encoding, theirs: Encoding) -> list[tuple[
     if _layout(mine) != _layout(theirs):
         here, there = (" and ".join(counted(n, "word") for n in _typed(encoding)) for encoding in (mine, theirs))
         raise InvalidInput(
-            f"{loaded.info.id} reads {here} in the one text and {there} in the other (a punctuation mark is a word, "
-            "too), so it is not clear what belongs where. Give texts of equally many words."
+            f"{loaded.info.id} reads {here} in one text and {there} in the other (a punctuation mark counts as a "
+            "word), so it is not clear which words correspond. Give two texts with the same number of words."
         )
     return list(zip(mine.words, theirs.words, strict=True))
 
@@ -305,7 +305,7 @@ def _other(loaded: LoadedModel, read: Reader, other: tuple[str, str | None]) -> 
         if any(at not in like or (typed and encoding.ids[like[at]] != mask) for at in wanted):
             raise InvalidInput(
                 f"The other text has no mask in the same place. Type {loaded.tokenizer.mask_token} for the same word "
-                "of both texts."
+                "in both texts."
             )
         position = like[read.position]
         masked = [] if typed else [like[at] for at in masks]
@@ -377,7 +377,7 @@ def _refuse_impossible(loaded: LoadedModel, encoding: Encoding, question: Interv
             "be changed. Switch heads off, or choose another model."
         )
     if states and question.value != "other":
-        raise InvalidInput("Hidden states are put in from another text. Give one, or switch heads off instead.")
+        raise InvalidInput("Hidden states are patched in from another text. Give one, or switch heads off instead.")
     for change in changes:
         for layer, head in change.heads:
             _within(info.id, "layer", layer, n_layers)

@@ -68,8 +68,8 @@ class Reader:
         self.foil = None if self.aim.foil is None else self._find(self.aim.foil, len(untouched))
         if self.foil == self.answer:
             raise InvalidInput(
-                f"The answer and the one against it are both “{self.name(self.answer)}”, so there is no difference. "
-                "Choose two different answers."
+                f"The target and the answer it is compared with are both “{self.name(self.answer)}”, so there is no "
+                "difference. Choose two different answers."
             )
 
     def _find(self, wanted: str | int, n: int) -> int:
@@ -126,7 +126,7 @@ def reader(
             position = positions[0] if aim.position is None else aim.position
             if position not in positions:
                 raise InvalidInput(
-                    f"There is no mask at position {position}. Masks stand at {', '.join(map(str, positions))}."
+                    f"There is no mask at position {position}. The masks are at {', '.join(map(str, positions))}."
                 )
             return Reader(loaded=loaded, aim=aim, encoding=encoding, position=position, row=position)
         case "next token":
@@ -140,8 +140,8 @@ def reader(
         case "class":
             if loaded.info.tuned_for != "classification":
                 raise NotSupported(
-                    f"{loaded.info.id} was not tuned to tell classes apart, so it gives none. Train one on the page "
-                    "“Train”, or choose a checkpoint that was tuned for classification."
+                    f"{loaded.info.id} was not fine-tuned for classification, so it predicts no class. Train a model "
+                    "on the page “Train”, or choose a checkpoint that was fine-tuned for classification."
                 )
     encoding = loaded.encode(text, text_pair)
     row = len(encoding) - 1 if loaded.family.sums_up_last or loaded.info.family == "gpt2" else 0

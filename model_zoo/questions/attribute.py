@@ -34,7 +34,7 @@ class Attribute(Question[Attribution]):
         check_choice(self.method, METHODS, "method {}")
         check_choice(self.measure, MEASURES, "measure {}")
         if self.measure == "logit difference" and self.aim.foil is None:
-            raise InvalidInput("A logit difference is between two answers. Give a second one, against the first.")
+            raise InvalidInput("A logit difference is between two answers. Give the second one, too.")
         if not 1 <= self.steps <= MOST_STEPS:
             raise InvalidInput(f"{self.steps:,} steps cannot be taken. Choose 1 to {MOST_STEPS:,}.")
 

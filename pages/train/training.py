@@ -13,7 +13,7 @@ from model_zoo import tuned
 from model_zoo.errors import ModelZooError
 from pages.train import curves, examples, running
 from pages.train.scene import Scene
-from training.finetuning.folder import copy, learnt
+from training.finetuning.folder import copy, learned
 from training.finetuning.scores import MEASURES
 from ui import View, as_text, ask_for, figures, page_link, save, widgets
 from web.engine import engine
@@ -80,7 +80,7 @@ def _to_take_away(run: Run) -> None:
         st.markdown(
             f"**{as_text(run.candidate.name)}** · "
             f"{measure.title} {measure.written(score.value)} on the test split{beside} · "
-            f"{as_text(learnt(found.settings))} · {found.seconds:,.0f} s"
+            f"{as_text(learned(found.settings))} · {found.seconds:,.0f} s"
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             for page, title in (("attention", "Attention"), ("layers", "Layers")):

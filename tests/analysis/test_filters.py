@@ -60,7 +60,7 @@ def test_a_direction_by_hand() -> None:
     assert seen.n_hidden_special == 3
     assert seen.share_hidden == 0.5
     assert seen.summary() == (
-        "This shows how sentence B looks at sentence A. Hidden: 3 special tokens. "
+        "This shows how sentence B attends to sentence A. Hidden: 3 special tokens. "
         "50.0% of the weight of the tokens shown goes to what is hidden. The rest is not scaled up."
     )
 

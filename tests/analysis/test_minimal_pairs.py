@@ -70,7 +70,7 @@ def test_several_files_are_one_list_and_what_is_left_out_is_counted() -> None:
         (jsonl(BLIMP) + b'\n{"sent', r"f, line 2: this is not a JSON object \(.*one complete object per line"),
         (b'good,bad\n"a,b\n', r"f, line 2: this is not a well-formed table"),
         (json.dumps([BLIMP]).encode(), r"f, line 1: this is not a JSON object. .* without a list around them"),
-        (b'{"good":' * 100_000, r"f, line 1: this is not a JSON object \(objects inside of objects without end\)"),
+        (b'{"good":' * 100_000, r"f, line 1: this is not a JSON object \(objects nested too deeply\)"),
         (b'""', r"f has no row with anything in it"),
         (b"good,bad\n", r"There are no pairs"),
         (b"  ", r"f is empty"),

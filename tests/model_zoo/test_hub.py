@@ -154,7 +154,7 @@ def test_config_that_is_not_on_the_hub(hub: Hub, copied: Path) -> None:
     (copied / "config.json").unlink()
     hub.models["someone/tiny"] = copied
     assert message("someone/tiny") == (
-        "“someone/tiny” has no config.json on the hub, so it is no transformers checkpoint. Choose another model."
+        "“someone/tiny” has no config.json on the hub, so it is not a transformers checkpoint. Choose another model."
     )
 
 
@@ -207,8 +207,8 @@ def test_interrupted_download(file: str, hub: Hub, checkpoint: Callable[[str], P
     source = sources.find("someone/tiny")
     with pytest.raises(HubUnreachable) as caught:
         sources.download(source)
-    assert str(caught.value).startswith("The download of someone/tiny broke off (")
-    assert str(caught.value).endswith("Try again: the files that are whole need not come again.")
+    assert str(caught.value).startswith("The download of someone/tiny was interrupted (")
+    assert str(caught.value).endswith("Try again: completed files are kept.")
     assert sources.downloaded("someone/tiny") is None
     assert list(tmp_path.rglob("*.incomplete")) == []
     rest = sources.find("someone/tiny")
@@ -230,7 +230,7 @@ def test_hub_that_goes_away_before_the_download(
     hub.models["someone/tiny"] = checkpoint("bert")
     source = sources.find("someone/tiny")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(HubUnreachable, match=r"^The download of someone/tiny broke off"):
+    with pytest.raises(HubUnreachable, match=r"^The download of someone/tiny was interrupted"):
         sources.download(source)
 
 
@@ -265,7 +265,7 @@ def test_weights_that_arrive_damaged_are_thrown_away(hub: Hub, checkpoint: Calla
     with pytest.raises(HubUnreachable) as caught:
         sources.download(sources.find("someone/tiny"))
     assert str(caught.value) == (
-        "The weights of someone/tiny arrived damaged and were thrown away. Try again; if that does not help, they are "
+        "The weights of someone/tiny arrived damaged and were deleted. Try again; if that does not help, they are "
         "damaged on the hub: choose another model."
     )
     assert sources.downloaded("someone/tiny") is None

@@ -251,7 +251,7 @@ def test_patch_gives_every_layer_and_position(engine: Engine) -> None:
     again = engine.intervene(MODEL, SENTENCE, [one], value="other", other=other)
     place = (2 * engine.info(MODEL).n_heads + 5) * n + 3
     assert heads.readings[place].log_probability == pytest.approx(again.readings[0].log_probability, abs=1e-5)
-    with pytest.raises(InvalidInput, match="There is nothing called 'words' to put in"):
+    with pytest.raises(InvalidInput, match="There is nothing called 'words' to patch in"):
         engine.patch(MODEL, SENTENCE, other, what="words")  # type: ignore[arg-type]
 
 
@@ -319,9 +319,9 @@ def test_a_word_gets_the_mean_of_another_number_of_tokens(engine: Engine) -> Non
         (
             "The dog sat down in the [MASK] today.",
             "The clavichord in the [MASK].",
-            "9 words in the one text and 6 words",
+            "9 words in one text and 6 words",
         ),
-        ("The cats like the [MASK].", "A [MASK].", "6 words in the one text and 3 words .* equally many words"),
+        ("The cats like the [MASK].", "A [MASK].", "6 words in one text and 3 words .* the same number of words"),
         ("He put [MASK] into the box.", "He put it into [MASK] box.", r"no mask in the same place. Type \[MASK\]"),
     ],
 )
@@ -334,7 +334,7 @@ def test_pairs_have_equally_many_words_in_each_text(engine: Engine) -> None:
     pair, others = ("The cat sat down.", "It slept."), ("The cat sat.", "It slept again.")
     assert len(engine.encode(MODEL, *pair)) == len(engine.encode(MODEL, *others))
     asked = Change(states=(2,))
-    with pytest.raises(InvalidInput, match="5 words and 3 words in the one text and 4 words and 4 words in the other"):
+    with pytest.raises(InvalidInput, match="5 words and 3 words in one text and 4 words and 4 words in the other"):
         engine.intervene(
             MODEL, pair[0], [asked], text_pair=pair[1], aim=TargetAnswer("next sentence"), value="other", other=others
         )

@@ -84,7 +84,7 @@ def test_a_network_that_nobody_knows(copied: Callable[[str], Path], monkeypatch:
     with pytest.raises(BadCheckpoint) as caught:
         Engine("cpu").info(str(folder))
     assert str(caught.value) == (
-        f"The config.json of “{folder}” does not say what network it is of (model_type), and neither its other "
+        f"The config.json of “{folder}” does not say which network it describes (model_type), and neither its other "
         "settings nor the names of its weights tell. Choose another checkpoint."
     )
 

@@ -146,7 +146,7 @@ def test_code_in_a_pickle_never_runs(
     folder = pickled({"weight": torch.ones(2), "more": Runs(proof)}, **how)
     assert opened(folder) == (
         "The weights of “it” (pytorch_model.bin) were not opened: the pickle holds more than tensors (it asks for "
-        "posix.system). Nothing of it was run. Choose another model, or one with safetensors."
+        "posix.system). None of it was run. Choose another model, or one with safetensors."
     )
     assert not proof.exists()
     assert leftovers(cache) == []
@@ -161,9 +161,9 @@ def test_code_in_a_pickle_never_runs(
     [
         (lambda: torch.nn.Linear(2, 2), "more than tensors (it asks for torch.nn.modules.linear.Linear)"),
         (lambda: {"args": argparse.Namespace(lr=1)}, "more than tensors (it asks for argparse.Namespace)"),
-        (lambda: {"weight": torch.ones(2), "epoch": 3}, "something else than a table of tensors with names"),
-        (lambda: torch.ones(2), "something else than a table of tensors with names"),
-        (dict, "something else than a table of tensors with names"),
+        (lambda: {"weight": torch.ones(2), "epoch": 3}, "something other than a table of tensors with names"),
+        (lambda: torch.ones(2), "something other than a table of tensors with names"),
+        (dict, "something other than a table of tensors with names"),
         (lambda: {"weight": torch.ones(2, 2).to_sparse()}, "tensors that are sparse or quantized"),
     ],
 )
@@ -207,11 +207,14 @@ def lies(data: bytes) -> bytes:
     ("harm", "told"),
     [
         (bomb, "an archive of compressed files, which torch never writes"),
-        (lies, "the file is damaged, or no pickle of torch's"),
-        (lambda data: zipped({"archive/data.pkl": data}), "the file is damaged, or no pickle of torch's"),
-        (lambda data: data[: len(data) // 2], "the file is damaged, or no pickle of torch's"),
-        (lambda _data: b"", "the file is damaged, or no pickle of torch's"),
-        (lambda _data: b"version https://git-lfs.github.com/spec/v1\n", "the file is damaged, or no pickle of torch's"),
+        (lies, "the file is damaged, or is not a pickle that torch wrote"),
+        (lambda data: zipped({"archive/data.pkl": data}), "the file is damaged, or is not a pickle that torch wrote"),
+        (lambda data: data[: len(data) // 2], "the file is damaged, or is not a pickle that torch wrote"),
+        (lambda _data: b"", "the file is damaged, or is not a pickle that torch wrote"),
+        (
+            lambda _data: b"version https://git-lfs.github.com/spec/v1\n",
+            "the file is damaged, or is not a pickle that torch wrote",
+        ),
     ],
 )
 def test_files_that_harm(harm: Callable[[bytes], bytes], told: str, pickled: Callable[..., Path], cache: Path) -> None:
@@ -234,11 +237,11 @@ def test_a_tensor_that_is_larger_than_its_file(pickled: Callable[..., Path], cac
 @pytest.mark.parametrize(
     ("failure", "error", "told"),
     [
-        ("time", BadCheckpoint, "to read them takes longer than any such file"),
-        ("memory", BadCheckpoint, "to read them takes more memory than such a file needs, or than is left"),
+        ("time", BadCheckpoint, "reading them takes longer than any such file should"),
+        ("memory", BadCheckpoint, "reading them takes more memory than such a file needs, or than is left"),
         ("disk", DiskFull, "have to be converted, which takes"),
-        ("start", BadCheckpoint, "no process can be started that would read them"),
-        ("error", BadCheckpoint, "the file is damaged, or no pickle of torch's"),
+        ("start", BadCheckpoint, "no process could be started to read them"),
+        ("error", BadCheckpoint, "the file is damaged, or is not a pickle that torch wrote"),
     ],
 )
 def test_a_conversion_that_is_ended_in_the_middle(
@@ -332,7 +335,7 @@ def test_the_process_sees_no_secrets_and_starts_nothing(tmp_path: Path, monkeypa
     assert found.failure is None
     assert "HF_TOKEN" not in found.said
     assert "done" not in found.said
-    assert found.said.count("is not for this process") == 3
+    assert found.said.count("is not allowed in this process") == 3
 
 
 @pytest.mark.parametrize(

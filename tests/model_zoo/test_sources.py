@@ -110,7 +110,7 @@ def test_index_that_points_out_of_the_folder(copied: Path, checkpoint: Callable[
 def test_folder_that_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
     assert message(str(tmp_path)) == (
-        f"The folder “{tmp_path}” holds no config.json, so it is no transformers checkpoint. Choose the "
+        f"The folder “{tmp_path}” holds no config.json, so it is not a transformers checkpoint. Choose the "
         "folder that save_pretrained wrote."
     )
 
@@ -189,7 +189,7 @@ def test_a_folder_above_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
     assert message("../..") == (
-        "The folder “../..” holds no config.json, so it is no transformers checkpoint. Choose the folder "
+        "The folder “../..” holds no config.json, so it is not a transformers checkpoint. Choose the folder "
         "that save_pretrained wrote."
     )
 

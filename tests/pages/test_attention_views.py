@@ -81,7 +81,7 @@ def test_the_heatmap_shows_what_the_filter_leaves(open_page: Callable[..., AppTe
     chosen = Filter(direction="A->B", words=True, hide_special=True, renormalize=True, top_k=2)
     expected = apply_filter(run.encoding, run.head(0, 6), chosen)
     np.testing.assert_array_equal(heatmap_of(app), expected.weights)
-    assert any("This shows how sentence A looks at sentence B" in c.value.replace("\\", "") for c in app.caption)
+    assert any("This shows how sentence A attends to sentence B" in c.value.replace("\\", "") for c in app.caption)
 
 
 def test_several_heads_are_combined(open_page: Callable[..., AppTest], engine: Engine) -> None:

@@ -140,8 +140,8 @@ def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     assert cells(app).ravel() == pytest.approx(recovered(effects, "difference"), abs=1e-3)
     assert "P(are) is 48% here and 0.65% in the other run." in said(app)
     app = open_page(PAGE, text=DOGS, view="patching", other="The dog near it [MASK] hungry.")
-    assert "8 words in the one text and 7 words in the other" in said(app)
-    assert "Give texts of equally many words." in said(app)
+    assert "8 words in one text and 7 words in the other" in said(app)
+    assert "Give two texts with the same number of words." in said(app)
     heads = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", what="heads")
     assert cells(heads).shape == (6, 12)
 
@@ -228,7 +228,7 @@ def test_pairs_are_asked_whether_one_follows(open_page: Open, engine: Engine) ->
     none = open_page(PAGE, text=a, pair=b, model="embedded/modernbert")
     assert "Or empty the second text" in said(none)
     summed = open_page(PAGE, text=a, pair=b, view="sum")
-    assert "Sums are taken of a token's logit" in said(summed)
+    assert "Only the logit of a token can be written as a sum" in said(summed)
 
 
 @pytest.mark.parametrize("view", ["heads", "edges", "words", "patching", "sum"])
@@ -241,7 +241,7 @@ def test_a_classifier_is_asked_for_its_class(
     assert not app.exception
     p = engine.intervene(str(tmp_path), text, [], aim=TargetAnswer("class", answer="b", foil="c")).answer.probability
     if view == "sum":
-        assert "Sums are taken of a token's logit" in said(app)
+        assert "Only the logit of a token can be written as a sum" in said(app)
     elif view == "patching":
         assert f"P(b) is {percent(p)} here" in said(app)
     else:

@@ -22,7 +22,7 @@ def test_a_model_that_fails_leaves_the_others(two: tuple[str, str], open_page: O
         app = open_page(PAGE, models=",".join(models), text=TEXT, view=view)
         assert not app.exception
         assert [error.value.replace("\\", "") for error in app.error] == [
-            f"The folder “{tmp_path}” holds no config.json, so it is no transformers checkpoint. Choose the folder "
+            f"The folder “{tmp_path}” holds no config.json, so it is not a transformers checkpoint. Choose the folder "
             "that save_pretrained wrote.",
             "“no such model!” is neither a model of this app, nor an existing folder, nor a Hugging Face id such as "
             "google-bert/bert-base-uncased. Check the spelling.",

@@ -142,7 +142,7 @@ def test_a_stream_whose_replica_dies_says_so_and_questions_go_on(cluster: Cluste
     for replica in cluster.replicas():
         with suppress(psutil.NoSuchProcess):
             replica.kill()
-    with pytest.raises(Unreachable, match=r"broke off after \d[\d,]* of its parts"):
+    with pytest.raises(Unreachable, match=r"stopped after \d[\d,]* of its parts"):
         for _ in events:
             pass
     until(lambda: clustered.look())
@@ -160,7 +160,7 @@ def test_a_training_whose_process_dies_says_so(cluster: Cluster, clustered: Remo
     assert trainers
     for trainer in trainers:
         trainer.kill()
-    with pytest.raises(Unreachable, match="The training broke off"):
+    with pytest.raises(Unreachable, match="The training stopped"):
         for _ in events:
             pass
 

@@ -149,7 +149,7 @@ def test_a_stream_that_breaks_off_says_after_how_much(plain: RemoteEngine, plain
     events = plain.stream(MeasureCost((DEFAULT_MODEL,), (8,), 1000))
     next(events)
     plain_server.stop()
-    with pytest.raises(Unreachable, match=r"broke off after \d[\d,]* of its parts"):
+    with pytest.raises(Unreachable, match=r"stopped after \d[\d,]* of its parts"):
         for _ in events:
             pass
     plain_server.start()

@@ -260,7 +260,7 @@ def test_decoders_are_refused(engine: Engine, checkpoint: Callable[[str], Path],
 def test_what_cannot_learn_is_said(engine: Engine, checkpoint: Callable[[str], Path], bilstm: str) -> None:
     with pytest.raises(NotSupported, match="LoRA changes the matrices of queries and values"):
         list(engine.stream(tuning.question(bilstm, learns="lora")))
-    with pytest.raises(NotSupported, match="has 2 layers that can learn by themselves, and 3 were asked for"):
+    with pytest.raises(NotSupported, match="has 2 layers that can be trained alone, and 3 were asked for"):
         list(engine.stream(tuning.question("embedded/tinybert", learns="top", layers=3)))
     with pytest.raises(NotSupported, match="share their weights"):
         list(engine.stream(tuning.question(str(checkpoint("albert")), learns="top")))

@@ -141,7 +141,7 @@ NOTED = {
             ],
             "text,label,split",
         ),
-        "In no item to train on, so that it cannot be learnt: “c”.",
+        "In no item to train on, so that it cannot be learned: “c”.",
     ),
     "shared first texts": (
         table(

@@ -1,4 +1,4 @@
-"""Own data that nothing can be learnt from: one sentence each, with the line."""
+"""Own data that nothing can be learned from: one sentence each, with the line."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ REFUSED: dict[str, tuple[Kind, bytes, str]] = {
     "deep SQuAD": (
         "answering",
         b'{"data": [' + b"[" * 100_000,
-        "own: this is not well-formed JSON (objects inside of objects without end)",
+        "own: this is not well-formed JSON (objects nested too deeply)",
     ),
     "SQuAD without paragraphs": (
         "answering",

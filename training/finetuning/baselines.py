@@ -47,7 +47,7 @@ def candidates(data: Data, cosines: Mapping[Split, Sequence[float]] | None = Non
     """
     alike = [always_alike(data, split) for split in _SCORED]
     if alike[0] is not None and alike[1] is not None:
-        yield Baseline("always answering alike", tuple(alike[0]), tuple(alike[1]))
+        yield Baseline("majority baseline", tuple(alike[0]), tuple(alike[1]))
     yield from _OF_KIND[data.kind](data.first(MOST_TRAINED_ON, 0))
     if cosines is not None:
         rated = (tuple(Rated(HIGHEST_SCORE * each) for each in cosines[split]) for split in _SCORED)

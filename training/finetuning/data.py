@@ -179,7 +179,7 @@ class BuiltIn:
 
 
 def check(data: Data) -> Data:
-    """The data itself. Raises InvalidInput, with what to do, for data that nothing can be learnt from."""
+    """The data itself. Raises InvalidInput, with what to do, for data that nothing can be learned from."""
     for split in SPLITS:
         if not data.split(split):
             raise InvalidInput(f"{data.title} has no items to {USES[split]}. Bring more of them.")

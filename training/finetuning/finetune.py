@@ -25,7 +25,7 @@ class Finetune(Streamed[Event, Tuned]):
 
     ``soft`` are a teacher's scores (logits) for the items of ``data.first(settings.examples, settings.seed).train``.
     Where it is stopped (its parts are closed) its state is kept under the ``id``, and the same question goes on from
-    there. Raises InvalidInput for data that nothing can be learnt from, and for a training that diverges; NotSupported
+    there. Raises InvalidInput for data that nothing can be learned from, and for a training that diverges; NotSupported
     for a model that cannot be tuned; OutOfMemory.
     """
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 CARD = "README.md"
 
 _HOW = {
-    "all": "all weights learnt",
-    "top": "the top {layers} layers and the head learnt",
-    "lora": "LoRA of rank {rank} on queries and values, and the head, learnt; what LoRA learnt is merged in",
-    "head": "the head alone learnt",
+    "all": "all weights trained",
+    "top": "the top {layers} layers and the task head trained",
+    "lora": "LoRA of rank {rank} on queries and values, and the task head, trained; what LoRA learned is merged in",
+    "head": "the task head alone trained",
 }
 _CLASSES = {
     "classification": "AutoModelForSequenceClassification",
@@ -52,8 +52,8 @@ def save(network: Any, loaded: LoadedModel, outcome: Tuned, folder: Path) -> Non
     (folder / CARD).write_text(card(outcome), encoding="utf-8")
 
 
-def learnt(settings: Settings) -> str:
-    """Which weights learnt, in words."""
+def learned(settings: Settings) -> str:
+    """Which weights were trained, in words."""
     return _HOW[settings.learns].format(layers=settings.layers, rank=settings.rank)
 
 
@@ -72,7 +72,7 @@ def card(outcome: Tuned) -> str:
     labels = f" Labels: {', '.join(data.labels)}." if data.labels else ""
     sizes = f"{len(data.train):,} items to train, {len(data.dev):,} for development, {len(data.test):,} for the test"
     scale = " The network's output times 5 is the score." if data.kind == "similarity" else ""
-    first = f", {settings.head_first} of them the head alone" if settings.head_first else ""
+    first = f", {settings.head_first} of them the task head alone" if settings.head_first else ""
     return "\n".join(
         [
             f"# {data.title}: {outcome.base}, tuned",
@@ -82,21 +82,21 @@ def card(outcome: Tuned) -> str:
             "",
             "## Scores on the test split",
             "",
-            "| Score | Value | 95% interval | Answering always alike | Strongest baseline |",
+            "| Score | Value | 95% interval | Majority baseline | Strongest baseline |",
             "|---|---|---|---|---|",
             *rows,
             "",
             "The intervals are over the test items, those of one template together, and not over seeds: another seed "
-            "may differ by more. The strongest baseline, chosen on the development split from some that need no "
-            f"tuning, is {outcome.strongest_baseline or 'not known'}. The splits come from one source: other texts "
+            "may change a score by more. The strongest baseline, chosen on the development split from some that need "
+            f"no tuning, is {outcome.strongest_baseline or 'not known'}. The splits come from one source: other texts "
             "may be harder.",
             "",
             "## How it was tuned",
             "",
-            f"AdamW; {learnt(settings)}. Learning rate {outcome.rate:g}, warm-up {settings.warmup:g} of the "
+            f"AdamW; {learned(settings)}. Learning rate {outcome.rate:g}, warm-up {settings.warmup:g} of the "
             f"steps, then falling to 0; batch {settings.batch}, {settings.epochs} epochs{first}, weight decay "
             f"{settings.weight_decay:g}, texts cut at {settings.max_tokens} tokens, seed {settings.seed}. "
-            f"{outcome.n_learning:,} of {outcome.n_parameters:,} weights learnt, in {outcome.seconds:,.0f} seconds.",
+            f"{outcome.n_learning:,} of {outcome.n_parameters:,} weights trained, in {outcome.seconds:,.0f} seconds.",
             "",
         ]
     )

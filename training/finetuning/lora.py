@@ -60,8 +60,8 @@ def add(network: nn.Module, rank: int) -> None:
         setattr(parent, name, LoRA(linear, rank, rows))
     if not any(isinstance(module, LoRA) for module in network.modules()):
         raise NotSupported(
-            "LoRA changes the matrices of queries and values, and this model has none that it knows. Let all weights "
-            "learn, or the head alone."
+            "LoRA changes the matrices of queries and values, and none are known in this model. Train all weights, "
+            "or the task head alone."
         )
 
 

@@ -34,8 +34,7 @@ def refuse_untunable(loaded: LoadedModel, data: Data) -> None:
     if info.cross_attention or loaded.family.head == "causal":
         what = "has a decoder beside its encoder" if info.cross_attention else "reads from left to right (a decoder)"
         raise NotSupported(
-            f"{info.id} {what}, and what is tuned here is an encoder alone. Choose a model such as BERT, RoBERTa or "
-            "ModernBERT."
+            f"{info.id} {what}, and only encoders are tuned here. Choose a model such as BERT, RoBERTa or ModernBERT."
         )
     if type(loaded.model.config) not in TUNED[data.kind]._model_mapping:
         raise NotSupported(
@@ -93,10 +92,10 @@ def set_learning(network: Any, learns: Learns, layers: int) -> int:
     of_layers = _stack(network) if learns == "top" else nn.ModuleList()
     if learns == "top" and layers > len(of_layers):
         raise NotSupported(
-            f"This model has {len(of_layers)} layers that can learn by themselves, and {layers} were asked for. "
-            f"Choose at most {len(of_layers)}, or let all weights learn."
+            f"This model has {len(of_layers)} layers that can be trained alone, and {layers} were asked for. "
+            f"Choose at most {len(of_layers)}, or train all weights."
             if len(of_layers)
-            else "The layers of this model share their weights, so its top ones cannot learn alone. Let all learn."
+            else "The layers of this model share their weights, so its top ones cannot be trained alone. Train all."
         )
     top = {id(weight) for layer in list(of_layers)[-layers:] for weight in layer.parameters()}
     n = 0

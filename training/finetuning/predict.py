@@ -94,7 +94,7 @@ def refuse_untuned(loaded: LoadedModel) -> TunedFor:
     kind = loaded.info.tuned_for
     if kind is None:
         raise NotSupported(
-            f"{loaded.info.id} has no head for a task, so it gives no labels. Train one on the page “Train”, or choose "
-            "a checkpoint that was tuned for a task."
+            f"{loaded.info.id} has no task head, so it predicts no labels. Train a model on the page “Train”, or "
+            "choose a checkpoint that was fine-tuned for a task."
         )
     return kind

@@ -235,7 +235,7 @@ def _answering(found: Rows, notes: list[str]) -> list[Row]:
         where = f" ({_numbers(found, foreign)})" if foreign else ""
         raise InvalidInput(
             f"{found.name}: no question has an answer that is in its passage, letter by letter{where}. "
-            "Copy answers from the passage as they stand there."
+            "Copy answers exactly as they are in the passage."
         )
     return list(read.values())
 
@@ -319,13 +319,13 @@ def _check_labels(items: Sequence[Row], kind: Kind, name: str) -> None:
 
 def _labels(usable: splits.SplitRows, kind: Kind, notes: list[str]) -> tuple[str, ...]:
     """Those of the network's outputs: numbers by their size, anything else by the alphabet, "O" before other tags.
-    Those that cannot be learnt, or not be seen to be learnt, are noted.
+    Those that cannot be learned, or whose learning cannot be seen, are noted.
     """
     counts = {split: Counter(label for row in usable[split] for label in _kinds_of(row.item)) for split in SPLITS}
     total = sum(counts.values(), Counter[str]())
     untaught = sorted(label for label in total if not counts["train"][label])
     if untaught:
-        notes.append(f"In no item to train on, so that it cannot be learnt: {_named(untaught)}.")
+        notes.append(f"In no item to train on, so that it cannot be learned: {_named(untaught)}.")
     if kind == "tagging":
         tags = {
             tag for split in SPLITS for row in usable[split] if isinstance(row.item, Tagged) for tag in row.item.tags

@@ -46,22 +46,20 @@ class Measure:
 
 MEASURES: Mapping[str, Measure] = {
     "accuracy": Measure("Accuracy", "The share of items whose label is right."),
-    "macro_f1": Measure(
-        "Macro F1", "The mean over the labels of F1, which counts both what was missed and what was called wrongly."
-    ),
+    "macro_f1": Measure("Macro F1", "The mean of F1 over the labels; F1 is the harmonic mean of precision and recall."),
     "mcc": Measure(
         "Matthews correlation", "The correlation of predicted with true labels: 1 is perfect, 0 is chance.", False
     ),
     "entity_f1": Measure("Entity F1", "F1 over whole entities: every word and the type must be right."),
     "word_accuracy": Measure("Accuracy of words", "The share of words whose tag is right; most are in no entity."),
-    "span_f1": Measure("Answer F1", "The overlap in words of the answer with the true one, a mean over the questions."),
+    "span_f1": Measure(
+        "Answer F1", "The overlap in words of the predicted and the true answer, averaged over the questions."
+    ),
     "exact_match": Measure(
         "Exact match", "The share of questions whose answer is the true one; case, punctuation and articles aside."
     ),
-    "spearman": Measure(
-        "Spearman", "Whether pairs are ranked as their true scores rank them: 1 is the same order.", False
-    ),
-    "pearson": Measure("Pearson", "Whether scores lie on a line with the true ones: 1 is a line.", False),
+    "spearman": Measure("Spearman", "The rank correlation of predicted with true scores: 1 is the same order.", False),
+    "pearson": Measure("Pearson", "The linear correlation of predicted with true scores: 1 is a straight line.", False),
 }
 """By name, in the order in which they are shown."""
 

@@ -296,26 +296,26 @@ SET = BuiltIn(
     name="acceptability",
     title="Acceptability",
     kind="classification",
-    question="Is it a sentence of English?",
+    question="Is it an acceptable English sentence?",
     card="""\
 **800 sentences** in 400 minimal pairs of an acceptable and an unacceptable one, made from 100 templates with the word
-lists of the probing tasks: 560 to train on, 80 for development, 160 for the test. In the manner of CoLA (Warstadt et
-al. 2019) and BLiMP (Warstadt et al. 2020); no sentence is taken from them.
+lists of the probing tasks: 560 to train on, 80 for development, 160 for the test. The set follows the idea of CoLA
+(Warstadt et al. 2019) and BLiMP (Warstadt et al. 2020), and takes no sentence from them.
 
-There are ten kinds of mistake, each equally often in every part: agreement of subject and verb (with another noun
+There are ten kinds of mistake, each equally often in every split: agreement of subject and verb (with another noun
 between them), order of words, number of determiner and noun, articles, infinitives with and without “to”, reflexives,
-missing objects and objects too many, forms of the verb after “did”, “must” and the like, case of pronouns, comparison.
+missing and superfluous objects, forms of the verb after “did”, “must” and the like, case of pronouns, comparison.
 
 **Balance.** Half of each split is acceptable. What is wrong in one sentence is right in another (“these boxes”, but not
 “these box”), so no single word and no length gives a mistake away.
 
 **How the splits are kept apart.** No template is used in two splits, and the splits share only function words: nouns,
-verbs, adjectives, adverbs and places are all different. Both sentences of a pair are in the same part. The test has the
-same kinds of mistake as the training split, in other sentences.
+verbs, adjectives, adverbs and places are all different. Both sentences of a pair are in the same split. The test has
+the same kinds of mistake as the training split, in other sentences.
 
 **What it cannot show.** Linguists' sentences have many more kinds of mistake, and many on which speakers differ; here
-each is plainly wrong or plainly right. The sentences say odd things (“The dancer described the drum”): oddness is not a
-mistake.
+each is plainly wrong or plainly right. Some sentences say odd things (“The dancer described the drum”): being odd is
+not a mistake.
 """,
     items=_items,
     labels=LABELS,

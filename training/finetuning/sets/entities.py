@@ -216,14 +216,14 @@ development, 80 for the test. Words carry tags as in B-PERSON (a name begins), I
 for people, places and organizations; organizations are invented. Punctuation marks are words of their own.
 
 **How the splits are kept apart.** No template and no sentence is in two splits, and no first name, family name, place
-or organization is: what is learnt of a name by heart is of no use in the test. Single words of organizations (Bank,
+or organization is: a name memorized in training is of no use in the test. Single words of organizations (Bank,
 Ministry, of) occur in several splits.
 
-**Balance.** A tenth of each split holds no entity. Some names are words as well, and are met as both within a split:
-Rose and a rose, Bath and a bath.
+**Balance.** A tenth of each split holds no entity. Some names are also words, and occur as both within a split: Rose
+and a rose, Bath and a bath.
 
-**What it cannot show.** The sentences are short and clean, like the first lines of news, and each type of entity stands
-in few kinds of places. Real text has titles, initials, spelling mistakes and names nobody has seen.
+**What it cannot show.** The sentences are short and clean, like the first lines of news, and each type of entity occurs
+in few kinds of places. Real text has titles, initials, spelling mistakes and names that no model has seen.
 """,
     items=_items,
     labels=LABELS,

@@ -346,18 +346,18 @@ SET = BuiltIn(
 templates: 420 to train on, 60 for development, 120 for the test.
 
 **Balance.** Half of each split is positive. Each template makes as many positive as negative sentences, so neither its
-wording nor its length gives the label away. Some sentences deny something (“The film was not boring at all”: one
-in six of those to train on, one in ten of the test), about as many weigh two sides (“The acting was dull, but on the
-whole the film was superb”): whether a word is praise or blame does not settle those. The label is the
-writer's verdict on the whole.
+wording nor its length gives the label away. Some sentences deny something (“The film was not boring at all”: one in six
+of those to train on, one in ten of the test), and about as many weigh two sides (“The acting was dull, but on the whole
+the film was superb”): in those, one word of praise or blame does not decide. The label is the writer's verdict on the
+whole.
 
 **How the splits are kept apart.** No template is used in two splits, and the splits share only function words: words of
 praise and blame, things, people's names are all different. A model that has only met “superb” and “dull” has to know by
 itself what “excellent” and “dreary” mean.
 
 **What it cannot show.** The sentences are short, clear and on few topics. There is no irony, no mixed or neutral
-opinion, no spelling mistake. How many sentences of the test are plain was settled while looking at the scores of
-embedded/bert: they tell how models and settings compare here, not how well any of them does on real reviews.
+opinion, no spelling mistake. The share of plain sentences in the test was chosen while looking at the scores of the
+bundled Small BERT: scores show how models and settings compare here, not how well any of them does on real reviews.
 """,
     items=_items,
     labels=LABELS,

@@ -16,7 +16,7 @@ LABELS: Final = ("contradiction", "entailment", "neutral")
 _EACH: Final[Mapping[Split, tuple[int, int]]] = {"train": (1, 4), "dev": (1, 4), "test": (1, 2)}
 """Groups that a frame makes: one of three, and one of one."""
 _DENIES: Final = 4
-"""One group in so many denies in its hypotheses: where half of them did, embedded/bert learnt what is open, but not
+"""One group in so many denies in its hypotheses: where half of them did, embedded/bert learned what is open, but not
 which of the other two is so.
 """
 _NUMBERS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -76,37 +76,37 @@ SET = BuiltIn(
     card="""\
 **4,302 pairs** of a premise and a hypothesis, written for this project from 253 frames: 3,015 to train on, 324 for
 development, 963 for the test. In each premise one thing is so, one is not so, and one is left open. In two thirds of
-the pairs the three are told of one person or by themselves: “Lucy has a camera, talks about a tent, and has no violin.”
-In the others they are three people: “Anna managed to open the box, Tom failed to, and Lucy tried to.” That Anna opened
-it follows, that Tom opened it is false, and of Lucy nobody knows. These are harder, since the names have to be kept
-apart. The frames are on negation, time and order, relative clauses and what goes with what, comparison, “and”, “or” and
-“neither”, what may be and what is known, “if”, “because”, “all” and “some”, active and passive, buying and lending,
-trying and managing, place, numbers, kinds of things, and opposites. A quarter of the hypotheses deny.
+the pairs all three are about one person, or about nobody: “Lucy has a camera, talks about a tent, and has no violin.”
+In the others they are about three people: “Anna managed to open the box, Tom failed to, and Lucy tried to.” That Anna
+opened it follows, that Tom opened it is false, and whether Lucy did is unknown. These are harder, because the names
+have to be told apart. The frames are on negation, time and order, relative clauses and what goes with what, comparison,
+“and”, “or” and “neither”, what may be and what is known, “if”, “because”, “all” and “some”, active and passive, buying
+and lending, trying and managing, place, numbers, kinds of things, and opposites. A quarter of the hypotheses deny.
 
-**Balance.** The three take all places in turn, and every premise stands with every hypothesis of its group: each
-premise, and each hypothesis, has each of the three labels once. So either sentence by itself says nothing about the
+**Balance.** The three take all places in turn, and every premise is paired with every hypothesis of its group: each
+premise, and each hypothesis, has each of the three labels once. So neither sentence by itself says anything about the
 label, nor do the words of both without their order: n-grams of either or of both get a third of the test right. Each
-frame that tells of one has two premises: what is so stands first in one, what is not so in the other, and one of them
-mentions what is open. What is not mentioned is open, of course: a rule that is told what is asked about and looks
-whether the premise mentions it gets 45% right, one that looks also where gets 42%, counts of shared words 40%. A model
-is seen to infer only where it does better than that.
+frame about one person has two premises: what is so comes first in one, what is not so in the other, and one of them
+mentions what is open. What is not mentioned is always open: a rule that knows what is asked about and checks whether
+the premise mentions it gets 45% right; one that also uses its place gets 42%, and counts of shared words get 40%. Only
+a model that does better than that can be said to infer.
 
 **How the splits are kept apart.** No frame is used in two splits. The words that fill the slots (names, nouns,
 adjectives, verbs) occur nowhere in another split. The words that frames are made of are shared in part, on purpose:
-besides function words some ninety such as “older”, “managed”, “false” or “asked”, which say what follows from what.
-What is learnt of them has to carry over to other sentences.
+besides function words these are some ninety words such as “older”, “managed”, “false” or “asked”, on which the
+inference rests. What a model learns about them has to carry over to other sentences.
 
-**What it cannot show.** This is a neat sample of inference: short sentences, one step, no knowledge of the world beyond
-what words mean. Everything is taken in its plain sense: “some” does not exclude “all”, and who tried may have managed.
-Whoever wrote the set saw what `embedded/bert` scores on it, on the test split, too, and wrote it anew for that: of
-three people alone it got 37% right, so the frames that tell of one were added; where half of the hypotheses denied it
-never said that anything follows, so now a quarter do; and what gave the label away before (which thing stands first,
-and whether it is mentioned) was balanced.
+**What it cannot show.** This is a tidy sample of inference: short sentences, one step, no knowledge of the world beyond
+the meaning of words. Everything is meant literally: “some” does not exclude “all”, and a person who tried may have
+managed. The authors saw the scores of the bundled Small BERT, on the test split too, and changed the set because of
+them: with three people only it got 37% right, so the frames about one person were added; when half of the hypotheses
+denied something it never predicted that anything follows, so now a quarter do; and what gave the label away before
+(which thing comes first, and whether it is mentioned) was balanced.
 """,
     items=_items,
     labels=LABELS,
     tries=(
-        ("Nobody in the valley has a telephone.", "Everybody in the valley has a telephone."),
+        ("Nobody in the valley has a phone.", "Everybody in the valley has a phone."),
         ("Alfred forgave Rosa, Hugo did not, and nobody has heard from Irene.", "Alfred forgave Rosa."),
         ("George wrote to his mother.", "George wrote a long letter."),
         ("The blue truck is longer than the white truck.", "The white truck is shorter than the blue truck."),

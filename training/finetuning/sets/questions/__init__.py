@@ -159,25 +159,25 @@ SET = BuiltIn(
     card="""\
 **2,156 questions on 308 short passages** written for this project: 1,596 on 228 passages of 38 scenes to train on, 140
 on 20 of 5 scenes for development, 420 on 60 of 20 scenes for the test. In a passage of four or five sentences, four
-people do something each. Grammar puts passages and questions together from facts written by hand. One question in ten
-(in the test one in six) is written by hand and asks in other words than the passage. Answers are pieces of the passage.
+people do something each. A grammar builds passages and questions from facts written by hand. One question in ten (in
+the test one in six) is written by hand and uses other words than the passage. Answers are spans of the passage.
 
 **How the splits are kept apart.** A scene is in one split only: a market and a farm to train on, an excavation and a
 submarine in the test. So is every person, verb, thing, time, place and reason of a fact, and every question written by
-hand. What grammar asks ("Who …?", "What did …?", "When did …?") has the same form in all parts, and things and people
-share single words ("a bell", "a sunken bell").
+hand. The questions that the grammar makes ("Who …?", "What did …?", "When did …?") have the same form in all splits,
+and things and people share single words ("a bell", "a sunken bell").
 
-**Balance.** Two questions of a passage's seven have no answer there. They are made like the others, and other passages
-answer their like: what they ask about is left out, or only its time or manner is, or somebody else did it. So the
-question alone does not tell whether there is an answer. Each passage tells of four people and four things: the kind of
-word that is asked for does not tell which it is. A random one of the right kind has an F1 of 34 in the test, "no
-answer" alone 29, the sentence with most words of the question 24, and the name or number in it (no answer where too few
-words are shared) 40.
+**Balance.** Two of the seven questions on a passage have no answer there. They are made like the others, and such
+questions have an answer in other passages: what they ask about is left out, or only its time or manner is, or somebody
+else did it. So the question alone does not tell whether there is an answer. Each passage mentions four people and four
+things, so the kind of word that is asked for does not tell which one it is. In the test a random word of the right kind
+has an F1 of 34, always "no answer" 29, the sentence that shares most words with the question 24, and the name or number
+in it (no answer where too few words are shared) 40.
 
 **What it cannot show.** The sentences are simple, without pronouns, and the answer is nearly always in the sentence
-with most words of the question; to be learned is which words of it answer, and when none do. Nothing has to be counted
-or put together. Whoever wrote the set saw what `embedded/bert` scores on the development split, and on that of a
-simpler version, while writing it.
+that shares most words with the question; a model has to learn which of its words are the answer, and when there is
+none. Nothing has to be counted or combined. While writing the set its authors saw the scores of the bundled Small BERT
+on the development split, and on that of a simpler version.
 """,
     items=_items,
     measure="span_f1",

@@ -73,13 +73,13 @@ the test. Scores follow a rule. **5**: the same in other words. **4**: the same 
 something important is different. **2**: a few details are shared. **1**: the topic alone. **0**: nothing.
 
 **Balance.** A sixth of each split has each score. Words in common do not give the score away: pairs of 5 share few of
-them and pairs of 3 many. Over all pairs the rank correlation of the score with the share of words in common
-(Jaccard) is 0.29 in the training split and 0.45 in the test, most of it because pairs of 0 and 1 share hardly any.
+them and pairs of 3 many. Over all pairs the rank correlation of the score with the share of words in common (Jaccard)
+is 0.29 in the training split and 0.45 in the test, most of it because pairs of 0 and 1 share hardly any.
 
 **How the splits are kept apart.** A scene and its sentences are in one split only, and scenes of different splits are
-about different things. A sentence occurs in several pairs of its part, and some pairs of 5 in both orders.
+about different things. A sentence occurs in several pairs of its split, and some pairs of 5 in both orders.
 
-**What it cannot show.** The scores come from a rule and not from many people’s judgements, the sentences are short,
+**What it cannot show.** The scores come from a rule, not from the judgments of many people, the sentences are short,
 and nothing depends on a wider context.
 """,
     items=_items,
