@@ -16,7 +16,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import Encoding, SentenceScore, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
 from ui import as_text, is_dark, token_line
 from ui.glossary import quoted
 from ui.sources import DEVLIN, LAN, LIU
@@ -69,7 +69,7 @@ class FollowingStep(Step):
         """A sentence that says so where another model answers; "" where it is the visitor's."""
         if self.model == self.case.model:
             return ""
-        return f" {_name(self.case.model)} does not judge pairs, so {_name(DEFAULT_MODEL)} answers here."
+        return f" {_name(self.case.model)} cannot judge pairs, so {_name(DEFAULT_MODEL)} answers here."
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -101,7 +101,8 @@ class FollowingStep(Step):
 
 
 class Seen(FollowingStep):
-    title = "Two sentences in one row"
+    title = "Two sentences in one sequence"
+    terms = ("next sentence prediction", "pooler", "task head")
     at = "embeddings"
     sources = (DEVLIN,)
 
@@ -112,38 +113,37 @@ class Seen(FollowingStep):
 
     def text(self) -> str:
         return (
-            "BERT’s second task in training: two sentences, and the question whether the second came next in a text. "
-            "Half of the pairs were real, half had a random second sentence: **next-sentence prediction** (NSP). Both "
-            f"enter as one row of tokens.{self.said_of}"
+            "BERT’s second training task: given two sentences, did the second one come next in the text? Half of the "
+            "pairs were real, half had a random second sentence: **next sentence prediction** (NSP). Both enter as "
+            f"one sequence of tokens.{self.said_of}"
         )
 
     def ask(self) -> Choice:
         return Choice(
             "How many tokens are added to those of the two sentences?",
             options.numbers(
-                (sum(self.encoding.special), "[CLS] in front, and [SEP] behind each sentence: so BERT frames a pair."),
+                (sum(self.encoding.special), "[CLS] comes first, and [SEP] follows each sentence."),
                 (1, "One is not enough to tell where the first sentence ends and the second begins."),
-                (2, "One in front and one in between would do. BERT puts one at the end, too."),
+                (2, "One at the start and one in between would do, but BERT also puts one at the end."),
                 (0, "Then nothing would tell the two sentences apart."),
-                (len(self.encoding), "That is how many tokens there are in all."),
+                (len(self.encoding), "That is how many tokens there are in total."),
             ),
         )
 
     def reveal(self) -> None:
         token_line.draw([sentence_input(self.encoding, dark=is_dark())], key="learn input")
-        st.caption(
-            "Under a token: the sentence it belongs to, and its position. There is a vector for each of the three."
-        )
+        st.caption("Below each token: its sentence and its position. The model has a vector for each of the three.")
 
     def why(self) -> str:
         told = (
             "A [[segment]] vector is added to each token’s embedding, one for A and one for B"
             if len(set(self.encoding.segment_ids)) > 1
-            else "This model is not told by [[segments|segment]] which of the two a token belongs to"
+            else "This model has no [[segments|segment]] to tell which of the two a token belongs to"
         )
         return (
-            f"{told}, and a small head is given the vector of [CLS] after the last layer: it makes two numbers of it, "
-            "“is next” and “is not”, and [[softmax]] makes shares of these."
+            f"{told}. After the last layer the vector of [CLS] goes through the [[pooler]] (a matrix and tanh) and a "
+            "small [[task head]] with two [[logits|logit]], “is next” and “is not”; [[softmax]] turns them into "
+            "probabilities."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -158,8 +158,8 @@ class Answer(FollowingStep):
 
     def text(self) -> str:
         return (
-            "Now the model answers for your two sentences. A probability near 1 means: such pairs were next to each "
-            f"other in training. It does not mean that the model has understood a story.{self.said_of}"
+            "Now the model judges your two sentences. A probability near 1 means that pairs like this were "
+            f"neighbours in training. It does not mean that the model has understood a story.{self.said_of}"
         )
 
     def ask(self) -> Choice:
@@ -167,8 +167,8 @@ class Answer(FollowingStep):
         bounds = ((_NO, "Below 10%"), (0.5, "10% to 50%"), (_YES, "50% to 90%"), (np.inf, "90% or more"))
 
         def reply(place: int, right: int) -> str:
-            how = ("a clear no", "a doubtful no", "a doubtful yes", "a clear yes")[right]
-            fit = f" To the model the two fit {'better' if place < right else 'less well'} than you took them to."
+            how = ("a clear no", "an unsure no", "an unsure yes", "a clear yes")[right]
+            fit = f" The model rates the fit {'higher' if place < right else 'lower'} than you did."
             return f"It says {percent(p)}, {how}.{'' if place == right else fit}"
 
         return Choice("How probable does the model find it that B follows A?", options.ranges(p, bounds, reply))
@@ -181,8 +181,8 @@ class Answer(FollowingStep):
         score, true = self.score(), self.judged[0]
         yes, no = score.logits
         return (
-            f"The head gives two [[logits|logit]], {signed(yes)} and {signed(no)}, and their difference of "
-            f"{signed(yes - no)} alone makes the {percent(score.p_next)}; of {_ASKED} pairs of ours that do follow, "
+            f"The task head gives two [[logits|logit]], {signed(yes)} and {signed(no)}, and only their difference of "
+            f"{signed(yes - no)} determines the {percent(score.p_next)}. Of our {_ASKED} pairs that do follow, "
             f"{((true >= _NO) & (true < _YES)).sum()} get between 10% and 90%, so look at how sure it is, too."
         )
 
@@ -197,8 +197,8 @@ class Swapped(FollowingStep):
 
     def text(self) -> str:
         return (
-            "If the model judged what comes after what, the order would matter. Swap the two: B first, then A. In a "
-            f"story with a cause and an effect, that is another claim.{self.said_of}"
+            "If the model judged what comes after what, the order would matter. Swap the two: B first, then A. With "
+            f"a cause and an effect, that is a different claim.{self.said_of}"
         )
 
     def figure(self) -> None:
@@ -214,20 +214,20 @@ class Swapped(FollowingStep):
                 options.either(
                     "It falls by more than 5 points",
                     change < -_ALIKE,
-                    f"{told} Here the order plays a part.",
-                    f"{told} So it would be if the order had been learned; the subject is the same either way.",
+                    f"{told} Here the order matters.",
+                    f"{told} That would be a sign that the order was learned; the subject is the same either way.",
                 ),
                 options.either(
                     "It stays within 5 points",
                     -_ALIKE <= change <= _ALIKE,
                     f"{told} The subject is the same either way.",
-                    f"{told} The subject is the same either way, and still something told the two orders apart.",
+                    f"{told} The subject is the same either way, and still the model tells the two orders apart.",
                 ),
                 options.either(
                     "It rises by more than 5 points",
                     change > _ALIKE,
-                    f"{told} The model finds the wrong order the more probable one.",
-                    f"{told} Then it would prefer the other order, and here it does not.",
+                    f"{told} The model finds the reversed order more probable.",
+                    f"{told} It does not prefer the reversed order here.",
                 ),
             ),
         )
@@ -239,9 +239,8 @@ class Swapped(FollowingStep):
     def why(self) -> str:
         true, swapped, *_ = self.likely
         return (
-            "In training the wrong sentence came from anywhere, never from the same place in the wrong order; on "
-            f"{_ASKED} pairs written for this app, {true} get more than 50% in their order and {swapped} "
-            "when swapped."
+            f"In training the wrong sentence was a random one, never the right one in the wrong order. Of {_ASKED} "
+            f"pairs written for this app, {true} get more than 50% in their order and {swapped} when swapped."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -259,9 +258,9 @@ class Topic(FollowingStep):
 
     def text(self) -> str:
         return (
-            f"What does the model go by? We take {_ASKED} pairs written for this app: as they are; **swapped**; with "
-            "the second sentence of another pair on the **same subject**; with one on **another subject**. Only the "
-            f"first kind follows.{self.said_of}"
+            f"What does the model rely on? We take {_ASKED} pairs written for this app: as they are; **swapped**; "
+            "with the second sentence of another pair on the **same subject**; with one on **another subject**. Only "
+            f"the first kind follows.{self.said_of}"
         )
 
     def figure(self) -> None:
@@ -276,7 +275,7 @@ class Topic(FollowingStep):
             said = (
                 "You are within 10 points everywhere."
                 if max(off) <= 0.1
-                else f"You are farthest off at “{kinds[worst]}”: you drew {drawn[worst]:.0%}, it is {truth[worst]:.0%}."
+                else f"You miss most at “{kinds[worst]}”: you drew {drawn[worst]:.0%}, it is {truth[worst]:.0%}."
             )
             return f"{said} A judge of order would have 100% at the first and 0% at all others."
 
@@ -289,9 +288,9 @@ class Topic(FollowingStep):
     def why(self) -> str:
         true, _, same_subject, other_subject = self.likely
         return (
-            "In training a random sentence is mostly about something else, so telling subjects apart does for most "
-            f"pairs: of ours on one subject, of which none follows, {same_subject} of {_ASKED} get more than "
-            f"50%, of those on another subject {other_subject}, of the true ones {true}."
+            "In training a random sentence is usually about something else, so telling subjects apart is enough for "
+            f"most pairs. Of our pairs on the same subject, none of which follows, {same_subject} of {_ASKED} get "
+            f"more than 50%; of those on another subject {other_subject}; of the true ones {true}."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -303,8 +302,9 @@ _NAMED: Final = ("google-bert/bert-base-uncased", "FacebookAI/roberta-base", "al
 
 
 class Later(FollowingStep):
-    title = "What came after"
-    sources = (LIU, LAN)
+    title = "What came later"
+    terms = ("sentence order prediction",)
+    sources = (DEVLIN, LIU, LAN)
 
     @cached_property
     def rows(self) -> pd.DataFrame:
@@ -326,13 +326,14 @@ class Later(FollowingStep):
 
     def text(self) -> str:
         return (
-            "Later models drew their conclusions. RoBERTa’s authors trained without the task and found that on whole "
-            "documents it helped little or not at all. ALBERT’s authors found it too easy, and replaced it."
+            "Later work reacted. BERT’s authors had found that leaving the task out hurt on QNLI, MNLI and SQuAD. "
+            "RoBERTa’s authors removed it and found results as good or slightly better. ALBERT’s authors found it "
+            "too easy, and replaced it."
         )
 
     def ask(self) -> Choice:
         return Choice(
-            "By which task did ALBERT replace next-sentence prediction?",
+            "Which task replaced next sentence prediction in ALBERT?",
             options.placed(
                 1,
                 Option(
@@ -343,7 +344,7 @@ class Later(FollowingStep):
                 Option(
                     "Two sentences of two texts: which is older?", "The subject would give away which text is which."
                 ),
-                Option("No task: hidden words alone", "That is what RoBERTa did."),
+                Option("No task: masked words alone", "That is what RoBERTa did."),
                 Option(
                     "Three sentences: which is the odd one out?",
                     "The odd one would be about something else: the shortcut again.",
@@ -362,9 +363,9 @@ class Later(FollowingStep):
 
     def why(self) -> str:
         return (
-            "A task teaches what it takes to solve it and no more: with a shortcut by subject, little about order is "
-            "learned (Lan et al. 2020), and RoBERTa did as well or better on full-length texts without it (Liu et al. "
-            "2019)."
+            "A task teaches what it takes to solve it: if the subject gives the answer away, little is learned about "
+            "order (Lan et al. 2020). The ablation of BERT’s authors favoured the task (Devlin et al. 2019); with "
+            "longer inputs, removing it matched or slightly improved results (Liu et al. 2019)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -373,7 +374,7 @@ class Later(FollowingStep):
 
 LESSON = Lesson(
     name="following",
-    title="Does it follow?",
+    title="Two sentences",
     question="What did BERT learn from pairs of sentences?",
     examples=(
         ("She opened the window.", "Cold air came into the room."),
@@ -382,5 +383,62 @@ LESSON = Lesson(
     ),
     paired=True,
     pages=("next_sentence",),
-    steps=(Seen, Answer, Swapped, Topic, Later),
+    aims=(
+        "say how two sentences enter BERT",
+        "explain what next sentence prediction asks",
+        "name a shortcut that solves it without judging order",
+        "say what later models did about it",
+    ),
+    terms=("next sentence prediction",),
+    steps=(
+        Seen,
+        Answer,
+        Swapped,
+        Topic,
+        Later,
+        *recalled(
+            "guess",
+            Recall(
+                "How does BERT tell sentence A from sentence B?",
+                (
+                    Option(
+                        ("By segment vectors and [SEP]"),
+                        "One vector for A, one for B, and a token at the end of each.",
+                        True,
+                    ),
+                    Option("It reads them one after the other", "All tokens enter at once."),
+                    Option("It cannot", "Then the pair would be one text."),
+                ),
+                "Two sentences enter as one sequence, told apart by [SEP] and by segment vectors; [CLS] gives the "
+                "answer.",
+            ),
+            Recall(
+                "Half of the training pairs were random. Which shortcut does that allow?",
+                (
+                    Option(
+                        ("Compare subjects: the random one is usually about something else"),
+                        "No order has to be judged.",
+                        True,
+                    ),
+                    Option("Count the words", "Lengths hardly differ."),
+                    Option("Look for [MASK]", "Masks are in both kinds."),
+                ),
+                "Since random sentences are usually about something else, comparing subjects is enough for most pairs.",
+            ),
+            Recall(
+                "What did ALBERT ask instead?",
+                (
+                    Option(
+                        ("Whether two neighbouring parts are in the right order"),
+                        "Both are on one subject, so that shortcut is gone.",
+                        True,
+                    ),
+                    Option("Nothing", "That was RoBERTa."),
+                    Option("Which sentence is longer", "That would teach nothing about meaning."),
+                ),
+                "RoBERTa dropped the task and did as well or slightly better; ALBERT asks for the order of two "
+                "neighbouring parts.",
+            ),
+        ),
+    ),
 )

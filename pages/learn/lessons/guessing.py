@@ -15,10 +15,10 @@ from analysis.cross_entropy import guess
 from model_zoo.errors import InvalidInput
 from model_zoo.types import MaskPrediction, TrainingStep, signed
 from pages.learn import options, pictures
-from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
 from ui import as_text, is_dark, token_line
 from ui.glossary import quoted
-from ui.sources import DEVLIN, LIU, RUMELHART, TAYLOR
+from ui.sources import DEVLIN, LIU, RUMELHART, TAYLOR, WARNER
 from viz.corruption import NAMES, corrupted, legend
 from viz.predictions import percent
 from viz.token_line import Cell, Item, Line
@@ -45,7 +45,8 @@ class GuessingStep(Step):
 
 class Hidden(GuessingStep):
     title = "Fifteen percent"
-    sources = (TAYLOR, DEVLIN, LIU)
+    terms = ("masked language modelling", "cloze test")
+    sources = (TAYLOR, DEVLIN, LIU, WARNER)
 
     @property
     def drawn(self) -> Corruption:
@@ -54,9 +55,9 @@ class Hidden(GuessingStep):
 
     def text(self) -> str:
         return (
-            "BERT learned from plain text, without labels: hide some tokens and guess them, a game as old as the "
-            "[[cloze test]] (Taylor 1953). That is **masked language modelling** (MLM). In BERT, 15% of the tokens are "
-            "chosen to be guessed."
+            "BERT learned from plain text, without labels: some tokens are hidden, and the model predicts them, as "
+            "in a [[cloze test]] (Taylor 1953). This is **masked language modelling** (MLM). In BERT, 15% of the "
+            "tokens are selected for prediction."
         )
 
     def figure(self) -> None:
@@ -65,14 +66,14 @@ class Hidden(GuessingStep):
     def ask(self) -> Choice:
         content, chosen = len(self.case.typed), len(self.drawn.positions)
         return Choice(
-            f"Your text has {content} tokens that can be chosen. How many are, at 15%?",
+            f"Your text has {content} tokens, not counting special ones. How many are selected at 15%?",
             options.numbers(
                 (chosen, f"15% of {content} is {0.15 * content:.2f}; rounded to a whole number, and at least one."),
-                (0, "Then there would be nothing to learn from this text: at least one is chosen."),
-                (content, "A text of nothing but gaps cannot be guessed from anything."),
+                (0, "Then there would be nothing to learn from this text: at least one is selected."),
+                (content, "A text of nothing but gaps leaves nothing to predict from."),
                 (
                     max(2, content // 2) + (content // 2 == chosen),
-                    "With half of the words gone, too little is left to guess from. BERT takes 15%.",
+                    "With half of the words gone, too little is left to predict from. BERT takes 15%.",
                 ),
             ),
         )
@@ -82,17 +83,18 @@ class Hidden(GuessingStep):
         answers = engine().restore(self.case.model, self.case.text, drawn.ids, drawn.positions, 10)
         sentence = corrupted(self.case.encoding, drawn, self.case.vocabulary, answers, dark=is_dark())
         token_line.draw([legend(drawn, dark=is_dark()), sentence], key="learn hidden")
-        st.caption("Under a chosen token: what stood there, what the model answers, and what that costs.")
+        st.caption("Below each selected token: the original, the prediction, and the loss.")
 
     def why(self) -> str:
         return (
-            "Fewer gaps would mean fewer lessons a text, more would leave too little to guess from: 15% is a "
-            "compromise that BERT’s authors settled on (Devlin et al. 2019); RoBERTa draws new gaps each time a text "
+            "Fewer gaps would give less signal per text, more would leave too little to predict from: 15% is the "
+            "compromise of BERT’s authors (Devlin et al. 2019; their code also counts [CLS] and [SEP]). ModernBERT "
+            "used 30% (Warner et al. 2024), and the bundled models 20%; RoBERTa selects new tokens each time a text "
             "is read (Liu et al. 2019)."
         )
 
     def numbers(self) -> pd.DataFrame:
-        return self.by_token({"fate": [kind or "not chosen" for kind in self.drawn.kinds]})
+        return self.by_token({"fate": [kind or "not selected" for kind in self.drawn.kinds]})
 
 
 def _probability(answer: MaskPrediction) -> float:
@@ -111,7 +113,7 @@ class Fates(GuessingStep):
         """The followed token masked, replaced and kept: what the model is given there, and its answer."""
         place, vocabulary = self.followed, self.case.vocabulary
         if place not in self.case.typed:
-            raise InvalidInput("Nobody typed a word there, so there is none to guess. Follow another token.")
+            raise InvalidInput("That token was not typed, so there is nothing to predict. Follow another token.")
         found: dict[Kind, tuple[str, MaskPrediction]] = {}
         for kind, ids in each_fate(self.case.encoding, vocabulary, place).items():
             (answer,) = engine().restore(self.case.model, self.case.text, ids, (place,), 10)
@@ -120,31 +122,31 @@ class Fates(GuessingStep):
 
     def text(self) -> str:
         return (
-            "Of the chosen tokens 80% become [MASK], 10% become a random token, and 10% stay as they are. All of them "
-            "have to be guessed. Why not simply [MASK] for all?"
+            "Of the selected tokens 80% become [MASK], 10% become a random token, and 10% stay the same. All of them "
+            "have to be predicted. Why not simply [MASK] for all?"
         )
 
     def ask(self) -> Choice:
         return Choice(
-            "Why does a tenth of the chosen tokens stay, and a tenth become random?",
+            "Why does a tenth of the selected tokens stay, and a tenth become random?",
             (
                 Option(
                     "It saves work: fewer tokens have to be changed",
-                    "A pass through the model costs the same, whatever stands there.",
+                    "A pass through the model costs the same, whatever the token is.",
                 ),
                 Option(
-                    "The model cannot tell which tokens to trust",
-                    "Any token may be a wrong one, so every vector has to say what its neighbours make likely. Asked "
-                    "at [MASK] alone, a model could neglect all other places, and texts in use have no [MASK].",
+                    "[MASK] never occurs when the model is used, so it must not rely on it",
+                    "That is the authors’ main reason: texts in fine-tuning have no [MASK]. And since any token may "
+                    "be a wrong one, every vector has to say what its neighbours make likely.",
                     True,
                 ),
                 Option(
                     "The model should learn to write random words",
-                    "The random token is never the answer: the one that stood there is.",
+                    "The random token is never the answer: the original one is.",
                 ),
                 Option(
                     "The vocabulary has too few [MASK] tokens",
-                    "One is enough: it can stand in as many places as one likes.",
+                    "One is enough: it can be used in as many places as needed.",
                 ),
             ),
         )
@@ -153,19 +155,18 @@ class Fates(GuessingStep):
         found = self.fates
         names = [f"{NAMES[kind]}: {given}" for kind, (given, _) in found.items()]
         shares = [_probability(answer) for _, answer in found.values()]
-        what = f"probability of “{self.tokens[self.followed]}”, which is right"
+        what = f"probability of the original “{self.tokens[self.followed]}”"
         pictures.shares("fates", names, [(what, shares)])
-        st.caption(
-            "The token that you follow, three times: masked, replaced by one drawn at random, and left as it is."
-        )
+        st.caption("The token that you follow, three times: masked, replaced by a random one, and unchanged.")
 
     def why(self) -> str:
         found = self.fates
         masked, random, kept = (percent(_probability(answer)) for _, answer in found.values())
         return (
-            "Nothing tells a kept token from a random one, so each has to be checked against its neighbours: on your "
-            f"sentence the model gives {self.token} {kept} where it stands, {random} where "
-            f"{quoted(found['random'][0])} stands instead, and {masked} at the mask (shares from Devlin et al. 2019)."
+            "Nothing tells an unchanged token from a random one, so each has to be checked against its neighbours: "
+            f"on your sentence the model gives {self.token} {kept} where it is unchanged, {random} where "
+            f"{quoted(found['random'][0])} replaces it, and {masked} at the mask (percentages from Devlin et al. "
+            "2019)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -185,13 +186,15 @@ class Fates(GuessingStep):
 
 
 class Worked(GuessingStep):
-    title = "What a guess costs"
+    title = "What a wrong prediction costs"
+    terms = ("cross-entropy", "logit", "loss")
 
     def text(self) -> str:
         pairs = ", ".join(f"{word} {logit:g}" for word, logit in zip(_WORDS, _LOGITS, strict=True))
         return (
-            "A guess is a list of [[logits|logit]], one a token; [[softmax]] makes probabilities of them. A vocabulary "
-            f"of six words, and at the gap of “the cat [MASK] on the mat” the logits: {pairs}. The right word is “sat”."
+            "A prediction starts as a list of [[logits|logit]], one for each token of the vocabulary; [[softmax]] "
+            "turns them into probabilities. Take a vocabulary of six words and these logits at the gap of “the cat "
+            f"[MASK] on the mat”: {pairs}. The right word is “sat”."
         )
 
     def figure(self) -> None:
@@ -215,13 +218,8 @@ class Worked(GuessingStep):
                     True,
                 ),
                 Option(
-                    "0.797",
-                    f"Some course notes say so, with a loss of 0.227. Add it up: 54.598 of {total:.3f} is {right:.3f}, "
-                    f"and −ln of that is {loss:.3f}.",
-                ),
-                Option(
                     "1.000",
-                    "That would leave 0 to the others. Softmax gives each of them a share, however small its logit.",
+                    "That would leave 0 for the others. Softmax gives each of them a share, however small its logit.",
                 ),
             ),
         )
@@ -232,8 +230,9 @@ class Worked(GuessingStep):
     def why(self) -> str:
         unsure = guess([1.0 if place == _SAT else logit for place, logit in enumerate(_LOGITS)], _SAT)
         return (
-            f"The [[loss]] is −ln of the right word’s probability: {_GUESS.loss:.3f} here, and {unsure.loss:.3f} if "
-            "“sat” had a logit of 1.0 instead of 4.0, so a sure right guess is cheap and an unsure one dear."
+            f"The [[loss]] is the [[cross-entropy]], −ln of the right word’s probability: {_GUESS.loss:.3f} here, and "
+            f"{unsure.loss:.3f} if “sat” had a logit of 1.0 instead of 4.0. A confident right prediction is cheap, an "
+            "unsure one is expensive."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -243,15 +242,16 @@ class Worked(GuessingStep):
 
 
 class Gradient(GuessingStep):
-    title = "Which way to push"
+    title = "Which way to move"
+    terms = ("gradient", "backpropagation")
     sources = (RUMELHART,)
 
     def text(self) -> str:
         found = self.step
         return (
-            f"Now your sentence: {self.token} is hidden and has a probability of {found.answer.probability:.1%}, a "
-            f"loss of {found.loss:.3f} nats. Learning asks of every number in the model: would the loss fall if it "
-            "were a little larger, or smaller? That is the [[gradient]]."
+            f"Now your sentence: {self.token} is masked and gets a probability of {found.answer.probability:.1%}, a "
+            f"loss of {found.loss:.3f} nats. Learning asks about every number in the model: would the loss fall if it "
+            "were a little larger, or a little smaller? That is the [[gradient]]."
         )
 
     def figure(self) -> None:
@@ -262,7 +262,7 @@ class Gradient(GuessingStep):
     def ask(self) -> Choice:
         found = self.step
         return Choice(
-            f"By how much does the loss change for a small change of the logit of {self.token}, the right answer?",
+            f"How fast does the loss change with the logit of {self.token}, the right answer?",
             options.placed(
                 2,
                 Option(
@@ -273,13 +273,13 @@ class Gradient(GuessingStep):
                 ),
                 Option(
                     "By the probability it has",
-                    "So it is for wrong answers: their push is p − 0. For the right one it is p − 1.",
+                    "That is true of wrong answers: their gradient is p − 0. For the right one it is p − 1.",
                 ),
                 Option(
                     "By 1 for the right one and 0 for all others",
                     "All logits share one sum, so every one of them matters.",
                 ),
-                Option("Not at all", "It would be so only if it had all of the probability already."),
+                Option("Not at all", "Only if it already had all of the probability."),
             ),
         )
 
@@ -304,9 +304,8 @@ class Gradient(GuessingStep):
         layers = dict(found.norms)
         largest = max(layers, key=layers.__getitem__)
         return (
-            "The gradient by the logits is p − y, what was guessed minus what was right; from there "
-            "[[backpropagation]] carries it down to every weight (Rumelhart et al. 1986), and here it is longest in: "
-            f"{largest} ({layers[largest]:.2f})."
+            "The gradient for the logits is p − y, predicted minus right; from there [[backpropagation]] carries it "
+            f"down to every weight (Rumelhart et al. 1986). Here it is largest in: {largest} ({layers[largest]:.2f})."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -325,14 +324,15 @@ class Gradient(GuessingStep):
 
 class OneStep(GuessingStep):
     title = "One step"
+    terms = ("learning rate", "batch", "warm-up")
     sources = (DEVLIN,)
 
     def text(self) -> str:
         found = self.step
         return (
-            f"One step: every weight moves against its gradient, {_RATE} of it (the [[learning rate]]). For the output "
-            f"layer alone one can do it by hand: each logit falls by {_RATE} · (p − y) · (‖h‖² + 1), and ‖h‖² is "
-            f"{found.squared_length:.1f} here, h being the vector that the layer multiplies."
+            f"One step: every weight moves against its gradient, by {_RATE} of it (the [[learning rate]]). For the "
+            f"output layer alone you can compute it by hand: each logit falls by {_RATE} · (p − y) · (‖h‖² + 1), "
+            f"where h is the layer’s input; ‖h‖² is {found.squared_length:.1f} here."
         )
 
     def figure(self) -> None:
@@ -346,8 +346,8 @@ class OneStep(GuessingStep):
             before, after = found.answer.probability, found.after[0]
             off = abs(drawn[0] - after)
             return (
-                f"For the right one you drew {drawn[0]:.0%}, {off:.0%} off: it goes from {before:.1%} to {after:.1%}. "
-                f"The loss goes from {found.loss:.3f} to {found.loss_after:.3f}."
+                f"For the right token you drew {drawn[0]:.0%} and missed by {off:.0%}: it goes from {before:.1%} to "
+                f"{after:.1%}. The loss goes from {found.loss:.3f} to {found.loss_after:.3f}."
             )
 
         return Sketch(
@@ -373,13 +373,14 @@ class OneStep(GuessingStep):
         found = self.step
         change = f"from {found.loss:.3f} to {found.loss_after:.3f}"
         said = (
-            f"the loss falls {change} on this very sentence"
+            f"the loss on this sentence falls {change}"
             if found.loss_after < found.loss
-            else f"the loss goes {change}: this step was too long for this sentence"
+            else f"the loss goes {change}: this step was too large for this sentence"
         )
         return (
-            f"A step follows the slope at one point: {said}; pretraining is hundreds of thousands of such steps, each "
-            "on many texts at once, so that no single sentence is learned by heart."
+            f"A step follows the slope at one point: {said}. BERT took a million steps, each on 256 sequences at "
+            "once, with Adam and a learning rate that first warms up (Devlin et al. 2019), so no single sentence "
+            "dominates."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -388,10 +389,55 @@ class OneStep(GuessingStep):
 
 LESSON = Lesson(
     name="guessing",
-    title="Learning by guessing",
+    title="Filling the gaps",
     question="How did the model learn what it knows?",
     examples=(("The cat sat on the mat because it was tired.", ""), ("She looked at him and shook her head.", "")),
     controls=("token",),
     pages=("masked_words",),
-    steps=(Hidden, Fates, Worked, Gradient, OneStep),
+    aims=(
+        "explain masked language modelling, and why it needs no labels",
+        "compute a cross-entropy loss by hand",
+        "say what a gradient is and which way a step goes",
+        "explain why not every selected token becomes [MASK]",
+    ),
+    terms=("masked language modelling",),
+    steps=(
+        Hidden,
+        Fates,
+        Worked,
+        Gradient,
+        OneStep,
+        *recalled(
+            "guess",
+            Recall(
+                "Who labels the training data for masked language modelling?",
+                (
+                    Option("Nobody: the hidden words are the answers", "So any text can be used.", True),
+                    Option("People mark the right word", "That would be far too slow."),
+                    Option("A larger model", "That is distillation."),
+                ),
+                "In masked language modelling some tokens are hidden and predicted from the rest, so plain text is "
+                "enough.",
+            ),
+            Recall(
+                "The right word gets a probability of 0.5. What is the loss?",
+                (
+                    Option("0.5", "The loss is not the probability."),
+                    Option("−ln 0.5, about 0.69", "That is cross-entropy for one prediction.", True),
+                    Option("1 − 0.5", "Cross-entropy takes the logarithm."),
+                ),
+                "The loss is minus the logarithm of the probability given to the right word: cross-entropy.",
+            ),
+            Recall(
+                "Which way does training move a weight?",
+                (
+                    Option("Along its gradient", "That would make the loss larger."),
+                    Option("Against its gradient", "Downhill on the loss.", True),
+                    Option("Towards zero", "That is weight decay, a small addition."),
+                ),
+                "Backpropagation gives the gradient of the loss for every weight, and each step moves the weights a "
+                "little against it.",
+            ),
+        ),
+    ),
 )

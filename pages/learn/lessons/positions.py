@@ -19,10 +19,10 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, MaskPrediction, PositionKind, Positions, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
 from ui import as_text, is_dark
 from ui.glossary import quoted
-from ui.sources import DEVLIN, RAFFEL, SALAZAR, SHAW, SU, VASWANI, WARNER
+from ui.sources import DEVLIN, HAVIV, RAFFEL, SALAZAR, SHAW, SU, VASWANI, WARNER
 from viz.predictions import predictions
 from web.engine import engine
 
@@ -48,24 +48,23 @@ class PositionsStep(Step):
 _KINDS: Final[Mapping[PositionKind, tuple[str, str, str]]] = {
     "learned": (
         "A learned vector for each position is added to the embeddings",
-        "BERT, RoBERTa and GPT-2 do so: a table with a row for every place up to the longest text.",
+        "BERT, RoBERTa and GPT-2 do this: a table with a row for every place up to the longest text.",
         "Its embeddings have no table of positions.",
     ),
     "rotary": (
-        "Queries and keys are turned by an angle that grows with the position",
-        "ModernBERT does so in every layer: rotary positions (Su et al. 2021, Warner et al. 2024).",
-        "Its queries and keys are compared as the matrices make them, without being turned.",
+        "Queries and keys are rotated by an angle that grows with the position",
+        "ModernBERT does this in every layer: rotary positions (Su et al. 2021, Warner et al. 2024).",
+        "Its queries and keys are compared as the matrices make them, without rotation.",
     ),
     "relative": (
         "A number for the distance of two tokens is added to their score",
-        "T5 does so (Raffel et al. 2020), in the line of Shaw et al. 2018: relative positions.",
+        "T5 does this (Raffel et al. 2020), following Shaw et al. 2018: relative positions.",
         "Its scores have no such number added.",
     ),
     "none": (
         "Not by any table or angle that is known here",
-        "An LSTM reads one word after the other, so order needs no table; XLNet and DeBERTa compare with vectors of "
-        "distances.",
-        "It is told, and you can see how.",
+        "An LSTM reads one word after another, so order needs no table; XLNet and DeBERTa use vectors of distances.",
+        "It is, and you can see how.",
     ),
 }
 
@@ -83,15 +82,16 @@ def _alike() -> list[float]:
 
 
 class Told(PositionsStep):
-    title = "How it is told"
+    title = "How it knows"
+    terms = ("position encoding",)
     at = "embeddings"
-    sources = (DEVLIN, SU, SHAW, RAFFEL, WARNER)
+    sources = (DEVLIN, SU, SHAW, RAFFEL, WARNER, HAVIV)
 
     def text(self) -> str:
         return (
-            "Attention adds up values, and sums do not care for order: without help a transformer would read a text as "
-            "a bag of words. So every such model brings in the [[position]] of each token somehow. How does this one "
-            "do it?"
+            "Attention adds up values, and sums do not depend on order: a bidirectional transformer without "
+            "positions would read a text as a bag of words. (Causal ones can infer order from the mask, Haviv et al. "
+            "2022.) How does this model bring in the [[position]] of each token?"
         )
 
     def figure(self) -> None:
@@ -102,7 +102,7 @@ class Told(PositionsStep):
         kind = self.positions.kind
         unknown = "Nothing of that kind was found in this model."
         return Choice(
-            "How is this model told where a token stands?",
+            "How does this model know the position of a token?",
             tuple(
                 options.either(text, name == kind, right, unknown if kind == "none" else wrong)
                 for name, (text, right, wrong) in _KINDS.items()
@@ -128,18 +128,18 @@ class Told(PositionsStep):
             alike, half = cosines(found.table), len(found.table) // 2
             near, far = (float(np.diagonal(alike, apart).mean()) for apart in (1, half))
             return (
-                "Nobody told the table which places are neighbours: after training, neighbouring rows have a "
-                f"[[cosine]] of {signed(near)} on average, rows {half} places apart {signed(far)}."
+                "Nobody told the table which places are neighbours: after training, neighbouring rows have a mean "
+                f"[[cosine]] of {signed(near)}, rows {half} places apart {signed(far)}."
             )
         if found.frequencies is not None:
             slow, fast = (2 * np.pi / float(end) for end in (found.frequencies[0].min(), found.frequencies[0].max()))
             return (
-                f"The first pair of dimensions turns once in {fast:.1f} positions, the last in {slow:,.0f}: quick "
-                "hands for near places and slow ones for far places, like those of a clock."
+                f"The first pair of dimensions makes a full turn in {fast:.1f} positions, the last in {slow:,.0f}: "
+                "like the hands of a clock, fast ones tell near places apart and slow ones far places."
             )
         if found.bias is not None:
-            return "The number depends on the distance alone, so every diagonal of the picture has one colour."
-        return "Order enters this model in another way, for example by reading word after word."
+            return "The number depends only on the signed distance, so every diagonal of the picture has one colour."
+        return "Order enters this model in another way, for example by reading one word after another."
 
     def numbers(self) -> pd.DataFrame:
         found = self.positions
@@ -154,14 +154,15 @@ class Told(PositionsStep):
 
 
 class Sinusoids(PositionsStep):
-    title = "Waves"
+    title = "Sine waves"
     at = "embeddings"
     sources = (VASWANI,)
 
     def text(self) -> str:
         return (
-            "The first transformer learned no table: it used a formula. PE(pos, 2i) = sin(pos / 10000^(2i/k)), and cos "
-            f"for the odd dimensions, of k in all; here k is {_WIDTH}. Low dimensions swing fast, high ones slowly."
+            "The first transformer used a formula instead of a learned table (its authors found both equally good): "
+            "PE(pos, 2i) = sin(pos / 10000^(2i/k)), and cos for the odd dimensions, of k in total; here k is "
+            f"{_WIDTH}. Low dimensions oscillate fast, high ones slowly."
         )
 
     def figure(self) -> None:
@@ -174,28 +175,29 @@ class Sinusoids(PositionsStep):
 
         def reply(drawn: Sequence[float]) -> str:
             return (
-                f"You are {options.mean_gap(drawn, truth):.2f} off, on average. It falls slowly: {truth[1]:.2f} at 1 "
+                f"You miss by {options.mean_gap(drawn, truth):.2f} on average. It falls slowly: {truth[1]:.2f} at 1 "
                 f"place apart, {truth[-1]:.2f} at {_APART[-1]} apart."
             )
 
         return Sketch(
-            "Draw how alike the vectors of two places are (dot product, 1 for the same place).", names, truth, reply
+            "Draw how similar the vectors of two places are (dot product, 1 for the same place).", names, truth, reply
         )
 
     def reveal(self) -> None:
         alike = cosines(sinusoids(_SHOWN, _WIDTH).astype(np.float32))
-        pictures.matrices("sinusoids-alike", [("how alike two places are", alike)], what="likeness", signed=True)
+        pictures.matrices("sinusoids-alike", [("similarity of two places", alike)], what="similarity", signed=True)
 
     def why(self) -> str:
         vectors = sinusoids(64, _WIDTH)
         one, other = float(vectors[3] @ vectors[8]), float(vectors[33] @ vectors[38])
         return (
-            f"The product depends on the distance alone: places 4 and 9 give {one:.4f}, places 34 and 39 give "
-            f"{other:.4f}, which should make it easy to learn “five places back” once for all (Vaswani et al. 2017)."
+            f"The product depends only on the distance: places 4 and 9 give {one:.4f}, places 34 and 39 give "
+            f"{other:.4f}. The authors hoped this would make “five places back” easy to learn for all places at once "
+            "(Vaswani et al. 2017)."
         )
 
     def numbers(self) -> pd.DataFrame:
-        return pd.DataFrame({"places apart": _APART, "likeness": _alike()})
+        return pd.DataFrame({"places apart": _APART, "similarity": _alike()})
 
 
 def _shuffled(text: str, kept: int | None = None) -> str:
@@ -218,12 +220,13 @@ def _bits(model: str, text: str) -> float:
     """The mean surprisal of a token."""
     logs = engine().token_scores(model, text).log_probabilities
     if not np.isfinite(logs).any():
-        raise InvalidInput("There is nothing to guess in this text. Type a sentence of a few words.")
+        raise InvalidInput("There is nothing to predict in this text. Type a sentence of a few words.")
     return float(-np.nanmean(logs) / np.log(2))
 
 
 class Turned(PositionsStep):
-    title = "Only the distance"
+    title = "Only the distance counts"
+    terms = ("rotary positions", "relative positions")
     at = "heads"
     sources = (SU, SHAW, RAFFEL)
 
@@ -254,36 +257,42 @@ class Turned(PositionsStep):
 
     def text(self) -> str:
         if self.positions.kind == "rotary":
-            which = "This model turns them."
+            which = "This model does."
         elif engine().dissect(self.case.model, self.case.text).weights is None:
-            which = "This model does neither; here a query and a key drawn at random are turned."
+            which = "This model does neither; here a random query and a random key are rotated."
         else:
-            which = "Here a query and a key of your model are turned, though it does not do so itself."
+            which = "Here a query and a key of your model are rotated, though the model itself does not do this."
         return (
-            "Some newer models add nothing to the embeddings. [[Rotary positions]]: queries and keys are turned, one "
-            "pair of numbers after the other, by an angle that grows with the place. [[Relative positions]]: a number "
-            f"for the distance is added to each score. {which}"
+            "Some models add no positions to the embeddings. [[Rotary positions]]: queries and keys are rotated, "
+            "pair of numbers by pair, by an angle that grows with the position. [[Relative positions]]: a number for "
+            f"the signed distance is added to each score. {which}"
         )
 
     def figure(self) -> None:
         *_, theta = self.pair
-        named = [("how far pairs are turned (across), by place (down)", _angles(theta))]
+        named = [("rotation of each pair (across), by position (down)", _angles(theta))]
         pictures.matrices("angles", named, what="cosine of the angle", signed=True)
 
     def ask(self) -> Choice:
         before, after = self.product(2, 5), self.product(5, 8)
-        told = f"At places 3 and 6 it is {signed(before, 4)}, at places 6 and 9 it is {signed(after, 4)}."
+        told = f"At positions 3 and 6 it is {signed(before, 4)}, at positions 6 and 9 it is {signed(after, 4)}."
         return Choice(
-            "A query and a key, both turned, move three places to the right. What happens to their product?",
+            "A rotated query and a rotated key both move three places to the right. What happens to their product?",
             options.placed(
                 2,
                 Option(
                     "It stays exactly the same",
-                    f"Both are turned further by the same angle, in every pair of numbers. {told}",
+                    f"Both are rotated by the same extra angle, in every pair of numbers. {told}",
                     True,
                 ),
-                Option("It grows with the place", f"Each is turned further, but turning makes no arrow longer. {told}"),
-                Option("It shrinks with the place", f"It may with the distance, but here the distance stays. {told}"),
+                Option(
+                    ("It grows with the position"),
+                    f"Each is rotated further, but rotation makes no vector longer. {told}",
+                ),
+                Option(
+                    ("It shrinks with the position"),
+                    f"It may shrink with the distance, but here the distance stays the same. {told}",
+                ),
             ),
         )
 
@@ -294,16 +303,18 @@ class Turned(PositionsStep):
         keys = np.array([turned(key, at, theta) for at in places])
         alike = queries @ keys.T / max(float(np.linalg.norm(query) * np.linalg.norm(key)), 1e-12)
         far = np.abs(np.subtract.outer(places, places)) / (_COMPARED - 1)
-        named = {"rotary: cosine of q and k": alike, "relative: −distance (made up)": -far}
+        named = {"rotary: cosine of q and k": alike, "relative: −distance (an example)": -far}
         both = [(name, values.astype(np.float32)) for name, values in named.items()]
         pictures.matrices("by-distance", both, what="value", signed=True)
-        st.caption("Rows are the query’s place, columns the key’s. Every diagonal, one distance, has one colour.")
+        st.caption(
+            "Rows are the query’s position, columns the key’s. Each diagonal is one signed distance and has one colour."
+        )
 
     def why(self) -> str:
         return (
-            f"Three places apart give {signed(self.product(2, 5), 4)} wherever the two stand, seven apart "
-            f"{signed(self.product(2, 9), 4)}: such scores tell distances and no places (Su et al. 2021; for numbers "
-            "that are added, Shaw et al. 2018 and T5, Raffel et al. 2020)."
+            f"Three places apart the product is {signed(self.product(2, 5), 4)} wherever the two are, seven apart "
+            f"{signed(self.product(2, 9), 4)}: such scores depend on signed distances, not on places (Su et al. 2021; "
+            "for numbers that are added, Shaw et al. 2018 and T5, Raffel et al. 2020)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -314,6 +325,7 @@ class Turned(PositionsStep):
 
 class Shuffled(PositionsStep):
     title = "Words shuffled"
+    terms = ("surprisal",)
     at = "guess"
     sources = (SALAZAR,)
 
@@ -328,9 +340,9 @@ class Shuffled(PositionsStep):
 
     def text(self) -> str:
         return (
-            f"Shuffle the words: {quoted(_shuffled(self.case.text))}. Each model that ships with this app hides one "
-            "token after the other and guesses it from the rest. We count its mean [[surprisal]], −log₂ P of the right "
-            "token, in order and shuffled."
+            f"Shuffle the words: {quoted(_shuffled(self.case.text))}. For each bundled model, every token is masked "
+            "in turn and predicted from the rest. We compare the mean [[surprisal]], −log₂ P of the original token, "
+            "in order and shuffled."
         )
 
     def figure(self) -> None:
@@ -339,19 +351,24 @@ class Shuffled(PositionsStep):
     def ask(self) -> Choice:
         found = self.surprises
         worse = sum(shuffled - ordered > _SLACK for _, ordered, shuffled in found)
-        told = f"{worse} of {len(found)} are surprised by more than {_SLACK} bits more a token."
+        told = f"For {worse} of {len(found)} the surprisal rises by more than {_SLACK} bits a token."
         return Choice(
             f"How many of the {len(found)} models find the shuffled text more surprising (by more than {_SLACK} bits)?",
             (
-                options.either("None of them", worse == 0, told, f"So it would be if all were blind to order. {told}"),
+                options.either(
+                    "None of them", worse == 0, told, (f"That would mean that all are blind to order. {told}")
+                ),
                 options.either(
                     "Some of them",
                     0 < worse < len(found),
                     told,
-                    f"They are told places in different ways, and yet: {told}",
+                    f"They handle positions in different ways, and yet: {told}",
                 ),
                 options.either(
-                    "All of them", worse == len(found), told, f"On many sentences it is so, but not on this one. {told}"
+                    "All of them",
+                    worse == len(found),
+                    told,
+                    (f"That is true of many sentences, but not of this one. {told}"),
                 ),
             ),
         )
@@ -363,9 +380,9 @@ class Shuffled(PositionsStep):
     def why(self) -> str:
         most = max(self.surprises, key=lambda one: one[2] - one[1])
         return (
-            f"A model that uses order expects other tokens once order is gone: here {most[0]} changes most, from "
-            f"{most[1]:.2f} to {most[2]:.2f} bits a token; one sentence says little, and some words need no order to "
-            "be guessed."
+            f"A model that uses order predicts differently once the order is gone: here {most[0]} changes most, from "
+            f"{most[1]:.2f} to {most[2]:.2f} bits a token. One sentence says little, and some words can be predicted "
+            "without any order."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -373,7 +390,7 @@ class Shuffled(PositionsStep):
 
 
 class Blind(PositionsStep):
-    title = "Positions taken away"
+    title = "Without positions"
     at = "embeddings"
 
     @cached_property
@@ -384,16 +401,16 @@ class Blind(PositionsStep):
         before = self.case.text[: self.case.encoding.offsets[self.followed][0]]
         at = len(before.split()) - (0 if not before or before[-1].isspace() else 1)
         if not written or not 0 <= at < len(words) or written not in words[at]:
-            raise InvalidInput("The followed token stands in no word. Follow another one.")
+            raise InvalidInput("The followed token is not part of a word. Follow another one.")
         if self.case.vocabulary.mask_id in self.case.encoding.ids:
-            raise InvalidInput("There is a mask in this text already, and here one word is hidden. Take the mask away.")
+            raise InvalidInput("There is a mask in this text already, and here one word is masked. Remove the mask.")
         hidden = words.copy()
         hidden[at] = words[at].replace(written, "[MASK]", 1)
         # With a blank before the first word, so that every word is written alike wherever it stands.
         ordered, mixed = f" {' '.join(hidden)}", f" {_shuffled(' '.join(hidden), at)}"
         if sorted(engine().encode(self.case.model, ordered).ids) != sorted(engine().encode(self.case.model, mixed).ids):
             raise InvalidInput(
-                "Shuffled, this text has other tokens. Take away signs between words, or take an example."
+                "Shuffled, this text has different tokens. Remove punctuation between words, or take an example."
             )
         (usual,) = engine().fill_mask(self.case.model, ordered, 5)
         (without,) = engine().fill_without(self.case.model, ordered, without="positions", top_k=5)
@@ -402,7 +419,7 @@ class Blind(PositionsStep):
 
     def text(self) -> str:
         return (
-            f"Now take the positions away: tell the model that every token stands at the first place, and hide "
+            "Now remove the positions: give every token the first position, and mask "
             f"{quoted(self.case.written(self.followed))}. Then shuffle the other words."
         )
 
@@ -415,21 +432,21 @@ class Blind(PositionsStep):
         pairs = zip(without.best, shuffled.best, strict=True)
         apart = max(abs(one.probability - other.probability) for one, other in pairs)
         same = apart < 1e-4
-        told = f"The probabilities of the five best guesses differ by at most {apart:.1e}.".replace("e-", "e−")
+        told = f"The probabilities of the top five predictions differ by at most {apart:.1e}.".replace("e-", "e−")
         return Choice(
-            "Without positions, does shuffling the other words change the guess?",
+            "Without positions, does shuffling the other words change the prediction?",
             (
                 options.either(
                     "Yes, the sentence makes no sense any more",
                     not same,
-                    f"{told} By something else than their places it tells the words’ order.",
-                    f"To us, who read from left to right. The model computes with a bag of tokens. {told}",
+                    f"{told} It learns word order from something other than positions.",
+                    f"Not to us, who read from left to right. The model computes with a bag of tokens. {told}",
                 ),
                 options.either(
-                    "No, the probabilities stay as they are",
+                    "No, the probabilities stay the same",
                     same,
-                    f"{told} That is rounding: the very same numbers are added up in another order.",
-                    f"So it would be if places were all that tells the order. {told}",
+                    f"{told} That is rounding: the same numbers are added up in another order.",
+                    f"That would be true if positions were the only source of order. {told}",
                 ),
             ),
         )
@@ -442,11 +459,11 @@ class Blind(PositionsStep):
         (_, usual), (_, without), _ = self.blind
         first = without.best[0].token
         learned = self.positions.kind == "learned" and self.case.encoding.special[0] and first == self.tokens[0]
-        said = ", which alone ever stood at the first place in training" if learned else ""
+        said = ", the only token that was ever first in training" if learned else ""
         return (
-            "Attention and the feed-forward network treat every place alike, so with equal positions only the set of "
-            f"tokens is left; the best guess was {quoted(usual.best[0].token)} and is {quoted(first)} without "
-            f"positions{said}, from a model that was never trained so."
+            "Attention and the feed-forward network treat every place the same, so with equal positions only the set "
+            f"of tokens is left; the top prediction was {quoted(usual.best[0].token)} and is {quoted(first)} without "
+            f"positions{said}, from a model that was never trained this way."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -456,7 +473,7 @@ class Blind(PositionsStep):
 
 LESSON = Lesson(
     name="positions",
-    title="Where am I?",
+    title="Word order",
     question="How does a model know the order of words?",
     examples=(
         ("The dog ran into the garden and barked at the cat.", ""),
@@ -464,5 +481,56 @@ LESSON = Lesson(
     ),
     controls=("token",),
     pages=("compare",),
-    steps=(Told, Sinusoids, Turned, Shuffled, Blind),
+    aims=(
+        "say why a bidirectional transformer needs positions",
+        "name three ways to bring them in",
+        "predict what shuffling does to a model with and without positions",
+    ),
+    terms=("position encoding",),
+    steps=(
+        Told,
+        Sinusoids,
+        Turned,
+        Shuffled,
+        Blind,
+        *recalled(
+            "embeddings",
+            Recall(
+                "Why does BERT need position vectors?",
+                (
+                    Option(
+                        ("Attention is a sum, and sums have no order"),
+                        "Without them a sentence would be a bag of words.",
+                        True,
+                    ),
+                    Option("Because texts have different lengths", "Length alone needs no positions."),
+                    Option("To find the end of a sentence", "That is what [SEP] marks."),
+                ),
+                "Attention adds up values, and a sum has no order, so a bidirectional transformer needs positions.",
+            ),
+            Recall(
+                "What do rotary positions rotate?",
+                (
+                    Option("The embeddings, once at the start", "Nothing is added or rotated there."),
+                    Option("Queries and keys, in every layer", "So scores depend on the signed distance.", True),
+                    Option("The order of the words", "The words stay where they are."),
+                ),
+                "Positions can be learned vectors or sine waves that are added, rotations of queries and keys, or "
+                "numbers added to scores.",
+            ),
+            Recall(
+                "All tokens get the same position. What does shuffling the words then change?",
+                (
+                    Option(
+                        ("Nothing but rounding, in a bidirectional transformer"),
+                        "The same set of vectors goes in.",
+                        True,
+                    ),
+                    Option("Everything", "There is nothing left that knows the order."),
+                    Option("Only the first word", "No place is special any more."),
+                ),
+                "With equal positions only the set of tokens is left, and shuffling changes nothing.",
+            ),
+        ),
+    ),
 )

@@ -16,7 +16,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import AttentionRun, FloatArray, MaskPrediction
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
 from ui import as_text, enumerated, is_dark
 from ui.glossary import quoted
 from ui.sources import DEVLIN, LEWIS, RADFORD, VASWANI
@@ -69,23 +69,24 @@ class SightStep(Step):
         tokens = self.tokens[:_SHOWN]
         full = np.ones((len(tokens), len(tokens)), dtype=np.float32)
         named = [(title.replace("_", " "), np.tril(full) if back else full) for title, back in causal.items()]
-        pictures.matrices(name, named, tokens, tokens, what="may take from")
+        pictures.matrices(name, named, tokens, tokens, what="can see")
 
     def unseeing(self, place: int) -> MaskPrediction:
-        """The guess at a hidden token when no token may take from later ones."""
+        """The guess at a hidden token when no token can see later ones."""
         found = engine().fill_without(self.case.model, self.case.text, (place,), without="future", top_k=_BEST)
         return next(answer for answer in found if answer.position == place)
 
 
 class Masks(SightStep):
-    title = "Masks of attention"
+    title = "Attention masks"
+    terms = ("attention mask", "causal mask")
     sources = (DEVLIN, RADFORD)
 
     def text(self) -> str:
         return (
-            "Which tokens a token may take from is set by a [[mask|attention mask]]: hidden ones get a share of 0. "
-            "**Both ways**: all tokens (BERT). **Causal**: itself and those before it (GPT-2), so that the next one "
-            "can be guessed. To “see” a token means here: its value may enter the sum."
+            "A [[mask|attention mask]] sets which tokens a token can see, that is, whose values may enter its sum: "
+            "hidden ones get a weight of 0. **Bidirectional**: all tokens (BERT). **Causal**: only itself and "
+            "earlier ones (GPT-2), so that the model can be trained to predict the next token."
         )
 
     def figure(self) -> None:
@@ -94,14 +95,14 @@ class Masks(SightStep):
     def ask(self) -> Choice:
         n, at = len(self.case.encoding), self.followed
         return Choice(
-            f"Under a causal mask, how many of the {n} tokens may {self.token} take from?",
+            f"Under a causal mask, how many of the {n} tokens can {self.token} see?",
             options.numbers(
-                (at + 1, f"It is token {at + 1}: the {at} before it, and itself."),
-                (at, "Those before it, and itself, too: a token is always allowed its own value."),
-                (n, "That is what BERT allows. A causal mask hides all that comes later."),
+                (at + 1, f"It is token {at + 1}: it sees the {at} before it, and itself."),
+                (at, "Those are the ones before it. A token can always see itself, too."),
+                (n, "That is what BERT allows. A causal mask hides everything later."),
                 (
                     n - at,
-                    "Those are the ones from it to the end. A causal mask hides what comes later, and not what came.",
+                    "Those are the ones from it to the end. A causal mask hides later tokens, not earlier ones.",
                 ),
             ),
         )
@@ -112,9 +113,9 @@ class Masks(SightStep):
     def why(self) -> str:
         n = len(self.case.encoding)
         return (
-            f"Both ways there are {n} · {n} = {n * n:,} pairs, under a causal mask {n * (n + 1) // 2:,}: a model that "
-            "is to guess the next token must not be shown it (Radford et al. 2019), and one that fills gaps may use "
-            "both sides (Devlin et al. 2019)."
+            f"Without a mask there are {n} · {n} = {n * n:,} pairs, under a causal mask {n * (n + 1) // 2:,}: a model "
+            "that learns to predict the next token must not see it (Radford et al. 2019), and one that fills gaps "
+            "may use both sides (Devlin et al. 2019)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -125,7 +126,9 @@ class Masks(SightStep):
 def _right(answer: MaskPrediction) -> float:
     """The probability of the word that stands in the text."""
     if answer.original is None:
-        raise InvalidInput("A mask was typed there, so nothing tells which word is right. Follow another token.")
+        raise InvalidInput(
+            "A mask was typed there, so there is no original word to compare with. Follow another token."
+        )
     return answer.original.probability
 
 
@@ -142,26 +145,28 @@ class OwnMask(SightStep):
     def text(self) -> str:
         return (
             f"And this model, {as_text(name_of(self.case.model))}? The picture will show the mean of all its heads on "
-            "your text: rows are the tokens that take, columns those that give."
+            "your text: rows are queries, columns are keys."
         )
 
     def ask(self) -> Choice:
         later = self.later
         even = float(np.triu(np.ones((len(self.case.encoding),) * 2), 1).mean())
-        told = f"{percent(later)} of all its attention goes to later tokens; spread evenly it would be {percent(even)}."
+        told = (
+            f"{percent(later)} of all its attention goes to later tokens; uniform attention would give {percent(even)}."
+        )
         return Choice(
             "How much of this model’s attention goes to tokens that come later in the text?",
             (
                 options.either(
-                    "None: it may look back only",
+                    "None: it can only look back",
                     later == 0,
-                    f"{told} So it was trained to guess the next token.",
-                    f"So it is in models that guess the next token. This one may look ahead: {told}",
+                    f"{told} That is how a model is built that predicts the next token.",
+                    f"That is true of models that predict the next token. This one can look ahead: {told}",
                 ),
+                options.either("Some, up to two thirds", 0 < later <= 2 / 3, told, f"Not on this text: {told}"),
                 options.either(
-                    "Some, up to two thirds", 0 < later <= 2 / 3, told, f"More than that, or nothing: {told}"
+                    "More than two thirds", later > 2 / 3, told, (f"It does not look ahead that much: {told}")
                 ),
-                options.either("More than two thirds", later > 2 / 3, told, f"Nothing draws it ahead so much: {told}"),
             ),
         )
 
@@ -172,8 +177,8 @@ class OwnMask(SightStep):
             _draw_mean(self.case.run)
             if self.later > 0:
                 st.caption(
-                    f"{_names('causal')} would leave all above the diagonal empty. It is not on this machine: choose "
-                    "it as the model to download it."
+                    f"{_names('causal')} would leave everything above the diagonal empty. It is not on this machine: "
+                    "choose it as the model to download it."
                 )
             return
         own, back = st.tabs([name_of(self.case.model), name_of(other)])
@@ -184,10 +189,10 @@ class OwnMask(SightStep):
 
     def why(self) -> str:
         if self.later == 0:
-            return "Above the diagonal everything is 0: each token was computed without any that follows it."
+            return "Above the diagonal everything is 0: each token was computed without the tokens after it."
         return (
-            "There is colour on both sides of the diagonal: the vector of an early word is made from later ones, too, "
-            "so it can depend on how the sentence ends."
+            "There is attention on both sides of the diagonal: the vector of an early word is made from later ones, "
+            "too, so it can depend on how the sentence ends."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -208,13 +213,13 @@ class Causal(SightStep):
 
     @cached_property
     def both(self) -> tuple[MaskPrediction, MaskPrediction]:
-        """The guess at the followed token as ever, and when no token may take from later ones."""
+        """The guess at the followed token as ever, and when no token can see later ones."""
         return self.case.guesses(self.followed, _BEST), self.unseeing(self.followed)
 
     def text(self) -> str:
         return (
-            f"Hide {self.token} and let the model guess. Then the same with a causal mask in every layer: no token may "
-            "take from later ones. The model was trained to use both sides."
+            f"Mask {self.token} and let the model predict it. Then do the same with a causal mask in every layer, so "
+            "that no token sees later ones. The model was trained to use both sides."
         )
 
     def figure(self) -> None:
@@ -228,20 +233,20 @@ class Causal(SightStep):
         bounds = (
             (0.1, "Less than a tenth of that"),
             (0.5, "A tenth to half of that"),
-            (1.0, "Half of that up to nearly as much"),
-            (np.inf, "As much or more"),
+            (1.0, "Half of that to nearly all of it"),
+            (np.inf, "The same or more"),
         )
 
         def reply(place: int, right: int) -> str:
             if place == right == len(bounds) - 1:
-                return f"{told} Here what stands on the right was no help."
+                return f"{told} On this text the right side was no help."
             if place == right:
-                return f"{told} So much of it came from the right."
+                return f"{told} The rest came from the right side."
             more = "The left side alone is worth more" if place < right else "More of it came from the right side"
             return f"{more} than you thought. {told}"
 
         return Choice(
-            f"Both ways, {self.token} has a probability of {percent(usual)}. And under the causal mask?",
+            f"With both sides visible, {self.token} has a probability of {percent(usual)}. And under the causal mask?",
             options.ranges(ratio, bounds, reply),
         )
 
@@ -254,8 +259,8 @@ class Causal(SightStep):
         first, second = quoted(usual.best[0].token), quoted(blind.best[0].token)
         change = f"stays {first}" if first == second else f"goes from {first} to {second}"
         return (
-            f"With the right side hidden the best guess {change}; that is no fair test of causal models, which are "
-            "trained with the mask from the start (Radford et al. 2019)."
+            f"With the right side hidden the top prediction {change}. This is not a fair test of causal models, which "
+            "are trained with the mask from the start (Radford et al. 2019)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -273,7 +278,7 @@ class WordByWord(SightStep):
         """Places of words to hide in turn, the first few."""
         places = list(filter(self.case.is_word, self.case.typed))
         if not places:
-            raise InvalidInput("There is no word to hide in this text. Type a sentence.")
+            raise InvalidInput("There is no word to mask in this text. Type a sentence.")
         return places[:_MOST_WORDS]
 
     @cached_property
@@ -293,12 +298,12 @@ class WordByWord(SightStep):
 
     def text(self) -> str:
         return (
-            "Now every word in turn, the first dozen of them: hidden, and guessed under the causal mask. For the first "
-            "word hardly anything is left to “see”, for the last one nearly all of the sentence."
+            "Now each of the first dozen words in turn: masked, and predicted under the causal mask. The first word "
+            "has hardly anything to go on, the last one nearly the whole sentence."
         )
 
     def figure(self) -> None:
-        series = [("probability of the right word, both ways", self.usual)]
+        series = [("probability of the original word, both sides visible", self.usual)]
         pictures.bars("both-ways", self.labels(self.words), series, top=self.top, written=".0%")
 
     def ask(self) -> Sketch:
@@ -306,12 +311,12 @@ class WordByWord(SightStep):
 
         def reply(drawn: Sequence[float]) -> str:
             best, guessed = options.highest(names, truth), options.highest(names, drawn)
-            said = "You found the one" if best == guessed else f"You drew {quoted(guessed)} highest"
+            said = "You found it" if best == guessed else f"You drew {quoted(guessed)} highest"
             most = f"{quoted(best)} is most probable, {percent(max(truth))}"
-            return f"{said}: {most}. You are {percent(options.mean_gap(drawn, truth))} off, on average."
+            return f"{said}: {most}. You miss by {percent(options.mean_gap(drawn, truth))} on average."
 
         return Sketch(
-            "Draw how probable each word is to the model when it sees only what stands before it.",
+            "Draw how probable the model finds each word when it sees only the words before it.",
             names,
             truth,
             reply,
@@ -326,10 +331,9 @@ class WordByWord(SightStep):
     def why(self) -> str:
         n, lost = len(self.words), sum(blind < usual for blind, usual in zip(self.blind, self.usual, strict=True))
         said = (
-            "what stands on the right helps to guess, and a model that was never trained without it cannot make up for "
-            "it"
+            "the right side helps, and a model that was never trained without it cannot make up for it"
             if 2 * lost > n
-            else "on this text most of what helps stands on the left"
+            else "on this text most of what helps is on the left"
         )
         return f"{lost} of {n} words become less probable when the right side is hidden: {said}."
 
@@ -339,14 +343,15 @@ class WordByWord(SightStep):
 
 
 class Across(SightStep):
-    title = "Across two texts"
+    title = "From one text to another"
+    terms = ("cross-attention", "encoder", "decoder")
     sources = (VASWANI, LEWIS)
 
     def text(self) -> str:
         return (
-            "Some models have two stacks: an encoder that reads one text both ways, and a decoder that writes another, "
-            f"token by token ({_names('cross')}). In its [[cross-attention]] the decoder takes from the encoder’s "
-            "tokens."
+            "Some models have two stacks: an encoder that reads one text both ways, and a decoder that writes "
+            f"another, token by token ({_names('cross')}). In its [[cross-attention]] the decoder attends to the "
+            "encoder’s tokens."
         )
 
     def figure(self) -> None:
@@ -359,13 +364,13 @@ class Across(SightStep):
                 1,
                 Option(
                     "Queries from the decoder, keys and values from the encoder",
-                    "Each token that is written is compared with each that was read, so the picture need not be "
+                    "Each token being written is compared with each token that was read, so the matrix need not be "
                     "square.",
                     True,
                 ),
                 Option(
                     "Queries from the encoder, keys and values from the decoder",
-                    "Then the text read would depend on what is written. It is the other way.",
+                    "Then the text that was read would depend on what is written. It is the other way round.",
                 ),
                 Option(
                     "Both from the decoder",
@@ -391,8 +396,8 @@ class Across(SightStep):
 
     def why(self) -> str:
         return (
-            "The decoder’s vector makes the query, the encoder’s vectors make keys and values, and no mask is needed, "
-            "since the text that was read is there as a whole (Vaswani et al. 2017; BART, Lewis et al. 2020)."
+            "The decoder’s vector makes the query, the encoder’s vectors make keys and values, and no causal mask is "
+            "needed, since the whole text has been read (Vaswani et al. 2017; BART, Lewis et al. 2020)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -418,5 +423,52 @@ LESSON = Lesson(
     ),
     controls=("token",),
     pages=("attention", "masked_words"),
-    steps=(Masks, OwnMask, Causal, WordByWord, Across),
+    aims=(
+        "tell a bidirectional mask from a causal one",
+        "say why a model that predicts the next token must not see it",
+        "explain what queries and keys are in cross-attention",
+    ),
+    terms=("attention mask",),
+    steps=(
+        Masks,
+        OwnMask,
+        Causal,
+        WordByWord,
+        Across,
+        *recalled(
+            "heads",
+            Recall(
+                "What does a causal mask hide?",
+                (
+                    Option("Earlier tokens", "Then nothing would be left to predict from."),
+                    Option("Later tokens", "So a token’s vector depends only on itself and what came before.", True),
+                    Option("Special tokens", "They are visible like any other."),
+                ),
+                "An attention mask sets which tokens a token can see: in BERT all of them, under a causal mask only "
+                "itself and earlier ones.",
+            ),
+            Recall(
+                "Why is GPT-2 trained with a causal mask and BERT without one?",
+                (
+                    Option("GPT-2 is larger", "Size has nothing to do with it."),
+                    Option(
+                        ("GPT-2 predicts the next token, BERT fills gaps"),
+                        "The answer must stay hidden; for a gap both sides may help.",
+                        True,
+                    ),
+                    Option("BERT reads shorter texts", "Length has nothing to do with it."),
+                ),
+                "A model that predicts the next token must not see it; a model that fills gaps may use both sides.",
+            ),
+            Recall(
+                "In cross-attention, where do the keys come from?",
+                (
+                    Option("From the encoder", "The text that was read.", True),
+                    Option("From the decoder", "The decoder makes the queries."),
+                    Option("From both", "Keys and values come from one side."),
+                ),
+                "In cross-attention the decoder’s queries meet the encoder’s keys and values: two texts, not one.",
+            ),
+        ),
+    ),
 )

@@ -21,10 +21,10 @@ from model_zoo.errors import NotSupported
 from model_zoo.types import Anatomy
 from pages.learn import options, pictures
 from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
 from ui import as_text, is_dark, start_button, watch
 from ui.glossary import quoted
-from ui.sources import HINTON, LAN, SANH, VASWANI, WARNER
+from ui.sources import HINTON, JIAO, LAN, SANH, VASWANI, WARNER
 from viz.by_length import by_length
 from web.background import desk
 from web.engine import engine
@@ -48,8 +48,9 @@ _SMALL: Final = (
 
 class SoftTargets(Step):
     title = "Learning from a teacher"
+    terms = ("distillation", "soft targets", "temperature")
     at = "guess"
-    sources = (HINTON, SANH)
+    sources = (HINTON, SANH, JIAO)
 
     @cached_property
     def guesses(self) -> tuple[list[str], list[float]]:
@@ -60,8 +61,8 @@ class SoftTargets(Step):
     def text(self) -> str:
         return (
             "A small model can learn from a large one: not only which word is right, but how probable the teacher "
-            "finds every word. That is [[distillation]]. At a [[temperature]] T the logits are divided by T first. "
-            f"Here {self.token} is hidden, and 100% is divided among the {_SHARED} best guesses."
+            "finds every word. That is [[distillation]]. With a [[temperature]] T the logits are first divided by T. "
+            f"Here {self.token} is masked, and 100% is divided among the top {_SHARED} predictions."
         )
 
     def figure(self) -> None:
@@ -73,15 +74,15 @@ class SoftTargets(Step):
         sharp, soft = max(softened(logs, 1)), max(softened(logs, 4))
         told = f"It goes from {sharp:.1%} at T = 1 to {soft:.1%} at T = 4."
         return Choice(
-            "At a temperature of 4, what happens to the share of the best guess?",
+            "At a temperature of 4, what happens to the share of the top prediction?",
             (
                 Option(
                     "It falls",
-                    f"Differences between logits shrink, and so do those of the shares. {told}",
+                    f"Differences between logits shrink, and with them the differences between shares. {told}",
                     soft < sharp - 1e-9,
                 ),
                 Option("It rises", f"Dividing logits brings them closer together. {told}", soft > sharp + 1e-9),
-                Option("It stays", f"Only if all guesses were equally good. {told}", abs(soft - sharp) <= 1e-9),
+                Option("It stays", f"That happens only if all are equally probable. {told}", abs(soft - sharp) <= 1e-9),
             ),
         )
 
@@ -93,9 +94,11 @@ class SoftTargets(Step):
     def why(self) -> str:
         names, _ = self.guesses
         return (
-            f"Softened, the teacher also tells what would be nearly as good ({quoted(names[1])} after "
-            f"{quoted(names[0])}), and that is what the student copies (Hinton et al. 2015); DistilBERT’s authors "
-            "report 97% of BERT’s score on GLUE with 40% fewer parameters (Sanh et al. 2019)."
+            f"Softened, the teacher also shows what would be nearly as good ({quoted(names[1])} after "
+            f"{quoted(names[0])}), and the student learns that (Hinton et al. 2015). DistilBERT adds the masked-word "
+            "loss and a cosine loss between hidden states, and keeps 97% of BERT’s score on [[GLUE]], a benchmark of "
+            "nine English tasks, with 40% fewer parameters (Sanh et al. 2019); TinyBERT matches the teacher layer by "
+            "layer (Jiao et al. 2020)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -140,14 +143,15 @@ def _unshared() -> float:
 
 class SharedLayers(SizesStep):
     title = "One layer, twelve times"
+    terms = ("cross-layer parameter sharing", "factorized embeddings")
     sources = (LAN,)
 
     def text(self) -> str:
         base, albert = registry.MODELS[_BASE], registry.MODELS[_ALBERT]
         return (
-            f"ALBERT has {albert.layers} layers as BERT-base has, but only one set of weights, which a text passes "
-            f"through {albert.layers} times; and its table of embeddings is narrower than its layers. BERT-base has "
-            f"{base.parameters / 1e6:.0f} million parameters."
+            f"ALBERT has {albert.layers} layers, as BERT-base has, but all of them use the same weights "
+            "([[cross-layer parameter sharing]]); and its embedding table is narrower than its layers ([[factorized "
+            f"embeddings]]). BERT-base has {base.parameters / 1e6:.0f} million parameters."
         )
 
     def ask(self) -> Choice:
@@ -155,14 +159,14 @@ class SharedLayers(SizesStep):
         right = round(albert.parameters / 1e6)
         share = albert.parameters / base.parameters
         return Choice(
-            "How many million parameters has ALBERT-base?",
+            "How many parameters does ALBERT-base have, in millions?",
             options.numbers(
                 (right, f"{share:.0%} of BERT-base: a twelfth of the layers, and a smaller table."),
                 (
                     round(base.parameters / 12e6),
-                    "A twelfth of the whole: but the table of embeddings is not shared by twelve.",
+                    "A twelfth of everything: but the embedding table is not shared among twelve layers.",
                 ),
-                (round(base.parameters / 2e6), "One set instead of twelve saves far more than half of the layers."),
+                (round(base.parameters / 2e6), "One set of weights instead of twelve saves far more than half."),
                 (round(base.parameters / 1e6), "That is BERT-base. Sharing saves most of it."),
                 unit=" million",
             ),
@@ -173,15 +177,15 @@ class SharedLayers(SizesStep):
         sizes = {base.name: base.parameters, f"{albert.name}, unshared": _unshared(), albert.name: albert.parameters}
         millions = [size / 1e6 for size in sizes.values()]
         pictures.bars("parameters", list(sizes), [("million parameters", millions)], written=".1f")
-        st.caption("In the middle: ALBERT if each layer had matrices of its own, computed from their shapes.")
+        st.caption("In the middle: ALBERT if each layer had its own matrices, computed from their shapes.")
 
     def why(self) -> str:
         spec = registry.MODELS[_ALBERT]
         table = spec.vocabulary * spec.width - (spec.vocabulary + spec.width) * _TABLE
         return (
-            f"Sharing saves {(_unshared() - spec.parameters) / 1e6:.0f} million parameters, the table of {_TABLE} "
-            f"numbers a token instead of {spec.width} saves {table / 1e6:.0f} million; that is memory, not time: the "
-            f"text still passes through {spec.layers} layers (Lan et al. 2020)."
+            f"Sharing saves {(_unshared() - spec.parameters) / 1e6:.0f} million parameters, and a table of {_TABLE} "
+            f"numbers a token instead of {spec.width} saves {table / 1e6:.0f} million. That saves memory, not time: "
+            f"the text still passes through {spec.layers} layers (Lan et al. 2020)."
         )
 
 
@@ -202,7 +206,7 @@ def _differences() -> pd.DataFrame:
                 "model": name_of(model),
                 "positions": engine().read_positions(model).kind,
                 "segments": "yes" if found.has("segment") else "no",
-                "norms": "in front" if found.has("normed between") else "behind",
+                "norms": "before (pre-norm)" if found.has("normed between") else "after (post-norm)",
                 "gate": "yes" if found.has("gate") else "no",
                 "biases": "yes" if any(bias.any() for bias in biases) else "no",
                 "longest text": str(registry.MODELS[model].max_tokens or "no limit"),
@@ -219,32 +223,33 @@ def _reaches() -> tuple[int, tuple[int, ...]]:
 
 
 class Modern(SizesStep):
-    title = "A layer rebuilt"
+    title = "ModernBERT"
     sources = (WARNER,)
 
     def text(self) -> str:
         return (
-            "In 2024 came ModernBERT: trained on far more text, for longer inputs, with a layer rebuilt from what was "
-            "learned since BERT. Both stand in this app in small, so the differences can be read off their weights."
+            "ModernBERT appeared in 2024: trained on far more text, for inputs of up to 8,192 tokens instead of "
+            "BERT’s 512, with layers rebuilt from what had been learned since BERT. The app ships small versions of "
+            "both (each for 512 tokens), so the differences can be read off their weights."
         )
 
     def ask(self) -> Choice:
         assert not _dissected(_MODERN).has("segment")
         return Choice(
-            "Which of these does ModernBERT’s layer **not** have?",
+            "Which of these does ModernBERT **not** have?",
             (
                 Option(
-                    "Queries and keys turned by their positions",
-                    "It has: rotary positions take the place of the table.",
+                    "Queries and keys rotated by their positions",
+                    "It has them: rotary positions replace the table of positions.",
                 ),
                 Option(
                     "A gate in the feed-forward network",
-                    "It has: a second matrix decides how much of each number passes (GeGLU).",
+                    "It has one: a second matrix decides how much of each number passes (GeGLU).",
                 ),
-                Option("Norms in front of its parts", "It has: pre-norm, as GPT-2."),
+                Option("Norms inside the branches (pre-norm)", "It has them, as GPT-2 does."),
                 Option(
-                    "A vector for the segment, added to each token",
-                    "It takes no segments: its embeddings are those of the tokens alone.",
+                    "A table of segment vectors",
+                    "It has none: its embeddings are those of the tokens alone. BERT adds one to each token.",
                     True,
                 ),
             ),
@@ -254,16 +259,16 @@ class Modern(SizesStep):
         st.table(self.numbers().set_index("model").T)
         n, reaches = _reaches()
         names = [f"layer {layer}" for layer in range(1, len(reaches) + 1)]
-        what = f"tokens away that get any weight, on a text of {n} tokens"
+        what = f"farthest token with any weight, on a text of {n} tokens"
         pictures.bars("reach", names, [(what, reaches)], written=".0f")
 
     def why(self) -> str:
         _, reaches = _reaches()
         local = sum(each == min(reaches) for each in reaches)
         return (
-            f"In {local} of the {len(reaches)} layers here no token takes anything from farther away than "
-            f"{min(reaches)} tokens, so long texts stay affordable; in the published model that holds for two layers "
-            "of three, and all these changes had been tried before, one by one (Warner et al. 2024)."
+            f"In {local} of the {len(reaches)} layers here no token attends to anything farther away than "
+            f"{min(reaches)} tokens, so long texts stay affordable; in the published model that is true of two layers "
+            "out of three. Each of these changes had been tried before, in other models (Warner et al. 2024)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -280,9 +285,9 @@ def _told(costs: Sequence[ModelCost]) -> str:
             f"{name_of(cost.subject.model)}: {longer:.0f} times the tokens ({first.n_tokens} to {last.n_tokens}) took "
             f"{times:.1f} times as long."
         )
-    said.append("Measured on this machine; other work on it makes it slower.")
+    said.append("Measured on this machine; anything else running on it slows it down.")
     if spread([cost.curve for cost in costs]) > _NOISY:
-        said.append("Equal passes took very different times, so these numbers say little: measure again.")
+        said.append("Equal passes took very different times, so these numbers are unreliable: measure again.")
     return as_text(" ".join(said))
 
 
@@ -326,9 +331,9 @@ class Length(Step):
     def text(self) -> str:
         width, inner, _ = self.shape
         return (
-            "With full attention every token is compared with every other: n tokens make n² pairs. The rest of a layer "
-            f"grows with n only. In this model ({width} numbers a token, {inner:,} in the feed-forward network), when "
-            "do the pairs take over?"
+            "With full attention every token is compared with every other: n tokens make n² pairs. The rest of a "
+            f"layer grows only in proportion to n. In this model ({width} numbers a token, {inner:,} in the "
+            "feed-forward network), when do the pairs take over?"
         )
 
     def figure(self) -> None:
@@ -347,12 +352,12 @@ class Length(Step):
         width, inner, gated = self.shape
         right = outweighing(width, inner, gated=gated)
         return Choice(
-            "From how many tokens on do the pairs take more multiplications than all the rest of a layer?",
+            "At what length do the pairs need more multiplications than the rest of a layer?",
             options.numbers(
-                (right, "The pairs take 2 n² · width, the rest grows with n: they meet late."),
+                (right, "The pairs need 2 n² · width, the rest grows in proportion to n: they meet late."),
                 (2, "For short texts the matrices are nearly all of the work."),
-                (width, "At so many tokens W_Q, W_K, W_V and W_O alone still take twice as much as the pairs."),
-                (right * 4, "By then the pairs take four times as much as the rest."),
+                (width, "At that length W_Q, W_K, W_V and W_O alone still need twice as many as the pairs."),
+                (right * 4, "By then the pairs need four times as many as the rest."),
                 unit=" tokens",
             ),
         )
@@ -370,9 +375,9 @@ class Length(Step):
         width, inner, gated = self.shape
         one, two = (sum(of_layer(n, width, inner, gated=gated).values()) for n in (1024, 4096))
         return (
-            f"From 1,024 to 4,096 tokens such a layer of this model needs {two / one:.1f} times the multiplications, "
-            f"an LSTM of the same width {of_lstm(4096, width) / of_lstm(1024, width):.0f} times; but an LSTM must wait "
-            "for each word, and a transformer takes all of them at once (Vaswani et al. 2017)."
+            f"From 1,024 to 4,096 tokens a layer of this model needs {two / one:.1f} times the multiplications, an "
+            f"LSTM of the same width {of_lstm(4096, width) / of_lstm(1024, width):.0f} times. But an LSTM has to "
+            "process one word after another, and a transformer takes all of them at once (Vaswani et al. 2017)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -387,7 +392,7 @@ class Savings(SizesStep):
 
     def text(self) -> str:
         return (
-            f"Fewer layers, narrower ones, shared ones, or newer ones that are not smaller at all. BERT-base has "
+            "Fewer layers, narrower layers, shared layers, or newer ones that are not smaller at all. BERT-base has "
             f"{registry.MODELS[_BASE].parameters / 1e6:.0f} million parameters: take that as 100%."
         )
 
@@ -398,7 +403,7 @@ class Savings(SizesStep):
             off = np.abs(np.subtract(drawn, truth))
             worst = int(off.argmax())
             named = f"{as_text(names[worst])}, which has {truth[worst]:.0%}"
-            return f"You are {off.mean():.0%} off, on average, and most for {named}."
+            return f"You miss by {off.mean():.0%} on average, and most for {named}."
 
         top = float(np.ceil(max(truth) * 4) / 4)
         return Sketch(
@@ -411,8 +416,8 @@ class Savings(SizesStep):
 
     def why(self) -> str:
         return (
-            "Parameters are memory, layers are time: few layers answer sooner, shared layers only take less room, and "
-            "what is lost in quality depends on the task, so measure it on yours (the page Compare does)."
+            "Parameters cost memory, layers cost time: fewer layers answer sooner, while shared layers only save "
+            "memory. How much quality is lost depends on the task, so measure it on yours (the page Compare does)."
         )
 
 
@@ -423,5 +428,48 @@ LESSON = Lesson(
     examples=(("He drank a cup of coffee.", ""), ("The cat sat on the mat because it was tired.", "")),
     controls=("token",),
     pages=("compare",),
-    steps=(SoftTargets, SharedLayers, Modern, Length, Savings),
+    aims=(
+        "explain what a student learns from a teacher’s probabilities",
+        "tell what saves memory and what saves time",
+        "say what ModernBERT changed",
+        "estimate when the cost of attention takes over",
+    ),
+    terms=("distillation",),
+    steps=(
+        SoftTargets,
+        SharedLayers,
+        Modern,
+        Length,
+        Savings,
+        *recalled(
+            "layers",
+            Recall(
+                "What does a higher temperature do to a teacher’s probabilities?",
+                (
+                    Option("It makes them more equal", "So the student also sees what was nearly right.", True),
+                    Option("It makes the top one larger", "That is a lower temperature."),
+                    Option("It adds noise", "Nothing random is added."),
+                ),
+                "In distillation a student learns a teacher’s softened probabilities, not only which word is right.",
+            ),
+            Recall(
+                "ALBERT shares one layer’s weights among twelve layers. What does that save?",
+                (
+                    Option("Memory", "The weights are stored once.", True),
+                    Option("Time", "The text still passes through twelve layers."),
+                    Option("Both", "Only one of the two."),
+                ),
+                "Shared layers and a narrower embedding table save memory; fewer layers save time.",
+            ),
+            Recall(
+                "Twice as many tokens: how does the number of pairs that attention compares change?",
+                (
+                    Option("It doubles", "That is the rest of the layer."),
+                    Option("It is four times as large", "Twice the length, four times the pairs.", True),
+                    Option("It stays the same", "Every token is compared with every other."),
+                ),
+                "The pairs of attention grow with the square of the length, which local layers as in ModernBERT avoid.",
+            ),
+        ),
+    ),
 )

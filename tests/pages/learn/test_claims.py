@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from model_zoo import Engine
+from model_zoo import Engine, registry
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, Sketch
 from pages.learn.lessons import LESSONS, head, smaller
 from tests.pages.learn.sentences import SENTENCES
+from training.recipes import RECIPES
 
+_BASE = "google-bert/bert-base-uncased"
 MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
 each = pytest.mark.parametrize("text", SENTENCES)
 of_models = pytest.mark.parametrize("model", MODELS)
@@ -125,12 +127,50 @@ def test_guessing(model: str, text: str, engine: Engine) -> None:
     assert sketch.truth == pytest.approx(step.after[:6])
 
 
-def test_the_courses_wrong_figure_gets_an_answer() -> None:
+def test_the_worked_example_is_softmax_and_cross_entropy() -> None:
+    logits = np.array([1.0, 0.5, 4.0, 2.0, 0.0, 1.5])
+    shares = np.exp(logits) / np.exp(logits).sum()
     choice = asked("guessing", 3, Case("embedded/bert", SENTENCES[0]))
-    (wrong,) = (option for option in choice.options if option.text == "0.797")
-    assert "0.227" in wrong.reply
-    assert "0.760" in wrong.reply
-    assert "0.274" in wrong.reply
+    assert choice.options[choice.right].text == f"{shares[2]:.3f}" == "0.760"
+    why = LESSONS["guessing"].steps[2](Case("embedded/bert", SENTENCES[0])).why()
+    assert f"{-np.log(shares[2]):.3f} here" in why
+    assert "cross-entropy" in why
+
+
+def test_what_lessons_say_of_training_is_what_recipes_and_papers_say() -> None:
+    """15% is Devlin's, 30% ModernBERT's; the bundled models were trained on 20%. BERT took a million steps of 256."""
+    case = Case("embedded/bert", SENTENCES[0])
+    assert {recipe.mask_rate for recipe in RECIPES.values()} == {0.2}
+    assert "the bundled models 20%" in LESSONS["guessing"].steps[0](case).why()
+    assert "a million steps, each on 256 sequences" in LESSONS["guessing"].steps[4](case).why()
+
+
+def test_limits_of_the_published_models_are_beside_those_of_the_bundled_ones() -> None:
+    text = LESSONS["smaller"].steps[2](Case("embedded/bert", SENTENCES[0])).text()
+    published = [registry.MODELS[model].max_tokens for model in ("answerdotai/ModernBERT-base", _BASE)]
+    assert published == [8192, 512]
+    assert "up to 8,192 tokens instead of BERT’s 512" in text
+    bundled = {registry.MODELS[model].max_tokens for model in ("embedded/bert", "embedded/modernbert")}
+    assert bundled == {512}
+    assert "each for 512 tokens" in text
+
+
+@each
+@of_models
+def test_a_head_adds_a_bias_where_its_model_has_one(model: str, text: str, engine: Engine) -> None:
+    with engine._memory.lease(model) as loaded:
+        has = any("bias" in name and "norm" not in name for name, _ in loaded.encoder.named_parameters())
+    said = LESSONS["head"].steps[0](Case(model, text)).text()
+    assert ("plus a learned bias" in said) == has
+    assert ("adds no bias" in said) == (not has)
+
+
+@each
+@of_models
+def test_only_pre_norm_lets_a_vector_pass(model: str, text: str) -> None:
+    said = LESSONS["layer"].steps[0](Case(model, text)).text()
+    assert ("passes through nearly unchanged" in said) == (model == "embedded/modernbert")
+    assert ("LayerNorm then rescales the sum" in said) == (model != "embedded/modernbert")
 
 
 @each

@@ -34,7 +34,7 @@ Open = Callable[..., AppTest]
     ("model", "wanted"),
     [
         ("embedded/bert", "A learned vector"),
-        ("embedded/modernbert", "Queries and keys are turned"),
+        ("embedded/modernbert", "Queries and keys are rotated"),
         ("embedded/bilstm", "Not by any table"),
     ],
 )
@@ -54,7 +54,7 @@ def test_the_learned_table_is_the_models_own(open_page: Open, engine: Engine) ->
     unit = table / np.linalg.norm(table, axis=1, keepdims=True)
     assert shown == pytest.approx(unit @ unit.T, abs=1e-5)
     near = np.diagonal(unit @ unit.T, 1).mean()
-    assert f"{near:.2f} on average" in LESSON.steps[0](Case("embedded/bert", EXAMPLE)).why()
+    assert f"[[cosine]] of {near:.2f}" in LESSON.steps[0](Case("embedded/bert", EXAMPLE)).why()
 
 
 def test_waves_are_cosines_of_distances() -> None:
