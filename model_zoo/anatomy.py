@@ -109,7 +109,9 @@ def _refuse_beyond(loaded: LoadedModel, run: AttentionRun, layer: int, head: int
         raise InvalidInput(_no_layer(loaded, run.n_layers, layer))
     heads = run.layers[layer].n_heads
     if not 0 <= head < heads:
-        raise InvalidInput(f"{loaded.info.id} has {counted(heads, 'head')} a layer, 0 to {heads - 1}, not {head}.")
+        raise InvalidInput(
+            f"{loaded.info.id} has {counted(heads, 'head')} a layer, 0 to {heads - 1}, and no head {head}."
+        )
 
 
 def _no_layer(loaded: LoadedModel, n_layers: int, layer: int) -> str:

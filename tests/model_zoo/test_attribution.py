@@ -264,11 +264,11 @@ def test_what_is_asked_wrongly_is_refused(engine: Engine, checkpoint: Checkpoint
         engine.attribute(MODEL, SENTENCE, method="tea leaves")  # type: ignore[arg-type]
     with pytest.raises(NotSupported, match="part by part"):
         engine.decompose(str(checkpoint("mpnet")), "The <mask> sat.")
-    with pytest.raises(InvalidInput, match="token's logit"):
+    with pytest.raises(InvalidInput, match="the logit of a token"):
         engine.decompose(MODEL, "A.", aim=TargetAnswer("next sentence"))
     with pytest.raises(InvalidInput, match="second one that may follow"):
         engine.attribute(MODEL, "A.", aim=TargetAnswer("next sentence"))
-    with pytest.raises(NotSupported, match="classes apart"):
+    with pytest.raises(NotSupported, match="not fine-tuned for classification"):
         engine.attribute(MODEL, "A.", aim=TargetAnswer("class"))
 
 

@@ -98,7 +98,7 @@ def test_a_model_of_one_stack_has_no_other_part(
     name: str, stack: Stack, engine: Engine, checkpoint: Callable[[str], Path]
 ) -> None:
     folder = str(checkpoint(name))
-    with pytest.raises(NotSupported, match=r"one stack of layers.*choose an encoder-decoder"):
+    with pytest.raises(NotSupported, match=r"a single stack of layers.*choose an encoder-decoder"):
         engine.attend(folder, TEXT, stack=stack)
 
 

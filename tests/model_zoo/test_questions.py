@@ -222,7 +222,7 @@ def test_the_model_weights_do_not_travel_with_a_run(engine: Engine) -> None:
     np.testing.assert_array_equal(whole.value_norms(0), run.value_norms(0))
     for one, other in zip(whole.output_projections, run.output_projections, strict=True):
         assert np.shares_memory(one, other)  # type: ignore[arg-type]  # still the model's own
-    with pytest.raises(NotSupported, match="one stack of layers"):
+    with pytest.raises(NotSupported, match="a single stack of layers"):
         engine.output_projections(DEFAULT_MODEL, "cross")
 
 

@@ -239,7 +239,7 @@ def test_nothing_is_kept_once_the_app_ends(root: Path) -> None:
     put(1000)
     tuned.OWN.close()
     assert not root.exists()
-    with pytest.raises(ModelZooError, match="is ending"):
+    with pytest.raises(ModelZooError, match="is shutting down"):
         put(1000)
     assert not root.exists()
 
@@ -362,7 +362,7 @@ def test_predictions_are_those_of_transformers_own_class(engine: Engine) -> None
 
 
 def test_a_model_without_a_head_for_a_task_gives_no_labels(engine: Engine) -> None:
-    with pytest.raises(NotSupported, match="no head for a task"):
+    with pytest.raises(NotSupported, match="no task head"):
         engine.ask(Predict("embedded/tinybert", TEXTS))
 
 
