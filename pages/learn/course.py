@@ -37,7 +37,7 @@ def draw() -> None:
 
 def _progress(lesson: str, step: int, done: int) -> None:
     st.button(
-        f"Go on: lesson {list(LESSONS).index(lesson) + 1}, step {step}",
+        f"Continue: lesson {list(LESSONS).index(lesson) + 1}, step {step}",
         key="go on",
         type="primary",
         icon=":material/play_arrow:",
@@ -46,11 +46,11 @@ def _progress(lesson: str, step: int, done: int) -> None:
     )
     st.markdown(f"{done} of {sum(len(each.steps) for each in LESSONS.values())} steps done", width="content")
     st.button(
-        "Forget my answers",
+        "Clear my answers",
         key="forget",
         type="tertiary",
         icon=":material/delete:",
-        help="They are kept in this browser and in the address of this page.",
+        help="They are kept in this browser and in this page’s link.",
         on_click=keeper.forget,
     )
 
@@ -86,10 +86,10 @@ def _for_teachers() -> None:
     """Plans of a class with their steps to open, and worksheets about the sentence that was typed."""
     text, pair = widgets.short_enough(TEXT.value), widgets.short_enough(PAIR.value)
     case, own = Case(MODEL.value, text, pair if pair.strip() else None), fields.own_sentence()
-    sentence = "your sentence" if own else "each lesson’s own example; type a sentence in any lesson to have it there"
-    st.markdown(
-        f"Worksheets are about {sentence}. They open in a browser, to be printed, with the solutions at the end."
+    sentence = (
+        "your sentence" if own else ("each lesson’s own example; type a sentence in any lesson to use that instead")
     )
+    st.markdown(f"Worksheets use {sentence}. They open in a browser for printing, with the solutions at the end.")
     whole = [worksheet.section(lesson, case, own=own) for lesson in LESSONS.values()]
     save.html("Worksheets of all lessons", lambda: worksheet.html("Learn", whole), "learn-worksheets")
     chosen = widgets.choice("Plan", fields.PLAN, label_visibility="collapsed")

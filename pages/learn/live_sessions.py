@@ -153,7 +153,7 @@ class Rooms:
                 present = self._present(room, self._clock())
                 gone = next((each for each in asked.answers if each not in present), None)
                 if gone is None:
-                    said = f"{_MOST_VISITORS} have answered already; the room has no place for more answers."
+                    said = f"{_MOST_VISITORS} people have answered already; the room cannot take more answers."
                     raise InvalidInput(said)
                 del asked.answers[gone]
             asked.answers[visitor] = answer
@@ -184,7 +184,7 @@ class Rooms:
     def _of_teacher(self, code: str, key: str) -> _Room:
         room = self._room(code)
         if not hmac.compare_digest(room.key.encode(), key.encode()):
-            raise InvalidInput(f"Only who has started room {code} can change what it shows.")
+            raise InvalidInput(f"Only the person who started room {code} can change what it shows.")
         room.taught = self._clock()
         return room
 

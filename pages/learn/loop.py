@@ -178,7 +178,7 @@ def _draw(lesson: Lesson, step: Step) -> None:
                         lambda: table_to_csv(step.numbers()),
                         f"learn-{lesson.name}-{STEP.value}",
                         "csv",
-                        "What is on the screen, as a table.",
+                        "The numbers on the screen, as a table.",
                     )
                 if step.sources:
                     st.caption("Sources: " + as_text("; ".join(map(str, step.sources))) + ".")
@@ -239,8 +239,8 @@ def _link(lesson: Lesson, case: Case | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="learn-link"):
         browser.copy_link({name: value for name, value in query.items() if name != ANSWERS.name})
         whole = address.publish()
-        about = "A link to this step with this sentence, without your answers; the address of this page has them, too."
-        st.caption(about if whole else "The text is too long for a link: it opens the step without the text.")
+        about = "A link to this step with this sentence, without your answers; this page’s address includes them."
+        st.caption(about if whole else "The text is too long for a link: the link opens the step without it.")
         if case is not None:
             sheet = [worksheet.section(lesson, case, own=True)]
             save.html("Worksheet", lambda: worksheet.html(lesson.title, sheet), f"learn-{lesson.name}-worksheet")

@@ -21,7 +21,7 @@ _WITHIN: Final[tuple[tuple[Place, str, str], ...]] = (
     ("norm", "Add & norm", "layer"),
     ("feed-forward", "Feed-forward", "layer"),
 )
-_BEHIND: Final[tuple[tuple[Place, str, str], ...]] = (("guess", "Guess", "guessing"),)
+_BEHIND: Final[tuple[tuple[Place, str, str], ...]] = (("guess", "Prediction", "guessing"),)
 
 
 def draw(here: Place, n_layers: int) -> None:

@@ -26,10 +26,10 @@ def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
     else:
         _sketch(lesson, step, question, given, revealed)
     if given is not None and not revealed:
-        st.caption("Counted. You can still change it, until your teacher shows the answer.")
+        st.caption("Recorded. You can still change it until your teacher shows the answer.")
     elif not revealed and not teaching.follows():
         st.button(
-            "Show me",
+            "Show the answer",
             key="show me",
             type="tertiary",
             icon=":material/visibility:",
@@ -42,7 +42,7 @@ def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
             key="ask again",
             type="tertiary",
             icon=":material/visibility_off:",
-            help="Hide the answer, and count anew.",
+            help="Hide the answer and count again.",
             on_click=teaching.ask_again,
             args=(lesson, step),
         )
@@ -101,7 +101,7 @@ def _counted(lesson: str, step: int, question: Choice, given: str | None) -> Non
 
 
 def _n_answers(n: int) -> None:
-    st.caption(f"{counted(n, 'answer')} from {counted(teaching.n_present(), 'student')} here.")
+    st.caption(f"{counted(n, 'answer')} from {counted(teaching.n_present(), 'student')} in the room.")
 
 
 def _sketch(lesson: str, step: int, question: Sketch, given: str | None, revealed: bool) -> None:
@@ -144,10 +144,8 @@ def _drawings(lesson: str, step: int, question: Sketch) -> None:
     if found:
         means = [float(np.mean(column)) for column in zip(*found, strict=True)]
         written = ".0%" if question.unit == "%" else ".2f"
-        figure = bars(
-            question.labels, [("mean of the class", means)], top=question.top, written=written, dark=is_dark()
-        )
-        figures.show(figure, "drawn by the class", f"learn-{lesson}-{step}-class")
+        figure = bars(question.labels, [("class mean", means)], top=question.top, written=written, dark=is_dark())
+        figures.show(figure, "what the class drew", f"learn-{lesson}-{step}-class")
 
 
 def _drawn(lesson: str, step: int, question: Sketch, heights: object) -> None:

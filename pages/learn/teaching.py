@@ -206,8 +206,8 @@ def draw() -> None:
 
 def _offer() -> None:
     st.markdown(
-        "Start a room, and a class follows you: students see your sentence and your step on their own screens, and "
-        "you see how they answer. Nobody is asked for a name, and nothing is stored."
+        "Start a room and your class can follow along: students see your sentence and your step on their own "
+        "screens, and you see how they answer. Nobody is asked for a name, and nothing is stored."
     )
     st.button("Start a room", type="primary", icon=":material/cast_for_education:", on_click=_start)
 
@@ -221,8 +221,8 @@ def _start() -> None:
 
 def join() -> None:
     """Draw where a code is typed that was read from a board."""
-    with popover("Follow a room", ":material/login:"):
-        st.text_input("The code of the room", key=_TYPED, on_change=_join, width=260)
+    with popover("Join a room", ":material/login:"):
+        st.text_input("Room code", key=_TYPED, on_change=_join, width=260)
 
 
 def _join() -> None:
@@ -239,19 +239,19 @@ def _room(mine: _Taught) -> None:
         st.markdown(f"**{mine.code}**")
         if where:
             say(f"{where}?{ROOM.name}={mine.code}")
-    st.markdown("Students open this link, or type the code on the page Learn.")
+    st.markdown("Students open this link or type the code on the page Learn.")
     browser.copy_link({ROOM.name: mine.code}, key="link to the room")
     live(_present)()
     st.caption(
-        "They see what you see, and the answer to a question when you answer it or press “Show me”. Your own answers "
-        "so far are put aside until you end the room."
+        "They see what you see, and the answer to a question once you answer it or press “Show the answer”. Your own "
+        "answers so far are set aside until you end the room."
     )
     st.button("End the room", icon=":material/stop:", on_click=_end)
 
 
 def _present() -> None:
     n, what = counted(n_present(), "student").split()
-    st.markdown(f"**{n}** {what} here")
+    st.markdown(f"**{n}** {what} in the room")
 
 
 def _end() -> None:
@@ -277,11 +277,11 @@ def following() -> None:
     code = ROOM.value
     version, shown = st.session_state[_NOW]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="room"):
-        st.markdown(f":material/cast_for_education: You follow room **{code}**.", width="content")
+        st.markdown(f":material/cast_for_education: You are in room **{code}**.", width="content")
         st.button("Leave", key="leave the room", icon=":material/logout:", type="tertiary", on_click=_leave)
     live(_look)(code, version)
     if shown is None or not shown.lesson:
-        st.info("No lesson is open in this room. The next one opens here by itself.", icon=":material/hourglass_top:")
+        st.info("No lesson is open in this room yet. It will open here automatically.", icon=":material/hourglass_top:")
 
 
 def _look(code: str, version: int) -> None:

@@ -90,11 +90,19 @@ def _each(section: Section, kind: str, make: Callable[[Step], str]) -> str:
 
 
 def _sheet(section: Section) -> str:
+    lead = _block(section.lesson.question, "lead")
     return (
         '<section class="lesson"><p class="names"><span>Name</span><span>Date</span></p>'
-        f"<h1>{_numbered(section.lesson)}</h1>{_block(section.lesson.question, 'lead')}{_about(section)}"
+        f"<h1>{_numbered(section.lesson)}</h1>{lead}{_aims(section)}{_about(section)}"
         f"{_each(section, 'step', _asked)}</section>"
     )
+
+
+def _aims(section: Section) -> str:
+    """What one can do afterwards, where the lesson is printed from its beginning."""
+    if section.steps[0] != 1:
+        return ""
+    return _block("After this lesson you can\n\n" + "\n".join(f"- {aim}" for aim in section.lesson.aims))
 
 
 def _numbered(lesson: Lesson) -> str:
@@ -149,7 +157,9 @@ def _solution(step: Step) -> str:
         answer = _chart(question, question.truth)
     sources = _block(f"Sources: {as_text('; '.join(map(str, step.sources)))}.", "small") if step.sources else ""
     why = _block(f"**Why?** {step.why()}")
-    return f"{_block(question.question)}{answer}{why}{_table(step.numbers())}{sources}"
+    numbers = step.numbers()
+    table = _table(numbers) if len(numbers) else ""
+    return f"{_block(question.question)}{answer}{why}{table}{sources}"
 
 
 def _table(numbers: pd.DataFrame) -> str:

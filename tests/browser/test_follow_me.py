@@ -33,11 +33,11 @@ def test_students_follow_and_are_counted(visit: Callable[..., Any], app_url: str
     seats = [visit(), visit(width=400, height=800, color_scheme="dark")]
     student, other = (seat.open(f"{app_url}/learn?room={code}") for seat in seats)
     for page in (student, other):
-        expect(page.get_by_text(f"You follow room {code}.")).to_be_visible()
+        expect(page.get_by_text(f"You are in room {code}.")).to_be_visible()
         expect(page.locator(".st-key-followed")).to_contain_text(f"“{LESSONS['pieces'].examples[0][0]}”")
         expect(page.get_by_role("heading", name="1. Words and pieces")).to_be_visible()
         expect(page.get_by_label("Text", exact=True)).to_have_count(0)
-    expect(teacher.get_by_text("2 students here", exact=True)).to_be_visible()
+    expect(teacher.get_by_text("2 students in the room", exact=True)).to_be_visible()
     teacher.keyboard.press("Escape")
 
     teacher.get_by_role("button", name="Next", exact=True).click()
@@ -50,10 +50,10 @@ def test_students_follow_and_are_counted(visit: Callable[..., Any], app_url: str
     option(student, 1).click()
     expect(student.get_by_text("Counted.")).to_be_visible()
     expect(teacher.locator(".st-key-counted-1 .count")).to_have_text("1")
-    expect(teacher.get_by_text("1 answer from 2 students here.")).to_be_visible()
+    expect(teacher.get_by_text("1 answer from 2 students in the room.")).to_be_visible()
     expect(student.get_by_text("Why?")).to_have_count(0)
 
-    teacher.get_by_role("button", name="Show me").click()
+    teacher.get_by_role("button", name="Show the answer").click()
     for page in (student, other):
         expect(page.get_by_text("Why?")).to_be_visible()
     expect(student.locator(".st-key-reply")).to_be_visible()

@@ -59,7 +59,7 @@ def student(code: str, open_page: Open) -> AppTest:
 
 
 def test_a_student_sees_what_the_teacher_shows(teacher: AppTest, student: AppTest, code: str) -> None:
-    assert f"You follow room **{code}**" in said(student)
+    assert f"You are in room **{code}**" in said(student)
     assert "1. Words and pieces" in [each.value for each in student.header]
     assert not student.text_area
     assert not [each for each in student.button if each.key in ("step on", "step back", "show me")]
@@ -90,12 +90,12 @@ def test_answers_are_counted_and_held_back(teacher: AppTest, student: AppTest, c
     options(student)[1].click().run()
     options(other)[0].click().run()
     options(other)[1].click().run()
-    assert "Counted." in said(student)
+    assert "Recorded." in said(student)
     assert chosen(student) == [1]
     assert not is_open(student)
     assert ANSWERS.name not in student.query_params
     teacher.run()
-    assert "2 answers from 2 students here." in said(teacher)
+    assert "2 answers from 2 students in the room." in said(teacher)
     assert teaching.rooms().counts(code, "pieces", 1) == {"2": 2}
     teacher.button(key="show me").click().run()
     assert is_open(teacher)
@@ -120,7 +120,7 @@ def test_another_sentence_is_another_question(teacher: AppTest, student: AppTest
     teacher.text_area[0].set_value(SING).run()
     student.run()
     assert chosen(student) == []
-    assert "Counted." not in said(student)
+    assert "Recorded." not in said(student)
     assert teaching.rooms().counts(code, "pieces", 1) == {}
 
 
@@ -143,9 +143,9 @@ def test_drawings_are_counted_with_their_mean(
     for visitor, height in (("one", 0.0), ("two", question.top)):
         teaching.rooms().answer(code, visitor, name, place, drawn([height] * n, question.top))
     teacher.run()
-    assert "2 answers from 1 student here." in said(teacher)
-    (figure,) = (each for each in teacher.get("plotly_chart") if "mean of the class" in each.proto.spec)
-    assert "drawn by the class" in figure.proto.id
+    assert "2 answers from 1 student in the room." in said(teacher)
+    (figure,) = (each for each in teacher.get("plotly_chart") if "class mean" in each.proto.spec)
+    assert "what the class drew" in figure.proto.id
 
 
 def teaching_case(lesson: str) -> Any:
@@ -204,7 +204,7 @@ def test_a_wrong_code_is_a_sentence(given: str, open_page: Open) -> None:
 def test_a_code_is_typed(code: str, open_page: Open) -> None:
     app = open_page(PAGE)
     app.text_input[0].set_value(f" {code.lower()} ").run()
-    assert f"You follow room **{code}**" in said(app)
+    assert f"You are in room **{code}**" in said(app)
     assert app.query_params[ROOM.name] == code
 
 

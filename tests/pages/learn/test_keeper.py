@@ -59,7 +59,7 @@ def test_one_goes_on_where_one_was(give_back: Callable[..., AppTest]) -> None:
     n_steps = sum(len(lesson.steps) for lesson in LESSONS.values())
     assert f"2 of {n_steps} steps done" in [said.value for said in app.markdown]
     button = app.button(key="go on")
-    assert button.label == f"Go on: lesson {list(LESSONS).index('head') + 1}, step 3"
+    assert button.label == f"Continue: lesson {list(LESSONS).index('head') + 1}, step 3"
     button.click().run()
     assert (app.session_state[LESSON.key], app.session_state[STEP.key]) == ("head", 3)
     assert app.text_area[0].value == OWN
@@ -70,7 +70,7 @@ def test_the_address_comes_first(give_back: Callable[..., AppTest]) -> None:
     assert set(app.session_state[ANSWERS.key]) == {"pieces.1.1", "head.1.2"}
     assert app.text_area[0].value == "Typed."
     app.button(key="step out").click().run()
-    assert app.button(key="go on").label == "Go on: lesson 1, step 1"
+    assert app.button(key="go on").label == "Continue: lesson 1, step 1"
 
 
 def test_forgotten_answers_are_gone(give_back: Callable[..., AppTest]) -> None:

@@ -55,9 +55,9 @@ def test_only_the_key_changes_a_room(rooms: Rooms) -> None:
     (code, key), (_, other) = rooms.open(), rooms.open()
     rooms.show(code, key, CAT)
     for wrong in (other, "", "ü"):
-        with pytest.raises(InvalidInput, match="Only who has started"):
+        with pytest.raises(InvalidInput, match="Only the person who started"):
             rooms.show(code, wrong, DOG)
-        with pytest.raises(InvalidInput, match="Only who has started"):
+        with pytest.raises(InvalidInput, match="Only the person who started"):
             rooms.end(code, wrong)
     assert rooms.state(code) == (1, CAT)
     rooms.end(code, key)
@@ -97,7 +97,7 @@ def test_a_step_has_place_for_so_many(rooms: Rooms) -> None:
     for number in range(500):
         rooms.look(code, str(number))
         rooms.answer(code, str(number), "pieces", 1, "1")
-    with pytest.raises(InvalidInput, match="no place"):
+    with pytest.raises(InvalidInput, match="cannot take more"):
         rooms.answer(code, "one more", "pieces", 1, "1")
     rooms.answer(code, "7", "pieces", 1, "2")
     assert rooms.counts(code, "pieces", 1) == {"1": 499, "2": 1}

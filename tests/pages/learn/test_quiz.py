@@ -44,7 +44,7 @@ def test_before_an_answer_the_truth_is_not_in_the_browser() -> None:
     found = given(app)
     assert (found["labels"], found["top"], found["unit"], found["kind"]) == (["a", "b"], 7, "cm", "bars")
     assert found["drawn"] is found["truth"] is None
-    assert [button.label for button in app.button] == ["Show me"]
+    assert [button.label for button in app.button] == ["Show the answer"]
 
 
 def test_a_drawing_is_kept_in_its_levels_and_replied_to() -> None:

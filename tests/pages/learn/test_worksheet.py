@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -14,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from model_zoo.errors import InvalidInput
 from pages.learn import worksheet
 from pages.learn.case import Case
-from pages.learn.lesson import Choice, Lesson, Option, Sketch, Step
+from pages.learn.lesson import Choice, Lesson, Option, RecallStep, Sketch, Step
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS, Meeting, Plan, Row
 from pages.learn.worksheet import Section, html, section
@@ -266,4 +267,19 @@ def test_paper_and_plans_are_on_the_page(open_page: Callable[..., AppTest]) -> N
     assert app.header[0].value.startswith("2. ")
     assert not app.exception
     mine = open_page("pages/learn/page.py", text="Mine.")
-    assert "about your sentence" in " ".join(said.value for said in mine.markdown)
+    assert "use your sentence" in " ".join(said.value for said in mine.markdown)
+
+
+@pytest.mark.slow
+def test_aims_come_first_and_the_summary_is_among_the_solutions() -> None:
+    lesson = LESSONS["head"]
+    sheet = section(lesson, Case("embedded/bert", CAT), own=True)
+    found = Read(html(lesson.title, [sheet]))
+    asked, solved = (re.sub(r"\s+", " ", text) for text in (found.said(), found.said("solutions", but="")))
+    assert all(asked.index(aim) < asked.index(lesson.steps[0].title) for aim in lesson.aims)
+    recall = [step for step in lesson.steps if issubclass(step, RecallStep)]
+    assert len(recall) == 3
+    for step in recall:
+        assert step.asked[step.place].point in solved
+        assert step.asked[step.place].point not in asked
+    assert "After this lesson" not in Read(html(lesson.title, [replace(sheet, steps=(2, 3))])).said()
