@@ -1,4 +1,4 @@
-"""The structural probe: its measures by hand, on vectors that realise a tree exactly, and on noise."""
+"""The structural probe: its measures by hand, on vectors that realize a tree exactly, and on noise."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ is 0.29 in the training split and 0.45 in the test, most of it because pairs of 
 **How the splits are kept apart.** A scene and its sentences are in one split only, and scenes of different splits are
 about different things. A sentence occurs in several pairs of its split, and some pairs of 5 in both orders.
 
-**What it cannot show.** The scores come from a rule, not from the judgments of many people, the sentences are short,
+**What it cannot show.** The scores come from a rule, not from the judgements of many people, the sentences are short,
 and nothing depends on a wider context.
 """,
     items=_items,
