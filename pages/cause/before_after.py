@@ -24,7 +24,7 @@ def draw(scene: Scene, effects: Effects, what: str, key: str) -> None:
     names, before_p, after_p = _both(effects, after)
     figure = bars(
         [readable(name) for name in names],
-        [("as it is", before_p), (what, after_p)],
+        [("original", before_p), (what, after_p)],
         written=".1%",
         top=max(*before_p, *after_p),
         dark=is_dark(),
@@ -37,9 +37,9 @@ def untouched(scene: Scene, effects: Effects, key: str) -> None:
     """What the model answers when nothing is changed."""
     say(f"{scene.in_words(effects)}.")
     best = effects.untouched.best[:_MOST]
-    shown = [("as it is", [one.probability for one in best])]
+    shown = [("original", [one.probability for one in best])]
     figure = bars([readable(one.token) for one in best], shown, written=".1%", dark=is_dark())
-    figures.show(figure, f"untouched {key}", key)
+    figures.show(figure, f"original {key}", key)
 
 
 def said(effects: Effects, after: Reading, what: str) -> str:
@@ -51,8 +51,8 @@ def said(effects: Effects, after: Reading, what: str) -> str:
         first = f"With {what}, “{name}” stays at {percent(after_p)}."
     best = after.best[0]
     if same_answer(effects, after):
-        return f"{first} “{readable(best.token)}” still comes first."
-    return f"{first} Now “{readable(best.token)}” comes first, with {percent(best.probability)}."
+        return f"{first} “{readable(best.token)}” is still the top prediction."
+    return f"{first} The top prediction is now “{readable(best.token)}”, with {percent(best.probability)}."
 
 
 def _both(effects: Effects, after: Reading) -> tuple[list[str], list[float], list[float]]:
@@ -90,7 +90,7 @@ def _table(scene: Scene, effects: Effects, after: Reading, what: str) -> pd.Data
                 "probability": one.probability,
                 "kl_bits": reading.divergence / math.log(2),
             }
-            for run, reading in (("as it is", effects.untouched), (what, after))
+            for run, reading in (("original", effects.untouched), (what, after))
             for rank, one in enumerate(reading.best, start=1)
         ]
     )

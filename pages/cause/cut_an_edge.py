@@ -25,7 +25,7 @@ from web.engine import engine
 
 Map = npt.NDArray[np.float64]
 
-_SHOWN = {"attention": "Attention", "effect": "What each cut does"}
+_SHOWN = {"attention": "Attention", "effect": "Effect of each cut"}
 SHOW: Field[str] = Field("show", "attention", one_of("what is shown", _SHOWN), of="cause")
 # Where edges are cut: a layer and a head from 1, 0 for all of them.
 LAYER: Field[int] = Field("edge_layer", 0, within("the layer", 0, 999), of="cause")
@@ -72,7 +72,7 @@ def draw(scene: Scene) -> None:
     if controls is None:
         return
     if len(scene.units) > _MOST:
-        ask_for(f"The text has {len(scene.units)} words, and more than {_MOST} cannot be drawn as a map. Shorten it.")
+        ask_for(f"The text has {len(scene.units)} words, and at most {_MOST} can be drawn as a map. Shorten it.")
         return
     with controls:
         shown = widgets.choice("Show", SHOW, label_visibility="collapsed")
@@ -117,7 +117,7 @@ def _edges(units: tuple[Unit, ...]) -> tuple[tuple[int, int], ...]:
     pairs = [tuple(int(part) - 1 for part in edge.split(".")) for edge in EDGES.value]
     known = tuple((a, b) for a, b in pairs if a < len(units) and b < len(units))
     if len(known) < len(pairs):
-        note("Some edges lead to words that this text does not have, so they are left out.")
+        note("Some edges lead to words that are not in this text, so they are left out.")
         EDGES.value = tuple(f"{a + 1}.{b + 1}" for a, b in known)
     return known
 
@@ -133,7 +133,10 @@ def _attention(cuts: _Cuts) -> None:
         ("mean attention of", scene.resolved, scene.info.revision, cuts.layer, cuts.head), lambda: _mean(cuts)
     )
     _map(cuts, merge(weights, cuts.units).astype(np.float64), "attention weight", "cause_weights", signed=False)
-    st.caption("Rows look, columns are looked at. Click a cell to cut it; the weights are those of the uncut model.")
+    st.caption(
+        "Rows are queries, columns keys. Click a cell to cut that edge; the weights shown are those of the "
+        "original model."
+    )
 
 
 def _mean(cuts: _Cuts) -> npt.NDArray[np.float32]:
@@ -156,8 +159,8 @@ def _effects(cuts: _Cuts, by: By) -> None:
         return
     _map(cuts, lost(effects, by).reshape(n, n), UNITS[by], "cause_cuts", signed=by != "divergence")
     st.caption(
-        "Each cell: what the answer loses when that one edge is cut. Rows look, columns are looked at. Click one to "
-        f"cut it. {scenes.in_numbers(by)}"
+        "Each cell: what the target loses when that one edge is cut. Rows are queries, columns keys. Click a cell to "
+        f"cut that edge. {scenes.in_numbers(by)}"
     )
     save.table("Every edge", lambda: _table(cuts, effects), "edges")
 
@@ -221,12 +224,16 @@ VIEW = View(
     "edges",
     "Cut an edge",
     draw,
-    "Click a cell: the word of that row may no longer look at the word of that column. What does the model say now?",
-    more="A cut edge gets no weight, and the row’s other weights are scaled so that they sum to 1 again; a word that "
-    "may look nowhere takes nothing. Words of several tokens are cut as one. What a word knew may still come by "
-    "another way: over a third word, one layer later.",
-    caution="A cut shows what the answer loses when this one way is shut. What a word knows may still reach it by "
-    "another way, over a third word; so a cut that changes nothing does not show that nothing went there.",
+    (
+        "Click a cell: the word of that row can no longer attend to the word of that column. What does the model "
+        "predict now?"
+    ),
+    more="A cut edge gets a weight of 0, and the row’s other weights are rescaled to sum to 1; a word with no edges "
+    "left receives nothing. Words of several tokens are cut as one (Geva et al. 2023 call this attention "
+    "knockout). Information can still arrive indirectly, through a third word in a later layer.",
+    caution="A cut shows what the target loses when this path is blocked. Information may still arrive indirectly, "
+    "through a third word, so a cut that changes nothing does not show that nothing was passed on.",
     fields=(EDGES, SHOW, LAYER, HEAD),
     tab=20,
+    terms=("attention knockout",),
 )

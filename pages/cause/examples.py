@@ -10,13 +10,15 @@ _DOGS = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", FOIL: "i
 EXAMPLES = Examples(
     (TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, FOIL, BY, VALUE, OFF, EDGES, OTHER, SHOWN_VIEW),
     (
-        Example("Which heads know that dogs are many?", {**_DOGS, SHOWN_VIEW: "heads"}),
+        Example("Which heads carry the plural?", {**_DOGS, SHOWN_VIEW: "heads"}),
         Example(
-            "Two heads are off",
+            "Two heads switched off",
             {TEXT: "The cat sat on the [MASK] because it was tired.", OFF: ("6.8", "6.9"), SHOWN_VIEW: "heads"},
         ),
-        Example("The mask may not look at “dogs”", {**_DOGS, EDGES: ("6.2",), SHOWN_VIEW: "edges"}),
-        Example("Which word did it?", {TEXT: "She sat at the table and drank a cup of [MASK].", SHOWN_VIEW: "words"}),
+        Example("The mask cannot attend to “dogs”", {**_DOGS, EDGES: ("6.2",), SHOWN_VIEW: "edges"}),
+        Example(
+            ("Which word drives it?"), {TEXT: "She sat at the table and drank a cup of [MASK].", SHOWN_VIEW: "words"}
+        ),
         Example(
             "One dog, or several",
             {**_DOGS, OTHER: "The dog near the house [MASK] hungry.", BY: "difference", SHOWN_VIEW: "patching"},

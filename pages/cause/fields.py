@@ -25,9 +25,9 @@ _MEASURES: dict[By, str] = {
     "difference": "Logit difference",
     "divergence": "KL divergence",
 }
-_VALUES: dict[Value, str] = {"zero": "Off is nothing", "mean": "Off is its mean"}
+_VALUES: dict[Value, str] = {"zero": "Zero ablation", "mean": "Mean ablation"}
 BY: Field[By] = Field("by", "bits", one_of("the measure", _MEASURES), of=_PAGE)
-VALUE: Field[Value] = Field("value", "zero", one_of("what stands for it", _VALUES), of=_PAGE)
+VALUE: Field[Value] = Field("value", "zero", one_of("the ablation", _VALUES), of=_PAGE)
 
 # What is switched off: "3.7" is a head, "3.attention" and "3.forward" are whole blocks, all from 1.
 OFF: Field[tuple[str, ...]] = Field(
@@ -35,7 +35,7 @@ OFF: Field[tuple[str, ...]] = Field(
     (),
     names(
         r"[1-9][0-9]{0,3}\.(?:[1-9][0-9]{0,3}|attention|forward)",
-        "is not a part of a model; parts are written layer.head, as in 3.7, or 3.attention and 3.forward.",
+        "is not a part of a model. Write parts as layer.head, as in 3.7, or as 3.attention or 3.forward.",
     ),
     of=_PAGE,
 )
@@ -44,9 +44,7 @@ OFF: Field[tuple[str, ...]] = Field(
 EDGES: Field[tuple[str, ...]] = Field(
     "edges",
     (),
-    names(
-        r"[1-9][0-9]{0,3}\.[1-9][0-9]{0,3}", "is not an edge between two words; edges are written from.to, as in 5.2."
-    ),
+    names(r"[1-9][0-9]{0,3}\.[1-9][0-9]{0,3}", "is not an edge between two words. Write edges as from.to, as in 5.2."),
     of=_PAGE,
 )
 

@@ -47,12 +47,12 @@ def draw(scene: Scene) -> None:
     with controls:
         by = scenes.measure()
         value = st.selectbox(
-            "What stands in its place",
+            "Ablation",
             **VALUE.bound,
             label_visibility="collapsed",
             width=170,
-            help="“Its mean”: what the head gives on average over the tokens of 100 built-in sentences, which is "
-            "gentler than nothing at all.",
+            help="Zero ablation replaces a head’s output by zeros, mean ablation by its mean over the tokens of 100 "
+            "built-in sentences: a milder intervention.",
         )
     question = replace(scene.resolved, value=value)
     parts, n_blocks = _parts(scene)
@@ -102,7 +102,7 @@ def _off(parts: Sequence[str]) -> tuple[str, ...]:
     off = tuple(part for part in OFF.value if part in parts)
     if off != OFF.value:
         gone = ", ".join(part for part in OFF.value if part not in parts)
-        note(f"This model has no {gone}, so that is left out.")
+        note(f"This model has no {gone}, so it is left out.")
         OFF.value = off
     return off
 
@@ -147,10 +147,10 @@ def _most(effects: Effects, by: By, parts: Sequence[str]) -> str:
     named = " and ".join(
         f"{_name(parts[place]).lower()} ({signed(values[place], plus=True)})" for place in dict.fromkeys(found)
     )
-    said = f"Moved most by {named}; " if named else ""
+    said = f"Largest effects: {named}; " if named else ""
     return (
-        f"{said}{counted(small, 'head')} of {len(heads)} move it by less than a tenth of that. "
-        f"{scenes.in_numbers(by)} Colours end at the largest head; whole blocks may lie beyond."
+        f"{said}{counted(small, 'head')} of {len(heads)} have under a tenth of the largest effect. "
+        f"{scenes.in_numbers(by)} Colours are capped at the largest head; blocks may exceed it."
     )
 
 
@@ -164,7 +164,7 @@ def _name(part: str) -> str:
 def _switches(parts: Sequence[str]) -> None:
     """The same choice as in the map, for the keyboard."""
     st.multiselect(
-        "Switched off together",
+        "Ablated together",
         parts,
         **OFF.bound,
         format_func=lambda part: part.replace(".forward", ", feed-forward").replace(".attention", ", all heads"),
@@ -193,11 +193,12 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
     before = engine().ask(replace(question, changes=hidden, top_k=1))
     after = engine().ask(replace(question, changes=both, top_k=1))
     after = replace(after, untouched=after.readings[0], readings=after.readings[1:])
-    lines = [_lit(units, lost(effects, "bits"), label) for effects, label in ((before, "As it is"), (after, "Off"))]
-    st.markdown("**Words that the answer rests on**, before and after")
+    lines = [_lit(units, lost(effects, "bits"), label) for effects, label in ((before, "Original"), (after, "Off"))]
+    st.markdown("**Words the prediction depends on** (occlusion), before and after")
     token_line.draw(lines, key="words before and after")
     st.caption(
-        f"Below each word: how many bits of log₂ P the prediction loses when that word alone is hidden. {LEGEND}."
+        "Below each word: the bits of log₂ P that the prediction loses when only that word is hidden (before "
+        f"− after). {LEGEND}."
     )
 
 
@@ -233,10 +234,11 @@ def _greedy(scene: Scene, question: Intervene) -> None:
     heads = [(layer, head) for layer in range(scene.info.n_layers) for head in range(scene.info.n_heads)]
     with st.expander("How many heads does it take?", icon=":material/stacked_line_chart:"):
         st.markdown(
-            "Heads are switched off one after the other. Always the one goes that, beside those that are off already, "
-            "takes **most** from the answer: how few heads change it? Or the one that takes **least**: how many can "
-            "go? (Michel et al. 2019 took heads from a translation model and from BERT, and found that most can go.) "
-            "A greedy search finds a small set, not always the smallest."
+            "Heads are switched off one after another (greedy ablation). Each step removes the head whose loss hurts "
+            "the target **most**: how few heads change the prediction? Or the one whose loss hurts **least**: how "
+            "many can go? (Michel et al. 2019 could prune about 20% of the heads of a translation model and 40% of "
+            "BERT’s without noticeable loss, though most heads can be removed one at a time.) A greedy search finds "
+            "a small set, not always the smallest."
         )
         job = desk().current(Greedy)
         wanted = replace(question, changes=(), top_k=1)
@@ -253,20 +255,23 @@ def _found(scene: Scene, job: Greedy) -> None:
     if worst is not None and worst.changed:
         named = ", ".join(f"{layer + 1}.{head + 1}" for layer, head in worst.heads[:_MOST_NAMED])
         more = ", …" if len(worst.heads) > _MOST_NAMED else ""
-        say(f"Without {counted(len(worst.heads), 'head')} ({named}{more}) the model puts another answer first.")
+        say(f"Without {counted(len(worst.heads), 'head')} ({named}{more}) the model’s top prediction changes.")
         st.button(
             "Switch these off",
             on_click=lambda: setattr(OFF, "value", tuple(f"{a + 1}.{b + 1}" for a, b in worst.heads)),
             icon=":material/toggle_off:",
         )
     elif worst is not None and not job.running:
-        st.markdown("No number of heads taken in this order changed the answer.")
+        st.markdown("Removing heads in this order never changed the top prediction.")
     if least is not None and (least.changed or not job.running) and least.heads:
         n = len(least.heads) - least.changed
-        st.markdown(f"**{n} of {len(job.heads)}** heads can go, the least needed first, and the answer stays first.")
+        st.markdown(
+            f"**{n} of {len(job.heads)}** heads can be removed, least important first, before the top prediction "
+            "changes."
+        )
     if job.running or least is None or worst is None or not least.probabilities:
         return
-    series = [("takes most from it", worst), ("takes least from it", least)]
+    series = [("hurts most first", worst), ("hurts least first", least)]
     n = max(len(path.probabilities) for _, path in series)
     lines = [(name, [*path.probabilities, *[float("nan")] * (n - len(path.probabilities))]) for name, path in series]
     if len(job.random) == n:
@@ -297,13 +302,14 @@ VIEW = View(
     "heads",
     "Heads that matter",
     draw,
-    "Every head is switched off by itself, and the model answers again. Click cells to switch several off together.",
-    more="A head that is off gives nothing, or its mean, in the place of what it would write; the bias of the output "
-    "projection stays. **All heads** and **feed-fwd** are the whole attention and feed-forward blocks of a layer. "
-    "That an answer falls when a head is off shows that this model uses it here; that it stays does not show that the "
-    "head does nothing, since others may do the same.",
-    caution="A head whose loss changes nothing may still be at work: others can do the same, or take over. And a "
-    "model without a head is another model, which may fail in ways of its own.",
+    "Each head is switched off by itself, and the model predicts again. Click cells to switch several off together.",
+    more="A head that is off outputs zeros, or its mean; the bias of the output projection stays. **All heads** and "
+    "**feed-fwd** are the whole attention and feed-forward blocks of a layer. If the target falls when a head "
+    "is off, the model uses that head here; if it does not fall, the head may still contribute, since others "
+    "may do the same work.",
+    caution="A head whose loss changes nothing may still matter: others may be redundant or compensate "
+    "(self-repair). And a model without a head is a different model, which may fail in ways of its own.",
     fields=(OFF, VALUE, BY),
     tab=10,
+    terms=("zero ablation", "mean ablation", "greedy ablation"),
 )

@@ -8,10 +8,10 @@ PAGE = Page(
     name="cause",
     title="Cause",
     icon=":material/electrical_services:",
-    question="Does this head matter, and which word did it?",
-    how="Switch heads off, cut edges, hide words, or put one sentence’s vectors into another.",
-    about="Attention shows where a head looks, not what that does. Here parts of the model are changed, and its "
-    "answer is asked for again: an **intervention**.",
+    question="Does this head matter, and which word drives the prediction?",
+    how="Switch heads off, cut edges, hide words, or patch one sentence’s vectors into another.",
+    about="Attention shows where a head looks, not what effect that has. Here you change parts of the model and see "
+    "how its prediction changes: an **intervention**.",
     fields=(TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, FOIL),
     view=SHOWN_VIEW,
     views=views_of("cause"),

@@ -58,14 +58,14 @@ class Scene(MaskedText):
         assert need == "mask", need
         if self.reads == "next sentence" and self.info.nsp is None:
             why = engine().why_not(self.model, "nsp") or ""
-            return f"{why} Or empty the second text, to ask about a masked word."
+            return f"{why} Or clear the second text to ask about a masked word."
         if self.reads != "mask":
             return None
         why_not = engine().why_not(self.model, "mlm")
         if why_not:
             return why_not
         if not self.masks:
-            return "Nothing is masked yet. Click a word above, and see what the model’s guess for it rests on."
+            return "Nothing is masked yet. Click a word above to see what the model’s prediction for it depends on."
         return mask_strip.too_many(len(self.masks))
 
     @property
@@ -104,8 +104,8 @@ class Scene(MaskedText):
     def in_words(self, effects: Effects) -> str:
         """What the model answers when it is left alone, as plain text."""
         answer, foil = effects.answer, effects.foil
-        said = f"Followed is “{readable(answer.token)}” ({percent(answer.probability)}"
-        return said + (f", against “{readable(foil.token)}” {percent(foil.probability)})" if foil else ")")
+        said = f"Target “{readable(answer.token)}” ({percent(answer.probability)})"
+        return said + (f" vs “{readable(foil.token)}” ({percent(foil.probability)})" if foil else "")
 
 
 def _typed(answer: str) -> str | None:
@@ -128,7 +128,7 @@ def make(_view: View[Scene]) -> Scene:
         info = engine().info(model)
     reads = _reads(info, pair)
     if reads == "next token" and pair:
-        notes.complaints(["This model reads one text, so the second one is left out."])
+        notes.complaints(["This model reads one text, so the second one is ignored."])
     encoding = engine().encode(model, text, pair if reads in ("next sentence", "class") else None)
     notes.warn_of_cut(encoding, masks=True)
     mask_id = engine().vocabulary(model).mask_id
@@ -165,21 +165,21 @@ def row(scene: Scene, *needs: Need) -> DeltaGenerator | None:
 
 
 def _answers(scene: Scene) -> None:
-    """Which answer is followed, and against which one; and which mask, where there are several."""
+    """Ask for the target, what it is compared with, and which mask, where there are several."""
     if scene.reads == "mask" and len(scene.masks) > 1:
         mask_strip.one_mask(MASK, scene.names)
-    with widgets.popover("Answer", ":material/ads_click:"):
+    with widgets.popover("Target", ":material/ads_click:"):
         st.text_input(
-            "The answer that is followed",
+            "Target token or class",
             **ANSWER.bound,
-            placeholder="the model’s first",
-            help="One token of the model, or the name of a class. Empty: what the model itself puts first.",
+            placeholder="top prediction",
+            help="One token of the model’s vocabulary, or the name of a class. Empty: the model’s top prediction.",
         )
         st.text_input(
-            "against",
+            "Compared with",
             **FOIL.bound,
-            placeholder="the model’s second",
-            help="A logit difference is that of these two. Empty: the model’s best other answer.",
+            placeholder="second prediction",
+            help="The logit difference compares the target with this. Empty: the best other prediction.",
         )
 
 
@@ -193,10 +193,10 @@ def measure(options: tuple[By, ...] = BYS) -> By:
 
 
 UNITS: dict[By, str] = {
-    "bits": "log₂ P lost, in bits: 1 is half the probability",
+    "bits": "loss of log₂ P in bits: 1 bit halves the probability",
     "probability": "P lost",
     "difference": "logit difference lost",
-    "divergence": "KL divergence from the untouched answers, in bits",
+    "divergence": "KL divergence from the original distribution, in bits",
 }
 
 
@@ -216,13 +216,13 @@ def answered(question: Intervene, n_tokens: int) -> Effects | None:
     if job is None or job.question != question:
         said = as_text(f"Run the model {len(question.changes):,} times")
         start_button(said, lambda: InterventionJob(engine(), question), primary=True)
-        st.caption("The text is long, so this takes a while. It goes on while you look at other pages.")
+        st.caption("The text is long, so this takes a while. It continues while you look at other pages.")
         return None
     watch(job)
     if job.running or job.failure is not None:
         return None
     if not job.complete:
-        st.info("Stopped before all runs were done. Change anything to begin again.", icon=":material/stop_circle:")
+        st.info("Stopped before all runs were done. Change anything to start again.", icon=":material/stop_circle:")
         return None
     return engine().ask(question)
 
@@ -230,5 +230,5 @@ def answered(question: Intervene, n_tokens: int) -> Effects | None:
 def shows(spec: ModelSpec) -> str:
     """What the page shows of a model, for the table of models."""
     if not (spec.mlm or spec.nsp or spec.causal):
-        return "no answer to follow"
+        return "no prediction to track"
     return "yes" if spec.attention else "all but heads"

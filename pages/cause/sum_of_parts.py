@@ -44,10 +44,10 @@ def draw(scene: Scene) -> None:
     with controls:
         grouped = widgets.choice("Parts", GROUPED, label_visibility="collapsed")
         difference = st.toggle(
-            "Against the other answer",
+            "Compared with the other answer",
             **DIFFERENCE.bound,
-            help="What each part adds to the answer more than to the other one. Most of a single logit is raised or "
-            "lowered for all tokens alike.",
+            help="How much more each part adds to the target than to the other answer. Much of a single logit is "
+            "raised or lowered for all tokens alike.",
         )
     question = scene.resolved
     found = engine().decompose(scene.model, scene.encoding.text, masked=scene.masked, aim=question.aim)
@@ -59,13 +59,13 @@ def draw(scene: Scene) -> None:
         figures.show(waterfall(rows, total, what=what, dark=is_dark()), "waterfall", "sum-of-parts")
         st.caption(
             f"The parts add up to the logit within {abs(found.error):.1g}. Every norm on the way, and the activation "
-            "in the head, are held as they were in this run. A part is what it writes itself: what later layers make "
-            "of it counts as theirs."
+            "in the prediction head, are frozen at their values in this run. Only what a part writes itself counts "
+            "as its own; what later layers make of it counts as theirs."
         )
     with right:
-        st.markdown("**What the largest parts write**")
+        st.markdown("**Tokens the largest parts promote**")
         st.dataframe(_raises(parts), hide_index=True, height=35 * (_MOST + 1) + 3)
-        st.caption("The tokens whose logits a part raises most, beyond what it raises all tokens by.")
+        st.caption("The tokens whose logits a part raises most, relative to its mean over all tokens.")
         save.table("All parts", lambda: _table(scene, found), "sum-of-parts")
 
 
@@ -75,7 +75,7 @@ def _whole(found: Decomposition, *, difference: bool) -> tuple[str, str]:
     if not difference or found.foil is None:
         return f"Logit of “{answer}”", f"logit of “{answer}”"
     other = readable(found.foil.token)
-    return f"“{answer}” − “{other}”", f"logit of “{answer}” less that of “{other}”"
+    return f"“{answer}” − “{other}”", f"logit of “{answer}” minus that of “{other}”"
 
 
 def _by_layer(parts: Sequence[_Part]) -> list[tuple[str, float, str]]:
@@ -145,12 +145,17 @@ VIEW = View(
     "sum",
     "Sum of parts",
     draw,
-    "The answer’s logit is a sum of what every part of the model wrote into one vector. Who wrote how much?",
-    more="Direct logit attribution (nostalgebraist 2020; Elhage et al. 2021): the last vector is the sum of the "
-    "embeddings and of what every head and feed-forward block added, so the logit is one, too, once the norms are "
-    "held still. What a part writes for the answer is not all it does for it: it may also change what later parts do.",
-    caution="A share is what a part writes for the answer itself. What it changes in later parts counts as theirs, so "
-    "a small share does not show that the answer could do without that part.",
+    (
+        "The target’s logit is a sum of what every part of the model wrote into one vector. How much does each "
+        "part contribute?"
+    ),
+    more="Direct logit attribution (Elhage et al. 2021): the last vector is the sum of the embeddings and of what "
+    "every head and feed-forward block added, so the logit is a sum, too, once the norms are frozen. A part may "
+    "also have an indirect effect, by changing what later parts do. (Reading a whole layer with the output head "
+    "is the logit lens, nostalgebraist 2020.)",
+    caution="A contribution is a part’s direct effect. What it changes in later parts counts as theirs, so a small "
+    "contribution does not show that the prediction could do without that part.",
     fields=(GROUPED, DIFFERENCE),
     tab=50,
+    terms=("direct logit attribution", "residual stream"),
 )

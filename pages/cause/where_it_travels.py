@@ -30,7 +30,7 @@ _WHAT: dict[What, str] = {
     "forward": "Feed-forward’s output",
     "heads": "Single heads",
 }
-WHAT: Field[What] = Field("what", "states", one_of("what is put in", _WHAT), of="cause")
+WHAT: Field[What] = Field("what", "states", one_of("what is patched", _WHAT), of="cause")
 
 # Found by measuring: in each of them the two runs answer differently enough for there to be something to follow.
 PAIRS: tuple[tuple[str, str, str, str, str], ...] = (
@@ -38,7 +38,7 @@ PAIRS: tuple[tuple[str, str, str, str, str], ...] = (
     ("Animacy", "The girl fell because [MASK] was tired.", "The stone fell because [MASK] was tired.", "she", "it"),
     ("Gender", "My mother said that [MASK] was tired.", "My father said that [MASK] was tired.", "she", "he"),
     ("Negation", "He always said [MASK] about it.", "He never said [MASK] about it.", "something", "anything"),
-    ("A changed object", "He put the key in the [MASK].", "He put the letter in the [MASK].", "lock", "envelope"),
+    ("A different object", "He put the key in the [MASK].", "He put the letter in the [MASK].", "lock", "envelope"),
 )
 
 
@@ -47,17 +47,17 @@ def draw(scene: Scene) -> None:
     if controls is None:
         return
     with controls:
-        what = widgets.choice("Put in", WHAT, label_visibility="collapsed")
+        what = widgets.choice("Patch", WHAT, label_visibility="collapsed")
         by = scenes.measure(("difference", "bits", "probability"))
     with widgets.asked("other"):
-        st.markdown("**Put in from**", width="content")
-        other = widgets.text_area("The other sentence, whose run is put in", OTHER)
-        widgets.offers("Ready pairs", ":material/compare_arrows:", [pair[0] for pair in PAIRS], _use, "pair")
+        st.markdown("**Patch from**", width="content")
+        other = widgets.text_area("The other sentence, whose vectors are patched in", OTHER)
+        widgets.offers("Example pairs", ":material/compare_arrows:", [pair[0] for pair in PAIRS], _use, "pair")
     if not other.strip():
         with st.container(key="answer other"):
             ask_for(
-                "Type a second sentence with as many words, which differs in what you want to follow; or take a ready "
-                "pair."
+                "Type a second sentence with the same number of words that differs in what you want to trace, or "
+                "take an example pair."
             )
         return
     widgets.short_enough(other, "The other sentence")
@@ -99,14 +99,14 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
     answer = readable(effects.answer.token)
     p, q = effects.answer.probability, float(np.exp(effects.other.log_probability))
     say(
-        f"P({answer}) is {percent(p)} here and {percent(q)} in the other run. Each cell: how far the answer goes "
-        "from here to there when that one piece of the other run is put in."
+        f"P({answer}) is {percent(p)} in this run (run 1) and {percent(q)} in the other (run 2). Each cell: how far "
+        "the prediction moves from run 1 to run 2 when that one vector of run 2 is patched in."
     )
     shares = recovered(effects, by)
     if np.isnan(shares).all():
         note(
-            "By this measure both runs answer alike, so there is no way between them to follow. Choose another "
-            "measure, another answer, or another sentence."
+            "By this measure both runs give the same prediction, so there is no difference to trace. Choose another "
+            "measure, another target, or another sentence."
         )
         return
     layers = scene.info.n_layers
@@ -116,17 +116,17 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
         shares.reshape(len(rows), len(columns)),
         rows,
         columns,
-        what="share of the way",
+        what="share of the difference",
         across="head" if what == "heads" else "",
-        down="behind layer" if what == "states" else "layer",
+        down="after layer" if what == "states" else "layer",
         end=1.0,
         file="where-it-travels",
     )
     show(payload, "cause_patching")
     caption(
-        f"0 is this run ({_written(by)} {signed(before)}), 1 the other ({signed(goal)}); below 0 it goes the other "
-        "way, and above 1 beyond. That a place carries the answer on does not say that it is needed there: another "
-        "way may do as well."
+        f"0 is this run ({_written(by)} {signed(before)}), 1 the other ({signed(goal)}); below 0 the prediction moves "
+        "away from run 2, above 1 beyond it. A high cell shows that this vector is enough to move the prediction, "
+        "not that it is needed."
     )
     save.table("Every place", lambda: _table(scene, effects, rows, columns, what, by, other), "where-it-travels")
 
@@ -159,14 +159,15 @@ VIEW = View(
     "patching",
     "Where does it travel?",
     draw,
-    "Two sentences that differ in one word. Pieces of the other run are put into this one: where does that turn the "
-    "answer?",
-    more="Activation patching (Vig et al. 2020; Meng et al. 2022): the run of the first sentence, with one vector, or "
-    "one head’s output, taken from the run of the second. Words are matched in their order, so the sentences need "
-    "equally many, and the mask in the same place; a word that is split into another number of tokens gets the mean of "
+    "Two sentences that differ in one word. Vectors from the other run are patched into this one: where does the "
+    "prediction flip?",
+    more="Activation patching (Vig et al. 2020; Meng et al. 2022): the run of the first sentence, with one vector, "
+    "or one head’s output, taken from the run of the second. Words are matched by position, so both sentences "
+    "need the same number of words, with the mask in the same place; a word split differently gets the mean of "
     "the other word’s vectors.",
-    caution="Where the answer turns, what tells these two sentences apart passes through. What they have in common "
-    "is not seen, and other sentences may go another way.",
+    caution="Where patching flips the prediction, the information that distinguishes the two sentences passes "
+    "through. What they share stays invisible, and other sentences may use other paths.",
     fields=(OTHER, WHAT),
     tab=40,
+    terms=("activation patching",),
 )

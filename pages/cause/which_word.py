@@ -1,4 +1,4 @@
-"""View "Which word did it?": every method's answer on one sentence, and which of them holds."""
+"""View "Which word drives it?": every method's answer on one sentence, and which of them holds."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from web.engine import engine
 
 _MEASURES: dict[Measure, str] = {"log P": "log₂ P", "P": "P", "logit difference": "Logit difference"}
 _WAYS: dict[Way, str] = {
-    "deletion": "Deletion: hide the highest first",
-    "insertion": "Insertion: show the highest first",
+    "deletion": "Deletion: hide the highest-scored words first",
+    "insertion": "Insertion: show the highest-scored words first",
 }
 MEASURE: Field[Measure] = Field("of", "log P", one_of("the measure", _MEASURES), of="cause")
 WAY: Field[Way] = Field("way", "deletion", one_of("the curve", _WAYS), of="cause")
 
 _TITLES = {
-    "occlusion": "Occlusion: hide the word",
+    "occlusion": "Occlusion",
     "gradient x input": "Gradient × input",
     "integrated gradients": "Integrated gradients",
     "attention": "Attention, mean",
@@ -72,7 +72,7 @@ def draw(scene: Scene) -> None:
         return
     if len(scene.words) > _MOST:
         ask_for(
-            f"The text has {len(scene.words)} words. Every method takes many runs of the model, so at most {_MOST} "
+            f"The text has {len(scene.words)} words. Every method needs many runs of the model, so at most {_MOST} "
             "words are compared. Shorten the text."
         )
         return
@@ -82,7 +82,7 @@ def draw(scene: Scene) -> None:
             st.markdown(_METHODS)
     found = _explained(scene, measure)
     if not found.curves:
-        ask_for("There is no other word to ask about. Type a longer text.")
+        ask_for("There is no other word to score. Type a longer text.")
         return
     _scores(scene, found)
     _holds(scene, found)
@@ -96,7 +96,7 @@ def _explained(scene: Scene, measure: Measure) -> Explained:
         *_, last = explain(engine(), question, measure)
         return last
 
-    with st.spinner("Asking every method …", show_time=True):
+    with st.spinner("Running all methods …", show_time=True):
         return engine().derived(("explained", question, scene.info.revision, measure), compute)
 
 
@@ -126,7 +126,7 @@ def _scores(scene: Scene, found: Explained) -> None:
     )
     if found.error is not None and found.difference is not None:
         whole, missed = (_scale("integrated gradients") * one for one in (found.difference, abs(found.error)))
-        said += f" Integrated gradients should add up to {signed(whole, 3)} and miss it by {missed:.4f}."
+        said += f" Integrated gradients should add up to {signed(whole, 3)}; they miss it by {missed:.4f}."
     caption(said)
     for why in dict.fromkeys(found.failures.values()):
         caption(why)
@@ -138,7 +138,10 @@ def _holds(scene: Scene, found: Explained) -> None:
     left, right = st.columns([3, 2], gap="medium")
     names = [name for name in ORDERS if (name, "deletion") in found.curves]
     with left:
-        st.markdown("**Which is faithful?** Words go in the order of each method, and P of the answer is watched.")
+        st.markdown(
+            "**Which is faithful?** Words are hidden or shown in the order of each method, and P of the target is "
+            "tracked."
+        )
         way = widgets.choice("Curve", WAY, label_visibility="collapsed")
         ranked = sorted(names, key=lambda name: found.area(name, way), reverse=way == "insertion")
         n = len(found.words)
@@ -147,7 +150,7 @@ def _holds(scene: Scene, found: Explained) -> None:
         figure = curves(
             [str(k) for k in range(n + 1)],
             [(name, curve.tolist()) for name, curve in series],
-            what="P of the answer, of the whole text’s",
+            what="P of the target, as a share of that for the whole text",
             across="words hidden" if way == "deletion" else "words shown",
             span=(0.0, min(high, 1.0)),
             share=True,
@@ -157,12 +160,12 @@ def _holds(scene: Scene, found: Explained) -> None:
         st.caption(
             "Best on top. "
             + (
-                "A method that names the right words brings the answer down fast: a small area is good."
+                "A good ranking makes the target fall fast: a small area is better."
                 if way == "deletion"
-                else "A method that names the right words brings the answer back fast: a large area is good."
+                else "A good ranking brings the target back fast: a large area is better."
             )
-            + " Occlusion is made of the same kind of runs, so it has a head start."
-            + (" “Nearness alone” knows only where the answer is read." if NEARNESS in names else "")
+            + " Occlusion uses the same kind of runs, so it has an advantage here."
+            + (" “Nearness alone” only knows where the prediction is made." if NEARNESS in names else "")
         )
         save.table("The curves", lambda: _curve_table(scene, found), "which-word-curves")
     if len(found.scores) > 1:
@@ -173,14 +176,14 @@ def _holds(scene: Scene, found: Explained) -> None:
 def _agreement(found: Explained) -> None:
     names = _shown(found)
     taus = explanations.kendall([found.scores[name][[*found.words]] for name in names])
-    st.markdown("**Do they agree?** Kendall’s τ between the orders: 1 the same, 0 unrelated, −1 reversed.")
+    st.markdown("**Do they agree?** Kendall’s τ between the rankings: 1 identical, 0 unrelated, −1 reversed.")
     short = [_TITLES[name].partition(":")[0] for name in names]
     numbered = [f"{number} {name}" for number, name in enumerate(short, start=1)]
     places = [str(number) for number in range(1, len(names) + 1)]
     show(cells.cells(taus, numbered, places, what="τ", end=1.0, file="which-word-agreement"), "cause_taus")
     st.caption(
-        "Attention that disagrees with gradients and hiding (Jain & Wallace 2019) need not be useless: whether it is "
-        "an explanation depends on what is asked of one (Wiegreffe & Pinter 2019). See which passes."
+        "Attention that disagrees with gradients and occlusion (Jain & Wallace 2019) need not be useless: whether it "
+        "explains depends on what you ask of an explanation (Wiegreffe & Pinter 2019). See which passes this test."
     )
 
 
@@ -192,8 +195,8 @@ def _many(scene: Scene) -> None:
         job = desk().current(Explaining)
         if job is None or job.model != scene.model or job.measure != MEASURE.value:
             st.markdown(
-                f"One sentence is one sentence. Here all methods are put to the same test on {N_SENTENCES} that were "
-                "written for this app, with the longest word of each hidden. It takes about a minute with the small "
+                f"One sentence proves little. Here all methods take the same test on {N_SENTENCES} sentences written "
+                "for this app, with the longest word of each masked. It takes about a minute with the bundled "
                 "models."
             )
             start_button(
@@ -207,10 +210,10 @@ def _many(scene: Scene) -> None:
             return
         st.dataframe(_areas(table), hide_index=True)
         st.caption(
-            f"Area under the curves of {job.n_done} sentences. Deletion: less is better. Insertion: more is better. "
-            "“Against nearness”: the mean difference from the area of nearness alone in the same sentence; where its "
-            "interval includes 0, nothing shows that the method says more than where the answer is read. Intervals: "
-            "95%, bootstrap over sentences."
+            f"Area under the curves over {job.n_done} sentences. Deletion: less is better. Insertion: more is better. "
+            "“Against nearness”: the mean difference from nearness alone in the same sentence; where its interval "
+            "includes 0, there is no evidence that the method beats nearness. Intervals: 95%, bootstrap over "
+            "sentences."
         )
         save.table("Mean areas", lambda: _area_table(table), "which-word-areas")
 
@@ -261,17 +264,18 @@ def _curve_table(scene: Scene, found: Explained) -> pd.DataFrame:
 
 VIEW = View(
     "words",
-    "Which word did it?",
+    "Which word drives it?",
     draw,
     "Up to seven methods of feature attribution say which words the prediction depends on. Do they agree, and which is "
     "faithful?",
-    more="Each method gives every word a number. To see which one to believe, words are hidden in each method’s "
-    "order, and P of the answer is followed (Samek et al. 2017; Petsiuk et al. 2018); punctuation marks stay. Hiding "
-    "words makes sentences that nobody wrote, so the curves measure how a method fits this test. A method that does "
-    "not beat nearness says no more than where the answer is read. The first row is what **Why this word?** on the "
-    "page Masked words shows.",
-    caution="Hiding words makes texts that nobody wrote. So a curve shows how well an order fits this test, with this "
-    "sentence; it does not show how the model comes to its answer.",
+    more="Each method gives every word a score. To see which one to believe, words are hidden in each method’s "
+    "order, and P of the target is tracked (Samek et al. 2017; Petsiuk et al. 2018); punctuation stays. Hiding "
+    "words makes unnatural (out-of-distribution) texts, so the curves measure how a method does in this test. A "
+    "method that does not beat nearness says no more than where the prediction is made. The first row is what "
+    "**Why this word?** on the page Masked words shows.",
+    caution="Hiding words makes unnatural (out-of-distribution) texts. So a curve shows how well a ranking does in "
+    "this test, on this sentence; it does not show how the model reaches its prediction.",
     fields=(MEASURE, WAY),
     tab=30,
+    terms=("feature attribution", "integrated gradients", "faithfulness"),
 )

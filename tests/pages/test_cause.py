@@ -49,7 +49,7 @@ def cells(app: AppTest, which: int = 0) -> np.ndarray:
 def test_it_opens_with_something_to_see(open_page: Open) -> None:
     app = open_page(PAGE)
     assert not app.exception
-    assert "Followed is “are” (48%, against “is” 2%)" in said(app)
+    assert "Target “are” (48%) vs “is” (2%)" in said(app)
     assert len(cell_maps(app)) == len(figures(app)) == 1
 
 
@@ -76,7 +76,7 @@ def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) 
     assert drawn["data"][1]["x"][at] == pytest.approx(after.targets[0].probability, abs=1e-4)  # type: ignore[union-attr]
     assert "With 2 parts off, “are” goes from 48%" in said(app)
     assert cell_maps(app)[0]["picked"] == [[0, 11], [1, 13]]
-    assert "Words that the answer rests on" in said(app)
+    assert "Words the prediction depends on" in said(app)
     app.multiselect(key="cause_off").set_value([]).run()
     assert not cell_maps(app)[0]["picked"]
 
@@ -138,7 +138,7 @@ def test_where_it_travels(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=DOGS, view="patching", other=DOG, answer="are", against="is", by="difference")
     effects = engine.patch(MODEL, DOGS, DOG, aim=TargetAnswer(answer="are", foil="is"))
     assert cells(app).ravel() == pytest.approx(recovered(effects, "difference"), abs=1e-3)
-    assert "P(are) is 48% here and 0.65% in the other run." in said(app)
+    assert "P(are) is 48% in this run (run 1) and 0.65% in the other (run 2)." in said(app)
     app = open_page(PAGE, text=DOGS, view="patching", other="The dog near it [MASK] hungry.")
     assert "8 words in one text and 7 words in the other" in said(app)
     assert "Give two texts with the same number of words." in said(app)
@@ -222,11 +222,11 @@ def test_the_lstm_has_words_and_no_heads(open_page: Open) -> None:
 def test_pairs_are_asked_whether_one_follows(open_page: Open, engine: Engine) -> None:
     a, b = "She opened the window.", "Cold air came into the room."
     app = open_page(PAGE, text=a, pair=b)
-    assert "Followed is “is next”" in said(app) or "Followed is “is not next”" in said(app)
+    assert "Target “is next”" in said(app) or "Target “is not next”" in said(app)
     score = engine.next_sentence(MODEL, a, b)
     assert f"{max(score.p_next, 1 - score.p_next):.0%}" in said(app)
     none = open_page(PAGE, text=a, pair=b, model="embedded/modernbert")
-    assert "Or empty the second text" in said(none)
+    assert "Or clear the second text" in said(none)
     summed = open_page(PAGE, text=a, pair=b, view="sum")
     assert "Only the logit of a token can be written as a sum" in said(summed)
 
@@ -243,9 +243,9 @@ def test_a_classifier_is_asked_for_its_class(
     if view == "sum":
         assert "Only the logit of a token can be written as a sum" in said(app)
     elif view == "patching":
-        assert f"P(b) is {percent(p)} here" in said(app)
+        assert f"P(b) is {percent(p)} in this run" in said(app)
     else:
-        assert f"Followed is “b” ({percent(p)}, against “c”" in said(app)
+        assert f"Target “b” ({percent(p)}) vs “c”" in said(app)
     unknown = open_page(PAGE, text=text, other=other, view=view, model=str(tmp_path), answer="d")
     assert "There is no answer 'd' here. Choose one of a, b, c." in said(unknown)
 
@@ -324,7 +324,7 @@ def test_the_built_in_sentences(open_page: Open, monkeypatch: pytest.MonkeyPatch
     app.run()
     table = app.dataframe[0].value
     assert len(table) == 9
-    assert "Area under the curves of 3 sentences" in said(app)
+    assert "Area under the curves over 3 sentences" in said(app)
     by_name = {(area.method, area.way): area for area in job.table()}
     assert by_name["occlusion", "deletion"].mean.value < by_name["random order", "deletion"].mean.value
     near, random = by_name["nearness", "insertion"], by_name["random order", "insertion"]

@@ -29,7 +29,7 @@ BERT = spec("bert", "x")
         (replace(BERT, nsp="SOP"), ("yes", "yes", "yes, as SOP", "yes", "yes", "yes", "yes")),
         (
             replace(BERT, mlm=False, nsp=None),
-            ("yes", "no MLM head", "no NSP head", "yes", "no answer to follow", "all but predictions", "yes"),
+            ("yes", "no MLM head", "no NSP head", "yes", "no prediction to track", "all but predictions", "yes"),
         ),
         (
             spec("gpt2", "x"),

@@ -73,7 +73,7 @@ def test_head(model: str, text: str, layer: int, head: int, engine: Engine) -> N
     assert sketch.truth == pytest.approx(weights[places], abs=1e-5)
     unscaled = torch.tensor(query[case.followed].astype(np.float64) @ key.T.astype(np.float64)).softmax(dim=0)
     change = float(unscaled.max()) - float(weights.max())
-    wanted = "It grows" if change > 1e-4 else "It shrinks" if change < -1e-4 else "It stays as it is"
+    wanted = "It grows" if change > 1e-4 else "It shrinks" if change < -1e-4 else "It stays the same"
     assert right("head", 4, case) == wanted
     value = engine.attend(model, text).value(layer, head)
     brought = weights * np.linalg.norm(value, axis=1)
