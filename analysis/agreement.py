@@ -1,4 +1,4 @@
-"""Whether two models guess the same for a mask, even if their tokenizers write the same word differently."""
+"""Whether two models predict the same word for a mask, even if their tokenizers write it differently."""
 
 from __future__ import annotations
 
@@ -72,6 +72,6 @@ def agreement(a: MaskPrediction, b: MaskPrediction, k: int) -> Agreement:
 
 
 def rank_of(word: str, best: Sequence[Prediction]) -> int | None:
-    """The place, from 1, of the first guess that reads as ``word``; None where none does."""
+    """The rank, from 1, of the first prediction that reads as ``word``; None where none does."""
     wanted = word.strip().casefold()
     return next((rank for rank, entry in enumerate(best, start=1) if written(entry.token) == wanted), None)

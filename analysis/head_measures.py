@@ -45,7 +45,7 @@ class Measures:
     All are means over the query tokens that are not special (special tokens look at special tokens in
     nearly every head, which would drown short texts). ``entropy`` is in bits, ``relative_entropy`` divides
     it by log2 of the number of keys a query may see, ``spread`` is (2^entropy - 1) / (keys - 1): 0 for one
-    key, 1 for an even spread. ``distance`` is the mean distance in tokens. ``own_evenness`` is the spread
+    key, 1 for uniform attention. ``distance`` is the mean distance in tokens. ``own_evenness`` is the spread
     within the words of the own sentence. The others are the shares of ``SHARES``, each over the queries for
     which such a key exists and may be seen. In cross-attention the keys are another text: distance and the
     shares ``itself``, ``previous``, ``next``, ``pieces``, ``own_sentence`` and ``other_sentence`` are nan there,

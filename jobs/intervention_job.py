@@ -11,7 +11,7 @@ from model_zoo.questions.intervene import Intervene
 
 
 class InterventionJob(Job):
-    """Has changed runs made. The engine remembers a whole answer, so who waits for it asks again when it is there."""
+    """Makes changed runs. The engine remembers a whole answer: a page that waits for it asks again when it is there."""
 
     doing = "running a model with changes"
 

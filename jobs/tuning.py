@@ -129,7 +129,7 @@ class Tuning(Job):
 
     @property
     def can_go_on(self) -> bool:
-        """Whether it was stopped before its end, and what it had learnt was kept."""
+        """Whether it was stopped before its end, and what it had learned was kept."""
         stopped = not self.running and self.stopping and self.failure is None
         return stopped and not all(run.over for run in self.runs)
 

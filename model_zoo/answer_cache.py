@@ -29,7 +29,7 @@ NOTHING = object()
 class AnswerCache:
     """Keeps results within ``budget`` bytes and computes each once, however many threads ask at the same moment.
 
-    A failure is not remembered. Nobody waits for a result while holding the lock.
+    A failure is not remembered. No thread waits for a result while holding the lock.
     """
 
     def __init__(self, budget: int) -> None:
@@ -66,14 +66,14 @@ class AnswerCache:
     def of(self, key: Hashable, compute: Callable[[], Any]) -> Any:
         """The result of one key: kept, being computed by another thread, or computed now.
 
-        What computing it raises reaches everybody who waits for it.
+        What computing it raises reaches every thread that waits for it.
         """
         return self.all_of([key], lambda _: iter([(0, compute())]))[key]
 
     def all_of(self, keys: Sequence[Hashable], compute: Compute) -> dict[Any, Any]:
         """The results of several keys; those that nobody has or computes are computed by one call of ``compute``.
 
-        Each is kept, and handed to who waits for it, as soon as it is done. Where one fails, those that are waiting for
+        Each is kept, and handed to the waiting threads, as soon as it is done. Where one fails, threads that wait for
         the others compute them for themselves.
         """
         found: dict[Any, Any] = {}

@@ -81,7 +81,7 @@ def recording() -> AbstractContextManager[list[Call]]:
 
 
 class Editor(Protocol):
-    """Who changes attention: which queries may not look where, and what the output projection is given."""
+    """An object that changes attention: which queries may not attend where, and what the output projection is given."""
 
     maps: list[torch.Tensor] | None
 

@@ -70,9 +70,9 @@ def token_scores(loaded: LoadedModel, texts: Sequence[str]) -> Iterator[tuple[in
 def next_lens(
     loaded: LoadedModel, text: str, top_k: int, positions: Sequence[int] | None = None
 ) -> tuple[MaskLens, ...]:
-    """The head applied after every layer to the vectors from which the tokens at ``positions`` are told.
+    """The head applied after every layer to the vectors from which the tokens at ``positions`` are predicted.
 
-    Without positions the one behind the text.
+    Without positions, the token after the text.
     """
     refuse_without_head(loaded)
     encoding = loaded.encode(text)

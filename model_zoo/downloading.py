@@ -40,7 +40,7 @@ class Download:
         return not self._ended.is_set()
 
     def end(self) -> None:
-        """Called by who makes it, once: all is said now, and who waits goes on."""
+        """Called once by the thread that makes it: nothing more is reported, and waiting threads continue."""
         self._ended.set()
 
     def wait(self) -> None:

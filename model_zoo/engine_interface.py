@@ -1,6 +1,6 @@
 """Everything that can be asked of models, by name: one line per question, over ``ask`` and ``stream``.
 
-Whatever answers these, here or in another process, is asked in the same words.
+An engine in this process and one in another are asked in the same words.
 """
 
 from __future__ import annotations
@@ -67,9 +67,11 @@ One = TypeVar("One")
 
 
 class EngineInterface(ABC):
-    """What can be asked of models. A method that asks one question has its fields and its docstring. One that takes a
-    text answers a list of them where its signature says so: in its order, in batches of similar length, and each text
-    once.
+    """What can be asked of models.
+
+    A method that asks one question has the question's fields and docstring. A method that takes a text also takes a
+    list of texts where its signature says so: the answers come in the same order, are computed in batches of similar
+    length, and each text is run once.
     """
 
     def __init__(self, result_bytes: int, fetch: Callable[[Download], None]) -> None:
@@ -99,7 +101,8 @@ class EngineInterface(ABC):
         """
 
     def derived(self, key: Hashable, compute: Callable[[], Result]) -> Result:
-        """What is computed from answers, remembered as they are: within the same budget, and once however many ask.
+        """A value that is computed from answers, remembered like them: within the same budget, and computed once
+        however many ask.
 
         ``key`` says what it is and what it is computed from, models with their revisions. ``compute`` may ask further
         questions. Raises what ``compute`` does.
@@ -112,16 +115,16 @@ class EngineInterface(ABC):
 
     @abstractmethod
     def has(self, model: str) -> bool:
-        """Whether a model's files are where models run: embedded, or downloaded. Asks no hub."""
+        """Whether a model's files are where models run: bundled, or downloaded. Does not ask the hub."""
 
     @abstractmethod
     def revision(self, model: str) -> str:
         """Which weights a model's name stands for, without loading them. Raises what finding it raises."""
 
     def download(self, model: str) -> Download:
-        """Begin to fetch a model from the hub, or join a download of it under way; returns at once.
+        """Begin to download a model from the hub, or join a download of it under way; returns at once.
 
-        Nothing is fetched where the model is there already. What goes wrong is the download's ``error``, and raised by
+        Nothing is downloaded where the model is there already. A failure is the download's ``error``, and is raised by
         its ``wait``: what ``model_zoo.sources`` raises for models that cannot be had, OutOfMemory and DiskFull for
         those too large.
         """
@@ -133,7 +136,7 @@ class EngineInterface(ABC):
 
     @abstractmethod
     def tuned_folder(self, model: str) -> Path:
-        """Where the files of a tuned model lie on this machine. Raises UnknownModel where they do no more."""
+        """The folder of a tuned model's files on this machine. Raises UnknownModel when they are gone."""
 
     @abstractmethod
     def forget_tuned(self, models: Iterable[str]) -> None:
@@ -260,7 +263,7 @@ class EngineInterface(ABC):
     def next_sentence(
         self, model: str, a: str | Sequence[tuple[str, str]], b: str | None = None
     ) -> SentenceScore | list[SentenceScore]:
-        """Whether B follows A: ``.p_next`` in [0, 1]. For ALBERT: whether A and B stand in order (``.kind`` "SOP").
+        """Whether B follows A: ``.p_next`` in [0, 1]. For ALBERT: whether A and B are in order (``.kind`` "SOP").
 
         Instead of two texts there may be a list of pairs, batched by length. Raises NotSupported for a model without
         such a head.
@@ -283,12 +286,12 @@ class EngineInterface(ABC):
         aim: TargetAnswer | None = None,
         top_k: int = 5,
     ) -> Effects:
-        """Activation patching: the run of ``text``, with one vector at a time put in from the run of the ``other``.
+        """Activation patching: the run of ``text``, with one vector at a time patched in from the run of the ``other``.
 
-        The readings come layer by layer, of "heads" each with head by head, and then with every position of ``text``.
-        Of "states" there is a layer more: 0 are those that enter the first. Of a head its output is put in, of the
-        others what a block adds. Words are matched in their order: both texts have equally many, and the mask in the
-        same place. A word that has another number of tokens in the ``other`` text gets the mean of their vectors.
+        The readings come layer by layer, for "heads" head by head within each, and then by position of ``text``. For
+        "states" there is one layer more: 0 are those that enter the first. For a head its output is patched in, for the
+        others what a block adds. Words are matched in order: both texts have the same number of words, and the mask in
+        the same place. A word that has another number of tokens in the ``other`` text gets the mean of their vectors.
         Raises as ``ablate`` does.
         """
         info, n = self.info(model), len(self.encode(model, text))

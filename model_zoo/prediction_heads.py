@@ -27,10 +27,10 @@ HEAD_NUMBERS = 2**22
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What stands at ``position``, read off the vector at ``row``: the mask's own, or that of the token before.
+    """A ``position`` to predict, read off the vector at ``row``: the mask's own, or that of the token before.
 
-    ``original`` is the id of what the text has there, None for a typed mask and behind the text; ``targets`` are
-    words and their ids.
+    ``original`` is the id of what the text has there, None for a typed mask and after the text; ``targets`` are words
+    and their ids.
     """
 
     position: int
@@ -176,7 +176,7 @@ def predictions_of(
 def slot_at(
     loaded: LoadedModel, encoding: Encoding, position: int, row: int, targets: Sequence[str | int] = ()
 ) -> Slot:
-    """What stands at a position, or behind the text, with the words that are asked for there."""
+    """The slot at a position, or after the text, with the words that are asked for there."""
     wanted = tuple(target_id(loaded, encoding, position, target) for target in targets)
     known = encoding.ids[position] if position < len(encoding) else None
     return Slot(position, row, None if known == loaded.tokenizer.mask_token_id else known, wanted)
@@ -203,7 +203,7 @@ def _prediction(loaded: LoadedModel, slot: Slot, answer: Answer) -> MaskPredicti
 def lens(loaded: LoadedModel, encoding: Encoding, slots: Sequence[Slot], top_k: int) -> tuple[MaskLens, ...]:
     """The head applied to the vectors after every layer (the logit lens: nostalgebraist 2020).
 
-    Where a norm stands behind the last layer, the layers before go through it too, or the head could not read them.
+    Where a norm follows the last layer, the layers before go through it too, or the head could not read them.
     The last layer gives the model's own answer. Raises NotSupported for an encoder-decoder, whose head reads
     the decoder, and for networks whose hidden states are not what the head reads.
     """
@@ -245,11 +245,11 @@ def lens(loaded: LoadedModel, encoding: Encoding, slots: Sequence[Slot], top_k: 
 
 
 def target_id(loaded: LoadedModel, encoding: Encoding, position: int, target: str | int) -> tuple[str, int]:
-    """A word that is asked for at a position, and its id there; ``position`` may be the one behind the text.
+    """A word that is asked for at a position, and its id there; ``position`` may be the one after the text.
 
-    A word is what the tokenizer makes of it at this place of this text, so that "cat" is "Ġcat" between words. What is
-    no single token there is looked up in the vocabulary as the model writes it ("##ing", "Ġcat"), and a number is an
-    id. Raises InvalidInput for what is none of these.
+    A word is what the tokenizer makes of it at this place of this text, so that "cat" is "Ġcat" between words. A word
+    that is not a single token there is looked up in the vocabulary as the model writes it ("##ing", "Ġcat"), and a
+    number is an id. Raises InvalidInput for anything else.
     """
     name = loaded.tokenizer.convert_ids_to_tokens
     if isinstance(target, int):

@@ -1,7 +1,7 @@
 """How questions come to run on a model: so many runs at a time, first come first served, those alike together.
 
-Who has a turn takes along who else waits with a question of the same kind, to the same model and of similar length, and
-runs them as one padded batch. Nobody waits for others to come: a lone question runs at once.
+A question that has its turn takes along other waiting questions of the same kind, to the same model and of similar
+length, and runs them as one padded batch. No question waits for others to come: a lone question runs at once.
 """
 
 from __future__ import annotations

@@ -223,10 +223,10 @@ def _offered(folder: Path) -> list[Path]:
 
 
 def download(source: Source, report: Callable[[int], None] | None = None) -> Source:
-    """Fetch the files of a source on the hub; ``report`` is told the bytes that have come so far, from any thread.
+    """Download the files of a source on the hub; ``report`` is told the bytes that have come so far, from any thread.
 
-    A broken connection is taken up again a few times. What is given up leaves whole files only: they are no model
-    until the last one is there, and need not come again. Raises DiskFull or HubUnreachable.
+    A broken connection is resumed a few times. A failed download leaves complete files only: they are no model until
+    the last one is there, and are not downloaded again. Raises DiskFull or HubUnreachable.
     """
     refuse_without_disk(source)
     remove_abandoned(_cached(source.id, "blobs").glob("*.incomplete"))  # no later one goes on with it

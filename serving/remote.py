@@ -429,10 +429,10 @@ class _Looks:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLayer:
-    """One layer of a run on the cluster; what is looked at of it is fetched, and computed here.
+    """One layer of a run on the cluster; a head is fetched when it is opened, and its matrix is computed here.
 
-    Of one head its queries and keys: 2 n d numbers, where its matrix would be n². Who goes on to other heads gets those
-    of all layers at once: a request costs more than they do.
+    One head costs its queries and keys: 2 n d numbers, where its matrix would be n². After a few heads, those of all
+    layers are fetched at once: a request costs more than they do.
     """
 
     n_heads: int

@@ -1,1 +1,1 @@
-"""Questions to models, one per file; see ``model_zoo.question``. Whoever asks one imports its file."""
+"""Questions to models, one per file; see ``model_zoo.question``. The code that asks a question imports its file."""

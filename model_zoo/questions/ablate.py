@@ -1,4 +1,4 @@
-"""What a model answers with parts of it switched off."""
+"""What a model predicts when parts of it are switched off."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,14 @@ from model_zoo.types import Change, Edge, MaskPrediction, Reads, SentenceScore, 
 
 @dataclass(frozen=True, slots=True)
 class Ablate(Question[tuple[MaskPrediction, ...] | SentenceScore]):
-    """What a model answers with parts of it switched off: as ``fill_mask``, of a causal model what is next as
+    """What a model predicts when parts of it are switched off: as ``fill_mask``, for a causal model the next token as
     ``next_tokens``, and with a ``text_pair`` as ``next_sentence``.
 
     ``heads`` are (layer, head) from 0; ``attention`` and ``feed_forward`` are layers whose whole block is off;
-    ``edges`` say which token may not look at which. The ``value`` of what is off is "zero", its "mean" over the
-    tokens of 100 built-in sentences, or with "other" what it is in the run of the ``other`` text, of equally many
-    tokens or words: see ``Change``. Nothing off is the model as it is.
-
-    Raises InvalidInput for parts that are not there, NotSupported for models without the head or the parts.
+    ``edges`` say which token may not attend to which. The ``value`` of a part that is off is "zero", its "mean" over
+    the tokens of 100 built-in sentences, or with "other" its value in the run of the ``other`` text, which has as many
+    tokens or words: see ``Change``. With nothing off the model is unchanged. Raises InvalidInput for parts that are not
+    there, NotSupported for models without the head or the parts.
     """
 
     model: str

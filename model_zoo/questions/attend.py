@@ -13,23 +13,22 @@ from model_zoo.types import AttentionRun, Stack
 class Attend(Question[AttentionRun]):
     """Run a text, or a pair of texts, and keep what every head's attention is computed from.
 
-    Instead of one text there may be a list of texts and pairs, a pair being a tuple of two: their runs come in
-    their order, and are made in batches of similar length. A run holds its own tokens only, without padding, and
-    differs by rounding alone (about 1e-6) from one made by itself.
+    Instead of one text there may be a list of texts and pairs, a pair being a tuple of two: their runs come in the same
+    order, and are made in batches of similar length. A run holds its own tokens only, without padding, and differs by
+    rounding alone (about 1e-6) from one made by itself. The text is cut at the model's limit, or at ``max_tokens`` if
+    that is less.
 
-    The text is cut at the model's limit, or at ``max_tokens`` if that is less. ``stack`` "encoder" is all there
-    is of a model with one stack of layers, GPT-2's causal one too. An encoder-decoder (BART, T5) has the parts
-    "decoder", its attention to what it has written so far, and "cross", its attention to what the encoder has
-    read. There the encoder reads ``text`` alone, and ``text_pair`` is what the decoder has written: it is given
-    that text as in training, a start token first and every token one place later. Without a ``text_pair`` BART's
-    decoder restores the first text, which it was trained to do. T5's was not, and what it would write is not
-    made up here: it has written nothing yet and holds its start token alone.
+    A model with a single stack of layers, such as BERT or the causal GPT-2, has the ``stack`` "encoder" only. An
+    encoder-decoder (BART, T5) also has "decoder", its attention to what it has written so far, and "cross", its
+    attention to what the encoder has read. There the encoder reads ``text`` alone, and ``text_pair`` is what the
+    decoder has written: the decoder is given that text as in training, a start token first and every token one place
+    later. Without a ``text_pair`` BART's decoder restores the first text, as it was trained to do. T5's decoder was not
+    trained to do that, and no output is invented for it: it has written nothing yet and holds its start token alone.
 
-    With ``states`` the run holds the hidden states of the same pass: all of them, or of the layers named, as in
-    ``encoded_states``. Only the part "encoder" has them.
-
-    Raises InvalidInput for text no tokenizer reads, NotSupported for models without attention or without the
-    part, and what ``model_zoo.sources`` raises for models that cannot be had.
+    With ``states`` the run holds the hidden states of the same pass: all of them, or those of the layers named, as in
+    ``encoded_states``. Only the part "encoder" has them. Raises InvalidInput for text no tokenizer reads, NotSupported
+    for models without attention or without the part, and what ``model_zoo.sources`` raises for models that cannot be
+    had.
     """
 
     model: str

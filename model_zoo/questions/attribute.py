@@ -1,4 +1,4 @@
-"""Which tokens an answer rests on, by hiding words, by gradients or by attention."""
+"""Which tokens a prediction depends on, by hiding words, by gradients or by attention."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ MOST_STEPS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Question[Attribution]):
-    """How much of an answer each token is made answerable for, by one of ``METHODS``.
+    """Feature attribution: how much each token contributes to a prediction, by one of ``METHODS``.
 
-    "occlusion" hides a word at a time, and shares what that loses among the word's tokens. Integrated gradients go
-    from the text with every token hidden (see ``Change.hidden``) to the text, in so many ``steps``, and tell how
-    far their sum is from what it should be. Attention's own answers are those of all layers, as seen from the
-    vector that the answer is read from. Raises NotSupported where a method does not fit a model.
+    "occlusion" hides one word at a time, and divides the loss among the word's tokens. Integrated gradients go from the
+    text with every token hidden (see ``Change.hidden``) to the text, in so many ``steps``, and report how far their sum
+    is from its exact value. The methods of attention use all layers, as seen from the vector that the prediction is
+    read from. Raises NotSupported where a method does not fit a model.
     """
 
     model: str

@@ -11,7 +11,7 @@ from model_zoo.types import Shift
 
 @dataclass(frozen=True, slots=True)
 class CompareMasks(Question[tuple[tuple[Shift, ...], ...]]):
-    """Per mask the predictions that moved most between two texts, each with its masked positions."""
+    """The predictions that changed most between two texts, for each mask; each text comes with its masked positions."""
 
     needs = "mlm"
 

@@ -1,4 +1,4 @@
-"""The logit of an answer as a sum of what each part of a model wrote."""
+"""The logit of a prediction as a sum of what each part of a model contributes."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,9 +10,10 @@ from model_zoo.types import Decomposition, TargetAnswer
 
 @dataclass(frozen=True, slots=True)
 class Decompose(Question[Decomposition]):
-    """The logit of an answer as the sum of embeddings, every head, every feed-forward layer, and biases (direct logit
-    attribution), with the ``top_k`` tokens that each part raises most. Raises NotSupported for families whose layers
-    are not known part by part.
+    """The logit of a prediction as the sum of embeddings, every head, every feed-forward layer, and biases (direct
+    logit attribution), with the ``top_k`` tokens that each part promotes most.
+
+    Raises NotSupported for families whose layers are not known part by part.
     """
 
     model: str

@@ -10,7 +10,7 @@ from model_zoo.types import COST_LENGTHS, CostSubject
 
 @dataclass(frozen=True, slots=True)
 class DescribeCost(Question[CostSubject]):
-    """What ``measure_cost`` knows of a model before it times anything, for texts of these ``lengths`` in tokens."""
+    """What ``measure_cost`` knows about a model before it times anything, for texts of these ``lengths`` in tokens."""
 
     runs_model = False
 

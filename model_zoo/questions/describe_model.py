@@ -9,7 +9,7 @@ from model_zoo.types import ModelInfo
 
 @dataclass(frozen=True, slots=True)
 class DescribeModel(Question[ModelInfo]):
-    """What is known of a model once it is loaded; loads it if need be."""
+    """What is known about a model once it is loaded; loads it if need be."""
 
     of_loaded = True
     runs_model = False

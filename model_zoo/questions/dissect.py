@@ -11,8 +11,8 @@ from model_zoo.types import Anatomy
 class Dissect(Question[Anatomy]):
     """A text on its way through one layer and one head (both from 0), stage by stage, computed from the weights.
 
-    Raises InvalidInput for a layer or a head that does not exist. A model whose parts are not known says so by the
-    answer's ``why_not``.
+    Raises InvalidInput for a layer or a head that does not exist. For a model whose parts are not known, the answer's
+    ``why_not`` says so.
     """
 
     model: str

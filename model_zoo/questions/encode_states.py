@@ -12,9 +12,9 @@ from model_zoo.types import HiddenStates
 class EncodeStates(Question[HiddenStates]):
     """Tokens and vectors of a text or a pair, or of a list of texts and pairs in its order; a pair is a tuple of two.
 
-    ``layers`` are those wanted, in the order wanted: 0 is after the embeddings, k after the k-th layer; all of them
-    without it. Of an encoder-decoder the encoder's. Raises InvalidInput for text no tokenizer reads and for layers
-    that do not exist.
+    ``layers`` are the wanted ones, in the wanted order: 0 is after the embeddings, k after the k-th layer; without it,
+    all of them. For an encoder-decoder they are the encoder's. Raises InvalidInput for text no tokenizer reads and for
+    layers that do not exist.
     """
 
     model: str

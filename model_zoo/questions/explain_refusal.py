@@ -1,4 +1,4 @@
-"""Why a model cannot do what its head would be for."""
+"""Why a model cannot do what a head would be needed for."""
 
 from dataclasses import dataclass
 from typing import Literal, Self

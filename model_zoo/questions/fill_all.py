@@ -1,4 +1,4 @@
-"""One mask filled after the other."""
+"""Masks filled one after the other."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

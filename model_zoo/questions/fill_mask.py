@@ -1,4 +1,4 @@
-"""What stands behind the masks of a text."""
+"""The predictions at the masks of a text."""
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from model_zoo.types import MaskPrediction
 
 @dataclass(frozen=True, slots=True)
 class FillMask(Question[tuple[MaskPrediction, ...]]):
-    """One entry a mask: its position, and (token, id, probability) best first; of a list of texts, a list of these.
+    """One entry a mask: its position, and (token, id, probability) best first; for a list of texts, a list of these.
 
-    Masks are those typed, as the model writes its own or as [MASK], and the tokens at the positions ``masked`` of
-    a single text. ``targets`` are words whose probability is wanted at every mask, whatever their rank: a word is
-    the token that the tokenizer makes of it at the mask's place, ``"##ing"`` or ``"Ġcat"`` the token itself, and a
-    number an id. Raises InvalidInput where there is no mask or a target is no single token, NotSupported for a
-    model without a masked-word head.
+    Masks are those typed, as the model writes its own or as [MASK], and the tokens at the positions ``masked`` of a
+    single text. ``targets`` are words whose probability is wanted at every mask, whatever their rank: a word means the
+    token that the tokenizer makes of it at the mask's place, ``"##ing"`` or ``"Ġcat"`` the token itself, and a number
+    an id. Raises InvalidInput where there is no mask or a target is not a single token, NotSupported for a model
+    without a masked-word head.
     """
 
     needs = "mlm"

@@ -1,4 +1,4 @@
-"""What stands behind masks when the model is kept from seeing something: what comes later, or where tokens stand."""
+"""The predictions at masks when the model cannot see something: later tokens, or the order of tokens."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from model_zoo.types import MaskPrediction, Without
 
 @dataclass(frozen=True, slots=True)
 class FillWithout(Question[tuple[MaskPrediction, ...]]):
-    """As ``fill_mask``, of a model that is kept from seeing something: with "future" no token may attend to those
-    behind it; with "positions" all tokens are told the same position, so that their order is lost.
+    """As ``fill_mask``, for a model that cannot see something: with "future" no token may attend to those after it;
+    with "positions" all tokens get the same position, so that their order is lost.
 
     Raises NotSupported as ``fill_mask`` does, and for networks that take no such input.
     """

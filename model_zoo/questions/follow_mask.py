@@ -1,4 +1,4 @@
-"""What a model would say at a mask after every layer: the logit lens."""
+"""What a model would predict at a mask after every layer: the logit lens."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

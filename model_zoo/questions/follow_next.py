@@ -1,4 +1,4 @@
-"""What a causal language model would say comes next after every layer: the logit lens."""
+"""What a causal language model would predict as the next token after every layer: the logit lens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from model_zoo.types import MaskLens
 class FollowNext(Question[tuple[MaskLens, ...]]):
     """The logit lens of a causal language model: its head applied after every layer, one entry a position.
 
-    ``positions`` are those of the tokens that are guessed, from 1 (nothing stands before the first) to n, the one
-    behind the text, which alone is followed without it.
+    ``positions`` are those of the predicted tokens, from 1 (nothing comes before the first) to n, the one after the
+    text; without it, only the one after the text.
     """
 
     needs = "lm"

@@ -1,4 +1,4 @@
-"""What a model answers when something in its run is changed: parts off, edges cut, another run's values put in."""
+"""What a model predicts when its run is changed: parts off, edges cut, values of another run patched in."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,11 @@ MOST_CHANGES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Intervene(Streamed[Effects, Effects]):
-    """What each of many changes does to one answer: a run a change, in batches, each from the first layer on that it
-    touches. ``stream(Intervene(...))`` gives them piece by piece.
+    """The effect of each of many changes on one prediction: one run a change, in batches, each from the first layer
+    that it touches.
 
-    Values are those of ``ablate``, and it raises as ``ablate`` does.
+    ``stream(Intervene(...))`` gives them piece by piece. Values are those of ``ablate``, and it raises as ``ablate``
+    does.
     """
 
     model: str

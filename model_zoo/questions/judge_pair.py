@@ -11,7 +11,7 @@ from model_zoo.types import SentenceScore
 
 @dataclass(frozen=True, slots=True)
 class JudgePair(Question[SentenceScore]):
-    """Whether B follows A: ``.p_next`` in [0, 1]. For ALBERT: whether A and B stand in order (``.kind`` "SOP").
+    """Whether B follows A: ``.p_next`` in [0, 1]. For ALBERT: whether A and B are in order (``.kind`` "SOP").
 
     Raises NotSupported for a model without such a head.
     """

@@ -1,4 +1,4 @@
-"""How long passes of some models take, side by side."""
+"""How long passes of several models take, side by side."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -14,10 +14,10 @@ COST_REPEATS = 15
 
 @dataclass(frozen=True, slots=True)
 class MeasureCost(Comparison[CostEvent]):
-    """Time some models side by side on texts of ``lengths`` tokens, in at most ``repeats`` rounds: see
-    ``model_zoo.timing.measure``. Close the iterator to stop.
+    """Time several models side by side on texts of ``lengths`` tokens, in at most ``repeats`` rounds: see
+    ``model_zoo.timing.measure``.
 
-    A model that cannot be had gets a CostFailure, and the others are measured.
+    Close the iterator to stop. A model that cannot be had gets a CostFailure, and the others are measured.
     """
 
     models: Sequence[str]

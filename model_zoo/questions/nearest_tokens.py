@@ -1,4 +1,4 @@
-"""Which tokens have embeddings most like that of another."""
+"""The tokens whose embeddings are most similar to that of another."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,9 +9,9 @@ from model_zoo.types import Neighbour
 
 @dataclass(frozen=True, slots=True)
 class NearestTokens(Question[tuple[Neighbour, ...]]):
-    """The tokens whose input embeddings have the highest cosine with that of a token, by its id, best first.
+    """The tokens whose input embeddings have the highest cosine with that of a token, given by its id, best first.
 
-    Special tokens and rows of the table that stand for none are left out.
+    Special tokens, and rows of the table that belong to no token, are left out.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""What a causal language model expects behind a text."""
+"""What a causal language model predicts after a text."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from model_zoo.types import MaskPrediction
 
 @dataclass(frozen=True, slots=True)
 class PredictNext(Question[MaskPrediction]):
-    """What a causal language model (GPT-2) expects behind a text, best first; of a list of texts, a list of these.
+    """What a causal language model (GPT-2) predicts after a text, best first; for a list of texts, a list of these.
 
-    ``targets`` are as in ``fill_mask``; a word follows the text after a space. Raises NotSupported for a model that
-    was not trained to say what comes next, InvalidInput for a text longer than the model reads.
+    ``targets`` are as in ``fill_mask``; a word follows the text after a space. Raises NotSupported for a model that was
+    not trained to predict the next token, InvalidInput for a text longer than the model reads.
     """
 
     needs = "lm"

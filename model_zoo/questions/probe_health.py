@@ -8,6 +8,6 @@ from model_zoo.questions.fill_mask import FillMask
 
 @dataclass(frozen=True, slots=True)
 class ProbeHealth(FillMask):
-    """A word to guess. Not remembered: the model has to run."""
+    """One word to predict. The answer is not remembered, so that the model has to run."""
 
     remembered: ClassVar[bool] = False

@@ -9,8 +9,8 @@ from model_zoo.question import LoadedModel, Question, normalize
 
 @dataclass(frozen=True, slots=True)
 class PutTokens(Question[str]):
-    """The text with the tokens at some positions replaced by others, spaced as they read; ``fills`` are positions and
-    ids, as a mapping or as pairs.
+    """The text with the tokens at some positions replaced by others, with spaces as they are read; ``fills`` are
+    positions and ids, as a mapping or as pairs.
     """
 
     runs_model = False

@@ -1,4 +1,4 @@
-"""How a model is told where tokens stand."""
+"""How a model represents the positions of tokens."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -10,7 +10,7 @@ from model_zoo.types import Positions
 
 @dataclass(frozen=True, slots=True)
 class ReadPositions(Question[Positions]):
-    """How a model is told the first ``n`` positions: a learned table, angles, or a bias by distance."""
+    """How a model represents the first ``n`` positions: a learned table, angles, or a bias by distance."""
 
     runs_model = False
 

@@ -9,7 +9,7 @@ from model_zoo.types import FloatArray, Stack, read_only
 
 @dataclass(frozen=True, slots=True)
 class ReadProjections(Question[tuple[FloatArray | None, ...]]):
-    """W_O (heads, d', width) a layer, for runs that were pickled: see ``AttentionRun.output_projections``."""
+    """W_O (heads, d', width) for each layer, for runs that were pickled: see ``AttentionRun.output_projections``."""
 
     of_loaded = True
 

@@ -1,4 +1,4 @@
-"""What a model puts back where it is given other tokens than the text's."""
+"""What a model predicts where some tokens of its input were replaced, as in training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from model_zoo.types import MaskPrediction
 
 @dataclass(frozen=True, slots=True)
 class Restore(Question[tuple[MaskPrediction, ...]]):
-    """The answers at some positions for a text of which the model is given other ``ids``, as in its training."""
+    """The predictions at some positions of a text, when the model is given other ``ids`` there, as in its training."""
 
     needs = "mlm"
 

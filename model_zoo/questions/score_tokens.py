@@ -11,14 +11,15 @@ from model_zoo.types import SCHEMES, Scheme, TokenScores
 
 @dataclass(frozen=True, slots=True)
 class ScoreTokens(Question[TokenScores]):
-    """ln P of every token: each masked in turn (pseudo-log-likelihood), or given those before it (causal models).
+    """ln P of every token: each masked in turn (pseudo-log-likelihood), or given those before it (causal models). For a
+    list of texts, a list of these.
 
-    Of a list of texts, a list of these. The ``scheme`` "original" is ln P(token | rest), of Salazar et al. 2020;
-    "word l2r" masks what follows a token in its word too, so that the scores of a word's pieces sum to the word's
-    (Kauf & Ivanova 2023); "causal" is ln P(token | those before it), the only one of a causal model and of no
-    other. Without a choice it is "original", or "causal". See ``TokenScores``.
+    The ``scheme`` "original" is ln P(token | rest), by Salazar et al. 2020; "word l2r" also masks what follows a token
+    in its word, so that the scores of a word's pieces sum to the word's (Kauf & Ivanova 2023); "causal" is ln P(token |
+    those before it), which only causal models have. Without a choice it is "original", or "causal". See
+    ``TokenScores``.
 
-    With ``positions`` it is that of these tokens alone, where each takes a run of its own: a long text can be scored in
+    With ``positions`` only these tokens are scored, where each takes a run of its own: a long text can be scored in
     parts. A causal model scores all in one run.
     """
 

@@ -1,4 +1,4 @@
-"""One step of training at one mask: the loss, its gradient, and the guess before and after."""
+"""One step of training at one mask: the loss, its gradient, and the predictions before and after."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -10,9 +10,10 @@ from model_zoo.types import TrainingStep
 
 @dataclass(frozen=True, slots=True)
 class TakeStep(Question[TrainingStep]):
-    """Hide the token at a position, and take one step of gradient descent towards it: see ``TrainingStep``.
+    """Hide the token at a position, and take one step of gradient descent towards it: see ``TrainingStep``. A copy is
+    trained; the model stays unchanged.
 
-    A copy learns; the model stays as it is. Raises NotSupported and InvalidInput as ``fill_mask`` does.
+    Raises NotSupported and InvalidInput as ``fill_mask`` does.
     """
 
     needs = "mlm"

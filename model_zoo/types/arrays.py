@@ -1,4 +1,4 @@
-"""Arrays in results: float32, and not to be written to, since the engine hands one result to everybody who asks."""
+"""Arrays in results: float32 and read-only, because the engine hands one result to everybody who asks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OF_THE_MODEL = "of the model"
 
 
 def read_only(array: Array) -> Array:
-    """The same numbers, not to be written to; no copy. Who has the array itself can still write."""
+    """The same numbers, read-only, without a copy. The original array can still be written to."""
     if not array.flags.writeable:
         return array
     view = array.view()

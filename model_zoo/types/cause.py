@@ -1,4 +1,4 @@
-"""What is changed in a run, what the run is measured by, and what came of it."""
+"""What is changed in a run, which prediction is measured, and the effects."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 
 
 class Edge(NamedTuple):
-    """The token at ``query`` may not look at the one at ``key``: in one head, in a whole layer without ``head``, and
-    everywhere without ``layer``. Its other weights are scaled to sum to 1 again.
+    """The token at ``query`` may not attend to the one at ``key``: in one head, without ``head`` in a whole layer, and
+    without ``layer`` everywhere. Its other weights are scaled to sum to 1 again.
     """
 
     query: int
@@ -55,10 +55,10 @@ class Change:
 
     ``heads`` (layer, head) are replaced at the input of the output projection, so that its bias stays. ``attention``
     and ``feed_forward`` are layers whose whole block is replaced, its bias with it: what it adds to the residual
-    stream. ``states`` are hidden states, 0 those that enter the first layer, k those behind layer k; they take another
-    run's value only. All of these are replaced at ``positions``, or everywhere without. ``edges`` are cut. ``hidden``
-    are positions at which the model reads its mask instead of the token; one without a mask reads the token for
-    unknown words, or for the end of a text.
+    stream. ``states`` are hidden states, 0 those that enter the first layer, k those after layer k; they take another
+    run's value only. All of these are replaced at ``positions``, or without it everywhere. ``edges`` are cut.
+    ``hidden`` are positions at which the model reads its mask instead of the token; a model without a mask reads the
+    token for unknown words, or for the end of a text.
     """
 
     heads: tuple[tuple[int, int], ...] = ()
@@ -72,12 +72,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class TargetAnswer:
-    """The answer that a run is measured by.
+    """The target: the answer that a run is measured by.
 
-    ``reads`` says where it is read: at a mask, behind the text of a causal model, whether the second text is next (or
-    in order), or of a classifier. ``position`` is the mask's, that of the first mask without. ``answer`` is a word, or
-    the number of a token, of "is next" (0) and "is not" (1), or of a label; the model's own best without. ``foil``
-    is another answer that it is held against, for logit differences.
+    ``reads`` says where it is read: at a mask, after the text of a causal model, whether the second text is next (or in
+    order), or from a classifier. ``position`` is the mask's; without it, that of the first mask. ``answer`` is a word,
+    or the number of a token, of "is next" (0) and "is not" (1), or of a label; without it, the model's own top
+    prediction. ``foil`` is the answer it is compared with in logit differences.
     """
 
     reads: Reads = "mask"
@@ -87,7 +87,7 @@ class TargetAnswer:
 
 
 class Reading(NamedTuple):
-    """What one run answers. ln P and logits of the answer and of its foil (None without); ``divergence`` is
+    """The prediction of one run: ln P and logits of the target and of its foil (None without one); ``divergence`` is
     KL(untouched ‖ this run) in nats, over all answers there are; ``best`` first.
     """
 
@@ -101,10 +101,11 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What came of some changes, each made in a run of its own. ``answer`` and ``foil`` are as the model has them,
-    with their probability in the ``untouched`` run; ``readings`` are those of the changes from number ``first`` on.
-    ``other`` is the run's reading whose values were put in, None where there was none. ``position`` is where the
-    answer is read, None for answers to the whole text.
+    """The effects of some changes, each made in a run of its own.
+
+    ``answer`` and ``foil`` are as the model has them, with their probability in the ``untouched`` run; ``readings`` are
+    those of the changes from number ``first`` on. ``other`` is the reading of the run whose values were patched in,
+    None where there was none. ``position`` is where the answer is read, None for answers to the whole text.
     """
 
     encoding: Encoding
@@ -123,11 +124,11 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribution(ReadOnly):
-    """A number a token, float32 (n,): how much of the ``measure`` of an answer a method lays at its door.
+    """One number a token, float32 (n,): how much of the ``measure`` of a prediction a method attributes to it.
 
-    For integrated gradients ``error`` is their sum less ``difference``, what the measure is in this run less what it is
-    when every token with a number is hidden; None for methods that promise no sum. ``counted`` are the positions that
-    can have a number: not those that frame a text, and not the mask that is read.
+    For integrated gradients ``error`` is their sum less ``difference``, the measure in this run less the measure when
+    every token with a number is hidden; None for methods that promise no sum. ``counted`` are the positions that can
+    have a number: neither special tokens nor the mask that is read.
     """
 
     encoding: Encoding
@@ -147,9 +148,9 @@ class Attribution(ReadOnly):
 
 
 class Contribution(NamedTuple):
-    """A part of a sum: what it is, its ``layer`` and ``head`` from 0 where it has them, what it adds to the logit of
-    the answer and to that of its foil (None without), and the tokens whose logits it raises most, with by how much
-    beyond the mean of all tokens.
+    """One part of a sum: what it is, its ``layer`` and ``head`` from 0 where it has them, what it adds to the logit of
+    the target and to that of its foil (None without one), and the tokens that it promotes most, with how much it raises
+    them above the mean of all tokens.
     """
 
     kind: Literal["token", "position", "segment", "head", "feed-forward", "bias"]
@@ -162,10 +163,11 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """The logit of an answer as a sum (direct logit attribution) of ``parts``; ``error`` is their sum less the logit.
+    """The logit of a prediction as a sum (direct logit attribution) of ``parts``; ``error`` is their sum less the
+    logit.
 
-    Every norm that a part passes, and the activation of the head, are held as they were in this run, so that what is
-    left is linear.
+    Every norm that a part passes, and the activation of the head, are frozen at their values in this run, so that the
+    rest is linear.
     """
 
     encoding: Encoding

@@ -12,10 +12,11 @@ COST_LENGTHS = (16, 32, 64, 128, 256, 512)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostSubject:
-    """A model that is about to be timed on texts of ``lengths`` tokens; ``model`` is the name it was asked by.
+    """A model that is about to be timed on texts of ``lengths`` tokens; ``model`` is the name that was asked for.
 
     ``n_bytes`` are its weights as loaded, heads and decoder included; ``n_threads`` the CPU threads of one pass.
-    ``pieces_per_word`` is how many tokens its vocabulary makes of a word of the built-in sentences.
+    ``pieces_per_word`` is the number of tokens that its vocabulary makes of a word of the built-in sentences, on
+    average.
     """
 
     model: str
@@ -45,7 +46,7 @@ class CostSample:
 
 @dataclass(frozen=True, slots=True)
 class CostFailure:
-    """Why a model, or its longer texts, could not be measured; the others go on."""
+    """Why a model, or its longer texts, could not be measured; the others continue."""
 
     model: str
     reason: str

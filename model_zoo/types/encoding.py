@@ -1,4 +1,4 @@
-"""What a text became: the tokens that a model sees."""
+"""A text as the tokens that a model sees."""
 
 from __future__ import annotations
 

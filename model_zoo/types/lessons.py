@@ -1,5 +1,5 @@
-"""What lessons ask of a model beside its answers: neighbours in the table of embeddings, one step of training, and how
-it is told positions.
+"""What lessons ask of a model beside its predictions: neighbours in the table of embeddings, one step of training, and
+how positions are represented.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ class Neighbour(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrainingStep:
-    """One step of gradient descent at one mask, where the token ``answer`` stood.
+    """One step of gradient descent at one mask, whose original token is ``answer``.
 
-    ``tokens`` are the answer first and then the best guesses before the step; their ``logits``, ``probabilities`` and
-    ``gradient`` (p − y: what the loss changes by a change of each logit) are those before. ``loss`` is −ln P(answer) in
-    nats, ``squared_length`` ‖h‖² of the vector h that the output layer multiplies. ``by_hand`` are the probabilities
-    after a step of the output layer alone: every logit z becomes z − rate · (p − y) · (‖h‖² + 1), since its weights
-    change by rate · (p − y) · h and its bias by rate · (p − y). ``after`` are those after a step of all weights, with
-    the ``loss_after``. ``norms`` are the lengths of the loss's gradient by part of the network, from the embeddings up.
+    ``tokens`` are the answer first and then the top predictions before the step; their ``logits``, ``probabilities``
+    and ``gradient`` (p − y: how the loss changes with each logit) are those before. ``loss`` is −ln P(answer) in nats,
+    ``squared_length`` ‖h‖² of the vector h that the output layer multiplies.
+
+    ``by_hand`` are the probabilities after a step of the output layer alone: every logit z becomes z − rate · (p − y) ·
+    (‖h‖² + 1), because its weights change by rate · (p − y) · h and its bias by rate · (p − y). ``after`` are those
+    after a step of all weights, with the ``loss_after``. ``norms`` are the lengths of the loss's gradient by part of
+    the network, from the embeddings up.
     """
 
     position: int
@@ -57,13 +59,13 @@ PositionKind = Literal["learned", "rotary", "relative", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Positions(ReadOnly):
-    """How a model is told where tokens stand.
+    """How a model represents positions.
 
     "learned": ``table`` float32 (n, width) holds a vector a position, added to the embeddings. "rotary":
-    ``frequencies`` float32 (layers, d/2) are the angles, in radians a position, by which each layer turns every pair of
-    dimensions of queries and keys. "relative": ``bias`` float32 (heads, n, n) is added to the scores by the distance of
-    the two tokens, in the first layer. "none": order reaches the model by other ways (recurrence), or nothing is known
-    here.
+    ``frequencies`` float32 (layers, d/2) are the angles, in radians a position, by which each layer rotates every pair
+    of dimensions of queries and keys. "relative": ``bias`` float32 (heads, n, n) is added to the scores by the distance
+    of the two tokens, in the first layer. "none": the model learns order in other ways (recurrence), or nothing is
+    known here.
     """
 
     kind: PositionKind

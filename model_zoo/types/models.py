@@ -60,7 +60,7 @@ class ModelSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """A registry entry and whether it can be used here and now; ``reason`` says why not, else how."""
+    """A registry entry and whether it can be used here and now; ``reason`` says why not, or how."""
 
     spec: ModelSpec
     usable: bool

@@ -1,4 +1,4 @@
-"""What a model believes stands at one place of a text: predictions, their shifts, the logit lens."""
+"""What a model predicts at one place of a text: predictions, how they shift, the logit lens."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Prediction(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A word that was asked for, as the token it is at its place; ``rank`` among all tokens counts from 1."""
+    """A word that was asked for, as its token at its place; ``rank`` among all tokens counts from 1."""
 
     word: str
     token: str
@@ -30,12 +30,11 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MaskPrediction:
-    """The model's answer at one position, of a mask or behind a text: ``best`` first.
+    """The model's prediction at one position, of a mask or after a text: ``best`` first.
 
-    ``original`` is the token that stood there before it was masked, None for a mask that was typed; ``rank`` is
-    its place among all tokens, counted from 1, and ``log_probability`` its ln P. ``log_total`` is
-    ln Σ exp(logit) over the vocabulary, so a token's logit is ln P + ``log_total``. ``targets`` are the words that
-    were asked for, in the order asked.
+    ``original`` is the original token before it was masked, None for a mask that was typed; ``rank`` is its place among
+    all tokens, counted from 1, and ``log_probability`` its ln P. ``log_total`` is ln Σ exp(logit) over the vocabulary,
+    so a token's logit is ln P + ``log_total``. ``targets`` are the words that were asked for, in the order asked.
     """
 
     position: int
@@ -72,12 +71,13 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class MaskLens:
-    """The prediction head applied to one position's hidden state after the embeddings and after every layer.
+    """The prediction head applied to one position's hidden state after the embeddings and after every layer (logit
+    lens).
 
     ``position`` is that of the mask, or in a causal model of the token that is next. ``layers`` holds the best tokens
     of each. ``answer`` is the best of the last layer; ``ranks`` (layers + 1,), from 1, and ``log_probabilities``
-    (layers + 1,) follow it through the layers. ``original_ranks`` does so for the token that stands there in the text,
-    None for a typed mask and behind the last token.
+    (layers + 1,) trace it through the layers. ``original_ranks`` does so for the original token of the text, None for a
+    typed mask and after the last token.
     """
 
     position: int

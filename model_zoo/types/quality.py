@@ -9,11 +9,11 @@ from dataclasses import dataclass
 class Quality:
     """How well a model does on the built-in held-out sentences, after ``n_done`` of ``n_total`` texts and pairs.
 
-    Of the tokens, 15% are chosen; 80% of these are masked, 10% replaced and 10% kept (Devlin et al. 2019).
-    ``mlm_loss`` (mean, nats) and ``mlm_accuracy`` are over the ``n_masked`` masked ones alone. ``replaced_accuracy`` is
-    the share of the ``n_replaced`` replaced ones that are put back, ``kept_accuracy`` that of the ``n_kept`` visible
-    ones that are left as they are. ``nsp_accuracy`` is over ``n_pairs`` pairs, half of them random. A figure is None
-    before its turn, where nothing was judged, or where ``no_mlm`` or ``no_nsp`` says why the model has none.
+    Of the tokens, 15% are chosen; 80% of these are masked, 10% replaced and 10% kept (Devlin et al. 2019). ``mlm_loss``
+    (mean, nats) and ``mlm_accuracy`` are over the ``n_masked`` masked ones alone. ``replaced_accuracy`` is the share of
+    the ``n_replaced`` replaced ones that are restored, ``kept_accuracy`` that of the ``n_kept`` visible ones that are
+    left unchanged. ``nsp_accuracy`` is over ``n_pairs`` pairs, half of them random. A figure is None before its turn,
+    where nothing was measured, or where ``no_mlm`` or ``no_nsp`` says why the model has none.
     """
 
     n_done: int = 0

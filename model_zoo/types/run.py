@@ -32,15 +32,16 @@ _KEYS_AT_ONCE = 64
 class AttentionRun(ReadOnly):
     """One forward pass: the tokens, and for every layer what its attention is computed from.
 
-    A head's matrix is computed when it is asked for, so memory grows linearly with the number of tokens; only where
-    what is added to the scores depends on the text (DeBERTa, XLNet) it is held, n x n a head.
-    ``encoding`` holds the n tokens that look. With a ``stack`` other than "encoder" they are the decoder's, and
-    ``source`` is what the encoder has read; in cross-attention its tokens are the m that are looked at, everywhere
-    else m is n. ``output_projections`` holds per layer W_O (heads, d', width), each head's rows of the output
-    projection, without its bias; None where the projection could not be found. They are weights of the model, and may
-    be its own memory: every run of a model holds the same ones, ``n_bytes`` does not count them, and a run that is
-    pickled leaves them behind, since they are often many times larger than the rest. ``with_output_projections`` gives
-    them back. ``states`` are the vectors of the same pass, where they were asked for.
+    A head's matrix is computed when it is asked for, so memory grows linearly with the number of tokens; only where the
+    position bias depends on the text (DeBERTa, XLNet) is a bias of n x n a head held.
+
+    ``encoding`` holds the n query tokens. With a ``stack`` other than "encoder" they are the decoder's, and ``source``
+    is what the encoder has read; in cross-attention its tokens are the m keys, everywhere else m is n.
+    ``output_projections`` holds per layer W_O (heads, d', width), each head's rows of the output projection, without
+    its bias; None where the projection could not be found. They are weights of the model, and may be its own memory:
+    every run of a model holds the same ones, ``n_bytes`` does not count them, and a pickled run leaves them out,
+    because they are often many times larger than the rest. ``with_output_projections`` gives them back. ``states`` are
+    the vectors of the same pass, where they were asked for.
     """
 
     encoding: Encoding
@@ -69,7 +70,7 @@ class AttentionRun(ReadOnly):
 
     @property
     def key_encoding(self) -> Encoding:
-        """The m tokens that are looked at: ``encoding`` itself, except in cross-attention."""
+        """The m key tokens: ``encoding`` itself, except in cross-attention."""
         return self.source if self.stack == "cross" and self.source is not None else self.encoding
 
     @property
@@ -78,22 +79,24 @@ class AttentionRun(ReadOnly):
 
     @property
     def n_heads(self) -> int:
-        """Heads of the widest layer (they are the same in every layer of the models in the registry)."""
+        """The number of heads in the widest layer (all layers of the models in the registry have the same)."""
         return max(layer.n_heads for layer in self.layers)
 
     @property
     def n_tokens(self) -> int:
-        """Tokens that look (n)."""
+        """The number of query tokens (n)."""
         return len(self.encoding)
 
     @property
     def n_keys(self) -> int:
-        """Tokens that are looked at (m): as many as ``n_tokens``, except in cross-attention."""
+        """The number of key tokens (m): as many as ``n_tokens``, except in cross-attention."""
         return len(self.key_encoding)
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the arrays this run holds; a mask that layers share counts once, the model's own weights do not."""
+        """Bytes of the arrays this run holds; a mask that layers share counts once, the model's own weights do not
+        count.
+        """
         found = (getattr(layer, "mask", None) for layer in self.layers)
         masks = {mask.__array_interface__["data"]: mask.nbytes for mask in found if mask is not None}
         states = 0 if self.states is None else self.states.n_bytes
@@ -152,8 +155,8 @@ class AttentionRun(ReadOnly):
     def value_norms(self, layer: int) -> FloatArray:
         """‖f(x_j)‖ (heads, m): the length of each token's value after the head's slice of the output projection.
 
-        f(x) = (x W_V + b_V) W_O as in Kobayashi et al. 2020; value-weighted attention is ‖α f(x)‖ = α · ‖f(x)‖.
-        Raises NotSupported where values or the output projection are not to be had.
+        f(x) = (x W_V + b_V) W_O as in Kobayashi et al. 2020; value-weighted attention is ‖α f(x)‖ = α · ‖f(x)‖. Raises
+        NotSupported where values or the output projection are not available.
         """
         found, projection = self._value_layer(layer)
         values = found.of_group(found.value)
@@ -163,12 +166,12 @@ class AttentionRun(ReadOnly):
     def norms_of_sum(self, layer: int, heads: Sequence[int] | None = None) -> FloatArray:
         """‖Σ_h α^h_ij f^h(x_j)‖ (n, m): the length of all that query i takes from token j, the heads' vectors added up.
 
-        The norm-based analysis of a whole layer in Kobayashi et al. 2020 (there for multi-head attention), with f as in
-        ``value_norms``, in the units of the layer's output. Heads that say the opposite cancel out, so it is at most
-        the sum over heads of α · ‖f(x)‖. The bias b_O of the output projection belongs to no token and is left out;
-        Σ_j Σ_h α^h_ij f^h(x_j) + b_O is what attention adds to token i. ``heads`` (from 0) are those added up; all of
-        the layer without it, each one once. Raises InvalidInput for a layer or a head that does not exist or where no
-        head is chosen, and NotSupported as ``value_norms`` does.
+        This is the norm-based analysis of a whole layer in Kobayashi et al. 2020 (there for multi-head attention), with
+        f as in ``value_norms``, in the units of the layer's output. Heads that oppose each other cancel out, so it is
+        at most the sum over heads of α · ‖f(x)‖. The bias b_O of the output projection belongs to no token and is left
+        out; Σ_j Σ_h α^h_ij f^h(x_j) + b_O is what attention adds to token i. ``heads`` (from 0) are those added up,
+        each of them once; without it, all heads of the layer. Raises InvalidInput for a layer or a head that does not
+        exist or where no head is chosen, and NotSupported as ``value_norms`` does.
         """
         found, projection = self._value_layer(layer)
         chosen = range(found.n_heads) if heads is None else sorted(set(heads))

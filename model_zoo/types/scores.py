@@ -22,15 +22,15 @@ SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 class TokenScores(ReadOnly):
     """ln P of every token of a text, given what the ``scheme`` lets the model see.
 
-    Of a masked-word model each token is masked in turn, and the sum is the pseudo-log-likelihood. With "original" a
-    token is guessed from all others (Salazar et al. 2020): the rest of its own word gives it away, and the sum over a
+    In a masked language model each token is masked in turn, and the sum is the pseudo-log-likelihood. With "original" a
+    token is predicted from all others (Salazar et al. 2020): the rest of its own word gives it away, and the sum over a
     word's pieces is the probability of no whole word. With "word l2r" the pieces after it in its word are masked too
     (Kauf & Ivanova 2023), so that the sum over a word is ln P(word | all other words), left to right within it. Words
-    of one piece have the same score by both. A causal model has the scheme "causal" alone, ln P(token | those before
-    it), whose sum is the log-likelihood of the text after its first token.
+    of one piece have the same score by both.
 
-    ``log_probabilities`` is float32 (n,), nan for special tokens, typed masks and a first token with nothing before it;
-    ``guesses`` holds what the model would have put there, None at the same places.
+    A causal model has the scheme "causal" only, ln P(token | those before it), whose sum is the log-likelihood of the
+    text after its first token. ``log_probabilities`` is float32 (n,), nan for special tokens, typed masks and a first
+    token with nothing before it; ``guesses`` holds the model's top prediction for each, None at the same places.
     """
 
     encoding: Encoding
@@ -44,7 +44,7 @@ class TokenScores(ReadOnly):
 
     @classmethod
     def joined(cls, parts: Sequence[TokenScores]) -> TokenScores:
-        """One result from parts of one, each of which scored other tokens; there is at least one."""
+        """One result joined from partial ones, each of which scored other tokens; there is at least one."""
         first = parts[0]
         logs = first.log_probabilities.copy()
         guesses = list(first.guesses)

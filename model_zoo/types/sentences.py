@@ -1,4 +1,4 @@
-"""What the sentence head says of two sentences."""
+"""What the sentence head predicts for two sentences."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from model_zoo.types.models import ModelInfo
 
 @dataclass(frozen=True, slots=True)
 class SentenceScore:
-    """The sentence head's verdict on A, B: softmax of ``logits`` (is next, is not) gives ``p_next``.
+    """The sentence head's prediction for A, B: softmax of ``logits`` (is next, is not) gives ``p_next``.
 
-    ``kind`` "SOP" (ALBERT) asks another question: whether A and B stand in their order or were swapped.
+    ``kind`` "SOP" (ALBERT) asks another question: whether A and B are in their order or were swapped.
     """
 
     p_next: float

@@ -14,10 +14,10 @@ class HiddenStates(ReadOnly):
     """One text's vectors after the embeddings and after every layer: float32 (layers + 1, n, width).
 
     ``layers`` says where each is from: 0 is after the embeddings, k after the k-th layer. Where only some were asked
-    for there are as many states as these. The last layer's are the encoder's output. Where a norm stands behind it
-    (GPT-2, ModernBERT, T5), they have passed through it and those before have not; ``last_unnormed`` (n, width) is the
-    last layer's output before that norm, for who compares one layer with the next. None for models without such a norm
-    (BERT).
+    for, there are as many states as layers named. The last layer's states are the encoder's output. Where a norm
+    follows the last layer (GPT-2, ModernBERT, T5), they have passed through it and those before have not;
+    ``last_unnormed`` (n, width) is the last layer's output before that norm, for comparing one layer with the next.
+    None for models without such a norm (BERT).
     """
 
     encoding: Encoding

@@ -1,7 +1,7 @@
-"""Baselines by counting, without a model: the strongest of them stands beside a model's score.
+"""Baselines by counting, without a model: the strongest of them is shown beside a model's score.
 
-Where a model is not better, it has not learnt what the task asks for, or the task gives itself away. Each is trained on
-the training split; what is chosen, is chosen on the development split. Imports no torch.
+Where a model is not better, it has not learned what the task asks for, or the task gives itself away. Each is trained
+on the training split; every choice is made on the development split. Imports no torch.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _in_common(item: Item) -> float:
 
 
 Features = Callable[[Sequence[Item], bool], Any]
-"""A row of numbers for each item, sparse or not; learnt anew where told so."""
+"""A row of numbers for each item, sparse or not; fitted again where told so."""
 
 
 def _ngrams(*sides: Callable[[Item], str]) -> Features:

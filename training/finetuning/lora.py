@@ -71,7 +71,7 @@ def is_own(name: str) -> bool:
 
 
 def merge(network: nn.Module) -> None:
-    """Add what LoRA has learnt to the matrices themselves."""
+    """Add what LoRA has learned to the matrices themselves."""
     for parent in list(network.modules()):
         for name, child in list(parent.named_children()):
             if isinstance(child, LoRA):

@@ -114,9 +114,11 @@ Prediction = Classified | TaggedWords | Answered | Rated
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score on the test split with its 95% interval; ``baseline`` is that of answering always alike (majority label,
-    "O" for every word, "no answer", the mean score), None where it is not defined; ``strongest_baseline`` that of
-    the strongest of those that were tried (see ``baselines``), None where none was.
+    """A score on the test split with its 95% interval.
+
+    ``baseline`` is the majority baseline (the most frequent label, "O" for every word, "no answer", the mean score),
+    None where it is not defined; ``strongest_baseline`` that of the strongest of those that were tried (see
+    ``baselines``), None where none was.
     """
 
     measure: str

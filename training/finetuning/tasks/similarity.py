@@ -1,4 +1,4 @@
-"""How alike two texts are: one number from the vector of the first token, learnt by its squared error."""
+"""Similarity of two texts: one number from the vector of the first token, trained with the squared error."""
 
 from __future__ import annotations
 
