@@ -42,16 +42,16 @@ def _plain(token: str) -> str:
 
 
 def written(token: str) -> str:
-    """A token as it reads in a text, whatever its case."""
+    """A token as it reads in a text, in lower case."""
     return _plain(token).casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What two models' k best guesses for one mask have in common.
+    """What the top k predictions of two models for one mask have in common.
 
-    ``first`` is whether their best guesses read alike; ``shared`` holds the guesses in both lists, in the order of
-    the first model; ``overlap`` is their share of the k, in [0, 1].
+    ``first`` is whether their top predictions read alike; ``shared`` holds the predictions in both lists, in the order
+    of the first model; ``overlap`` is their share of the k, in [0, 1].
     """
 
     first: bool
@@ -60,9 +60,10 @@ class Agreement:
 
 
 def agreement(a: MaskPrediction, b: MaskPrediction, k: int) -> Agreement:
-    """How far the k best guesses of two models agree. Tokens that read alike, such as "The" and "the", count once.
+    """How far the top k predictions of two models agree.
 
-    Raises ValueError where a side has fewer than k guesses.
+    Tokens that read alike, such as "The" and "the", count once. Raises ValueError where a side has fewer than k
+    predictions.
     """
     if not 1 <= k <= min(len(a.best), len(b.best)):
         raise ValueError(f"{k} guesses of {len(a.best)} and {len(b.best)} cannot be compared")

@@ -1,4 +1,4 @@
-"""What tuning changed inside a model: heads, layers, and where texts stand while it learns."""
+"""What tuning changed inside a model: heads, layers, and where texts are in the plane while it learns."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _tokens(states: Sequence[HiddenStates]) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """``points`` (moments, n, 2): where each text stands at each moment, on two axes that are the same at all of them;
+    """``points`` (moments, n, 2): the place of each text at each moment, on two axes that are the same for all moments;
     ``explained``: the share of the variance, over all moments, that each axis shows.
     """
 

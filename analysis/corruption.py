@@ -47,7 +47,7 @@ class Corruption:
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """The tokens that were chosen, whose originals the model has to guess."""
+        """The chosen tokens, whose originals the model has to predict."""
         return tuple(place for place, kind in enumerate(self.kinds) if kind is not None)
 
 

@@ -24,7 +24,7 @@ class Guess:
 
 
 def guess(logits: Sequence[float], right: int) -> Guess:
-    """What a softmax over ``logits`` costs where the answer at the place ``right`` is the right one."""
+    """The cross-entropy of a softmax over ``logits`` where the answer at the place ``right`` is the correct one."""
     exact = np.array(logits, dtype=np.float64)
     powers = np.exp(exact - exact.max())
     shares = powers / powers.sum()

@@ -165,7 +165,7 @@ def read_table(data: bytes) -> pd.DataFrame:
 
 
 def unmarked(text: str) -> str:
-    """A text cell without the apostrophe that ``table_to_csv`` has put in front, if it has."""
+    """A text cell without the apostrophe that ``table_to_csv`` may have put in front."""
     return text[1:] if _MARKED.fullmatch(text) else text
 
 

@@ -101,7 +101,7 @@ def texts(text: str) -> list[str]:
 
 
 def separator_of(header: str) -> str:
-    """What stands between the columns, by what the first line holds most of: comma, semicolon, tab or bar."""
+    """The separator of the columns, whichever is most frequent in the first line: comma, semicolon, tab or bar."""
     return max(_SEPARATORS, key=header.count)
 
 

@@ -1,4 +1,4 @@
-"""Attention rollout: how much of each input token reaches each output token, followed down the layers."""
+"""Attention rollout: how much of each input token reaches each output token, traced through the layers."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Thumbnails:
 
     @property
     def pooled(self) -> bool:
-        """Whether a pixel stands for several tokens."""
+        """Whether a pixel shows several tokens together."""
         return self.pixels.shape[2:] != (self.n_queries, self.n_keys)
 
 

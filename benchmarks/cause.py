@@ -48,7 +48,7 @@ def masked_text(n_tokens: int) -> tuple[str, tuple[int, ...]]:
 
 
 def of_heads(loaded: LoadedModel, n_tokens: int, repeats: int) -> None:
-    """All heads in turn beside one plain run of the same text."""
+    """All heads in turn, compared with one plain run of the same text."""
     info = loaded.info
     changes = [Change(heads=((layer, head),)) for layer in range(info.n_layers) for head in range(info.n_heads)]
     text, masked = masked_text(n_tokens)

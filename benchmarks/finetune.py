@@ -127,7 +127,7 @@ def _peak_of_its_own(which: str, model: str, name: str) -> float:
 
 
 def compare(engine: Engine, model: str, name: str, repeats: int) -> None:
-    """Both sides in turns."""
+    """Time both sides in turns."""
     data = SETS[name].build()
     sides = {"trainer_s": lambda _: trainers(engine, model, data)} | {
         "ours_s" if learns == "all" else f"{learns}_s": partial(_ours_in_turn, engine, model, data, learns)

@@ -44,7 +44,7 @@ async def warm_up(side: Side) -> None:
 
 
 async def one_and_many(ours: Side, baseline: Side, n_visitors: int, seconds: float) -> None:
-    """One visitor, then many without pause, on both servers in turns."""
+    """One visitor, then many without a pause, on both servers in turns."""
     alone = {side: Crowd() for side in (ours, baseline)}
     together = {side: Crowd() for side in (ours, baseline)}
     for side in (ours, baseline) * ROUNDS:
@@ -138,7 +138,7 @@ async def leaving(side: Side) -> None:
 
 
 async def stopped(side: Side, seconds: float = STOPPED_SECONDS) -> None:
-    """The process stands still under five visitors and goes on."""
+    """The process is stopped under five visitors and continues."""
     found = Crowd()
     visits = asyncio.create_task(crowd(side, 5, seconds + 10, found))
     await asyncio.sleep(2)

@@ -1,4 +1,6 @@
-"""The engine on other machines: what travels, who asks (``remote``), who answers (``service``, ``app`` on Ray Serve).
+"""The engine on other machines: the messages, the side that asks (``remote``), and the side that answers (``service``,
+and ``app`` on Ray Serve).
 
-Only ``app``, ``tuning`` and ``__main__`` need Ray (requirements-serve.txt); who asks needs neither Ray nor torch.
+Only ``app``, ``tuning`` and ``__main__`` need Ray (requirements-serve.txt); the side that asks needs neither Ray nor
+torch.
 """

@@ -179,7 +179,7 @@ class RemoteEngine(EngineInterface):
         )
 
     def read(self, what: ReadLayers | ReadNorms) -> Any:
-        """What a run that lies on the cluster holds."""
+        """The arrays of a run that is held on the cluster."""
         model = what.attend.model
         return self._remembered(what, model, lambda: self._post("read", what, model))
 
@@ -463,7 +463,7 @@ class RemoteLayer:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class RemoteRun(AttentionRun):
-    """A run that lies on the cluster. ``attend`` is the question that made it."""
+    """A run that is held on the cluster. ``attend`` is the question that made it."""
 
     attend: Attend
     engine: RemoteEngine = field(compare=False)

@@ -183,6 +183,6 @@ def iter_next_sentences(model: PreTrainedModel, encode: Encode, pairs: Sequence[
 
 
 def next_sentences(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, pairs: Sequence[Pair]) -> float:
-    """Share of the pairs that are told correctly."""
+    """The share of pairs that are classified correctly."""
     found = _last(iter_next_sentences(model, encoder(model, tokenizer), pairs)).evaluated
     return found.n_right / found.n

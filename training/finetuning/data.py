@@ -133,10 +133,10 @@ class Data:
         return self._hash
 
     def first(self, examples: int | None, seed: int) -> Data:
-        """With so many training items only, drawn by the seed; of a smaller number they are the first, so that fewer
-        are always a part of more. The same data where there are no more.
+        """The same data with so many training items only, drawn by the seed; a smaller number takes the first of them,
+        so that a smaller part is always contained in a larger one. The data is unchanged where there are no more items.
 
-        Labels take turns, so that few items hold as many of each as can be.
+        Labels take turns, so that a few items hold as many of each label as possible.
         """
         if examples is None or examples >= len(self.train):
             return self

@@ -62,8 +62,9 @@ def entities_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 def in_iob2(sentences: Sequence[tuple[str, Sequence[str]]], notes: list[str]) -> list[tuple[str, ...]]:
-    """The tags of each sentence in IOB2, with a note where that changes them. Each comes with where it stands, for the
-    message of the InvalidInput that is raised for what is no tag.
+    """The tags of each sentence in IOB2, with a note where that changes them.
+
+    Each sentence comes with its place in the file, for the message of the InvalidInput that a wrong tag raises.
     """
     prefixed = any(_PREFIXED.fullmatch(tag) for _, tags in sentences for tag in set(tags))
     found, changed = [], 0

@@ -87,7 +87,7 @@ def _take_over(network: Any, loaded: LoadedModel) -> None:
 
 
 def set_learning(network: Any, learns: Learns, layers: int) -> int:
-    """Choose the weights that learn; returns how many numbers they are. The pooler counts to the head."""
+    """Choose the weights that are trained; returns how many numbers they are. The pooler counts as part of the head."""
     base = f"{network.base_model_prefix}."
     of_layers = _stack(network) if learns == "top" else nn.ModuleList()
     if learns == "top" and layers > len(of_layers):
