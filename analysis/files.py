@@ -119,7 +119,7 @@ def rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table in CSV, each with the number of the line it begins in; the first holds the columns' names.
 
     Comma, semicolon, tab or bar between the columns, by what the first line holds; quoted cells may hold them and line
-    breaks. Rows without anything in them are passed over. Raises InvalidInput with the line where it is no table or
+    breaks. Rows without anything in them are passed over. Raises InvalidInput with the line where it is not a table or
     beyond a limit.
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(first_line(text)), strict=True)

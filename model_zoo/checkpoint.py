@@ -1,6 +1,6 @@
 """A checkpoint's folder: ordinary files of the size that such files have, the headers of its weights, a fingerprint.
 
-Nothing here opens a file before it is known to be an ordinary one: to open a pipe is to wait for ever.
+Nothing here opens a file before it is known to be an ordinary one: opening a pipe would wait forever.
 """
 
 from __future__ import annotations

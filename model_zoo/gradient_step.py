@@ -77,7 +77,7 @@ def _logits(loaded: LoadedModel, hidden: Any, position: int) -> torch.Tensor:
 
 
 def _norms(model: Any) -> tuple[tuple[str, float], ...]:
-    """The length of the gradient of every part: the embeddings, each layer, and what stands behind them."""
+    """The length of the gradient of every part: the embeddings, each layer, and what follows them."""
     squares: dict[str, float] = {}
     base = f"{model.base_model_prefix}."
     for name, weight in model.named_parameters():

@@ -28,7 +28,7 @@ def final_norm(encoder: torch.nn.Module, run: Callable[[], torch.Tensor]) -> tor
     norms = [
         module
         for name, module in encoder.named_modules()
-        # Layers are numbered: "final_norm" stands behind them, "encoder.layer.5.output.LayerNorm" is in one.
+        # Layers are numbered: "final_norm" follows them, "encoder.layer.5.output.LayerNorm" is in one.
         if type(module).__name__.endswith("Norm") and not any(part.isdigit() for part in name.split("."))
     ]
     with capture.hooked(norms, watch), torch.inference_mode():
@@ -83,7 +83,7 @@ def layers(
 
 
 def _begins(states: torch.Tensor, known: torch.Tensor) -> bool:
-    """Whether one tensor is the beginning of another: a family may pad behind the text by itself."""
+    """Whether one tensor is the beginning of another: a family may pad after the text by itself."""
     if states.ndim != 3 or any(given < n for given, n in zip(states.shape, known.shape, strict=True)):
         return False
     return torch.equal(states[tuple(slice(n) for n in known.shape)], known)

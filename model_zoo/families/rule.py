@@ -17,11 +17,11 @@ class Parts:
     """Where a family keeps the parts of its layers, by the paths of submodules, for ``model_zoo.anatomy``.
 
     ``embeddings`` are the tables whose rows are added up, by the names of their stages, ``embedding_norm`` the norm
-    behind them, ``embedding_projection`` the matrix behind that where tables are narrower than layers. ``layer`` is the
+    after them, ``embedding_projection`` the matrix after that where tables are narrower than layers. ``layer`` is the
     path of one from the encoder, with "{}" for its number; the others lead on from there. ``query_key_value`` are three
-    matrices or one that makes all three. With ``pre_norm`` norms stand in front of what they are for and not behind the
-    additions. ``gated``: the inner matrix makes a gate, too. ``rotary`` holds the frequencies by which queries and keys
-    are turned, for each kind of layer.
+    matrices or one that makes all three. With ``pre_norm`` each norm comes before its block and not after the addition.
+    ``gated``: the inner matrix makes a gate, too. ``rotary`` holds the frequencies by which queries and keys are
+    rotated, for each kind of layer.
     """
 
     embeddings: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""Which tokens an answer rests on, by hiding words, by gradients and by attention: a number a token."""
+"""Which tokens a prediction depends on, by hiding words, by gradients and by attention: one number a token."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class LayerwiseRun:
         return self._decoded(states[:, : self.inputs["input_ids"].shape[1]])
 
     def _decoded(self, states: torch.Tensor) -> torch.Tensor:
-        """What the decoder makes of the encoder's last states, where there is one and an answer is read behind it."""
+        """What the decoder makes of the encoder's last states, where there is one and an answer is read after it."""
         answers = self.loaded.info.mlm or self.loaded.info.tuned_for is not None
         if not self.loaded.model.config.is_encoder_decoder or not answers:
             return states

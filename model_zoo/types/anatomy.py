@@ -61,7 +61,7 @@ class Anatomy(ReadOnly):
 
     ``embeddings`` lead from the tokens to what the first layer is given, and ``stages`` from there through ``layer`` to
     what it gives on: its first is "input", its last "output". ``states`` float32 (layers + 1, n, width) are what every
-    layer is given and the last one gives, before any norm behind it. Of the chosen head: its ``weights``, its ``query``
+    layer is given and the last one gives, before any norm after it. Of the chosen head: its ``weights``, its ``query``
     and ``key`` (n, d) as they are compared (turned by their positions where the model does that), its ``value`` (n, d),
     ``scores`` (n, n) scaled and before the softmax, ``attention`` (n, n), and ``context`` (n, d). ``why_not`` says, for
     a model whose layers are not known part by part, that they are not, and what to do; ``stages`` are then "input" and

@@ -30,7 +30,7 @@ Method = Literal[
     "value-weighted attention",
     "gradient-weighted attention",
 ]
-"""Ways to say which tokens an answer rests on: by hiding them, by gradients, by attention."""
+"""Ways to say which tokens a prediction depends on: by hiding them, by gradients, by attention."""
 METHODS: Final[tuple[Method, ...]] = get_args(Method)
 
 Measure = Literal["log P", "P", "logit difference"]

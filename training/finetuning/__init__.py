@@ -1,1 +1,1 @@
-"""Tuning a model on a task: data, settings, the loop, scores, and what comes out."""
+"""Tuning a model on a task: data, settings, the loop, scores, and results."""

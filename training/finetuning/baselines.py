@@ -32,8 +32,8 @@ _SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A way to answer without a model, named as in "reached by …", and what it says of the development
-    and the test split.
+    """A way to answer without a model, with its name as in "reached by …" and its predictions on the development and
+    the test split.
     """
 
     name: str
@@ -42,8 +42,8 @@ class Baseline:
 
 
 def candidates(data: Data, cosines: Mapping[Split, Sequence[float]] | None = None) -> Iterator[Baseline]:
-    """One after the other, each as soon as it is trained. ``cosines`` of the two texts' vectors in a model that was not
-    tuned are one of them (similarity).
+    """The baselines, one after the other, each as soon as it is trained. ``cosines`` of the two texts' vectors in a
+    model that was not tuned make one of them (similarity).
     """
     alike = [always_alike(data, split) for split in _SCORED]
     if alike[0] is not None and alike[1] is not None:
@@ -55,7 +55,9 @@ def candidates(data: Data, cosines: Mapping[Split, Sequence[float]] | None = Non
 
 
 def strongest(data: Data, found: Sequence[Baseline]) -> Baseline:
-    """The best on the development split; among equals the first. Chosen on the test split it would be the luckiest."""
+    """The baseline that is best on the development split; among equals the first. Choosing on the test split would give
+    the luckiest.
+    """
     return max(found, key=lambda each: value(data.measure, data.dev, each.dev))
 
 

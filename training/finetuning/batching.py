@@ -30,5 +30,5 @@ def batches(lengths: Sequence[int], size: int, seed: int, epoch: int, *, pads: b
 
 
 def n_batches(lengths: Sequence[int], size: int, *, pads: bool = True) -> int:
-    """How many there are in an epoch."""
+    """The number of batches in an epoch."""
     return len(batches(lengths, size, 0, 0, pads=pads))

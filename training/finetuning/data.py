@@ -67,8 +67,8 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class PassageQuestion:
-    """A question on a passage and its answers, any of which will do: (first character, text). None where the passage
-    does not answer it (answering).
+    """A question on a passage and its accepted answers: (first character, text). There are none where the passage does
+    not answer the question (answering).
     """
 
     text: str

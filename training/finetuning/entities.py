@@ -26,7 +26,7 @@ def type_of(tag: str) -> str:
 
 
 def types_of(tags: Iterable[str]) -> list[str]:
-    """The types among tags, each once, by the alphabet."""
+    """The types among tags, without repetition, in alphabetical order."""
     return sorted({type_of(tag) for tag in tags if tag != OUTSIDE})
 
 
@@ -44,10 +44,10 @@ def first_pieces(encoding: Encoding, words: Sequence[tuple[int, int]]) -> list[i
 
 
 def entities_of(tags: Sequence[str]) -> list[tuple[str, int, int]]:
-    """The entities that a model called, in order: type, first word, and the word after its last.
+    """The entities that a model predicted, in order: type, first word, and the word after its last.
 
-    A model may leave out a B-: another type, or a tag after O, begins one, too (as in the CoNLL shared tasks, Tjong Kim
-    Sang & De Meulder 2003).
+    A model may leave out a B-: another type, or a tag after O, begins a new entity, too (as in the CoNLL shared tasks,
+    Tjong Kim Sang & De Meulder 2003).
     """
     found: list[tuple[str, int, int]] = []
     for place, tag in enumerate(tags):

@@ -1,4 +1,4 @@
-"""A question of this room's own: tune a copy of a model on a task. Its parts are what happens on the way."""
+"""A question that trains: tune a copy of a model on a task. Its parts are the events on the way."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ class Finetune(Streamed[Event, Tuned]):
         check(self.data)
 
     def extra_bytes(self, loaded: LoadedModel) -> int:
-        """A copy in float32, gradients and AdamW's moments of what learns, and what a step keeps for its way back."""
+        """Bytes of a copy in float32, of gradients and AdamW's moments for the trained weights, and of what a step
+        keeps for backpropagation.
+        """
         info = loaded.info
         longest = max(len(item.text) + len(item.pair or "") for item in self.data.train)
         a_text = min(self.settings.max_tokens, longest // _CHARACTERS_A_TOKEN + 3)

@@ -34,7 +34,7 @@ _CLASSES = {
 
 @contextmanager
 def as_os_errors() -> Iterator[None]:
-    """What safetensors says of a file that it cannot write, said as Python itself does."""
+    """Errors of safetensors while it writes a file, raised as Python's own OSError."""
     from safetensors import SafetensorError  # a process whose models stand on a cluster need not have it
 
     try:

@@ -1,6 +1,6 @@
-"""What the visitor's file says, row by row: tables, JSON lines, CoNLL columns and SQuAD's JSON.
+"""The rows of a visitor's file: tables, JSON lines, CoNLL columns and SQuAD's JSON.
 
-Which of them a file is shows in how it begins, never in its name. Only the form is checked here.
+The format is recognized by how the file begins, never by its name. Only the form is checked here.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def rows(text: str, name: str, kind: Kind) -> Rows:
 
 
 def shown(text: str, most: int = 40) -> str:
-    """What somebody wrote, for a sentence: on one line, cut where it is long."""
+    """A visitor's text, for a sentence: on one line, cut where it is long."""
     line = " ".join(text[: 2 * most].split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 

@@ -1,4 +1,4 @@
-"""Where a tuned model is wrong: its mistakes in order of how sure it was, and entities by type. Imports no torch."""
+"""Where a tuned model is wrong: its most confident errors first, and entities by type. Imports no torch."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def _sure_and_wrong(item: Item, told: Prediction) -> float | None:
 
 
 def by_type(items: Sequence[Item], predictions: Sequence[Prediction]) -> list[dict[str, object]]:
-    """Precision, recall and F1 of each type of entity, and how many there are: a row a type. A share of none is 0."""
+    """Precision, recall and F1 of each type of entity, with its number of entities: a row a type. A share of nothing is
+    0.
+    """
     right, called, there = Counter[str](), Counter[str](), Counter[str]()
     for item, each in zip(items, predictions, strict=True):
         if isinstance(item, Tagged) and isinstance(each, TaggedWords):

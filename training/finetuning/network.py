@@ -1,4 +1,5 @@
-"""The network that learns: a copy of a loaded model's encoder in float32 with a new head, and which weights learn.
+"""The network that is trained: a copy of a loaded model's encoder in float32 with a new task head, and the choice of
+weights that learn.
 
 The loaded model is shared by everybody and is never trained.
 """
@@ -44,9 +45,10 @@ def refuse_untunable(loaded: LoadedModel, data: Data) -> None:
 
 
 def fresh(loaded: LoadedModel, data: Data, settings: Settings) -> Any:
-    """A network for the data's task before its first step: the model's weights, those of the head drawn by the seed.
+    """A network for the data's task before its first step: the model's weights, with those of the head drawn by the
+    seed.
 
-    Of an untrained model all weights are drawn by the seed. Raises NotSupported.
+    For an untrained model all weights are drawn by the seed. Raises NotSupported.
     """
     refuse_untunable(loaded, data)
     config = copy.deepcopy(loaded.model.config)

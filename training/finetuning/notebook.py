@@ -19,7 +19,7 @@ from training.finetuning.settings import Settings
 
 
 class TunedModel:
-    """A tuned model and the engine that holds it. ``outcome`` has all that was measured."""
+    """A tuned model and the engine that holds it. ``outcome`` has everything that was measured."""
 
     def __init__(self, engine: EngineInterface, outcome: Tuned) -> None:
         self.engine, self.outcome = engine, outcome
@@ -35,12 +35,12 @@ class TunedModel:
         return {score.measure: score for score in self.outcome.scores}
 
     def predictions(self, texts: Sequence[str | tuple[str, str]]) -> tuple[Prediction, ...]:
-        """All that the model says of each text or pair; for answering a pair is a question and its passage."""
+        """The full prediction for each text or pair; for answering, a pair is a question and its passage."""
         pairs = tuple((text, None) if isinstance(text, str) else (text[0], text[1]) for text in texts)
         return self.engine.ask(Predict(self.id, pairs))
 
     def predict(self, texts: Sequence[str | tuple[str, str]]) -> list[str | list[str] | float]:
-        """For each text its label, the tags of its words, its answer ("" for none) or its score."""
+        """The prediction for each text: its label, the tags of its words, its answer ("" for none) or its score."""
         found: list[str | list[str] | float] = []
         for one in self.predictions(texts):
             if isinstance(one, Classified):
@@ -68,7 +68,7 @@ def finetune(
 ) -> TunedModel:
     """Tune a model on a built-in set, by its name, or on other data; ``settings`` are those of ``Settings``.
 
-    Raises InvalidInput for a name that is no set, and what ``Finetune`` raises.
+    Raises InvalidInput for an unknown set, and what ``Finetune`` raises.
     """
     if isinstance(data, str):
         if data not in SETS:

@@ -1,4 +1,4 @@
-"""A question of this room's own: what a tuned model answers for some texts. Imports no torch."""
+"""A question to a tuned model: its predictions for some texts. Imports no torch."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The visitor's own data: from the bytes of a file to ``Data``, or one sentence that says what is wrong with it.
 
-What cannot be used is left out or mended and said in the notes, with the numbers of the lines; what makes the file
-unusable raises InvalidInput.
+Rows that cannot be used are left out or repaired, and the notes say so, with the numbers of the lines; a file that
+cannot be used raises InvalidInput.
 """
 
 from __future__ import annotations

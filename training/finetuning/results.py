@@ -1,4 +1,4 @@
-"""What tuning gives: events on the way, predictions, scores, and the outcome. Plain data; imports no torch."""
+"""The results of tuning: events on the way, predictions, scores, and the outcome. Plain data; imports no torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from training.finetuning.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """Said once, before the first step (again where a stopped run goes on: ``step`` is then where)."""
+    """The event before the first step, and again where a stopped run continues: ``step`` is then where."""
 
     n_parameters: int
     n_learning: int
@@ -21,7 +21,9 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """A step of the optimizer. ``epoch`` counts from 0 and has a fraction; ``seconds`` are those of work so far."""
+    """The event of one step of the optimizer. ``epoch`` counts from 0 and has a fraction; ``seconds`` are those of work
+    so far.
+    """
 
     step: int
     epoch: float
@@ -94,7 +96,7 @@ class Answered:
 
     @property
     def margin(self) -> float:
-        """How far "no answer" is ahead of the best span; below 0 where the span is."""
+        """The margin of "no answer" over the best span; negative where the span is ahead."""
         return self.no_answer - (self.spans[0].score if self.spans else float("-inf"))
 
     @property
@@ -104,7 +106,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """How alike two texts are by the model, on the data's scale; not bounded."""
+    """The similarity of two texts by the model, on the data's scale; not bounded."""
 
     score: float
 
@@ -163,7 +165,7 @@ class Tuned:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """Nothing new: a place between two pieces of work, where others can have their turns."""
+    """An event without news: a place between two pieces of work, where other work can have its turn."""
 
 
 Event = Heartbeat | Begun | Stepped | Evaluated | FirstVectors | Tuned

@@ -1,4 +1,4 @@
-"""When what learns, and how fast: phases of a training, and the learning rate within one. Imports no torch."""
+"""The schedule of a training: its phases, and the learning rate within one. Imports no torch."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Measure:
 
     @property
     def lowest(self) -> float:
-        """The worst that can be; 1 is the best."""
+        """The lowest possible value; 1 is the highest."""
         return 0.0 if self.percent else -1.0
 
     def written(self, value: float | None) -> str:
@@ -77,8 +77,8 @@ def of_kind(data: Data) -> tuple[str, ...]:
 
 
 def value(measure: str, items: Sequence[Item], predictions: Sequence[Prediction]) -> float:
-    """A score of predictions for items of the kind it is for; where it is undefined, as the correlation with scores
-    that are all alike, it is 0: nothing was told.
+    """The score of predictions for items of the kind it is for; where it is undefined, such as the correlation with
+    scores that are all equal, it is 0.
     """
     return _scored(measure, items, predictions)(np.ones(len(items)))
 
@@ -110,7 +110,7 @@ def evaluate(
 
 
 def n_clusters(items: Sequence[Item]) -> int:
-    """How many independent items there are, or groups of those that are not."""
+    """The number of independent items, or of groups of items that are not independent."""
     return int(_clusters(items).max()) + 1
 
 
@@ -121,8 +121,9 @@ def _clusters(items: Sequence[Item]) -> IntArray:
 
 
 def always_alike(data: Data, split: Split = "test") -> list[Prediction] | None:
-    """For each item of a split the same answer: the majority label of the training split, "O" for every word, no
-    answer. None for similarity, where an order cannot be told from scores that are all alike.
+    """The majority baseline of a split: the majority label of the training split, "O" for every word, or no answer.
+
+    None for similarity, where scores that are all equal have no order.
     """
     if data.kind == "classification":
         label = Counter(item.label for item in data.train if isinstance(item, Labelled)).most_common(1)[0][0]
@@ -161,7 +162,7 @@ def _mean(of_items: Sequence[float]) -> Weighted:
 
 
 def confusion(items: Sequence[Item], predictions: Sequence[Prediction], labels: Sequence[str]) -> IntArray:
-    """How often each true label (row) was called what (column), int64 (labels, labels)."""
+    """How often each true label (row) was predicted as which label (column), int64 (labels, labels)."""
     matrix = np.zeros((len(labels), len(labels)), dtype=np.int64)
     places = {label: place for place, label in enumerate(labels)}
     for a, b in zip(*_labels(items, predictions), strict=True):
@@ -202,7 +203,7 @@ def _mcc(matrix: DoubleArray) -> float:
 
 
 def entity_counts(item: Tagged, prediction: TaggedWords) -> tuple[int, int, int]:
-    """Entities that are right, that were called and that there are."""
+    """The numbers of correct, predicted and true entities."""
     gold, told = set(entities_of(item.tags)), set(entities_of(prediction.tags))
     return len(gold & told), len(told), len(gold)
 
@@ -239,7 +240,7 @@ def normal(answer: str) -> list[str]:
 
 
 def overlap(answer: str, gold: str) -> float:
-    """F1 of the words of two answers; of none with none 1."""
+    """F1 of the words of two answers; 1 where both are empty."""
     told, true = normal(answer), normal(gold)
     if not told or not true:
         return float(told == true)
@@ -248,7 +249,7 @@ def overlap(answer: str, gold: str) -> float:
 
 
 def best_of_answers(score: Callable[[str, str], float], item: PassageQuestion, told: Answered) -> float:
-    """The best score over the answers that will do; where there is none, that of saying nothing."""
+    """The best score over the accepted answers; where there is none, that of an empty answer."""
     return max(score(told.text, gold) for gold in ([text for _, text in item.answers] or [""]))
 
 

@@ -1,4 +1,4 @@
-"""What of the visitor's data is trained on, chosen by and tested on: nothing twice, nothing leaked, not too much."""
+"""Which of the visitor's items are for training, development and test: no item twice, no leak, and not too many."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SplitRows = dict[Split, list[Row]]
 
 
 def unrepeated(rows: Sequence[Row], what: str, notes: list[str]) -> list[Row]:
-    """Each item once, in the split that is held out the most, and none of those that the file labels in two ways."""
+    """Each item without repetition, in the split that is held out the most, and none that the file labels in two ways."""
     found: dict[tuple[str, ...], Row] = {}
     golds: dict[tuple[str, ...], set[Hashable]] = {}
     for row in rows:
@@ -145,7 +145,7 @@ def _say_of_shared(groups: Sequence[str], number: Sequence[int], what: str, note
 
 
 def sampled(rows: SplitRows, seed: int, notes: list[str]) -> SplitRows:
-    """No more than ``MOST`` items in each split, drawn by the seed: every stratum in proportion, but none left out."""
+    """At most ``MOST`` items in each split, drawn by the seed: every stratum in proportion, with none left out."""
     found = {split: _sample(of, MOST[split], np.random.default_rng(seed)) for split, of in rows.items()}
     total = sum(map(len, rows.values()))
     if sum(map(len, found.values())) < total:

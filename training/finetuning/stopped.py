@@ -1,4 +1,4 @@
-"""The state of a training that was stopped: kept in files until it goes on or its model is forgotten."""
+"""The state of a stopped training: kept in files until it continues or its model is forgotten."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Deck(Generic[T]):
         self._left: list[T] = []
 
     def draw(self, *other_than: T) -> T:
-        """The next one that is none of those given; there has to be one."""
+        """The next item that is none of those given; there must be one."""
         left = [thing for thing in self._left if thing not in other_than]
         if not left:
             again = [self._things[int(place)] for place in self._rng.permutation(len(self._things))]
@@ -49,7 +49,7 @@ class Deck(Generic[T]):
 
 
 def shuffled(rng: np.random.Generator, things: Sequence[T]) -> tuple[T, ...]:
-    """All of them in random order."""
+    """All items in random order."""
     return tuple(things[int(place)] for place in rng.permutation(len(things)))
 
 

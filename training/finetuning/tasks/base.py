@@ -1,4 +1,4 @@
-"""What a kind of task is to the loop: head, targets, loss, and how its output is read. One file a kind."""
+"""A kind of task for the loop: head, targets, loss, and how its output is read. One file a kind."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Task(ABC):
 
     @abstractmethod
     def targets(self, batch: Batch, items: Sequence[Item]) -> torch.Tensor:
-        """What the network is to answer for a batch, padded to its longest text."""
+        """The expected answers of the network for a batch, padded to its longest text."""
 
     def without_padding(self, output: Any, mask: torch.Tensor | None) -> Any:  # noqa: ARG002
         """The output, in which padding (0 in the ``mask``) counts for nothing; None where there is none."""
