@@ -40,7 +40,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Corruption:
-    """``ids`` as the model is given them; ``kinds`` says what became of each token, None for those not chosen."""
+    """``ids`` as the model is given them; ``kinds`` says how each token was changed, None for those not chosen."""
 
     ids: tuple[int, ...] = field(repr=False)
     kinds: tuple[Kind | None, ...] = field(repr=False)
@@ -52,7 +52,8 @@ class Corruption:
 
 
 def corrupt(encoding: Encoding, vocabulary: Vocabulary, recipe: Recipe) -> Corruption:
-    """Draw as BERT's training data was drawn: a fixed number of tokens, at least one, then a fate for each.
+    """Choose tokens as BERT's training data was made: a fixed number of tokens, at least one, each then masked,
+    replaced or kept.
 
     Special tokens and typed masks are never chosen; a random token is any but a special one, the original included. The
     same seed gives the same draw. Raises InvalidInput for a text or a model with nothing to mask.

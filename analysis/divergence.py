@@ -1,4 +1,4 @@
-"""Which head of one model does what a head of another does: Jensen-Shannon divergence of their attention."""
+"""Heads of two models that behave alike: Jensen-Shannon divergence of their attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed runs did to an answer, in one number each."""
+"""The effects of changes on a prediction, as one number each."""
 
 from __future__ import annotations
 
@@ -32,16 +32,18 @@ def measured(reading: Reading, by: By) -> float:
 
 
 def lost(effects: Effects, by: By) -> DoubleArray:
-    """What the answer loses in each changed run, before less after, (changes,): above 0 where what was changed supports
-    it, below where it opposes it; of a divergence, which has no sign, all of it.
+    """What the target loses by each change, before less after, (changes,): above 0 where the changed part supports it,
+    below where it opposes it; a divergence has no sign and is given as it is.
     """
     after = np.array([measured(reading, by) for reading in effects.readings])
     return after if by == "divergence" else measured(effects.untouched, by) - after
 
 
 def recovered(effects: Effects, by: By) -> DoubleArray:
-    """How far each patched run has come from the untouched run to that of the other text, (changes,): 0 is not at all,
-    1 is all of the way (Wang et al. 2023). nan where the two runs do not differ by this measure.
+    """How far each patched run has moved from the untouched run to that of the other text, (changes,): 0 is not at all,
+    1 is all of the way (Wang et al. 2023).
+
+    nan where the two runs do not differ by this measure.
     """
     if effects.other is None:
         raise ValueError("no other run's values were put in")
@@ -55,5 +57,5 @@ _SAME: Final = 1e-3  # of bits or logits: two runs that differ by less say the s
 
 
 def same_answer(effects: Effects, reading: Reading) -> bool:
-    """Whether a run puts the same answer first as the untouched one."""
+    """Whether a run has the same top prediction as the untouched one."""
     return reading.best[0].id == effects.untouched.best[0].id

@@ -21,8 +21,8 @@ UNNOTICED = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What hiding a word does to the probability of one token at a mask: ``before`` and ``after``, from 0 to 1; and
-    what the model puts first then.
+    """The effect of hiding a word on the probability of one token at a mask: ``before`` and ``after``, from 0 to 1; and
+    the model's top prediction then.
     """
 
     word: Unit
@@ -48,13 +48,13 @@ def erasable(units: Iterable[Unit], masks: Collection[int]) -> tuple[Unit, ...]:
 
 
 def each_hidden(words: Iterable[Unit]) -> tuple[Change, ...]:
-    """What the engine is asked about: a change a word, in which all its tokens are hidden."""
+    """The changes that the engine is asked about: one for each word, in which all its tokens are hidden."""
     return tuple(Change(hidden=tuple(range(word.start, word.stop))) for word in words)
 
 
 def erasures(words: Sequence[Unit], effects: Sequence[Effects], followed: Prediction) -> tuple[Erasure, ...]:
-    """What hiding each word by itself does to ``followed``, which is the answer of the effects or its foil;
-    the effects are of all words together, in their order.
+    """The effect of hiding each word by itself on ``followed``, which is the target of the effects or its foil; the
+    effects are of all words together, in their order.
     """
     readings = [(part.answer, reading) for part in effects for reading in part.readings]
     found = []

@@ -23,13 +23,13 @@ _SEED: Final = 20
 
 
 def by_word(attribution: Attribution, units: Sequence[Unit]) -> DoubleArray:
-    """A number a word, (words,): the sum over its tokens."""
+    """One number a word, (words,): the sum over its tokens."""
     scores: FloatArray = attribution.scores
     return np.array([float(scores[unit.start : unit.stop].sum()) for unit in units])
 
 
 def ranked_words(units: Sequence[Unit]) -> tuple[int, ...]:
-    """The places of the units that are words: a punctuation mark by itself is none, so it is never hidden."""
+    """The places of the units that are words: a punctuation mark by itself is not a word and is never hidden."""
     return tuple(place for place, unit in enumerate(units) if any(map(str.isalnum, unit.label)))
 
 
@@ -44,12 +44,12 @@ def nearness(words: Sequence[Unit], position: int) -> DoubleArray:
 
 
 def order(scores: Sequence[float] | DoubleArray) -> tuple[int, ...]:
-    """The places of words, the highest score first; of equal ones the earlier first."""
+    """The places of words, the highest score first; of equal scores the earlier word first."""
     return tuple(int(place) for place in np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable"))
 
 
 def steps(ranked: Sequence[int], way: Way) -> list[tuple[int, ...]]:
-    """Which words are hidden at each step, from none to all; of insertion from all to none, the highest shown first."""
+    """The hidden words at each step, from none to all; for insertion from all to none, the highest shown first."""
     n = len(ranked)
     if way == "deletion":
         return [tuple(sorted(ranked[:k])) for k in range(n + 1)]
@@ -57,8 +57,8 @@ def steps(ranked: Sequence[int], way: Way) -> list[tuple[int, ...]]:
 
 
 def curve(ranked: Sequence[int], way: Way, probabilities: Mapping[tuple[int, ...], float]) -> DoubleArray:
-    """P of the answer at each step as a share of that of the whole text, (words + 1,). ``probabilities`` are by the
-    words that are hidden.
+    """P of the target at each step as a share of that of the whole text, (words + 1,). ``probabilities`` are by the
+    hidden words.
     """
     whole = probabilities[()]
     found: DoubleArray = np.array([probabilities[hidden] / whole for hidden in steps(ranked, way)])
@@ -66,14 +66,14 @@ def curve(ranked: Sequence[int], way: Way, probabilities: Mapping[tuple[int, ...
 
 
 def area(values: DoubleArray) -> float:
-    """The area under a curve over the share of words, by the trapezoidal rule: its mean height. Of deletion a low one
-    is good, of insertion a high one.
+    """The area under a curve over the share of words, by the trapezoidal rule: its mean height. A low area is good for
+    deletion, a high one for insertion.
     """
     return float(np.trapezoid(values, dx=1 / (len(values) - 1))) if len(values) > 1 else float(values[0])
 
 
 def needed(orders: Iterable[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Every set of hidden words that some order needs for both ways, each once."""
+    """Every set of hidden words that some order needs for deletion or insertion, without repetition."""
     every = {hidden for ranked in orders for way in _WAYS for hidden in steps(ranked, way)}
     return sorted(every, key=lambda hidden: (len(hidden), hidden))
 
@@ -82,7 +82,7 @@ _WAYS: Final[tuple[Way, Way]] = ("deletion", "insertion")
 
 
 def random_orders(n_words: int, n: int, seed: int = _SEED) -> list[tuple[int, ...]]:
-    """Orders drawn at random, always the same ones: what a ranking has to beat."""
+    """Orders drawn at random, always the same ones: a ranking has to beat them."""
     rng = np.random.default_rng(seed)
     return [tuple(int(place) for place in rng.permutation(n_words)) for _ in range(n)]
 

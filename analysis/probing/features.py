@@ -173,7 +173,7 @@ def pooled(hidden: HiddenStates, pooling: Pooling) -> FloatArray | None:
 
 
 def classifier_place(encoding: Encoding) -> int | None:
-    """Where [CLS], or what a model has in its stead, stands: the first token, of XLNet the last. None without one."""
+    """The place of [CLS], or of the model's equivalent: the first token, in XLNet the last. None without one."""
     of_model = zip(encoding.tokens, encoding.special, strict=True)
     return next((place for place, (token, special) in enumerate(of_model) if special and token in _CLASSIFIERS), None)
 

@@ -111,7 +111,7 @@ def layer_result(
     subject: Subject, control: SplitItems | None, vectors: Vectors, layer: int, fitted: Fitted, settings: Settings
 ) -> LayerResult:
     """Evaluate a probe on the test items, with its control task (None without one) and its description length where the
-    settings ask for them. Of random weights it says nothing yet.
+    settings ask for them. The result of random weights is added later.
     """
     dataset, names, real = subject.dataset, subject.names, subject.real
     correct, log_p = fitted.correct, fitted.log_p

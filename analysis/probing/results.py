@@ -1,4 +1,4 @@
-"""What a study of probes tells: its progress, and the results of each layer and task."""
+"""The results of a study of probes: its progress, and the results of each layer and task."""
 
 from __future__ import annotations
 
@@ -139,9 +139,10 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a stage has got: ``done`` of ``total`` sentences of these tasks encoded, or layers of the task probed.
+    """How far a stage is: ``done`` of ``total`` sentences of these tasks encoded, or layers of the task probed.
 
-    ``of`` says which of several rounds: "" for the trained model and the first seed, else "random weights" or "seed 3".
+    ``of`` names the round where there are several: "" for the trained model and the first seed, else "random weights"
+    or "seed 3".
     """
 
     tasks: tuple[str, ...] = field(repr=False)
@@ -170,7 +171,7 @@ class TaskMap:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A task that could not be done, and why, in words for the screen. The other tasks go on."""
+    """A task that could not be done, and why, in words for the screen. The other tasks continue."""
 
     task: str
     reason: str
@@ -185,8 +186,8 @@ def frame(results: Sequence[TaskResult]) -> pd.DataFrame:
 
 
 def not_set_apart(p: Sequence[Sequence[float]], best: int) -> tuple[int, ...]:
-    """The layers whose p of equality with the best one, ``p[best]``, does not set them apart from it at 5 % over all
-    others (Holm 1979), the best one among them.
+    """The layers that cannot be told from the best one: those whose p of equality with it, ``p[best]``, is not below 5
+    % over all others (Holm 1979), and the best one itself.
     """
     others = sorted((value, layer) for layer, value in enumerate(p[best]) if layer != best)
     different: list[int] = []

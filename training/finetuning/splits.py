@@ -41,7 +41,7 @@ SplitRows = dict[Split, list[Row]]
 
 
 def unrepeated(rows: Sequence[Row], what: str, notes: list[str]) -> list[Row]:
-    """Each item without repetition, in the split that is held out the most, and none that the file labels in two ways."""
+    """Each item once, in the split that is held out the most, without the items that the file labels in two ways."""
     found: dict[tuple[str, ...], Row] = {}
     golds: dict[tuple[str, ...], set[Hashable]] = {}
     for row in rows:
