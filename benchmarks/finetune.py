@@ -268,10 +268,12 @@ def _by_model(runs: Iterable[Run]) -> dict[tuple[str, int], list[Run]]:
 
 def main() -> None:
     parser = arguments(__doc__, model=DEFAULT_MODEL)
-    parser.add_argument("--set", dest="name", choices=list(SETS), help="sentiment alone, in the race all")
+    parser.add_argument(
+        "--set", dest="name", choices=list(SETS), help="the set (default: sentiment; in the race all sets)"
+    )
     parser.add_argument("--epochs", type=int, default=3, help="epochs that are timed on each side")
     parser.add_argument("--race", action="store_true")
-    parser.add_argument("--seeds", type=int, default=5, help="of each model in the race")
+    parser.add_argument("--seeds", type=int, default=5, help="seeds of each model in the race")
     parser.add_argument("--racer", dest="racers", action="append", help="a model of the race; may be given again")
     parser.add_argument("--few", action="store_true")
     parser.add_argument("--log", type=Path)

@@ -168,9 +168,9 @@ async def measure(ours: Side, baseline: Side, n_visitors: int, seconds: float, n
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--visitors", type=int, default=30, help="who come at the same time")
-    parser.add_argument("--seconds", type=float, default=20, help="of each scenario, on each server")
-    parser.add_argument("--texts", type=int, default=1000, help="of the visitor who asks about many")
+    parser.add_argument("--visitors", type=int, default=30, help="visitors at the same time")
+    parser.add_argument("--seconds", type=float, default=20, help="seconds of each scenario, on each server")
+    parser.add_argument("--texts", type=int, default=1000, help="texts of the visitor who asks about many")
     chosen = parser.parse_args()
     if chosen.texts < 20:
         parser.error("--texts must be 20 or more: memory is looked at after each tenth of them")

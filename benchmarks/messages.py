@@ -1,6 +1,6 @@
 """``python -m benchmarks.messages``: the largest message of every page and view, beside what the server takes.
 
-Starts the app and opens every view without a browser, with as long a text as it reads, and Compare with the embedded
+Starts the app and opens every view without a browser, with as long a text as it reads, and Compare with the bundled
 models (a fourth one with attention adds 1.05 MB). One JSON line a view, in bytes: the largest message that its browser
 gets, which element that is, and the largest that it can send back, which is every text of the page as long as it can be
 typed. Ends with 1 where one is larger than ``server.maxMessageSize``.

@@ -317,9 +317,11 @@ PARTS = ("questions", "clicks", "formats", "light", "killed", "visitors", "simul
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--visitors", type=int, default=30, help="who come at the same time")
-    parser.add_argument("--seconds", type=float, default=40, help="that they stay, before each server")
-    parser.add_argument("--only", choices=PARTS, action="append", help="of the parts; all by default")
+    parser.add_argument("--visitors", type=int, default=30, help="visitors at the same time")
+    parser.add_argument("--seconds", type=float, default=40, help="seconds that the visitors stay on each server")
+    parser.add_argument(
+        "--only", choices=PARTS, action="append", help="a part to measure; may be given again (default: all)"
+    )
     chosen = parser.parse_args()
     parts = chosen.only or PARTS
     owners(chosen.visitors)  # too many are refused before anything is started

@@ -480,9 +480,11 @@ def main() -> None:
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--rest", type=float, default=200, help="seconds until visits that ended are forgotten")
     parser.add_argument("--hosted", action="store_true", help="the profile for strangers")
-    parser.add_argument("--memory", help="of a container, such as 1500m")
+    parser.add_argument("--memory", help="memory of the container, such as 1500m")
     parser.add_argument("--tmp", default="", help="bytes of the container's tmpfs, such as 600m")
-    parser.add_argument("--allowance", type=float, default=100, help="MB of memory that may stay: remembered answers")
+    parser.add_argument(
+        "--allowance", type=float, default=100, help="MB of memory that may be left over: remembered answers"
+    )
     chosen = parser.parse_args()
     emit_machine(machine=os.uname().machine, **vars(chosen))
     with ExitStack() as stack:

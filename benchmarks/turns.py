@@ -86,8 +86,8 @@ async def measure(url: str, n_visitors: int, seconds: float) -> None:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--visitors", type=int, default=20, help="who have work done")
-    parser.add_argument("--seconds", type=float, default=60, help="of clicks beside the work")
+    parser.add_argument("--visitors", type=int, default=20, help="visitors whose jobs run in the background")
+    parser.add_argument("--seconds", type=float, default=60, help="seconds of clicks beside the work")
     chosen = parser.parse_args()
     emit_machine(scenario="machine")
     with app("app.py") as (url, _process):

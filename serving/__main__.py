@@ -21,15 +21,17 @@ LOOPBACK = "127.0.0.1"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser("python -m serving", description="Hold the models on this machine, for the app.")
-    parser.add_argument("--host", default=LOOPBACK, help="where questions are taken (default: this machine alone)")
+    parser = argparse.ArgumentParser("python -m serving", description="Run the models on this machine, for the app.")
+    parser.add_argument("--host", default=LOOPBACK, help="address that takes questions (default: this machine alone)")
     parser.add_argument("--port", type=int, default=8000, help="the port (default: 8000)")
-    parser.add_argument("--cpus", type=int, default=None, help="processors Ray may count on (default: all)")
+    parser.add_argument("--cpus", type=int, default=None, help="processors that Ray may use (default: all)")
     parser.add_argument("--object-store-mb", type=int, default=100, help="memory of Ray's object store, MB")
-    parser.add_argument("--metrics-port", type=int, default=None, help="where Prometheus reads what replicas do")
-    parser.add_argument("--update", action="store_true", help="change the settings, or the code, of the one that runs")
+    parser.add_argument("--metrics-port", type=int, default=None, help="port of the replicas' metrics for Prometheus")
+    parser.add_argument("--update", action="store_true", help="change the settings, or the code, of a running cluster")
     parser.add_argument("--dashboard", action="store_true", help="show Ray's dashboard, on this machine alone")
-    parser.add_argument("settings", nargs="*", metavar="name=value", help="of serving.app.Arguments: max_replicas=2")
+    parser.add_argument(
+        "settings", nargs="*", metavar="name=value", help="a setting of serving.app.Arguments, such as max_replicas=2"
+    )
     found = parser.parse_args(arguments)
 
     import ray
