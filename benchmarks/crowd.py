@@ -1,4 +1,4 @@
-"""Visitors who come to a served app at the same time: their texts, the pages they open, and what came of it."""
+"""Visitors who come to a served app at the same time: their texts, the pages they open, and the results."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ process of its own that trains one epoch, less what it took before. Needs the pa
 
 The race is that of the page, with default settings: the bundled models, and the published all-MiniLM-L6-v2 where its
 package is installed, on all examples of every built-in set; with ``--few`` also the default model, its like with random
-weights and the LSTM on 200. A line a training, with what it said of the test split. With ``--log`` lines go to that
-file, too, and what stands there is not trained again: the race can be interrupted. ``--markdown`` prints tables
+weights and the LSTM on 200. A line a training, with its predictions for the test split. With ``--log`` lines go to that
+file, too, and trainings in it are not repeated: the race can be interrupted. ``--markdown`` prints tables
 instead: means over seeds with intervals over seeds and items. ``--write`` puts the scores of all seeds where the page
-reads how far seeds lie apart (training/finetuning/seeds.json).
+reads how much seeds differ (training/finetuning/seeds.json).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""``python -m benchmarks.positions``: how far down a visitor finds what he came for, on every page and in every view.
+"""``python -m benchmarks.positions``: how far down the first result is, on every page and in every view.
 
-Starts the app and drives Chromium at the sizes of a projector and of a telephone, light theme, 16 tokens. One JSON line
+Starts the app and drives Chromium at the sizes of a projector and of a phone, light theme, 16 tokens. One JSON line
 a view and size, in CSS pixels from the top of the window: where the first picture or answer begins and ends, and how
 tall the page is. ``--table BEFORE [AFTER]`` measures nothing: it prints two such outputs beside each other in Markdown.
 """

@@ -77,7 +77,7 @@ def percent(value: float | None) -> str:
 
 
 def table(results: Sequence[TaskResult]) -> str:
-    """Layers x tasks in Markdown: per cent correct with the 95 % interval, baselines first."""
+    """Layers x tasks in Markdown: percentage correct with the 95 % interval, baselines first."""
     n_layers = max(len(result.layers) for result in results)
     names = ["embeddings", *(str(layer) for layer in range(1, n_layers))]
     lines = [

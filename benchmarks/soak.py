@@ -431,7 +431,7 @@ async def crowd(url: str, n_visitors: int, seconds: float, tally: Tally, seed: i
 async def soak(
     url: str, place: Place, n_visitors: int, first: float, seconds: float, rest: float
 ) -> tuple[Tally, dict[str, Figures]]:
-    """What came of it, and the figures before, at the most, and after."""
+    """The tally, and the figures before, at the most, and after."""
     await warm_up(url)
     await crowd(url, n_visitors, first, Tally(), n_visitors)
     await asyncio.sleep(rest)
@@ -457,7 +457,7 @@ async def soak(
 
 
 def verdict(tally: Tally, figures: Mapping[str, Figures], allowance: float) -> bool:
-    """Tells what came of it; whether all is well."""
+    """Prints the results; returns whether all is well."""
     before, after = figures["before"], figures["after"]
     grown = {name: (after[name] or 0) - (before[name] or 0) for name in before}
     well = not tally.errors and not tally.lost and grown["rss_mb"] <= allowance and grown["files_mb"] <= 1
