@@ -33,7 +33,7 @@ def short(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def per_cent(share: float | None) -> float | None:
-    """A share as per cent; nothing stays nothing."""
+    """A share in percent; None stays None."""
     return None if share is None else 100 * share
 
 

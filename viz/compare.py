@@ -77,7 +77,7 @@ def head_matrix(
 
     ``divergence`` is float32 (layers_a * heads_a, layers_b * heads_b), the heads of a layer together, from 0 to 1.
     The stronger a colour, the more alike two heads are; it follows the square root, which is the Jensen-Shannon
-    distance. Thin lines part the layers. Raises ValueError for another shape.
+    distance. Thin lines separate the layers. Raises ValueError for another shape.
     """
     shape = layers_a * heads_a, layers_b * heads_b
     if divergence.shape != shape:

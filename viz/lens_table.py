@@ -1,4 +1,4 @@
-"""How a guess forms: the best tokens after the embeddings and after every layer, one line per layer."""
+"""How a prediction forms: the best tokens after the embeddings and after every layer, one line per layer."""
 
 from __future__ import annotations
 

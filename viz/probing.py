@@ -21,7 +21,7 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
     """Accuracy of every task at every layer, with its interval, beside the baselines.
 
     The first columns are the majority baseline and the best judge that has no vectors. A cell says the accuracy and the
-    95 % interval in per cent; its colour is how far the layer gets from the majority (0) to no mistakes (1), so that
+    95 % interval in percent; its colour is how far the layer gets from the majority (0) to no mistakes (1), so that
     tasks with different baselines compare. Cells of layers a model does not have stay empty. The best layer, chosen on
     the development items, is written in bold.
     """

@@ -69,8 +69,9 @@ class Sessions(_Storage):
 class Connected(list[ActiveSessionInfo]):
     """Those who are connected, each looked up when its turn comes.
 
-    Streamlit goes through them to send what pages have drawn, and waits meanwhile. Who loses the connection and comes
-    back in that time has a new one; sent to the old one the page would be lost, and its visitor wait for ever.
+    Streamlit goes through them to send what pages have drawn, and waits meanwhile. A visitor who loses the connection
+    and comes back in that time has a new one; sent to the old one the page would be lost, and its visitor would wait
+    forever.
     """
 
     def __init__(self, manager: SessionManager) -> None:

@@ -1,4 +1,4 @@
-"""What every view of the page "Cause" is given: a text as a model reads it, and the answer that is followed."""
+"""What every view of the page "Cause" is given: a text as a model reads it, and the target."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Scene(MaskedText):
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """The words of the text, those that frame it among them."""
+        """The words of the text, with the special tokens."""
         return word_units(self.encoding)
 
     @property
@@ -150,9 +150,9 @@ def _reads(info: ModelInfo, pair: str | None) -> Reads:
 
 
 def row(scene: Scene, *needs: Need) -> DeltaGenerator | None:
-    """The words to click on where the answer is at a mask, and the line of controls beside them, which begins with the
-    answer that is followed; None where something is lacking, which it says. Draws the whole page again where a control
-    of the view has changed what the scene was made of.
+    """The words to click on where the target is at a mask, and the line of controls beside them, which begins with the
+    target; None where something is missing, which it says. Draws the whole page again where a control of the view has
+    changed what the scene was made from.
     """
     if scene.made_of != _made_of():
         st.rerun()

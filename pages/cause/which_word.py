@@ -1,4 +1,4 @@
-"""View "Which word drives it?": every method's answer on one sentence, and which of them holds."""
+"""View "Which word drives it?": every method's answer on one sentence, and which is faithful."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _MOST = 40  # words for which all methods are worked out
 _METHODS = """
 - **Occlusion** (Zeiler & Fergus 2014; Li et al. 2016): each word hidden by itself; what the measure loses.
 - **Gradient × input** (Denil et al. 2014; Shrikumar et al. 2017): how fast the measure grows along each token’s
-  embedding. Where a norm follows straight behind the embeddings, as in ModernBERT, it is close to 0 for every token.
+  embedding. Where a norm directly follows the embeddings, as in ModernBERT, it is close to 0 for every token.
 - **Integrated gradients** (Sundararajan et al. 2017): gradients added up on the way from the sentence with every word
   hidden to the sentence, in 32 steps. They must add up to what the measure differs between the two.
 - **Attention, mean**: what the vector that the answer is read from looks at, mean over all heads of all layers.

@@ -49,5 +49,5 @@ def told(result: TaskResult | StructuralResult, items: str = "items") -> str:
 
 
 def interval(layer: LayerResult) -> str:
-    """A layer's 95% interval in per cent."""
+    """A layer's 95% interval in percent."""
     return f"{100 * layer.low:.1f}–{100 * layer.high:.1f}%"

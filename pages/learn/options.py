@@ -13,8 +13,8 @@ MOST = 4
 
 
 def numbers(right: tuple[int, str], *wrong: tuple[int, str], unit: str = "") -> tuple[Option, ...]:
-    """Numbers with what is said to who chooses them, the smallest first. A wrong one that is the right one on this
-    sentence is left out, as is one that stands there already.
+    """Numbers, each with the reply to it, the smallest first. A wrong one that is the right one on this sentence is
+    left out, as is a repeated one.
     """
     said = {right[0]: right[1]}
     for value, reply in wrong:

@@ -53,10 +53,10 @@ export class Picture {
     pen.ink(theme.text, 1);
     this.drawLabels(pen);
     pen.ink(theme.muted, 1);
-    const whole = "query: the token that looks";
+    const whole = "query: the token that attends";
     const title = this.context.measureText(whole).width <= bottom - top ? whole : "query";
     pen.text(title, this.size, top, { size: this.size, align: "right", upright: true });
-    pen.text("key: the token looked at", left, this.size, { size: this.size });
+    pen.text("key: the token attended to", left, this.size, { size: this.size });
     this.drawBar(pen);
   }
 
