@@ -65,8 +65,8 @@ class Greedy(Job):
         path = self.paths.get(self._order)
         n = 0 if path is None else len(path.heads)
         said = {
-            "worst first": f"The fewest heads that change the answer: {n} off so far.",
-            "least first": f"How many can go before it changes: {n} off so far.",
+            "worst first": f"The fewest heads that change the prediction: {n} off so far.",
+            "least first": f"How many can be removed before it changes: {n} off so far.",
             "random": "The same in random orders.",
         }
         return said[self._order]
