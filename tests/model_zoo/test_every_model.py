@@ -63,7 +63,7 @@ def check_cause(engine: Engine, model: ModelSpec) -> str:
     try:
         hidden = asked([Change(hidden=(2,))])
     except NotSupported:
-        return "no answer to follow"
+        return "no prediction to track"
     assert hidden.readings[0].divergence > 0
     if not model.attention:
         with pytest.raises(NotSupported, match="no attention"):
