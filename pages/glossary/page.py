@@ -8,7 +8,7 @@ from pages.glossary import words
 from ui import Field, Page, as_text, pattern, run
 from ui.glossary import TERMS
 
-TERM: Field[str] = Field("term", "", pattern(".{1,60}", "is not a term.", empty=True), of="glossary")
+TERM: Field[str] = Field("term", "", pattern(r"[\s\S]{1,60}", "is not a term.", empty=True), of="glossary")
 
 _STYLE = (Path(__file__).parent / "glossary.css").read_text(encoding="utf-8")
 
