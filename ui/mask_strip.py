@@ -59,8 +59,8 @@ class MaskedText:
         return self.names[self.masks.index(position)]
 
     def ask_words(self, units: Sequence[Unit], field: Field[tuple[int, ...]]) -> DeltaGenerator:
-        """``units`` to click on, of which those with a mask are held down; what is clicked is kept in ``field``. What
-        stood at a mask stays in view. Returns the line of controls beside them.
+        """``units`` to click on, of which those with a mask are held down; what is clicked is kept in ``field``. The
+        original word of a mask stays in view. Returns the line of controls beside them.
         """
 
         def choose(clicked: list[int]) -> None:

@@ -20,7 +20,7 @@ def corrupted(
     *,
     dark: bool = False,
 ) -> Line:
-    """What the model is given above what stood there (struck out); under it the loss in nats and the answer."""
+    """What the model is given above the original token (struck out); under it the loss in nats and the answer."""
     colours = dict(zip(NAMES, categorical(3, dark), strict=True))
     by_position = {answer.position: answer for answer in answers}
     items = []

@@ -83,7 +83,7 @@ def tag_line(
 
 
 def piece_line(pieces: Sequence[str], labels: Sequence[str | None], label: str = "") -> Line:
-    """Tokens with what is learnt of each: the tag of its word at the first piece, −100 (nothing) elsewhere."""
+    """Tokens with the training target of each: the tag of its word at the first piece, −100 (nothing) elsewhere."""
     items = [
         Item((Cell(piece), Cell("−100" if tag is None else tag, small=True, struck=False)), marked=tag is not None)
         for piece, tag in zip(pieces, labels, strict=True)

@@ -1,4 +1,4 @@
-"""Pages are drawn a few at a time, first come first served, so that all of them are drawn sooner; who waits sees it.
+"""Pages are drawn a few at a time, first come first served, so that all are drawn sooner; visitors who wait see it.
 
 Threads that draw thirty pages at once fight for one interpreter and two cores, and each of them is late.
 """

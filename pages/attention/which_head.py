@@ -150,7 +150,7 @@ def _table(frame: pd.DataFrame, names: dict[str, str]) -> None:
         height=400,
         on_select=open_selected,
         selection_mode="single-row",
-        placeholder="not in sight",  # in this head's layer, of a model whose tokens see only so far
+        placeholder="not visible",  # in this head's layer, of a model whose tokens see only so far
         column_config={
             "layer": st.column_config.NumberColumn(width=_PLACE),
             "head": st.column_config.NumberColumn(width=_PLACE),

@@ -1,6 +1,6 @@
 """The home page from top to bottom: a model at work, three ways in, what each page answers, links for a lesson.
 
-What needs no model is drawn first, so that nobody waits for it.
+What needs no model is drawn first, so that it appears at once.
 """
 
 from __future__ import annotations

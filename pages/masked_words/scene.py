@@ -39,7 +39,7 @@ class Scene(MaskedText):
         return self.encoding.text
 
     def lacks(self, need: Need) -> str | None:
-        """A causal model lacks no mask, since its guess needs none."""
+        """A causal model lacks no mask: it predicts the next token without one."""
         assert need in ("mlm", "mask"), need
         if need == "mlm" and not self.causal:
             return engine().why_not(self.model, "mlm")
@@ -71,7 +71,7 @@ class Scene(MaskedText):
         return controls
 
     def sentence(self, answer: MaskPrediction) -> str:
-        """What the model guesses for a mask and what stood there, in a sentence, as plain text."""
+        """The top prediction for a mask and the original word, in a sentence, as plain text."""
         best = answer.best[0]
         said = f"The model puts “{readable(best.token)}” first with {percent(best.probability)}"
         if answer.original is not None:
@@ -102,7 +102,7 @@ def make(_view: View[Scene]) -> Scene:
 
 
 def send_away(scene: Scene, written: str) -> None:
-    """Remember what stood behind the masks of a text that links to other pages carry, its masks ``written`` in it."""
+    """Remember the original words of the masks that links to other pages write out in the text, as ``written``."""
     st.session_state[_SENT] = written, scene.text, scene.masked
 
 

@@ -95,7 +95,7 @@ def processors(before: Figures | None, now: Figures) -> str:
 
 
 def turns(now: Figures) -> str:
-    """Who is served and who waits, as a table."""
+    """What is served and what is waiting, as a table."""
     rows = (("Pages", now.pages), ("Questions", now.engine), ("Long jobs", now.jobs))
     return _table(
         ("", "at\u00a0work", "waiting"), [(what, f"{each.running:,}", f"{each.waiting:,}") for what, each in rows]

@@ -93,7 +93,7 @@ def reached(found: Tuned) -> str:
 
 
 def table(runs: Sequence[Run]) -> pd.DataFrame:
-    """What came out, a row a candidate."""
+    """The results, a row a candidate."""
     return pd.DataFrame([_row(run.candidate.name, run.tuned) for run in runs if run.tuned is not None])
 
 

@@ -225,7 +225,7 @@ def test_the_table_says_why_a_head_has_no_score(open_page: Open) -> None:
     assert set(frame["score"][mixed]) == {"no rule fits"}
     assert frame["score"][~mixed].str.fullmatch(r"[01]\.\d\d").all()
     assert not frame.isna().any().any()
-    assert table.proto.placeholder == "not in sight"
+    assert table.proto.placeholder == "not visible"
 
 
 def test_all_columns_of_the_table_fit_on_a_projector(open_page: Open) -> None:
