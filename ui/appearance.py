@@ -24,12 +24,12 @@ def presentation() -> None:
     st.toggle(
         "Presentation",
         **PRESENT.bound,
-        help="Large type and no menu, for the back row. The link of the page carries it.",
+        help="Large type and no menu, for the back row. This page's link includes it.",
     )
 
 
 def images() -> None:
     """The choice of how images are saved."""
     st.segmented_control(
-        "Charts are saved as", **IMAGE.bound, required=True, help="By the camera on a chart, in your browser."
+        "Charts are saved as", **IMAGE.bound, required=True, help="With the camera button on a chart, in your browser."
     )

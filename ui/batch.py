@@ -41,7 +41,7 @@ def offer(key: str, model: str, rows: Sequence[Row]) -> Batch[Row, Any] | None:
         st.session_state[key] = Batch(model, rows)
 
     if batch is None or not batch.running:
-        st.button(f"Judge {counted(len(rows), 'pair')}", on_click=start, type="primary", icon=":material/play_arrow:")
+        st.button(f"Test {counted(len(rows), 'pair')}", on_click=start, type="primary", icon=":material/play_arrow:")
     return batch
 
 
@@ -62,7 +62,7 @@ def go_on(
             _run(batch, lambda rows: answers(batch.model, rows))
         if batch.waiting:
             n = f"{len(batch.waiting):,} of {counted(len(batch.rows), 'pair')}"
-            st.info(f"Stopped: {n} were not judged.", icon=":material/stop:")
+            st.info(f"Stopped: {n} not tested.", icon=":material/stop:")
         judged = zip(batch.rows, batch.results, strict=True)
         show(batch.model, [(row, result) for row, result in judged if result is not None])
 
@@ -103,5 +103,5 @@ def left_out(files: str, results: str) -> str:
     """
     parts = ["the file you uploaded"] if st.session_state.get(files) else []
     if st.session_state.get(results) is not None:
-        parts.append("the results: whoever opens it has to judge the pairs again")
+        parts.append("the results: whoever opens the link has to test the pairs again")
     return notes.not_in_link(parts)

@@ -177,7 +177,7 @@ def places(what: str) -> Codec[tuple[int, ...]]:
     def read(text: str) -> tuple[int, ...]:
         parts = text.split(",") if text else []
         if not all(is_number(part) and len(part) < 7 and int(part) for part in parts):
-            raise ValueError(f"“{text[:40]}” names no {what}; that takes numbers from 1 on with commas between them.")
+            raise ValueError(f"“{text[:40]}” names no {what}. Write numbers from 1 on, separated by commas.")
         return tuple(sorted({int(part) - 1 for part in parts}))
 
     return Codec(read, lambda value: ",".join(str(each + 1) for each in value))
@@ -248,7 +248,7 @@ SWITCH = Codec(_switch)
 # Names of models with commas between them; whether they exist, and how many there may be, is for the page to say.
 MODELS = Codec(lambda text: tuple(name.strip() for name in text.split(",") if name.strip()))
 SHARE = number("the threshold", 0, 1, step=0.01)
-HEADS = names(r"[1-9][0-9]{0,3}\.[1-9][0-9]{0,3}", "is not a head; heads are written layer.head, as in 3.7.")
+HEADS = names(r"[1-9][0-9]{0,3}\.[1-9][0-9]{0,3}", "is not a head. Write heads as layer.head, as in 3.7.")
 
 
 def whole_state(fields: Iterable[Field[Any]], values: Mapping[Field[Any], Any]) -> dict[Field[Any], Any]:

@@ -40,7 +40,7 @@ def agreed(asked: Field[bool], n_tokens: int, what: str) -> bool:
     if n_tokens <= LONG or asked.value:
         return True
     st.button(as_text(what), on_click=start, type="primary", icon=":material/play_arrow:")
-    st.caption("How long that takes is said once it has begun, and it can be stopped.")
+    st.caption("The remaining time appears once it starts, and you can stop it.")
     return False
 
 
@@ -61,7 +61,7 @@ def collected(asked: Field[bool], n_tokens: int, parts: Generator[Piece, None, N
     n_runs, first = 0, (0, last)  # how many parts there were and when, as the first run whose speed counts began
     place = st.empty()
     with place.container(), closing(parts):
-        bar = st.progress(0.0, "The first words are being run: that says how long the rest will take.")
+        bar = st.progress(0.0, "Estimating the time left.")
         st.button("Stop", on_click=stop, icon=":material/stop:")
         for part in parts:
             now = time.monotonic()

@@ -143,7 +143,7 @@ def draw(labels: Sequence[str], clicked: Collection[int], choose: Callable[[list
                 label_visibility="collapsed",
             )
             if len(labels) > len(shown):
-                st.caption(f"The first {len(shown):,} of {len(labels):,} words can be clicked here.")
+                st.caption(f"Only the first {len(shown):,} of {len(labels):,} words can be clicked here.")
         return widgets.controls()
 
 
@@ -151,7 +151,7 @@ def too_many(n_masks: int) -> str | None:
     """A sentence, if there are more masks than are filled at a time."""
     if n_masks <= MOST_MASKS:
         return None
-    return f"There are {n_masks:,} masks here, and at most {MOST_MASKS} are filled at a time. Take some away."
+    return f"There are {n_masks:,} masks here, and at most {MOST_MASKS} can be filled at a time. Remove some."
 
 
 def mask_names(stood: Sequence[str]) -> list[str]:

@@ -98,8 +98,8 @@ def _unforeseen(error: Exception, way_on: str = "Try another text or model, or r
     )
     details = f" ({', '.join(filter(None, (kind, place(error))))})" if settings().error_details else ""
     st.error(
-        f"Something went wrong inside the app{as_text(details)}. Your text is still there. {way_on}: that puts "
-        "everything but your text back to how it was at first. The server's log says more.",
+        f"Something went wrong inside the app{as_text(details)}. Your text is still there. {way_on}: that resets "
+        "everything except your text. See the server's log for details.",
         icon=":material/error:",
     )
     try:
@@ -146,7 +146,10 @@ def _offer(model: str, message: str) -> None:
         done, total = (megabytes(n) for n in (download.done, download.n_bytes))
         words = f"Downloading {model}: {done} of {total}"
         if download.converting:
-            words = f"{model} is here. Its weights are checked, and converted into safetensors where they are a pickle."
+            words = (
+                f"{model} has been downloaded. Its weights are checked, and converted into safetensors if they are "
+                "a pickle."
+            )
         st.progress(download.done / max(download.n_bytes, 1), as_text(words))
         return
     if engine().has(model):

@@ -45,9 +45,9 @@ def beyond_training(read: Mapping[str, int], said: int = 0) -> None:
     longest = max(read[model] for model in beyond)
     st.warning(
         as_text(
-            f"{enumerated(beyond)} saw at most {max(beyond.values()):,} tokens at once in training "
-            f"and up to {longest:,} here: the results for such a long text, even for its early tokens, "
-            "may be an artefact of positions that training never reached."
+            f"{enumerated(beyond)} saw at most {max(beyond.values()):,} tokens at once in training and up to "
+            f"{longest:,} here: the results for such a long text, even for its early tokens, may be artefacts of "
+            "positions that training never reached."
         ),
         icon=":material/straighten:",
     )
@@ -60,7 +60,7 @@ def too_few_vectors(n: int, width: int, what: str) -> None:
     if n <= 2 * width:
         note(
             f"The vectors are up to {width} numbers wide. With fewer than about {2 * width:,} {what}, all layers look "
-            "more alike than they are."
+            "more similar than they are."
         )
 
 

@@ -216,10 +216,10 @@ def _link(left_out: str) -> None:
         browser.copy_link(address.query())
         what = "what is chosen" if left_out else "what you see"
         if address.publish():
-            said = f"The address of this page restores {what}."
+            said = f"This page's link restores {what}."
         else:
             said = (
-                f"The text is longer than the {address.LONGEST_VALUE:,} characters an address can carry, so the "
-                f"address of this page restores {what} without the text."
+                f"The text is longer than the {address.LONGEST_VALUE:,} characters a link can carry, so this page's "
+                f"link restores {what} without the text."
             )
         st.caption(f"{said} {left_out}".strip())

@@ -22,7 +22,7 @@ def name(model: str) -> str | None:
     """What the screen calls a tuned model; None for any other."""
     if not tuned.is_id(model):
         return None
-    return mine().get(model, "A model trained in another visit")
+    return mine().get(model, "A model trained in another session")
 
 
 def short_name(model: str) -> str:
@@ -36,5 +36,5 @@ def short_name(model: str) -> str:
 def left_out(models: Iterable[str]) -> str:
     """What to say of a link to pages of these models."""
     if any(map(tuned.is_id, models)):
-        return "Not in it: the model you trained, which is there until you leave. Save it to keep it."
+        return "Not in it: the model you trained, which is kept until you leave. Save it to keep it longer."
     return ""

@@ -142,7 +142,10 @@ def may_be_named(model: str) -> bool:
 def not_listed(models: Sequence[str]) -> str:
     """The sentence about models that may not be named, of which there is at least one."""
     shown = enumerated([f"“{model[:100]}”" for model in models])
-    return f"{shown} {'is' if len(models) == 1 else 'are'} not in the list of models, and no others can be named here."
+    return (
+        f"{shown} {'is' if len(models) == 1 else 'are'} not in the list of models, and this app only allows models "
+        "from the list."
+    )
 
 
 def model_label(model_id: str) -> str:

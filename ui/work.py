@@ -9,6 +9,7 @@ import streamlit as st
 
 from jobs import WORKER, Job
 from model_zoo.errors import ModelZooError, NotDownloaded
+from model_zoo.types import counted
 from ui.messages import as_text, failures_as_messages, fragment, offer_download
 from ui.tuned import short_name
 from web.background import desk
@@ -132,8 +133,8 @@ def _watch(job: Kind, n_drawn: int, more: Callable[[Kind], None] | None) -> None
     if job.n_ended != n_drawn or not job.running:
         st.rerun()
     n_ahead = WORKER.ahead(job) if job.waiting else 0
-    st.progress(min(job.share, 1.0), f"Waiting for its turn: {n_ahead} ahead of it" if n_ahead else job.progress)
+    st.progress(min(job.share, 1.0), f"Queued: {counted(n_ahead, 'job')} ahead" if n_ahead else job.progress)
     if more is not None:
         more(job)
     if WORKER.shared(job) and not n_ahead and not job.exclusive:
-        st.caption("Other visitors' work takes turns with yours, so it takes longer.")
+        st.caption("Other visitors' jobs take turns with yours, so this takes longer.")

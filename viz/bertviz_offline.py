@@ -72,8 +72,8 @@ def bertviz_html(
     limit = max_tokens(view, n_layers, n_heads)
     if n > limit:
         raise NotSupported(
-            f"BertViz's {view} view draws every weight as an element of its own "
-            f"and can show at most {limit} tokens for this model; this text has {n}. Shorten it, or use the view "
+            f"BertViz's {view} view draws every weight as a separate element and can show at most {limit} tokens for "
+            f"this model; this text has {n}. Shorten it, or use the view "
             + ("“Lines”" if view == "head" else "“All heads”")
             + " of this page, which shows the same weights of longer texts."
         )

@@ -36,7 +36,7 @@ def corrupted(
         cells.append(Cell(f"{'✓' if right else '✗'} {guess}", small=True))
         if answer.log_probability is not None:
             cells.append(Cell(f"{-answer.log_probability:.2f}", small=True))
-        items.append(Item(tuple(cells), f"{NAMES[kind]}; was {token}; the model's answer: {guess}"))
+        items.append(Item(tuple(cells), f"{NAMES[kind]}; original {token}; prediction: {guess}"))
     return Line(tuple(items))
 
 

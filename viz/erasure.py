@@ -83,6 +83,6 @@ def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = Fa
             title=headline(title, dark),
             height=_BAR * len(effects) + 76,
             margin={"l": 8, "r": 16, "t": 28, "b": 44},
-            xaxis=axis(dark, "bits lost (1: half the probability)", zero=True, range=[low - room, high + room]),
+            xaxis=axis(dark, "bits lost (1 bit: half the probability)", zero=True, range=[low - room, high + room]),
         ),
     )

@@ -36,7 +36,7 @@ def layer_attention(
                 square_root(sequential(dark)),
                 0,
                 1,
-                f"{rows} %{{y}} looks at %{{text}}<br>weight <b>%{{z:.4f}}</b><extra></extra>",
+                f"{rows} %{{y}} → %{{text}}<br>weight <b>%{{z:.4f}}</b><extra></extra>",
                 y=list(range(1, n_layers + 1)),
                 xgap=1 if n <= 60 else 0,
                 text=[[token_text(token) for token in tokens]] * n_layers,

@@ -42,7 +42,7 @@ def lens_ranks(lens: MaskLens, original: str | None = None, *, dark: bool = Fals
             dark,
             height=320,
             margin={"l": 8, "r": 16, "t": 16 + _LINE * (1 + len(curves)), "b": 44},
-            title=headline("Rank of the final answer", dark),
+            title=headline("Rank of the final prediction", dark),
             annotations=[
                 _entry(len(curves) - 1 - place, *entry)
                 for place, entry in enumerate(zip(names, categorical(2, dark), strict=False))

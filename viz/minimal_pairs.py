@@ -42,7 +42,7 @@ def accuracy_bars(rows: Sequence[Accuracy], *, dark: bool = False) -> go.Figure:
             height=_LINE * len(rows) + 76,
             margin={"l": 8, "r": 16, "t": 28, "b": 44},
             xaxis=axis(
-                dark, "right one preferred (dotted: guessing)", grid=True, range=[-0.02, 1.02], tickformat=".0%"
+                dark, "correct sentence preferred (dotted: guessing)", grid=True, range=[-0.02, 1.02], tickformat=".0%"
             ),
         ),
     )

@@ -71,7 +71,7 @@ def neuron(
         else:
             plus = [f" + bias {value:.6g}" if numbers.has_bias else "" for value in bias]
             how = [f"sum of products {sums[i]:.6g}{plus[i]}" for i in range(len(shown))]
-            how = ["masked: the model may not look here" if hidden[i] else how[i] for i in range(len(shown))]
+            how = ["masked: hidden from this query" if hidden[i] else how[i] for i in range(len(shown))]
             values = scores
         hover = [
             f"key {key}<br>{name} <b>{_exact(value)}</b><br>{explained}"
@@ -95,12 +95,12 @@ def neuron_caption(numbers: QueryNumbers, *, query_label: str, key_labels: Seque
     n = int((~numbers.masked).sum())  # keys that may be looked at
     start = f"The query of “{query_label}” times the key of “{key_labels[key]}”"
     if numbers.masked[key]:
-        return f"{start} does not count: the model may not look there, so its weight is 0."
+        return f"{start} does not count: the attention mask hides it, so its weight is 0."
     factor = _factor(numbers.scaling)
     times = f", times {factor}" if factor else ""
     stand = "for where the two tokens stand"
     bias = f", plus a bias of {_short(numbers.bias[key], 'bias')} {stand}" if numbers.has_bias else ""
-    keys = f"the {n} keys it may look at" if numbers.masked.any() else f"all {n} keys"
+    keys = f"the {n} keys it can see" if numbers.masked.any() else f"all {n} keys"
     if n == 1:
         keys = "this one key"
     score = _short(numbers.scores[key], "score")
@@ -252,7 +252,7 @@ def _number_column(
     }
     figure.add_trace(bars)
     figure.add_scatter(
-        name=f"{name} in figures",
+        name=f"{name} in numbers",
         x=[low - _BESIDE * (low - left)] * len(values),
         y=list(range(len(values))),
         xaxis=f"x{place}",

@@ -168,7 +168,7 @@ def confusion(matrix: npt.NDArray[np.int64], labels: Sequence[str], *, dark: boo
     shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
     names = [token_text(label, _LONGEST_LABEL) for label in labels]
     said = [
-        [f"{true} called {told}: {matrix[row, column]:,}" for column, told in enumerate(names)]
+        [f"{true} predicted as {told}: {matrix[row, column]:,}" for column, told in enumerate(names)]
         for row, true in enumerate(names)
     ]
     hover = "%{customdata} (%{z:.0%})<extra></extra>"

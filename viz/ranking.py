@@ -31,7 +31,7 @@ def ranking(
                 shares,
                 colour,
                 [
-                    f"{name}: <b>{share:.3f}</b><br>an even spread: {spread:.3f}"
+                    f"{name}: <b>{share:.3f}</b><br>uniform attention: {spread:.3f}"
                     for name, share, spread in zip(names, shares, even, strict=True)
                 ],
                 dark=dark,
@@ -56,7 +56,7 @@ def ranking(
             margin={"l": 8, "r": 56, "t": 8, "b": 48},
             xaxis=axis(
                 dark,
-                f"{what}<br>line: an even spread",
+                f"{what}<br>line: uniform attention",
                 range=[0, max(*shares, *even) * 1.02 or 1],
                 showticklabels=False,
             ),

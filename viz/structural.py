@@ -117,9 +117,9 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
     n = len(sentence.words)
     kinds = [
         ("in the tree and found", sentence.edges, gold & found, "x", good, "solid", True),
-        ("in the tree, not found", sentence.edges, gold - found, "x", colours.muted, "dot", True),
+        ("in the tree, not recovered", sentence.edges, gold - found, "x", colours.muted, "dot", True),
         ("in the tree and found", sentence.found[layer], gold & found, "x2", good, "solid", False),
-        ("found, not in the tree", sentence.found[layer], found - gold, "x2", bad, "dash", True),
+        ("recovered, not in the tree", sentence.found[layer], found - gold, "x2", bad, "dash", True),
     ]
     figure = go.Figure()
     for label, ordered, wanted, side, colour, dash, legend in kinds:

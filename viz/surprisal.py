@@ -73,7 +73,7 @@ def surprisal(
         if unit.special:
             continue
         guess = guesses[place] if guesses else None
-        title = f"the model's guess: {guess.token} ({guess.probability:.1%})" if guess else ""
+        title = f"top prediction: {guess.token} ({guess.probability:.1%})" if guess else ""
         if np.isnan(value):
             items.append(Item((Cell(unit.label), Cell("–", small=True)), "not scored"))
         else:

@@ -60,7 +60,7 @@ def scores(
     percent: bool = True,
     dark: bool = False,
 ) -> go.Figure:
-    """A score on the development split; ``title`` names it. ``baseline`` is that of answering always alike.
+    """A score on the development split; ``title`` names it. ``baseline`` is that of the majority baseline.
 
     Raises ValueError without curves.
     """
@@ -112,10 +112,10 @@ def by_examples(
 
 
 def _always_alike(traces: Sequence[dict[str, Any]], baseline: float, dark: bool) -> dict[str, Any]:
-    """The line of answering always alike, named in the legend: beside the line there may be points."""
+    """The line of the majority baseline, named in the legend: beside the line there may be points."""
     furthest = max((x for trace in traces for x in trace["x"]), default=0)
     style: dict[str, Any] = {"width": 1.5, "dash": "dot", "cliponaxis": False, "showlegend": True}
-    return line("always alike", [0, furthest or 1], [baseline, baseline], theme(dark).muted, **style)
+    return line("majority baseline", [0, furthest or 1], [baseline, baseline], theme(dark).muted, **style)
 
 
 def smoothed(values: Sequence[float]) -> FloatArray:

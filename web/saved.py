@@ -36,7 +36,7 @@ class Offered:
 OFFERED: Final[WeakValueDictionary[str, Offered]] = WeakValueDictionary()
 """By the last part of their addresses, which end with the visit: it alone holds what is offered."""
 
-_OVER = "There is nothing at this address any more, since its visit is over. Train the model again."
+_OVER = "There is nothing at this address any more, since that session is over. Train the model again."
 
 
 class Saved:

@@ -74,7 +74,7 @@ class Settings(BaseSettings, EngineSettings):
         "`http://127.0.0.1:8000` (see hosting.md).",
     )
     engine_token: str = Field(
-        default="", repr=False, description="What the cluster has to be told to answer: the same on both sides."
+        default="", repr=False, description="The token that the cluster asks for: the same on both sides."
     )
     error_details: bool = Field(
         default=True, description="Whether a message about an unforeseen error names it and its place."
@@ -83,18 +83,17 @@ class Settings(BaseSettings, EngineSettings):
         lambda: tuned.default_limit() // MB,
         "4000; where temporary files lie in memory, at most 20% of it",
         gt=0,
-        description="Disk that tuned models may take together, with archives of them to save and what stopped "
-        "trainings have learnt, MB.",
+        description="Disk for all tuned models together, with archives of them to save and stopped trainings, MB.",
     )
     upload_mb: int = Field(default=10, gt=0, le=50, description="Largest file that can be uploaded, MB.")
     longest_text: int = Field(
         default=100_000, gt=0, le=100_000, description="Characters of the longest text that is read."
     )
-    page_runs: int = Field(default=2, gt=0, description="Pages that are drawn at a time; others wait.")
+    page_runs: int = Field(default=2, gt=0, description="Pages that are drawn at the same time; others wait.")
     log_questions: bool = Field(
         default=False, description="Whether every question is logged: its id, kind, model and time, not its text."
     )
-    log_format: Literal["text", "json"] = Field(default="text", description="How a line of the log is written.")
+    log_format: Literal["text", "json"] = Field(default="text", description="Format of a line of the log.")
     embedded_by: str = Field(
         default="",
         description="Other sites that may show the app in a frame, such as https://moodle.example.org, with spaces "
@@ -103,7 +102,9 @@ class Settings(BaseSettings, EngineSettings):
     status_code: str = Field(
         default="",
         repr=False,
-        description="What a teacher types on the page Status to use its button; without it the button needs none.",
+        description=(
+            "The code that a teacher types on the page Status to use its button; without one, the button needs no code."
+        ),
     )
     upload_memory_mb: int = of_machine(
         lambda: share_of_memory(0.1, 256),
@@ -159,14 +160,14 @@ def _secrets() -> dict[str, Any]:
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:  # ValueError: not UTF-8, or not TOML
-            raise WrongSetting(f"{path} cannot be read: {error}. Mend it or remove it.") from error
+            raise WrongSetting(f"{path} cannot be read: {error}. Fix it or remove it.") from error
         outside = [name for name in written if name.upper().startswith(PREFIX)]
         if outside:
             name = outside[0].lower().removeprefix(PREFIX.lower())
             raise WrongSetting(f"{path} has {outside[0]} outside of its table. Write {name} under [{TABLE}].")
         table = written.get(TABLE, {})
         if not isinstance(table, dict):
-            raise WrongSetting(f"In {path}, {TABLE} is no table. Write [{TABLE}], and the settings under it.")
+            raise WrongSetting(f"In {path}, {TABLE} is not a table. Write [{TABLE}], and the settings below it.")
         found |= table
     return found
 
@@ -190,8 +191,8 @@ def _refuse_unknown(written: str, name: str, where: str, style: Callable[[str], 
         return
     prefix = written[: len(written) - len(name)]
     meant = difflib.get_close_matches(name, Settings.model_fields, n=1)
-    hint = f"Did you mean {prefix}{style(meant[0])}?" if meant else "`python -m web.settings` lists those there are."
-    raise WrongSetting(f"{written} in {where} is no setting of this app. {hint}")
+    hint = f"Did you mean {prefix}{style(meant[0])}?" if meant else "`python -m web.settings` lists all settings."
+    raise WrongSetting(f"{written} in {where} is not a setting of this app. {hint}")
 
 
 def _sentence(error: Any) -> str:

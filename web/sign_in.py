@@ -19,7 +19,7 @@ def require() -> None:
     if st.user.is_logged_in:
         return
     st.title("Look inside BERT")
-    st.write("Whoever hosts this app asks visitors to sign in.")
+    st.write("The host of this app asks visitors to sign in.")
     for provider in providers:
         label = f"Sign in with {provider}" if provider else "Sign in"
         if st.button(label, key=f"sign in {provider}", type="primary", icon=":material/login:"):
@@ -27,8 +27,8 @@ def require() -> None:
                 st.login(provider)
             except StreamlitMissingAuthlibError:
                 st.error(
-                    "Nobody can sign in yet: a package is missing on the server. "
-                    "Whoever hosts this app installs it with: pip install 'streamlit[auth]'",
+                    "Nobody can sign in yet: a package is missing on the server. The host can install it with: pip "
+                    "install 'streamlit[auth]'",
                     icon=":material/error:",
                 )
     st.stop()

@@ -65,7 +65,7 @@ def _let_go_if_over() -> None:
 def _note(before: int) -> str:
     """A note over the page that moves nothing on it."""
     theme = DARK if st.context.theme.type == "dark" else LIGHT
-    words = "You are next." if before == 0 else f"{before} before you."
+    words = "You are next." if before == 0 else f"{before} ahead of you."
     return (
         '<div role="status" style="position: fixed; bottom: 1rem; left: 50%; transform: translateX(-50%); z-index: 99; '
         f"padding: 0.5rem 1rem; border-radius: 0.6rem; border: 1px solid {theme.line}; background: {theme.surface}; "

@@ -118,8 +118,8 @@ def files(wanted: tuple[str, ...]) -> list[File]:
     held = manager.get_files(context.session_id, wanted)
     if len(held) < len(wanted):
         raise InvalidInput(
-            f"The server no longer holds all that was uploaded: it keeps up to {mb} MB for each visitor, and the "
-            "oldest files go first. Remove what is listed and upload it again."
+            f"The server no longer has all uploaded files: it keeps up to {mb} MB for each visitor, and drops the "
+            "oldest files first. Remove what is listed and upload it again."
         )
     return [File(_plain(each.name), check_size(each.data, _plain(each.name), mb * MB)) for each in held]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from model_zoo.types.arrays import FloatArray, ReadOnly, lock
+from model_zoo.types.encoding import Encoding
 from model_zoo.types.predictions import Prediction
 
 Without = Literal["", "future", "positions"]
@@ -79,3 +80,23 @@ class Positions(ReadOnly):
     @property
     def n_bytes(self) -> int:
         return sum(0 if array is None else array.nbytes for array in (self.table, self.frequencies, self.bias))
+
+
+@dataclass(frozen=True, slots=True)
+class RecurrentPass(ReadOnly):
+    """What the first LSTM of a model carries along a text as it reads it from left to right.
+
+    ``states`` float32 (n, d) are its states after each token; each depends on the tokens up to it alone. ``gradients``
+    float32 (n,) are the lengths (Frobenius norms) of the derivative of the last state by what enters at each token.
+    """
+
+    encoding: Encoding
+    states: FloatArray
+    gradients: FloatArray
+
+    def __post_init__(self) -> None:
+        lock(self, "states", "gradients")
+
+    @property
+    def n_bytes(self) -> int:
+        return self.states.nbytes + self.gradients.nbytes

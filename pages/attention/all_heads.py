@@ -22,10 +22,9 @@ def draw(scene: Scene) -> None:
         layer, head = widgets.head(scene.run)
         scene = filters.ask(scene)
         stretch = st.toggle(
-            "Stretch colours",
+            "Scale colours per head",
             **STRETCH.bound,
-            help="To this head's largest weight. When off, a colour means the same weight in every head, so heads can "
-            "be compared.",
+            help="Colours run to this head's maximum. Off: one scale for all heads, so they can be compared.",
             disabled=scene.value_weighted,
         )
         saving = save.popover()
@@ -92,10 +91,12 @@ VIEW = View(
     "grid",
     "All heads",
     draw,
-    "Point at a word, a row or a cell: the others show it, too. Click a small picture to open that head.",
-    "The words light up by how much the chosen head looks at them from the word pointed at. In the pictures rows look "
-    "and columns are looked at; there is a small one for every head of every layer, and the chosen one is large.",
+    "Point at a word, a row or a cell: it is highlighted everywhere. Click a small picture to open that head.",
+    "Words are shaded by the attention that the chosen head gives them from the word you point at. In the pictures "
+    "rows are queries and columns keys; there is a small picture for every head of every layer, and the chosen one "
+    "is large.",
     fields=(STRETCH,),
     needs=("attention",),
     tab=10,
+    terms=("attention head", "attention weight"),
 )

@@ -26,14 +26,14 @@ def draw(scene: Scene) -> None:
         saving = save.popover()
     if scene.run.stack == "cross":
         raise NotSupported(
-            "BertViz draws the same tokens on both sides here, and cross-attention goes from one text to another. "
-            "The Lines view shows it in the same way."
+            "BertViz draws the same tokens on both sides, but cross-attention goes from one text to another. Use the "
+            "Lines view instead."
         )
     shown = [scene.of_layer(layer) for layer in range(scene.run.n_layers)]
     if shown[0].reason is not None or shown[0].query_labels != shown[0].key_labels:
         st.info(
-            "BertViz draws the same tokens on both sides, so it cannot show a part that leaves out one side. "
-            "Choose “All” as the direction, or the Lines view.",
+            "BertViz draws the same tokens on both sides, so it cannot show a selection that leaves out one side. "
+            "Choose “All” as the direction, or use the Lines view.",
             icon=":material/filter_alt_off:",
         )
         return
@@ -50,7 +50,7 @@ def draw(scene: Scene) -> None:
     st.iframe(html, height=_HEIGHT)
     strongest = max(float(view.weights.max(initial=0)) for view in shown)
     if strongest > 1:
-        st.caption(f"A line at full strength stands for a weight of {strongest:.2f}, the largest in any head.")
+        st.caption(f"A line at full strength is a weight of {strongest:.2f}, the largest in any head.")
     with saving:
         save.html("This view", lambda: html, f"bertviz-{kind}")
 
@@ -59,7 +59,7 @@ VIEW = View(
     "bertviz",
     "BertViz",
     draw,
-    "BertViz's own views, for those who know them. They can only show short texts.",
+    "BertViz's own views, for those who know them. They can show only short texts.",
     fields=(BERTVIZ,),
     needs=("attention",),
     tab=80,

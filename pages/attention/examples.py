@@ -75,7 +75,7 @@ def say_weights(run: AttentionRun) -> None:
         return f"“{token}”" if tokens.count(token) == 1 else f"“{token}” (token {place})"
 
     shares = [
-        f"{weights[query - 1, key - 1]:.0%} of what {named(query)} looks at is {named(key)}"
+        f"{weights[query - 1, key - 1]:.0%} of the attention of {named(query)} goes to {named(key)}"
         for query, key in example.looks
     ]
     say(f"In layer {layer}, head {head}, {enumerated(shares)}.")

@@ -15,8 +15,8 @@ MODEL_PART: Field[Stack] = Field("model_part", "encoder", one_of("the part of a 
 # What is left out of the picture, and how it is weighed.
 _DIRECTIONS: dict[Direction, str] = {
     "all": "All",
-    "A->B": "First looks at second",
-    "B->A": "Second looks at first",
+    "A->B": "First → second text",
+    "B->A": "Second → first text",
     "A->A": "Within first",
     "B->B": "Within second",
 }
@@ -44,9 +44,9 @@ TOKEN: Field[int] = Field("token", 2, count("token"), of=_PAGE)
 LOCKED: Field[str] = Field(
     "locked",
     "",
-    pattern(r"(query|key)\.[1-9][0-9]{0,3}", "is not a token in the picture; write query.3 or key.5.", empty=True),
+    pattern(r"(query|key)\.[1-9][0-9]{0,3}", "is not a token in the picture. Write query.3 or key.5.", empty=True),
     of=_PAGE,
 )
 OFF: Field[tuple[str, ...]] = Field(
-    "off", (), names("[1-9][0-9]{0,3}", "is not a place in the legend; write places as in 1,4."), of=_PAGE
+    "off", (), names("[1-9][0-9]{0,3}", "is not a place in the legend. Write places as in 1,4."), of=_PAGE
 )

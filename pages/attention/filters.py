@@ -20,9 +20,7 @@ def ask(scene: Scene) -> Scene:
     has_pair = scene.pair is not None and scene.stack == "encoder"
     if not has_pair and fields.DIRECTION.value != "all":
         fields.DIRECTION.value = "all"
-        st.info(
-            "There are not two texts to tell apart here, so all attention is shown.", icon=":material/filter_alt_off:"
-        )
+        st.info("There is only one text here, so all attention is shown.", icon=":material/filter_alt_off:")
     n_set = sum(field.value != field.default for field in fields.FILTERS)
     with widgets.popover(f"Filters ({n_set})" if n_set else "Filters", ":material/filter_alt:"):
         direction = widgets.choice("Direction", fields.DIRECTION) if has_pair else "all"
@@ -37,14 +35,14 @@ def ask(scene: Scene) -> Scene:
         renormalize = st.toggle(
             "Scale rows to 100%",
             **fields.RENORMALIZE.bound,
-            help="What is left of a row after hiding is scaled to sum to 1. When off, the weights stay as they are.",
+            help="What is left of a row after hiding is rescaled to sum to 1. Off: the weights stay the same.",
         )
         threshold = st.slider("Threshold", **fields.THRESHOLD.bound)
         top_k = st.number_input("Strongest keys of each row", **fields.TOP_K.bound, placeholder="all")
         value_weighted = st.toggle(
             "Weight by values: ‖αf(x)‖",
             **fields.VALUE_WEIGHTED.bound,
-            help="A weight times the length of what it carries: the value vector after the output projection "
+            help="The weight times the length of what it passes on: the value vector after the output projection "
             "(Kobayashi et al. 2020). Rows no longer sum to 1.",
         )
     chosen = Filter(

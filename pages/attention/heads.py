@@ -49,7 +49,7 @@ def _named(scene: Scene) -> list[Head]:
     names = [f"{layer + 1}.{head + 1}" for layer, head in all_heads(scene.run)]
     known = [name for name in CHOSEN.value if name in names]
     if len(known) < len(CHOSEN.value):
-        st.warning("The link names heads that this model does not have; they were left out.")
+        st.warning("The link names heads that this model does not have; they were ignored.")
     CHOSEN.value = tuple(known)
     chosen = st.multiselect("Layer.head", names, **CHOSEN.bound, placeholder="Choose heads, such as 3.7", width=420)
     return [(int(layer) - 1, int(head) - 1) for layer, head in (name.split(".") for name in chosen)]

@@ -11,8 +11,8 @@ LINKS = LessonLinks(
         LessonLink(
             "One row of the picture",
             {TEXT: "The cat sat on the mat because it was tired.", LAYER: 2, HEAD: 4},
-            "Find the row that begins with “it”. Which word does “it” look at most, and what do all the numbers of "
-            "one row add up to?",
+            "Find the row that begins with “it”. Which word does “it” attend to most, and what do all the numbers in "
+            "a row add up to?",
         ),
         LessonLink(
             "A head that looks one token back",
@@ -24,14 +24,14 @@ LINKS = LessonLinks(
                 LAYER: 1,
                 HEAD: 3,
             },
-            "Where does each token look, and where does [CLS], which has none before it? Type a sentence of your "
-            "own: does the head still do the same?",
+            "Where does each token look, and what about [CLS], which has no token before it? Type your own sentence: "
+            "does the head still do the same?",
         ),
         LessonLink(
             "Nearly everything on one token",
             {TEXT: "The cat sat on the mat because it was tired.", LAYER: 5, HEAD: 7},
-            "Which column takes nearly all of every row? Under Filters, switch on “Weight by values”, which counts "
-            "how much is passed on, too: how far do the numbers in that column fall?",
+            "Which column gets nearly all of every row? Under Filters, switch on “Weight by values”, which also "
+            "counts how much is passed on: how far do the numbers in that column fall?",
         ),
     ),
 )

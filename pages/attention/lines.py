@@ -41,8 +41,8 @@ def draw(scene: Scene) -> None:
     summary(shown)
     if len(drawn) < len(chosen.heads):
         st.caption(
-            f"{len(drawn)} of {len(chosen.heads)} heads are drawn: more cannot be told apart by colour. "
-            "Choose heads by name, or see all of them under “All heads”."
+            f"{len(drawn)} of {len(chosen.heads)} heads are drawn: more colours cannot be told apart. Choose heads by "
+            "name, or see all of them under “All heads”."
         )
     examples.say_weights(scene.run)
     with saving:
@@ -117,10 +117,11 @@ VIEW = View(
     "lines",
     "Lines",
     draw,
-    "A line runs from each token that looks to those it looks at. Point at a token to see only its lines.",
-    "The stronger a line, the larger the weight. A click keeps a token's lines. Where there are several heads, the one "
-    "that is chosen stands in front of the others, and buttons above the picture switch each on or off.",
+    "A line runs from each query token to the tokens it attends to. Point at a token to see only its lines.",
+    "The stronger a line, the larger the weight. Click a token to keep its lines. With several heads, the chosen "
+    "head is drawn on top, and buttons above the picture switch each head on or off.",
     fields=(SCOPE, CHOSEN, TOKEN, LOCKED, OFF),
     needs=("attention",),
     tab=30,
+    terms=("attention head",),
 )

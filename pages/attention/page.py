@@ -20,7 +20,7 @@ PAGE = Page(
     icon=":material/visibility:",
     question="What does each head of each layer attend to?",
     how="Type a sentence, or two, and open any head.",
-    about="In every layer, each **head** lets every token look at the tokens that it may see, in BERT at all of them: "
+    about="In every layer, each **head** lets every token attend to all tokens visible to it (in BERT, all of them): "
     "it divides 100% of its attention among them. Open a head and read it row by row.",
     fields=(TEXT, PAIR, MODEL, MODEL_PART, LAYER, HEAD, *FILTERS),
     view=SHOWN_VIEW,

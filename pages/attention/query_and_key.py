@@ -22,7 +22,7 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         layer, head = widgets.head(run)
         position = st.selectbox(
-            "Token that looks",
+            "Query token",
             **TOKEN.offering({place: f"{place} · {token}" for place, token in enumerate(tokens, start=1)}),
             width=330,
         )
@@ -45,10 +45,14 @@ VIEW = View(
     "neuron",
     "Query and key",
     draw,
-    "Where a token's weights come from: its query times each key, summed and scaled; softmax makes shares of 100%.",
+    (
+        "Where a token's weights come from: its query times each key, summed and scaled; softmax turns the scores "
+        "into weights."
+    ),
     "Read a row from left to right: the key's vector; its products with the query's vector, number by number; their "
-    "sum, which is the score; and the weight that softmax over all scores gives it.",
+    "sum, the score; and the weight that softmax over all scores gives it.",
     fields=(TOKEN,),
     needs=("attention",),
     tab=50,
+    terms=("query", "key", "softmax"),
 )

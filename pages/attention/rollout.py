@@ -37,11 +37,9 @@ def draw(scene: Scene) -> None:
     )
     summary(shown)
     if not last:
-        st.caption("Choose a higher layer to roll attention out over several.")
+        st.caption("Choose a higher layer to combine several layers.")
     if scene.run.stack == "decoder":
-        st.caption(
-            "Only the decoder's attention to its own text is followed; what comes in from the encoder is left out."
-        )
+        st.caption("Only the decoder's attention to its own text is included, not what comes from the encoder.")
     heads = [(layer, head) for layer in range(first - 1, last + 1) for head in range(scene.run.layers[layer].n_heads)]
     with saving:
         numbers(scene, shown, heads, name="attention-rollout", how="rollout")
@@ -52,9 +50,11 @@ VIEW = View(
     "Rollout",
     draw,
     "Attention of several layers multiplied together: which input tokens (columns) could have reached each row.",
-    "This is how much of each input token could have reached a position, if attention alone moved information and half "
-    "of every layer were the residual path (Abnar & Zuidema 2020). A model of the flow, not a measurement of it.",
+    "How much of each input token could have reached a position, if only attention moved information and half of "
+    "every layer were the residual connection (Abnar & Zuidema 2020). This models the flow of information; it does "
+    "not measure it.",
     fields=(FROM_LAYER,),
     needs=("attention",),
     tab=60,
+    terms=("attention rollout",),
 )

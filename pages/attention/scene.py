@@ -48,11 +48,11 @@ def make(_view: View[Scene]) -> Scene:
 
 
 _ABOUT_STACKS: dict[Stack, str] = {
-    "encoder": "The encoder reads the whole text at once, and its tokens look both ways.",
-    "decoder": "The decoder writes one token after another, and looks back at what it has written so far. "
-    "It is given the second text as in training: a start token first, and every token one position later.",
-    "cross": "While the decoder writes (rows), it looks at the first text, which the encoder has read (columns). "
-    "A row is the token written last, from which the next one is predicted.",
+    "encoder": "The encoder reads the whole text at once: its tokens attend in both directions.",
+    "decoder": "The decoder writes one token after another and attends to what it has written so far. It is given "
+    "the second text as in training: a start token first, and every token one position later.",
+    "cross": "While the decoder writes (rows), it attends to the first text, which the encoder has read (columns). A "
+    "row is the token written last, from which the next one is predicted.",
 }
 
 
@@ -84,7 +84,7 @@ def _without_this_head(scene: Scene) -> None:
         pair = ""
     widgets.page_link(
         "cause",
-        f"What if layer {LAYER.value}, head {HEAD.value} is switched off? On Cause",
+        f"On Cause: what if layer {LAYER.value}, head {HEAD.value} is switched off?",
         ":material/electrical_services:",
         text=scene.text,
         pair=pair,

@@ -13,7 +13,7 @@ from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
 from ui import Field, View, one_of, save, widgets
 
-_HOW: dict[Combination, str] = {"mean": "Mean", "max": "Largest", "sum": "Sum", "norm": "Norm of the sum"}
+_HOW: dict[Combination, str] = {"mean": "Mean", "max": "Maximum", "sum": "Sum", "norm": "Norm of the sum"}
 HOW: Field[Combination] = Field("how", "mean", one_of("how", _HOW), of="attention")
 
 
@@ -40,9 +40,9 @@ def draw(scene: Scene) -> None:
     summary(shown)
     if how == "norm":
         st.caption(
-            "What a head carries from one token to another is a vector, αf(x). "
-            "Here the heads' vectors are added up, and a cell is the length of the sum (Kobayashi et al. 2020): "
-            "heads that pull in opposite directions cancel out. “Weight by values” changes nothing here."
+            "What a head passes from one token to another is a vector, αf(x). Here the heads' vectors are added up, "
+            "and a cell is the length of the sum (Kobayashi et al. 2020): heads that pull in opposite directions "
+            "cancel out. “Weight by values” has no effect here."
         )
     with saving:
         numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
@@ -52,9 +52,10 @@ VIEW = View(
     "combined",
     "Several heads",
     draw,
-    "Several heads as one picture: each cell is the mean, the largest or the sum of their weights.",
-    "The norm of the sum is how much one token gives another through all heads of a layer together.",
+    "Several heads combined: each cell is the mean, the maximum or the sum of their weights.",
+    "The norm of the sum is how much one token passes to another through all heads of a layer together.",
     fields=(SCOPE, SEVERAL, CHOSEN, HOW),
     needs=("attention",),
     tab=40,
+    terms=("multi-head attention",),
 )

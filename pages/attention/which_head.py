@@ -56,14 +56,14 @@ def draw(scene: Scene) -> None:
     with saving:
         save.table("Table", lambda: frame, "heads")
     st.caption(
-        f"Measured on {counted(table.n_queries, 'token')} of {counted(table.n_texts, 'text')}. "
-        f"A label is a rule that fits, not an explanation. {_counted(table)} Special tokens do not count among the "
-        "tokens that look."
+        f"Measured on {counted(table.n_queries, 'token')} of {counted(table.n_texts, 'text')}. A label names a rule "
+        f"that fits; it is not an explanation. {_counted(table)} Special tokens do not count as queries."
     )
     if scene.run.stack == "cross":
         st.caption(
-            "Between two texts there is no “itself”, “previous” or “next” and no distance, so these are left out, "
-            "and no rule about them can fit. “On same word” is the same word in the text that the encoder has read."
+            "Between two texts there is no “itself”, “previous” or “next” and no distance, so these are not "
+            "measured, and no rule about them can fit. “On same word” means the same word in the text that the "
+            "encoder has read."
         )
     _rules()
 
@@ -156,19 +156,19 @@ def _table(frame: pd.DataFrame, names: dict[str, str]) -> None:
             "head": st.column_config.NumberColumn(width=_PLACE),
             "label": st.column_config.TextColumn(width=_LABEL),
             "score": st.column_config.TextColumn(
-                width=_SHARE, help="How well the rule of the label fits: 1 is a perfect example."
+                width=_SHARE, help="How well the label's rule fits: 1 is a perfect example."
             ),
             "entropy": st.column_config.NumberColumn(
                 titles["entropy"],
                 format="%.2f",
                 width=_NUMBER,
-                help="In bits: how widely a token's attention is spread, mean over tokens.",
+                help="In bits: how widely a token's attention is spread, averaged over tokens.",
             ),
             "distance": st.column_config.NumberColumn(
                 titles["distance"],
                 format="%.2f",
                 width=_NUMBER,
-                help="In tokens: how far away a token looks, weighted mean over tokens.",
+                help="In tokens: how far away a token attends, weighted mean over tokens.",
             ),
         }
         | {
@@ -190,4 +190,5 @@ VIEW = View(
     needs=("attention",),
     left_out=_left_out,
     tab=70,
+    terms=("kind of head",),
 )

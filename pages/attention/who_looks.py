@@ -24,16 +24,16 @@ from viz.ranking import ranking
 _WORDS = "words"
 # What a head may be asked to look at, and what to say where a text has nothing to measure it on.
 _PLACES = {
-    "previous": ("the token before", "Only a token that comes after another one of the same text has one before it."),
+    "previous": ("the token before", "The first token of a text has no token before it."),
     "next": (
         "the token after",
-        "No token sees what comes after it here: the model looks back only, or the text is too short.",
+        "No token can see a later one here: the model only looks back, or the text is too short.",
     ),
-    "itself": ("the token itself", "In cross-attention the tokens look at another text, so none can look at itself."),
-    "same_word": ("the same word elsewhere", "No word sees itself elsewhere here. Type a text that repeats a word."),
+    "itself": ("the token itself", "In cross-attention tokens attend to another text, so none can attend to itself."),
+    "same_word": ("the same word elsewhere", "No visible word is repeated here. Type a text that repeats a word."),
     "first": ("{first}", "No token stands for the whole text here."),
     "separator": ("{separator}", "There are no special tokens here but the one that stands for the whole text."),
-    "other_sentence": ("the other text", "That takes two texts, which the model reads as one. Type a second text."),
+    "other_sentence": ("the other text", "This needs two texts, which the model reads as one. Type a second text."),
 }
 
 QUESTION: Field[str] = Field("ask", _WORDS, one_of("the question", (_WORDS, *_PLACES)), of="attention")
@@ -101,11 +101,11 @@ def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
             f"Who looks from {looks} to {looked_at}?",
             f"looks from {looks} at {looked_at} most",
             f"of the attention of {looks} goes there",
-            f"attention of {two_words.quoted(query, _SHORT)} on {two_words.quoted(key, _SHORT)}",
+            f"attention from {two_words.quoted(query, _SHORT)} to {two_words.quoted(key, _SHORT)}",
         )
     later = run.stack != "cross" and key.start >= query.stop and not sees_later(run, query)
     why = "a token sees only itself and what comes before it here" if later else "in no layer does it see that far"
-    ask_for(f"No head looks from {looks} at {looked_at}: {why}. Choose other words.")
+    ask_for(f"No head attends from {looks} to {looked_at}: {why}. Choose other words.")
     if later:
         places = keys.index(key), queries.index(query)
         st.button("Swap the two words", on_click=two_words.choose, args=places, icon=":material/swap_horiz:")
@@ -123,7 +123,7 @@ def _at_place(scene: Scene, share: str, what: str, question: str) -> _Answer | N
         f"looks at {what} most",
         "of a token’s attention goes there on average",
         f"mean attention on {what}",
-        f"The mean is over the tokens that can see {what}; special tokens do not count among those that look. ",
+        f"Averaged over the tokens that can see {what}; special tokens do not count as queries. ",
     )
 
 
@@ -154,7 +154,7 @@ def _say(answer: _Answer) -> None:
     first = f"**{name.capitalize()}** {as_text(answer.looks)}: **{percent(share)}** {as_text(answer.of)}."
     if len(found) > 1 and np.nanmin(found.share) > _ALIKE * share:
         first = f"All {len(found)} heads do the same: {percent(share)} {as_text(answer.of)}."
-    st.markdown(f"{first} An even spread would give {percent(even)}. Of {counted(len(found), 'head')}, {gives}.")
+    st.markdown(f"{first} Uniform attention would give {percent(even)}. Of {counted(len(found), 'head')}, {gives}.")
     st.button(
         f"Open {name}", on_click=open_head, args=(layer, head), icon=":material/open_in_full:", key="open the best head"
     )
@@ -173,10 +173,11 @@ VIEW = View(
     "who",
     "Who looks?",
     draw,
-    "Click two words: all heads are ranked by how much they look from the one to the other. Or ask another question.",
-    "A word in pieces looks with the mean of its pieces, and is looked at with their sum. An even spread is what a "
-    "head would give that divides its attention evenly among all tokens that may be seen in its layer.",
+    "Click two words: all heads are ranked by how much they attend from one to the other. Or ask another question.",
+    "For a word in several pieces, attention is averaged over its pieces as queries and summed over its pieces as "
+    "keys. Uniform attention is divided evenly among all tokens that are visible in the layer.",
     fields=(QUESTION, two_words.FROM, two_words.TO),
     needs=("attention",),
     tab=20,
+    terms=("attention weight",),
 )

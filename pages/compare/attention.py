@@ -74,8 +74,7 @@ def draw(scene: Scene) -> None:
             show_failure(outcome)
     if lacking:
         raise NotSupported(
-            f"{scene.name(lacking[0])} has no attention here, so nothing can be compared with it. "
-            "Choose another A or B above."
+            f"{scene.name(lacking[0])} has no attention, so there is nothing to compare. Choose another A or B above."
         )
 
 
@@ -167,8 +166,8 @@ def _difference(scene: Scene, alignment: Alignment, shown: Mapping[str, FloatArr
     figures.show_heatmap(picture, "difference")
     bits = float(jensen_shannon(a[None], b[None])[0, 0])
     st.caption(
-        f"Their Jensen-Shannon divergence is {bits:.3f} bits: 0 means the same, 1 that they never look at the same "
-        "word."
+        f"Their Jensen–Shannon divergence is {bits:.3f} bits: 0 if they are identical, 1 if they never attend to the "
+        "same word."
     )
 
 
@@ -178,7 +177,7 @@ def _all_heads(
     """The matrix of all heads and the table of the best matches; the heads most like the one shown go into a place of
     their own.
     """
-    st.header("Which head of B looks where a head of A looks?")
+    st.header("Which head of B matches each head of A?")
     if len(alignment) > _SLOW and not st.toggle(
         f"Compare all heads on these {len(alignment):,} words, which takes a while", **LONG.bound
     ):
@@ -202,7 +201,7 @@ def _all_heads(
             "head matrix",
             "compare-heads",
         )
-        st.caption("The mean over words. Heads that look at the same words need not do the same with them.")
+        st.caption("Averaged over words. Heads that attend to the same words need not do the same with them.")
     with best:
         _best_matches(scene, heads, best_matches(matrix, run_a.n_heads, run_b.n_heads))
         save.table("All pairs of heads", lambda: _pairs(matrix, run_a.n_heads, run_b.n_heads, names), "compare-heads")
@@ -250,13 +249,13 @@ def _for_this_head(scene: Scene, heads: _Heads, matrix: FloatArray, n_heads: tup
     def show(layer: int, head: int) -> None:
         of_layer.value, of_head.value = layer + 1, head + 1
 
-    say(f"Most like layer {layer_a + 1} head {head_a + 1} of A, in {scene.name(scene.b)}:")
-    with st.container(horizontal=True, key="most alike"):
+    say(f"Most similar to layer {layer_a + 1} head {head_a + 1} of A, in {scene.name(scene.b)}:")
+    with st.container(horizontal=True, key="most similar"):
         for column in np.argsort(bits, kind="stable")[:_NAMED]:
             layer, head = divmod(int(column), n_heads[1])
             st.button(
                 f"Layer {layer + 1} head {head + 1}: {bits[column]:.3f} bits",
-                key=f"most alike {column}",
+                key=f"most similar {column}",
                 on_click=show,
                 args=(layer, head),
             )
@@ -272,11 +271,15 @@ VIEW = View(
     "attention",
     "Attention",
     draw,
-    about="A head of each model, on the words that all of them see in full; point at one, and the others show it.",
-    more="Rows look, columns are looked at. Pieces are merged into words: summed over the keys of a word, averaged "
-    f"over its queries. The last column, “{REST}”, is what is left of each row's 100%.\n\n"
-    "A model without a layer of its own shows the one at the same relative depth as that of the first model; "
-    "empty the box to go back to that.\n\n" + notes.CAUTION,
+    about=(
+        "A head of each model, on the words that all of them see in full. Point at one, and it is highlighted in "
+        "the others."
+    ),
+    more="Rows are queries, columns keys. Pieces are merged into words: summed over the keys of a word, averaged "
+    f"over its queries. The last column, “{REST}”, is the rest of each row's 100%.\n\nA model without a layer of "
+    "its own shows the one at the same relative depth as in the first model; clear the box to return to "
+    "that.\n\n" + notes.CAUTION,
     fields=(LAYER, HEAD, *LAYERS_BESIDE, *HEADS_BESIDE, BESIDE, LONG),
     tab=20,
+    terms=("attention weight",),
 )

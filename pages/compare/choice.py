@@ -45,8 +45,8 @@ def models(with_b: bool) -> tuple[tuple[str, ...], int]:
         beside = _ask(chosen, with_b)
     if len(chosen) == 1:
         st.info(
-            "One model is compared with itself: all differences are 0, which is a check of the numbers. "
-            "Choose a second one to see how the two differ.",
+            "The model is compared with itself: all differences are 0, which checks the numbers. Choose a second "
+            "model to see how the two differ.",
             icon=":material/content_copy:",
         )
     return chosen, beside

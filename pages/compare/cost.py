@@ -19,7 +19,7 @@ from viz.by_length import Measure, by_length
 from web.background import desk
 from web.engine import engine
 
-_PEAK = "a pass adds, MB"
+_PEAK = "extra memory per pass, MB"
 _NOISY = 0.5  # of the median: where half of the passes lie further apart, something else was at work
 _MEASURES: Mapping[Measure, str] = {
     "latency": "Time per text",
@@ -30,7 +30,7 @@ _MEASURES: Mapping[Measure, str] = {
 MEASURE: Field[Measure] = Field("measure", "latency", one_of("the measure", _MEASURES), of="compare")
 LENGTH: Field[int] = Field("length", 128, within("the length", 1, 99_999), of="compare")
 
-_NOT_IN_LINK = "Not in it: the measured times, which hold for one machine at one moment only."
+_NOT_IN_LINK = "Not in it: the measured times, which are valid for one machine at one moment only."
 _METHOD = """
 - **Time.** One text goes through a model's embeddings and layers (of BART or T5, those of the encoder). Splitting the
   text into tokens and the heads that predict words are not part of it. The same running text is cut at 16 to 512 of
@@ -106,7 +106,7 @@ def _say(found: Measurement, timed: Sequence[ModelCost], scene: Scene) -> None:
         st.warning(as_text(f"{scene.name(failure.model)}: {failure.reason}"), icon=":material/error:")
     if found.stopping and not found.running and not found.failures:
         st.info(
-            "Stopped. What was measured until then is shown." if timed else "Stopped before anything was measured.",
+            "Stopped. What was measured so far is shown." if timed else "Stopped before anything was measured.",
             icon=":material/stop_circle:",
         )
     if timed and set(found.models) != set(scene.models):
@@ -122,8 +122,8 @@ def _before_timing(scene: Scene, untouched: bool) -> None:
     numbers, words = st.columns([2, 1], gap="medium")
     if untouched:
         words.info(
-            "Times hold for one machine at one moment, so they do not come with the app and have to be measured: that "
-            "takes half a minute to a few minutes, depending on the models' sizes, and can be stopped at any time.",
+            "Times are valid for one machine at one moment, so they have to be measured here: this takes half a "
+            "minute to a few minutes, depending on the models' sizes, and can be stopped at any time.",
             icon=":material/timer:",
         )
     subjects = good(ask(scene.models, engine().cost_subject))  # without those that could not be timed
@@ -133,13 +133,13 @@ def _before_timing(scene: Scene, untouched: bool) -> None:
     with numbers:
         rows = _table(costs, {cost.subject.model: scene.name(cost.subject.model) for cost in costs})
     lines = [
-        "A dash stands for what has not been measured, or what the model cannot do. Parameters, weights and pieces per "
-        "word are counted, not timed."
+        "A dash means not measured, or not possible with this model. Parameters, weights and pieces per word are "
+        "counted, not timed."
     ]
     if any(cost.quality is not None for cost in costs):
         lines.append(
-            "The masked and NSP figures of the bundled models came with the app: measured with these weights on all "
-            "of the held-out pairs, in float32 on a CPU."
+            "The MLM and NSP figures of the bundled models ship with the app: measured with these weights on all "
+            "held-out pairs, in float32 on a CPU."
         )
     with words:
         st.caption("  \n".join(as_text(line) for line in lines))
@@ -152,8 +152,8 @@ def _curves(timed: Sequence[ModelCost], measure: Measure, names: Mapping[str, st
     figures.show(by_length(curves, measure, names=names, dark=is_dark()), "cost", f"cost-{measure}")
     if spread(curves.values()) > _NOISY:
         st.warning(
-            "Equal passes took very different times, as they do when something else keeps the machine busy, so the "
-            "medians say little. Measure again when it is quiet.",
+            "Equal passes took very different times, as happens when something else keeps the machine busy, so the "
+            "medians are unreliable. Measure again when it is idle.",
             icon=":material/blur_on:",
         )
 
@@ -203,9 +203,9 @@ def _table(costs: Sequence[ModelCost], names: Mapping[str, str]) -> pd.DataFrame
         )
     )
     st.caption(
-        "Times are medians, in brackets the middle half of the passes; shares have their 95% interval in brackets. "
-        "“× per doubling” is the factor by which time grows when the longest texts double in length: 2 if it grows "
-        "linearly, 4 if it grows with the square."
+        "Times are medians, with the middle half of the passes in brackets; shares have their 95% interval in "
+        "brackets. “× per doubling” is the factor by which time grows when the longest texts double in length: 2 for "
+        "linear growth, 4 for quadratic."
     )
     return rows
 
@@ -255,12 +255,12 @@ def _notes(timed: Sequence[ModelCost], names: Mapping[str, str], running: bool) 
     counts = f"{passes[0]}" if len(passes) == 1 else f"{passes[0]} to {passes[-1]}"
     lines = [f"{', '.join(where)}{threads}; {counts} passes per model and length, warm-up not counted."]
     if running:
-        lines.append("The held-out sentences are still being read; shares are those so far.")
+        lines.append("The held-out sentences are still being read; these are the shares so far.")
     for cost in timed:
         model = names[cost.subject.model]
         if cost.quality is None:
             if not running:
-                lines.append(f"{model} did not get to the held-out sentences.")
+                lines.append(f"{model} did not reach the held-out sentences.")
             continue
         if cost.quality.n_done < cost.quality.n_total and not running:
             lines.append(
@@ -285,7 +285,7 @@ VIEW = View(
     "Cost",
     draw,
     about="What each model costs in time and memory, timed here and now; the text above is not used.",
-    more="All models are given the same running text. Beside the costs stands how good each of them is.",
+    more="All models get the same running text. Quality is shown beside cost.",
     fields=(MEASURE, LENGTH),
     left_out=lambda _scene: "" if desk().current(Measurement) is None else _NOT_IN_LINK,
     tab=50,

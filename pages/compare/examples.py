@@ -13,7 +13,7 @@ EXAMPLES = Examples(
             {TEXT: "Unbelievably, the electroencephalogram looked unremarkable.", SHOWN_VIEW: "tokens"},
         ),
         Example(
-            "One word back",
+            "The previous word",
             {
                 TEXT: "The cat sat on the mat because it was tired.",
                 SHOWN_VIEW: "attention",

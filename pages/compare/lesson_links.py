@@ -16,8 +16,8 @@ LINKS = LessonLinks(
                 COMPARED: ("embedded/bert", "embedded/tinybert"),
                 MASKS: (6,),
             },
-            "Whose head is it, to each of the two? Now type “He looked at her and shook his head.” and click "
-            "“his”: is the one that was right still right, and what is one sentence worth as a test?",
+            "Whose head does each of the two models predict? Now type “He looked at her and shook his head.” and "
+            "click “his”: is the model that was right still right, and how much is one sentence worth as a test?",
         ),
         LessonLink(
             "With attention and without",
@@ -27,8 +27,8 @@ LINKS = LessonLinks(
                 COMPARED: ("embedded/bert", "embedded/bilstm"),
                 MASKS: (5,),
             },
-            "Whose first guess goes with “dog”, and whose with “houses”? The LSTM is also far smaller: what would "
-            "have to be equal before one could put the difference down to attention?",
+            "Whose top prediction agrees with “dog”, and whose with “houses”? The LSTM is also far smaller: what "
+            "would have to be equal before you could attribute the difference to attention?",
         ),
     ),
 )

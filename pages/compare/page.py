@@ -17,11 +17,11 @@ PAGE = Page(
     title="Compare",
     icon=":material/compare_arrows:",
     question="What do two models do differently?",
-    how="Give two to four models the same text: tokens, heads, guesses, layers, cost.",
-    about="Give two to four models the same text, and see how they split it, where their heads look, what they guess, "
-    "how similar their layers are, and what they cost. Where two of them are set against each other, A is the "
-    "reference, and B is compared with it; B may be A itself, which is a check: all differences are then 0. "
-    "Choose models from the list or, where the app allows any, type a Hugging Face id or a folder into it.",
+    how="Give two to four models the same text: tokens, heads, predictions, layers, cost.",
+    about="Give two to four models the same text, and see how they split it, where their heads look, what they "
+    "predict, how similar their layers are, and what they cost. When two are compared, A is the reference and "
+    "B is compared with it; B may be A itself, as a check: all differences are then 0. Choose models from the "
+    "list or, if the app allows it, type a Hugging Face id or a folder.",
     fields=(TEXT, PAIR, COMPARED),
     view=SHOWN_VIEW,
     views=views_of("compare"),

@@ -22,7 +22,7 @@ from viz.surprisal import surprisals
 from web.engine import engine
 
 _MOST_GUESSES = 50
-GUESSES: Field[int] = Field("guesses", 5, within("the number of guesses", 1, _MOST_GUESSES), of="compare")
+GUESSES: Field[int] = Field("guesses", 5, within("the number of predictions", 1, _MOST_GUESSES), of="compare")
 
 _TYPED = re.compile(r"\[MASK\]|<mask>")
 _LONG = 128  # tokens; beyond, scoring takes seconds and waits to be asked for
@@ -69,7 +69,7 @@ def _masks(scene: Scene) -> None:
 
     def bars(model: str, every: Sequence[MaskPrediction]) -> None:
         if place >= len(every):
-            st.info("This mask stands after the part of the text that the model reads.", icon=":material/content_cut:")
+            st.info("This mask is beyond the part of the text that the model reads.", icon=":material/content_cut:")
             return
         answer = every[place]
         figures.show(
@@ -83,8 +83,8 @@ def _masks(scene: Scene) -> None:
     if answers:
         _agreement(scene, answers, names)
         with widgets.controls("guesses"):
-            st.slider("Guesses per model", **GUESSES.bound, width=320)
-            save.table("All guesses", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
+            st.slider("Predictions per model", **GUESSES.bound, width=320)
+            save.table("All predictions", lambda: _guess_table(scene, answers, words, masked), "compare-predictions")
 
 
 def _typed_and_words(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
@@ -126,7 +126,7 @@ def _rank(word: str, answer: MaskPrediction) -> None:
     """Where among the guesses the word is that stood there; one mask holds one token, so it may not be there."""
     if word:
         rank = rank_of(word, answer.best)
-        told = f"guess number {rank}" if rank else f"not among the {len(answer.best)} best guesses, each of one token"
+        told = f"rank {rank}" if rank else f"not among the top {len(answer.best)} single-token predictions"
         caption(f"“{word}” is {told}.")
 
 
@@ -143,8 +143,8 @@ def _agreement(scene: Scene, answers: Mapping[str, Sequence[MaskPrediction]], na
         found = [agreement(a, b, min(top, len(a.best), len(b.best))) for a, b in pairs]
         alike = sum(one.first for one in found)
         say(
-            f"{scene.name(scene.a)} and {scene.name(scene.b)} have the same first guess for {alike} of {n_masks} "
-            f"mask{'s' if n_masks > 1 else ''}; of their {top} best they share "
+            f"{scene.name(scene.a)} and {scene.name(scene.b)} agree on the top prediction for {alike} of {n_masks} "
+            f"mask{'s' if n_masks > 1 else ''}; of their top {top} they share "
             f"{sum(one.overlap for one in found) / n_masks:.0%}."
         )
         for row, one in zip(rows, found, strict=True):
@@ -207,9 +207,9 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
     lines = surprisals(alignment.labels, {scene.name(model): bits[model] for model in scores}, dark=is_dark())
     token_line.draw(lines, key="compared surprisal")
     st.caption(
-        "Under each word is its surprisal in bits, −log₂ P(word | all others), one row a model: 0 means certain, and "
-        "each bit halves the probability. For a word in pieces it is the sum over the pieces, each guessed from those "
-        "before it in the word and from all other words (PLL-word-l2r, Kauf & Ivanova 2023)."
+        "Below each word is its surprisal in bits, −log₂ P(word | all others), one row per model: 0 means certain, "
+        "and each bit halves the probability. For a word in pieces it is the sum over the pieces, each predicted "
+        "from the earlier pieces of the word and all other words (PLL-word-l2r, Kauf & Ivanova 2023)."
     )
     table = pd.DataFrame({"word": alignment.labels} | {f"{scene.name(model)} (bits)": bits[model] for model in scores})
     with st.container(horizontal=True):
@@ -223,8 +223,8 @@ def _next_sentence(scene: Scene) -> None:
     """P(the second text follows), of the models that were trained to say so."""
     if scene.pair is None:
         st.caption(
-            "Type a second text above. Only models with a head for next-sentence prediction (NSP) or sentence order "
-            "(SOP) answer."
+            "Type a second text above. Only models with a task head for next sentence prediction (NSP) or sentence "
+            "order (SOP) can answer."
         )
         return
     second = scene.pair
@@ -262,8 +262,9 @@ VIEW = View(
     "predictions",
     "Predictions",
     draw,
-    about="What each model puts in the place of a mask (masked language modelling, **MLM**), and how surprising it "
-    "finds every word.",
+    about="What each model predicts at a mask (masked language modelling, **MLM**), and how surprising it finds "
+    "every word.",
     fields=(MASKS, MASK, GUESSES, BESIDE, LONG),
     tab=30,
+    terms=("masked language modelling", "surprisal"),
 )

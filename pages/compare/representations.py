@@ -28,7 +28,7 @@ _MOST_WORDS = 1000  # every layer takes a matrix of words by words
 
 def draw(scene: Scene) -> None:
     picture, words = st.columns([2, 1], gap="medium")
-    with words, widgets.popover("Sentences of your own", ":material/library_books:"):
+    with words, widgets.popover("Your own sentences", ":material/library_books:"):
         own = st.text_area(
             "Sentences, one per line; if empty, the built-in ones are used", **SENTENCES.bound, height=240
         )
@@ -50,10 +50,10 @@ def draw(scene: Scene) -> None:
     with words:
         caption(
             f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: 1 if "
-            f"the vectors of {n_words:,} words form the same shape, up to rotation, shift and scale, and 0 if they "
-            f"are not correlated at all. The words are those of {len(sentences)} "
-            f"{'sentences of yours' if pasted else 'built-in sentences, which no bundled model was trained on'}; "
-            "the vector of a word is the mean of its pieces. Layer 0 is the embeddings."
+            f"the vectors of {n_words:,} words have the same geometry, up to rotation, shift and scale, and 0 if they "
+            f"are uncorrelated. The words come from {len(sentences)} "
+            f"{'of your sentences' if pasted else 'built-in sentences, which no bundled model was trained on'}; the "
+            "vector of a word is the mean of its pieces. Layer 0 is the embeddings."
         )
         notes.too_few_vectors(n_words, max(scene.infos[a].width, scene.infos[b].width), "words")
         save.table("Similarity of layers", lambda: _table(values, (a, b)), "compare-cka")
@@ -83,7 +83,7 @@ def _similarity(a: str, b: str, sentences: Sequence[str]) -> tuple[FloatArray, i
             ]
         )
     if not pairs:
-        raise InvalidInput("No word of these sentences is seen in full by both models. Type others.")
+        raise InvalidInput("No word of these sentences is seen in full by both models. Type different sentences.")
     vectors_a, vectors_b = (np.concatenate([pair[side] for pair in pairs], axis=1)[:, :_MOST_WORDS] for side in (0, 1))
     longest_a, longest_b = (max(len(states.encoding) for states in side) for side in (of_a, of_b))
     return cross_cka(vectors_a, vectors_b), vectors_a.shape[1], (longest_a, longest_b)
@@ -107,4 +107,5 @@ VIEW = View(
     about="How similar the layers of A and B are, measured on the words of many sentences; the text above is not used.",
     fields=(BESIDE, SENTENCES),
     tab=40,
+    terms=("CKA",),
 )

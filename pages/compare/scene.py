@@ -120,9 +120,9 @@ def _refuse_what_does_not_fit(infos: dict[str, ModelInfo], failed: dict[str, Exc
         if used + size > budget:
             del infos[model]
             failed[model] = OutOfMemory(
-                f"{name(model)} does not fit into memory together with the others: together they need "
-                f"{megabytes(used + size)}, and this app may use {megabytes(budget)} for models. "
-                "Leave one out, or choose a smaller one."
+                f"{name(model)} does not fit into memory with the others: together they need "
+                f"{megabytes(used + size)}, and this app may use {megabytes(budget)} for models. Leave one out, or "
+                "choose a smaller one."
             )
         else:
             used += size

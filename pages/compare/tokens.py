@@ -36,8 +36,8 @@ def draw(scene: Scene) -> None:
     with counts:
         for model, encoding in encodings.items():
             say(
-                f"{scene.name(model)}: {counted(len(encoding), 'token')}, those that frame the text among them, "
-                f"and {pieces[model]:.2f} pieces per word."
+                f"{scene.name(model)}: {counted(len(encoding), 'token')} including special tokens, and "
+                f"{pieces[model]:.2f} pieces per word."
             )
             _unknown(model, encoding)
 
@@ -58,7 +58,7 @@ def _unknown(model: str, encoding: Encoding) -> None:
     words = [texts[encoding.segment_ids[place]][slice(*encoding.offsets[place])] for place in places]
     more = f" and {len(words) - _MOST_NAMED:,} more" if len(words) > _MOST_NAMED else ""
     note(
-        f"Not in its vocabulary, read as {vocabulary.tokens[vocabulary.unknown_id]}: "
+        f"Not in the vocabulary, read as {vocabulary.tokens[vocabulary.unknown_id]}: "
         f"{', '.join(words[:_MOST_NAMED])}{more}."
     )
 
@@ -67,6 +67,7 @@ VIEW = View(
     "tokens",
     "Tokens",
     draw,
-    about="How each model splits the words of the text into tokens: dots part the pieces of a word.",
+    about="How each model splits the words of the text into tokens: dots separate the pieces of a word.",
     tab=10,
+    terms=("tokenization",),
 )

@@ -34,7 +34,7 @@ def draw() -> None:
 
 
 def _looking() -> None:
-    st.markdown("**Where does it look?** Point at a word: the others light up by how much this head looks at them.")
+    st.markdown("**Where does it look?** Point at a word: the others are shaded by the attention this head gives them.")
     attended = AttendedText(model=DEFAULT_MODEL, text=SENTENCE, pair=None, stack="encoder")
     layer, head = divmod(min(AT_WORK.value, attended.run.n_layers * attended.run.n_heads - 1), attended.run.n_heads)
 
@@ -47,11 +47,11 @@ def _looking() -> None:
 def _guessing() -> None:
     (answer,) = engine().fill_mask(DEFAULT_MODEL, _GUESSED, _GUESSES, masked=(_HIDDEN,))
     hidden = engine().masked_text(DEFAULT_MODEL, _GUESSED, (_HIDDEN,))
-    st.markdown(f"**What was hidden?** {as_text(hidden)}")
+    st.markdown(f"**What does it predict?** {as_text(hidden)}")
     figures.show(predictions(answer, dark=is_dark()), "guesses", "guesses")
     page_link(
         "masked_words",
-        "Hide words of your own",
+        "Mask your own words",
         ":material/password:",
         text=_GUESSED,
         model=DEFAULT_MODEL,

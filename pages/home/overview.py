@@ -22,22 +22,22 @@ def _entrances(pages: Mapping[str, Page[Any]]) -> tuple[tuple[str, str, str, Map
             ":material/waving_hand:",
             "learn",
             {"lesson": "pieces"},
-            f"{pages['learn'].how} Look, guess, and see.",
+            f"{pages['learn'].how} Look, predict, then check.",
         ),
         (
             "I teach",
             ":material/school:",
             "learn",
             {},
-            "The lessons as slides, a worksheet with your class’s sentence, plans for 45 and 90 minutes, and a room "
-            "in which everybody follows you.",
+            "Lessons as slides, a worksheet with your class’s sentence, plans for 45 minutes, 90 minutes and six "
+            "meetings, and a shared room where students follow along.",
         ),
         (
             "I do research",
             ":material/biotech:",
             "attention",
             at_work.LOOKING | {"view": "heads"},
-            "Every head measured and named by stated rules, every number to save with its model and revision.",
+            "Every head measured and labelled by stated rules, every number exportable with its model and revision.",
         ),
     )
 
@@ -70,8 +70,8 @@ def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
     """The prepared links by groups, each with its question."""
     st.header("For a lesson", anchor=False)
     st.markdown(
-        "Pages with something to see, each with a question that one answers by looking. To give one to a class, copy "
-        "its link: a right click, or a long press on a telephone."
+        "Ready-made pages, each with a question students answer by looking. To share one with a class, copy its "
+        "link: right-click, or press and hold on a phone."
     )
     groups: dict[str, list[tuple[Page[Any], LessonLink]]] = {}
     for page in pages.values():

@@ -46,9 +46,9 @@ def draw(scene: Scene) -> None:
         column_config={**COLUMNS, "expected layer": depth, "centre of gravity": depth},
     )
     st.caption(
-        "Controls and description length are those of the best layer, which is chosen on the development items; of "
-        "equals, it is the lowest. Depth counts layers, the embeddings as 0; it is empty unless the best layer beats "
-        "the embeddings (or the majority, for the centre of gravity) beyond chance."
+        "Controls and description length are for the best layer, chosen on the development items (the lowest, in a "
+        "tie). Depth counts layers, with the embeddings as 0; it is empty unless the best layer beats the embeddings "
+        "(or the majority, for the centre of gravity) significantly."
     )
 
 
@@ -56,7 +56,8 @@ VIEW = View(
     "summary",
     "All numbers",
     draw,
-    "A row for each task: its best layer, how sure that is, and what it is measured against.",
+    "A row for each task: its best layer, its interval and its baselines.",
     needs=("results",),
     tab=30,
+    terms=("probe", "selectivity"),
 )

@@ -43,21 +43,21 @@ def _settings() -> Settings:
     sentences = st.number_input(
         "Sentences per task",
         **fields.SENTENCES.bound,
-        help="In all: 60% train the probe, 10% choose its regularization and the best layer, 30% are held out for the "
-        "test. A file with a split of its own keeps it. The more sentences, the narrower the intervals.",
+        help="In total: 60% train the probe, 10% choose its regularization and the best layer, 30% are held out for "
+        "testing. A file with its own split keeps it. More sentences give narrower intervals.",
     )
     left, right = st.columns(2)
     seed = left.number_input(
         "Seed",
         **fields.SEED.bound,
-        help="Decides which sentences, which split and which bootstrap samples are drawn. A task's numbers depend on "
+        help="Sets which sentences, which split and which bootstrap samples are drawn. A task's numbers depend on "
         "its own sentences, the model, the settings and the seed, not on the other tasks.",
     )
     seeds = right.number_input(
         "Seeds",
         **fields.SEEDS.bound,
-        help="Repeats everything with the next seeds and shows the band that the results span: on other sentences of a "
-        "built-in task, on another split of your own data. A split that came with a file stays.",
+        help="Repeats everything with the next seeds and shows the range of results: with different sentences of a "
+        "built-in task, or a different split of your own data. A split that came with a file stays.",
     )
     pooling = widgets.choice("The vector of a sentence", fields.POOLING)
     pieces = widgets.choice("The vector of a word", fields.PIECES)
@@ -65,17 +65,17 @@ def _settings() -> Settings:
     control = st.toggle(
         "Control task and selectivity",
         **fields.CONTROL_TASK.bound,
-        help="The same probe on labels that words are given at random (Hewitt & Liang 2019).",
+        help="The same probe on labels assigned to words at random (Hewitt & Liang 2019).",
     )
     untrained = st.toggle(
         "Random weights",
         **fields.UNTRAINED.bound,
-        help="The same probes on a model of the same shape that was never trained. Takes twice as long.",
+        help="The same probes on an untrained model of the same shape. Takes twice as long.",
     )
     mdl = st.toggle(
         "Description length (MDL)",
         **fields.MDL.bound,
-        help="How many bits it takes to code the labels while the probe learns them (Voita & Titov 2020). Takes "
+        help="How many bits it takes to encode the labels while the probe learns them (Voita & Titov 2020). Takes "
         "longer.",
     )
     return Settings(
@@ -97,7 +97,7 @@ def _tasks() -> list[str]:
     known = tuple(name for name in asked if name in TASKS)
     if len(known) < len(asked):
         unknown = ", ".join(f"“{name}”" for name in asked if name not in TASKS)
-        notes.complaints([f"The link names tasks that do not exist ({unknown}); they were left out."])
+        notes.complaints([f"The link names tasks that do not exist ({unknown}); they were ignored."])
     fields.TASKS.value = known
     with widgets.popover(f"Tasks ({len(known)})", ":material/quiz:"):
         picked = st.pills(
@@ -116,7 +116,7 @@ def _explain_tasks() -> None:
     rows = [f"| {task.title} | {task.kind}, {items[task.level]} | {task.question} |" for task in TASKS.values()]
     st.markdown("\n".join(["| task | kind, items | question |", "|---|---|---|", *rows]))
     caption(
-        "The sentences are made by grammars written for this app, so every label is correct by construction; "
-        "labels are balanced, and training and test sentences have different content words where the task allows "
-        "it. Where single words or pairs of words give a label away, the baselines in the results show how far."
+        "The sentences come from grammars written for this app, so every label is correct by construction; labels "
+        "are balanced, and training and test sentences have different content words where the task allows it. The "
+        "baselines in the results show how far single words or word pairs give the label away."
     )

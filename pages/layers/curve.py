@@ -44,7 +44,8 @@ VIEW = View(
     "curve",
     "Curve",
     draw,
-    "One task over the layers, beside words alone, random weights and a control task.",
+    "One task over the layers, compared with word baselines, random weights and a control task.",
     needs=("results",),
     tab=20,
+    terms=("control task", "selectivity"),
 )

@@ -16,7 +16,7 @@ SHOWN_VIEW = view_field(_PAGE, "layers")
 TASKS: Field[tuple[str, ...]] = Field(
     "tasks",
     ("sentence_length", "word_content", "bigram_shift"),
-    names("[a-z][a-z_]{0,39}", "is not the name of a task; names are written as in tense,negation."),
+    names("[a-z][a-z_]{0,39}", "is not the name of a task. Write names as in tense,negation."),
     of=_PAGE,
 )
 SENTENCES: Field[int] = Field("sentences", 400, within("the number of sentences", 20, 100_000, step=100), of=_PAGE)

@@ -71,4 +71,5 @@ VIEW = View(
     "How far the vector of each token of a text moves from one layer to the next.",
     fields=(TEXT, MEASURE),
     tab=80,
+    terms=("cosine",),
 )

@@ -20,9 +20,8 @@ def draw(scene: Scene) -> None:
     notes.many_labels(len(set(picture.labels)))
     figures.show(plane(picture, layer=layer, dark=is_dark()), "plane", f"plane-{picture.task}")
     st.caption(
-        f"{len(picture.labels):,} held-out {'sentences' if picture.words is None else 'words'}. Each layer has axes of "
-        "its own, so distances can be compared within a layer only. What a probe finds may lie outside these two "
-        "directions."
+        f"{len(picture.labels):,} held-out {'sentences' if picture.words is None else 'words'}. Each layer has its "
+        "own axes, so compare distances only within a layer. What a probe finds may be outside these two directions."
     )
     save.table("Points", lambda: _points(picture), f"plane-{picture.task}")
 
@@ -48,4 +47,5 @@ VIEW = View(
     "Held-out items on the first two principal components of a layer (PCA); the slider goes through the layers.",
     needs=("results",),
     tab=50,
+    terms=("principal components",),
 )

@@ -10,9 +10,9 @@ LINKS = LessonLinks(
         LessonLink(
             "Which layer knows the order of words?",
             {TASK: "bigram_shift"},
-            "The probe is asked whether two neighbouring words were swapped; half right is guessing. How well does "
-            "it do on the embeddings, after which layer is it first right in four of five, and what do random "
-            "weights give?",
+            "The probe decides whether two neighbouring words were swapped; guessing gets half of them. How well "
+            "does it do on the embeddings, after which layer does it first reach 80%, and what do random weights "
+            "get?",
         ),
     ),
 )

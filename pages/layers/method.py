@@ -17,11 +17,11 @@ def meaning(kind: ProbeKind) -> str:
     """What a number on the page says and what it does not, for a probe of this kind."""
     probe, form = _PROBES[kind]
     return (
-        f"**What it means.** Each cell is the share of unseen sentences (or words) whose label {probe} reads correctly "
-        "off the vectors of that layer: where it is above the baselines by more than chance, the layer holds that "
-        f"information {form}.\n\n"
-        "**What it does not mean.** It does not say that the model *uses* the information, and a low number does not "
-        f"say that it is missing: it may be there in a form {probe} cannot read."
+        f"**What it means.** Each cell is the percentage of unseen sentences (or words) whose label {probe} reads "
+        "correctly off the vectors of that layer. Where it beats the baselines by more than chance, the layer holds "
+        f"that information {form}.\n\n**What it does not mean.** It does not show that the model *uses* the "
+        f"information, and a low number does not show that it is missing: it may be there in a form {probe} cannot "
+        "read."
     )
 
 

@@ -34,7 +34,7 @@ def draw(scene: Scene) -> None:
     )
     st.caption(
         f"{n_wrong:,} of {result.n_test:,} held-out items are misclassified. These are the {len(layer.wrong)} the "
-        "probe was most confident of."
+        "probe was most confident about."
     )
     save.table("These examples", lambda: table, f"misclassified-{result.task}-layer-{layer.layer}")
 
@@ -49,7 +49,7 @@ VIEW = View(
     "misclassified",
     "Misclassified",
     draw,
-    "The held-out items that the probe on a layer gets wrong and is most confident of.",
+    "The held-out items that the probe on a layer misclassifies most confidently.",
     needs=("results",),
     tab=40,
 )

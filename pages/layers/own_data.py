@@ -22,8 +22,8 @@ from web.uploads import File
 _MOST_READ = 8
 
 _ABOUT = {
-    "table": "CSV or TSV. The first line names the columns `text` and `label`; the seed splits the sentences at "
-    "random. Columns are separated by a comma, a semicolon, a tab or a vertical bar.",
+    "table": "CSV or TSV. The first line names the columns `text` and `label`; the sentences are split at random. "
+    "Separate columns with a comma, a semicolon, a tab or a vertical bar.",
     "senteval": "Each line is `split`, `label`, `text`, separated by tabs; the split is tr (trains the probe), va "
     "(chooses its regularization and the best layer) or te (tests it).",
     "conllu": "Treebank files with ten columns. Words are classified, by the vector chosen under “How”: the "
@@ -31,7 +31,8 @@ _ABOUT = {
 }
 _ABOUT_TREES = (
     "The **structural probe** (Hewitt & Manning 2019) looks for a linear map of the vectors under which words are as "
-    "far apart as in the tree of their sentence. Punctuation (PUNCT) counts for the distances, not for the edges."
+    "far apart as in the syntax tree of their sentence. Punctuation (PUNCT) counts for the distances, but not for "
+    "the edges."
 )
 _EXAMPLE = "template-trees"
 _OWN = OwnFile(
@@ -137,7 +138,8 @@ def _describe(task: Dataset | StructuralTask) -> None:
     st.success(
         as_text(
             f"{dataset.name}: {len(dataset.texts):,} different sentences{items}, {labels}; "
-            f"{counted(n_test, 'sentence')} held out for the test. They are probed beside the tasks chosen above."
+            f"{counted(n_test, 'sentence')} held out for testing. They are probed together with the tasks chosen "
+            "above."
         ),
         icon=":material/check:",
     )

@@ -8,8 +8,8 @@ PAGE = Page(
     title="Layers",
     icon=":material/layers:",
     question="What can be read off each layer?",
-    how="Probe every layer for length, tense, number and more, or for labels of your own.",
-    about="A **probe** is a small classifier that reads a label off a layer's vectors. Train one on every layer, and "
+    how="Probe every layer for length, tense, number and more, or for your own labels.",
+    about="A **probe** is a small classifier that reads a label off a layer's vectors. Train one on every layer to "
     "see where length, words, grammar or meaning can be read.",
     fields=(MODEL, *fields.ASKED, *fields.OWN_DATA, *fields.LOOKED_AT),
     view=fields.SHOWN_VIEW,

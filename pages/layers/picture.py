@@ -21,10 +21,10 @@ def draw(scene: Scene) -> None:
     if scene.found:
         _picture(scene.found)
     elif scene.trees:
-        st.info("The trees found stand under “Syntax trees”.", icon=":material/park:")
+        st.info("The trees are under “Syntax trees”.", icon=":material/park:")
     else:
         what = "being measured" if work.running(Study) else "not measured yet"
-        figures.blank(f"Here will stand how much can be read off each layer: {what}.", "layers to come")
+        figures.blank(f"Results will appear here: {what}.", "layers to come")
 
 
 def _picture(found: Sequence[Finished]) -> None:
@@ -33,10 +33,10 @@ def _picture(found: Sequence[Finished]) -> None:
     notes.beyond_training({found[0].model.id: max(result.longest for result in results)})
     figures.show(layers_by_tasks(results, [one.title for one in found], dark=is_dark()), "layers", "layers-by-tasks")
     st.caption(
-        "Per cent of the held-out items classified correctly, with the 95% interval below. Colour runs from each "
-        "task's majority baseline to no mistakes, so that tasks can be compared. *No model* is the best of the "
-        "baselines that see only words, pairs of words or a place: a layer that is no better need not hold more. The "
-        "best layer, in bold, was chosen on other items than these."
+        "Percentage of held-out items classified correctly, with the 95% interval below. Colour runs from each "
+        "task's majority baseline to 100%, so that tasks can be compared. *No model* is the best of the baselines "
+        "that see only words, word pairs or a position: a layer that is no better need not hold more. The best "
+        "layer, in bold, was chosen on other items than these."
     )
     settings, model = results[0].settings, found[0].model
     st.markdown(meaning(settings.kind))
@@ -71,7 +71,7 @@ def _came_with_app(found: Sequence[Finished]) -> str:
     if not came:
         return ""
     which = "These results" if len(came) == len(found) else f"The results of {', '.join(one.title for one in came)}"
-    return f" {which} came with the app, measured in {came[0].model.dtype} on a {came[0].model.device.upper()}."
+    return f" {which} ship with the app, measured in {came[0].model.dtype} on a {came[0].model.device.upper()}."
 
 
 def table_of(found: Sequence[Finished]) -> pd.DataFrame:
@@ -87,7 +87,8 @@ VIEW = View(
     "layers",
     "All layers",
     draw,
-    "How many of a hundred held-out items a probe on each layer gets right; the stronger the colour, the more.",
+    "Probe accuracy (%) on held-out items: the stronger the colour, the higher.",
     "A **probe** is a small classifier that reads a label off a layer's vectors.",
     tab=10,
+    terms=("probe", "majority baseline"),
 )

@@ -53,7 +53,9 @@ def left_out_of_link(choice: Choice) -> str:
     """What is on the screen and not in the address, in a sentence; nothing if there is no such thing."""
     left_out = ["the file you uploaded"] if own_data.uploaded() else []
     if not all(one.precomputed for one in known(choice.tasks) or of_last_run()):
-        left_out.append("results of your own runs: whoever opens it has to run the tasks again, on the same sentences")
+        left_out.append(
+            "results of your own runs: whoever opens the link has to run the tasks again, on the same sentences"
+        )
     return notes.not_in_link(left_out)
 
 
@@ -62,14 +64,14 @@ def button(choice: Choice) -> None:
     missing, given = _to_run(choice)
     to_run = missing or given
     if not choice.tasks:
-        said = "Choose at least one task, or bring your own data."
+        said = "Choose at least one task, or upload your own data."
     elif missing:
         said = _must_be_run(choice, missing)
     elif given:
         came = "These results" if len(given) == len(choice.tasks) else f"The results of {_titles(choice, given)}"
-        said = f"{came} came with the app. Press Run to measure them again."
+        said = f"{came} ship with the app. Press Run to measure them again."
     else:
-        said = "Everything chosen has been run. You can add other tasks, models or settings; nothing is lost."
+        said = "Everything chosen has been run. You can add tasks, models or settings; nothing is lost."
     work.button(
         f"Run {counted(len(to_run), 'task')}" if to_run else "Run",
         Study,
@@ -96,7 +98,7 @@ def draw(choice: Choice) -> None:
     missing, given = _to_run(choice)
     to_run = missing or given
     if not choice.tasks:
-        st.info("Choose at least one task, or bring your own data.", icon=":material/quiz:")
+        st.info("Choose at least one task, or upload your own data.", icon=":material/quiz:")
     elif missing:
         st.info(as_text(_must_be_run(choice, missing)), icon=":material/layers:")
 
@@ -166,8 +168,8 @@ def _aftermath(study: Study) -> None:
     if stopped:
         st.info(
             as_text(
-                f"Stopped before {', '.join(stopped)} {'was' if len(stopped) == 1 else 'were'} done. "
-                "What was finished is kept; press Run to go on with the rest."
+                f"Stopped before {', '.join(stopped)} {'was' if len(stopped) == 1 else 'were'} done. What was "
+                "finished is kept; press Run to continue with the rest."
             ),
             icon=":material/stop_circle:",
         )

@@ -26,7 +26,7 @@ class Scene:
         assert need == "results", need
         if self.found:
             return None
-        return "Opens with the first result of a task with labels. The trees found stand under “Syntax trees”."
+        return "This opens with the first result of a task with labels. The trees are under “Syntax trees”."
 
     def ask_task(self) -> Finished:
         """The task to look at closely."""
@@ -71,7 +71,7 @@ def _shown(choice: Choice) -> list[Finished | FoundTrees]:
         st.info(
             as_text(
                 f"These are the results of the last run ({last[0].model.id}, {settings.sentences:,} sentences, seed "
-                f"{settings.seed}); the settings above have changed since. Press Run to see theirs."
+                f"{settings.seed}); the settings above have changed since. Press Run to update them."
             ),
             icon=":material/history:",
         )

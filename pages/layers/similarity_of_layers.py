@@ -33,7 +33,8 @@ VIEW = View(
     "similarity",
     "Similarity of layers",
     draw,
-    "How alike the vectors of two layers are: 1 is the same up to rotation, shift and scale.",
+    "How similar the vectors of two layers are: 1 means the same up to rotation, shift and scale.",
     needs=("results",),
     tab=60,
+    terms=("CKA",),
 )

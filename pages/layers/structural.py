@@ -19,28 +19,27 @@ from viz import structural
 from viz.layout import layer_names
 
 _MEANING: Final = {
-    "distance": "**UUAS** is the share of the tree's edges that are found: the spanning tree of the probe's distances "
-    "is compared with the tree in the file, without punctuation. **Spearman** compares the order of the distances. The "
-    "*chain* links each word to the next one and needs no model.",
-    "depth": "**Root found** is the share of sentences in which the probe gives the root of the tree the least depth. "
-    "**Spearman** compares the order of the depths. The *chain* takes a word's place as its depth and needs no model.",
+    "distance": "**UUAS** is the share of the tree's edges that are recovered: the spanning tree of the probe's "
+    "distances is compared with the tree in the file, without punctuation. **Spearman** compares the "
+    "order of the distances. The *chain* links each word to the next one and needs no model.",
+    "depth": "**Root found** is the share of sentences in which the probe gives the root of the tree the smallest "
+    "depth. **Spearman** compares the order of the depths. The *chain* uses a word's position as its depth "
+    "and needs no model.",
 }
 _WHAT_IT_SAYS: Final = (
-    "A layer that scores above the chain, the embeddings and random weights holds something of these trees in a form "
-    "that a linear map can read. That does not say that the model uses it. Trees made from templates are easier than "
-    "those of real text."
+    "A layer that scores above the chain, the embeddings and random weights holds something about these trees in a "
+    "form that a linear map can read. That does not show that the model uses it. Trees made from templates are "
+    "easier than those of real text."
 )
 
 
 def draw(scene: Scene) -> None:
     """A part of the page for each treebank."""
     if not scene.trees:
-        figures.blank(
-            "Here will stand how much of each tree is found in each layer: not measured yet.", "trees to come"
-        )
+        figures.blank("Results will appear here: not measured yet.", "trees to come")
         st.info(
-            "Bring sentences with trees: under “Your own data”, choose CoNLL-U and Syntax trees, then press Run. There "
-            "is an example to try it with.",
+            "Upload sentences with trees: under “Your own data”, choose CoNLL-U and Syntax trees, then press Run. "
+            "There is an example to try.",
             icon=":material/park:",
         )
     for one in scene.trees:
@@ -143,8 +142,8 @@ def _trees(result: StructuralResult) -> None:
     with narrow:
         figures.show(structural.trees(sentence, layer, dark=is_dark()), "trees", f"trees-{chosen}-layer-{layer}")
     st.caption(
-        f"{sentence.right(layer)} of {len(sentence.edges)} edges are found. The tree on the right has no direction and "
-        "no labels; its diamond is the word to which the other probe gives the least depth."
+        f"{sentence.right(layer)} of {len(sentence.edges)} edges are recovered. The tree on the right has no "
+        "direction and no labels; its diamond marks the word to which the depth probe gives the smallest depth."
     )
     save.table("Edges of the test sentences at this layer", lambda: edges(sentences, layer), "edges")
 
@@ -165,6 +164,7 @@ VIEW = View(
     "trees",
     "Syntax trees",
     draw,
-    "Whether a sentence's tree can be read off a layer by a linear map: the tree in the file beside the tree found.",
+    "Can a sentence's tree be read off a layer by a linear map? The tree in the file beside the recovered tree.",
     tab=70,
+    terms=("structural probe",),
 )

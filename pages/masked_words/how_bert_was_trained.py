@@ -29,13 +29,13 @@ def draw(scene: Scene) -> None:
     sentence = corrupted(scene.encoding, drawn, scene.vocabulary, answers, dark=is_dark())
     token_line.draw([legend(drawn, dark=is_dark()), sentence], key="training")
     st.caption(
-        "Under a chosen token: what stood there, what the model answers (✓ right, ✗ wrong), and what that costs in "
-        "nats, −ln P of the right token. Words clicked in other views play no part; typed masks are not drawn."
+        "Below each selected token: the original, the prediction (✓ right, ✗ wrong), and the loss in nats, −ln P of "
+        "the original token. Words clicked in other views have no effect; typed masks are not drawn."
     )
     right = sum(a.original is not None and a.best[0].id == a.original.id for a in answers)
     columns = st.columns(3)
     columns[0].metric("Loss (cross-entropy)", f"{scoring.cross_entropy(answers):.3f} nats")
-    columns[1].metric("Correct first guesses", f"{right} of {len(answers)}")
+    columns[1].metric("Top-1 accuracy", f"{right} of {len(answers)}")
     columns[2].metric("Kept unchanged", drawn.kinds.count("kept"))
     _by_hand(scene, answers)
 
@@ -44,12 +44,12 @@ def _ask() -> corruption.Recipe:
     """The shares of the recipe, and a button that draws anew."""
     with widgets.controls():
         widgets.draw_again("Draw again", SEED)
-        with widgets.popover("Shares", ":material/tune:"):
-            rate = st.number_input("Chosen (%)", **RATE.bound)
+        with widgets.popover("Percentages", ":material/tune:"):
+            rate = st.number_input("Selected (%)", **RATE.bound)
             masked = st.number_input("of these, masked (%)", **RATE_MASKED.bound)
             random = st.number_input("random (%)", **RATE_RANDOM.bound)
             seed = st.number_input("Seed", **SEED.bound)
-        st.caption(f"{rate}% chosen; of these {masked}% masked, {random}% random.")
+        st.caption(f"{rate}% selected; of these {masked}% masked, {random}% random.")
     return corruption.Recipe(rate=rate / 100, masked=masked / 100, random=random / 100, seed=int(seed))
 
 
@@ -87,8 +87,8 @@ def _by_hand(scene: Scene, answers: tuple[MaskPrediction, ...]) -> None:
     ln_p = answer.log_probability or 0
     say(
         f"The middle column sums to {total:.4f}. P({original.label}) = {original.exponential:.4f} / {total:.4f} = "
-        f"{original.probability:.5f}, so this token costs −ln {original.probability:.5f} = {-ln_p:.3f} nats = "
-        f"{scoring.bits(ln_p):.2f} bits."
+        f"{original.probability:.5f}, so the loss for this token is −ln {original.probability:.5f} = {-ln_p:.3f} nats "
+        f"= {scoring.bits(ln_p):.2f} bits."
     )
 
 
@@ -96,10 +96,11 @@ VIEW = View(
     "training",
     "How BERT was trained",
     draw,
-    "Some tokens are chosen at random, as in BERT's training, and the model has to say what stood there.",
-    more="In BERT's training, 15% of the tokens are **chosen**. Of these, 80% are replaced by the mask, 10% by a "
-    "random token and 10% stay, and for all of them the model has to say what stood there. The loss is −ln P of the "
-    "right token, averaged over the chosen ones.",
+    "Some tokens are selected at random, as in BERT's training, and the model has to predict the originals.",
+    more="In BERT's training, 15% of the tokens are **selected**. Of these, 80% are replaced by the mask, 10% by a "
+    "random token and 10% stay the same, and the model has to predict the original of each. The loss is −ln P "
+    "of the original token, averaged over the selected ones (cross-entropy).",
     fields=(RATE, RATE_MASKED, RATE_RANDOM, SEED, WORKED_TOKEN),
     tab=50,
+    terms=("masked language modelling", "cross-entropy"),
 )

@@ -25,13 +25,13 @@ PIECES_SCORED: Field[Scheme] = Field(
 )
 
 _SAID: Mapping[Scheme, str] = {
-    "causal": "For a word in pieces it is the sum over its pieces, each guessed from all that comes before it. The "
-    "first token has nothing before it, and no score.",
-    "word l2r": "For a word in pieces it is the sum over its pieces, each guessed from those before it in the word and "
-    "from all other words (PLL-word-l2r, Kauf & Ivanova 2023).",
-    "original": "For a word in pieces it is the sum over its pieces, each guessed with the word's other pieces in "
-    "view. They give much of it away, so the sum is not the surprisal of the word (the original score, Salazar et al. "
-    "2020).",
+    "causal": "For a word in pieces it is the sum over its pieces, each predicted from everything before it. The "
+    "first token has nothing before it, so it has no score.",
+    "word l2r": "For a word in pieces it is the sum over its pieces, each predicted from the earlier pieces of the "
+    "word and all other words (PLL-word-l2r, Kauf & Ivanova 2023).",
+    "original": "For a word in pieces it is the sum over its pieces, each predicted with the word's other pieces "
+    "visible. They give much of it away, so the sum is not the surprisal of the word (the original "
+    "score, Salazar et al. 2020).",
 }
 # What the saved file says its numbers are.
 _CAPTIONS: Mapping[Scheme, str] = {
@@ -65,13 +65,13 @@ def draw(scene: Scene) -> None:
     labels = ["A", "B"] if len(scores) == 2 else [""]
     lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
     formula = "−log₂ P(word | those before it)" if scene.causal else "−log₂ P(word | all others)"
-    turn = "" if scene.causal else " Each word has its turn, whatever was clicked in other views; typed masks stay."
+    turn = "" if scene.causal else " Every word is scored, whatever is masked in other views; typed masks stay."
     token_line.draw(lines, key="surprisal")
     _totals(scores, labels, causal=scene.causal)
     if len(scores) == 2:
         _verdict(Preference(*scores))
     st.caption(
-        f"Under each word is its surprisal in bits, {formula}: 0 is certain, and each bit halves the probability. "
+        f"Below each word is its surprisal in bits, {formula}: 0 is certain, and each bit halves the probability. "
         f"{_SAID[scheme]}{turn}"
     )
     with st.container(horizontal=True):
@@ -130,10 +130,10 @@ def _verdict(pair: Preference) -> None:
         ""
         if n_a == n_b
         else f" They have {n_a} and {n_b} scored tokens, and every token lowers the sum: compare the "
-        f"{'' if pair.a.scheme == 'causal' else 'pseudo-'}perplexities too."
+        f"{'' if pair.a.scheme == 'causal' else 'pseudo-'}perplexities, too."
     )
     if pair.better is None:
-        st.markdown(f"The model scores **A** and **B** alike.{unequal}")
+        st.markdown(f"The model gives **A** and **B** the same score.{unequal}")
     else:
         st.markdown(f"The model scores **{pair.better}** higher, by {abs(pair.difference):.2f} nats.{unequal}")
 
@@ -166,7 +166,8 @@ VIEW = View(
     "surprise",
     "How surprising",
     draw,
-    "Under each word: how surprising the model finds it here, in bits. 0 is certain; each bit halves the probability.",
+    "Below each word: how surprising the model finds it here, in bits. 0 is certain; each bit halves the probability.",
     fields=(AGAINST, PIECES_SCORED),
     tab=40,
+    terms=("surprisal", "pseudo-log-likelihood", "perplexity"),
 )

@@ -29,12 +29,12 @@ def draw(scene: Scene) -> None:
     with table:
         token_line.draw(lens_table(lens, dark=is_dark()), key="lens")
         of = "The token after the last one: best" if scene.causal else "Best"
-        st.caption(f"{of} tokens after every layer, with their probabilities; the final answer is outlined.")
+        st.caption(f"{of} tokens after every layer, with their probabilities; the final prediction is outlined.")
     with curve:
         figures.show(lens_ranks(lens, original, dark=is_dark()), "lens ranks", "ranks")
     st.caption(
-        "The head that makes the guess was trained on the last layer only. Here it reads the earlier ones too (the "
-        "logit lens). What it does not find there may still be there, in a form that it cannot read."
+        "The prediction head was trained on the last layer only. Here it reads the earlier ones, too (the logit "
+        "lens). What it does not find there may still be there, in a form that it cannot read."
     )
 
 
@@ -42,7 +42,8 @@ VIEW = View(
     "layers",
     "Layer by layer",
     draw,
-    "How the guess forms: what the model would answer after each layer, and how far down its final answer stood.",
+    "How the prediction forms: what the model would predict after each layer, and the rank of the final prediction.",
     fields=(MASK,),
     tab=30,
+    terms=("logit lens",),
 )

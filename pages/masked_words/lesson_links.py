@@ -11,8 +11,8 @@ LINKS = LessonLinks(
         LessonLink(
             "The words on both sides count",
             {TEXT: "The children are asleep.", MASKS: (2,)},
-            "Only “The” stands to the left of the mask. Are the guesses singular or plural, and which word says "
-            "so? Change “are” to “is” and look again.",
+            "Only “The” is to the left of the mask. Are the predictions singular or plural, and which word decides "
+            "that? Change “are” to “is” and look again.",
         ),
         LessonLink(
             "Which noun does the verb go with?",
@@ -27,10 +27,10 @@ LINKS = LessonLinks(
             "does the noun next to the verb change as much?",
         ),
         LessonLink(
-            "A guess, layer by layer",
+            "A prediction, layer by layer",
             {TEXT: "He drank a cup of coffee.", MASKS: (6,), SHOWN_VIEW: "layers"},
-            "After which layer is “coffee” the best guess for the first time? What kind of words are the best "
-            "ones before?",
+            "After which layer is “coffee” the top prediction for the first time? What kind of words come first "
+            "before that?",
         ),
         LessonLink(
             "What a model was taught to expect",
@@ -41,9 +41,9 @@ LINKS = LessonLinks(
                 REPLACE: 1,
                 REPLACEMENT: "nurse",
             },
-            "With the pronoun hidden, nothing says whether it is a man or a woman. How do the shares of “he” and "
-            "“she” change from “engineer” to “nurse”? What does that tell of the texts that the model learned "
-            "from, and what does it not tell of people?",
+            "With the pronoun masked, nothing says whether it is a man or a woman. How do the probabilities of “he” "
+            "and “she” change from “engineer” to “nurse”? What does that tell you about the training texts, and what "
+            "does it not tell you about people?",
         ),
     ),
 )

@@ -77,7 +77,7 @@ def draw(scene: Scene) -> None:
         batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows)
     rows = [(pair.good, pair.bad, pair.phenomenon) for pair in found.rows]
     go_on(batch, _judged, _show, pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
-    st.caption("The text above plays no part here.")
+    st.caption("The text above is not used here.")
 
 
 def _judged(model: str, rows: list[MinimalPair]) -> Iterator[tuple[int, Judgement]]:
@@ -109,10 +109,10 @@ def _show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
     whole = rows[0]
     figures.show(accuracy_bars(rows, dark=is_dark()), "minimal pairs", "minimal-pairs")
     ties = f", {whole.n_ties:,} of them tied and counted as half" if whole.n_ties else ""
-    st.metric("Right one preferred", f"{whole.accuracy:.1%}")
+    st.metric("Correct sentence preferred", f"{whole.accuracy:.1%}")
     caption(
-        f"By {model}, over {counted(whole.n, 'pair')}{ties}. 95% interval: "
-        f"{whole.low:.0%} to {whole.high:.0%}; guessing is right half the time."
+        f"{model}, over {counted(whole.n, 'pair')}{ties}. 95% interval: {whole.low:.0%} to {whole.high:.0%}; guessing "
+        "gets 50%."
     )
     st.dataframe(
         _table(rows),
@@ -121,9 +121,9 @@ def _show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
     )
     how = _SCHEMES[judged[0][1].scheme]
     st.caption(
-        f"Compared are the {how} of the two sentences, in nats; a difference of less than {EQUAL_NATS} is a tie. "
-        "“From” and “to” bound the 95% interval (Wilson). Where the two sentences differ in their number of tokens, "
-        "the longer one is at a disadvantage."
+        f"This compares the {how} of the two sentences, in nats; a difference of less than {EQUAL_NATS} is a tie. "
+        "“From” and “to” bound the 95% interval (Wilson). If the two sentences have different numbers of tokens, the "
+        "longer one is at a disadvantage."
     )
     with st.container(horizontal=True):
         save.table("Accuracy", lambda: _table(rows), "accuracy")
@@ -169,8 +169,12 @@ VIEW = View(
     "pairs",
     "Minimal pairs",
     draw,
-    "Two sentences differ in one point, and one is right: how often does the model find the right one more probable?",
+    (
+        "Two sentences differ in one point, and only one is acceptable: how often does the model find that one "
+        "more probable?"
+    ),
     fields=(MINIMAL_PAIRS,),
     left_out=lambda _scene: left_out(_FILES, _BATCH),
     tab=80,
+    terms=("minimal pair",),
 )

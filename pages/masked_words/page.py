@@ -8,10 +8,10 @@ PAGE = Page(
     name="masked_words",
     title="Masked words",
     icon=":material/password:",
-    question="What would the model put there?",
-    how="Click words to mask them, read its guesses, follow them through the layers.",
-    about="BERT was trained to guess hidden words (masked language modelling, **MLM**). Click words to hide them, and "
-    "see what a model would put there.",
+    question="Which word does the model predict?",
+    how="Click words to mask them, read its predictions, follow them through the layers.",
+    about="BERT was trained to predict masked words (masked language modelling, **MLM**). Click words to mask them, "
+    "and see what a model predicts.",
     fields=(TEXT, MODEL, MASKS, WORDS, LONG),
     view=SHOWN_VIEW,
     views=views_of("masked_words"),

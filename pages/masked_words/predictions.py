@@ -60,15 +60,15 @@ def _controls(scene: Scene, answers: Sequence[MaskPrediction]) -> None:
     """Fill masks, see more or fewer guesses, take them away."""
     n_filled = min(len(scene.masks), _MOST_FILLED)
     with widgets.controls("answers"):
-        st.button("Fill the most confident", on_click=_fill, args=(scene, 1), icon=":material/looks_one:")
+        st.button("Fill the most confident mask", on_click=_fill, args=(scene, 1), icon=":material/looks_one:")
         st.button(
             "Fill all" if n_filled == len(scene.masks) else f"Fill {n_filled}",
             on_click=_fill,
             args=(scene, n_filled),
             icon=":material/done_all:",
-            help="One after the other, the most confident first; after each, the model guesses again.",
+            help="One after another, the most confident first, re-predicting after each.",
         )
-        st.number_input("Guesses", **TOP_K.bound, width=210)
+        st.number_input("Predictions", **TOP_K.bound, width=210)
         save.table("All masks", lambda: _table(scene, answers), "predictions")
 
 
@@ -100,9 +100,9 @@ def _what_comes_next(scene: Scene) -> None:
         figures.show(figure, "next tokens", "next-token")
     with beside:
         best = answer.best[0]
-        say(f"After the text the model puts “{readable(best.token)}” first with {percent(best.probability)}.")
+        say(f"Top next-token prediction: “{readable(best.token)}” ({percent(best.probability)}).")
         with widgets.controls("answers"):
-            st.number_input("Guesses", **TOP_K.bound, width=210)
+            st.number_input("Predictions", **TOP_K.bound, width=210)
             save.table("Predictions", lambda: _table(scene, [answer]), "predictions")
 
 
@@ -134,11 +134,11 @@ def _in_words(scene: Scene, answer: MaskPrediction) -> None:
         caption(f"{word}: rank {answer.rank:,}, probability {p}, surprisal {bits} bits")
     choice = f"put {answer.position}"
     st.selectbox(
-        "Put into the sentence",
+        "Insert into the sentence",
         [entry.id for entry in answer.best],
         index=None,
         key=choice,
-        placeholder="Put a guess into the sentence",
+        placeholder="Insert a prediction",
         label_visibility="collapsed",
         format_func=lambda token: scene.vocabulary.tokens[token],
         on_change=lambda: _put(scene, answer, st.session_state[choice]),
@@ -236,7 +236,8 @@ VIEW = View(
     "predictions",
     "Predictions",
     draw,
-    "Click words to hide them, and read what the model would put there. A click on a bar puts it into the sentence.",
+    "Click words to mask them, and read what the model predicts. Click a bar to insert that word into the sentence.",
     fields=(TOP_K, SHOWN_MASKS),
     tab=10,
+    terms=("masked language modelling",),
 )

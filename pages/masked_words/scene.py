@@ -45,7 +45,7 @@ class Scene(MaskedText):
             return engine().why_not(self.model, "mlm")
         if need == "mlm":
             return (
-                "This model reads from left to right and fills no masks. Look at Predictions, Layer by layer, How "
+                "This model reads from left to right and cannot fill masks. Try Predictions, Layer by layer, How "
                 "surprising or Minimal pairs, or choose a model with a masked-word head."
             )
         if need == "mask" and not self.causal and not self.masks:
@@ -61,7 +61,7 @@ class Scene(MaskedText):
         """
         if self.causal:
             caption(
-                "This model has no mask. It guesses what comes next from what came before, never from what follows."
+                "This model has no mask. It predicts what comes next from what came before, never from what follows."
             )
             return widgets.controls()
         controls = self.ask_words(self.units, MASKS)
@@ -73,9 +73,9 @@ class Scene(MaskedText):
     def sentence(self, answer: MaskPrediction) -> str:
         """The top prediction for a mask and the original word, in a sentence, as plain text."""
         best = answer.best[0]
-        said = f"The model puts “{readable(best.token)}” first with {percent(best.probability)}"
+        said = f"Top prediction “{readable(best.token)}” ({percent(best.probability)})"
         if answer.original is not None:
-            said += f"; it was “{readable(answer.original.token)}”"
+            said += f"; original “{readable(answer.original.token)}”"
         number = f"Mask {self.masks.index(answer.position) + 1}: " if len(self.masks) > 1 else ""
         return f"{number}{said}."
 
@@ -85,7 +85,7 @@ def whole_words() -> None:
     st.toggle(
         "Whole words",
         **WORDS.bound,
-        help="When on, a word made of several tokens counts as one; when off, each token stands by itself.",
+        help="On: a word of several tokens counts as one. Off: each token counts by itself.",
     )
 
 

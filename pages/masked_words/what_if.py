@@ -24,12 +24,12 @@ def draw(scene: Scene) -> None:
         return
     units = [unit for unit in scene.units if not scene.has_mask(unit)]
     if not units:
-        raise InvalidInput("Every word is masked, so none is left to replace. Unmask one.")
+        raise InvalidInput("Every word is masked, so there is none to replace. Unmask one.")
     with controls:
         unit, other = _ask(units)
     if not other.strip():
         with st.container(key="answer"):
-            ask_for("Type a word to put in its place.")
+            ask_for("Type a word to replace it with.")
         return
     encoding = scene.encoding
     start, end = encoding.offsets[unit.start][0], encoding.offsets[unit.stop - 1][1]
@@ -73,14 +73,14 @@ def _ask(units: Sequence[Unit]) -> tuple[Unit, str]:
     other = st.text_input(
         "with", **REPLACEMENT.bound, placeholder="with another word", label_visibility="collapsed", width=160
     )
-    return units[place], widgets.short_enough(other, "What takes its place")
+    return units[place], widgets.short_enough(other, "Replace with")
 
 
 VIEW = View(
     "what if",
     "What if",
     draw,
-    "Replace one word by another: which guesses become more likely, and which less?",
+    "Replace one word by another: which predictions become more likely, and which less?",
     fields=(REPLACE, REPLACEMENT),
     needs=("mlm",),
     tab=70,

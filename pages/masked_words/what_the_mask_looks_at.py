@@ -22,7 +22,7 @@ def draw(scene: Scene) -> None:
     run = engine().attend(scene.model, written)
     masks = [p for p, token in enumerate(run.encoding.ids) if token == scene.vocabulary.mask_id]
     if len(masks) != len(scene.masks):
-        raise InvalidInput("Not all masks fit into what the model reads. Shorten the text.")
+        raise InvalidInput("Some masks are beyond what the model reads. Shorten the text.")
     with controls:
         position = masks[one_mask(MASK, scene.names)]
     weights = focus.from_token(run, position)
@@ -40,7 +40,7 @@ def draw(scene: Scene) -> None:
         )
     shown = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
     figures.show(layer_attention(shown, run.encoding.tokens, dark=is_dark()), "mask attention", "mask-attention")
-    st.markdown("**Heads that look most at a single other token**")
+    st.markdown("**Heads that attend most to a single other token**")
     send_away(scene, written)
     with st.container(horizontal=True, gap="small"):
         for look in focus.strongest(weights, run, position):
@@ -55,10 +55,10 @@ def draw(scene: Scene) -> None:
                 layer=layer,
                 head=head,
             )
-    said = "What a mask looks at does not by itself explain what it is filled with."
+    said = "What a mask attends to does not by itself explain the prediction."
     if run.model.cross_attention:
         said += (
-            " Shown here is the encoder; this model fills masks in its decoder, which looks at the encoder's text too."
+            " This shows the encoder; this model fills masks in its decoder, which attends to the encoder's text, too."
         )
     st.caption(said)
 
@@ -71,4 +71,5 @@ VIEW = View(
     fields=(MASK, HEAD),
     needs=("mlm",),
     tab=60,
+    terms=("attention weight",),
 )

@@ -22,7 +22,7 @@ from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent
 from web.engine import engine
 
-_FOLLOWED = {"guess": "The guess", "original": "What stood there"}
+_FOLLOWED = {"guess": "Prediction", "original": "Original word"}
 FOLLOWED: Field[str] = Field("followed", "guess", one_of("what is followed", _FOLLOWED), of="masked_words")
 _MOST_BARS = 10
 
@@ -39,9 +39,9 @@ def draw(scene: Scene) -> None:
     followed = original if two and original is not None and FOLLOWED.value == "original" else best
     others = erasable(scene.units, scene.masks)
     if not others:
-        raise InvalidInput("There is no other word to hide. Type a longer text, or unmask a word.")
+        raise InvalidInput("There is no other word to mask. Type a longer text, or unmask a word.")
     n = len(scene.encoding)
-    if not long_text.agreed(LONG, n, f"Hide each word of this long text: {counted(len(others), 'run')} of the model"):
+    if not long_text.agreed(LONG, n, f"Mask each word of this long text: {counted(len(others), 'run')} of the model"):
         return
     effects = _measured(scene, others, answer, followed)
     largest, name = ranked(effects), readable(followed.token)
@@ -54,9 +54,9 @@ def draw(scene: Scene) -> None:
         if two:
             widgets.choice("Follow", FOLLOWED)
         st.caption(
-            f"Under each word: P({as_text(name)}) when that word is hidden as well. {LEGEND}. Hiding a word also "
-            "breaks the sentence, and of two words that say the same either can go without an effect: this is a "
-            "measure of what the prediction depends on, not a full explanation."
+            f"Below each word: P({as_text(name)}) when that word is masked, too. {LEGEND}. Masking a word also breaks "
+            "the sentence, and if two words say the same, either can go without effect: this measures what the "
+            "prediction depends on; it is not a full explanation."
         )
     with bars:
         figures.show(erasure_bars(largest[:_MOST_BARS], f"P({name})", dark=is_dark()), "erasures", "why")
@@ -86,10 +86,10 @@ def _said(largest: Sequence[Erasure], followed: Prediction, best: Prediction) ->
     first = largest[0]
     what = "the prediction" if followed.id == best.id else f"“{readable(followed.token)}”"
     if abs(first.bits) < UNNOTICED:
-        return f"No single word matters much to {what}: it stays near {percent(followed.probability)}."
+        return f"No single word matters much for {what}: it stays near {percent(followed.probability)}."
     effect = "costs" if first.bits > 0 else "helps"
-    said = f"Hiding “{first.word.label}” {effect} {what} most: from {percent(first.before)} to {percent(first.after)}."
-    return f"{said} The model then puts “{readable(first.guess.token)}” first." if first.guess.id != best.id else said
+    said = f"Masking “{first.word.label}” {effect} {what} most: from {percent(first.before)} to {percent(first.after)}."
+    return f"{said} The top prediction is then “{readable(first.guess.token)}”." if first.guess.id != best.id else said
 
 
 def _table(scene: Scene, position: int, followed: Prediction, effects: Sequence[Erasure]) -> pd.DataFrame:
@@ -118,10 +118,11 @@ VIEW = View(
     draw,
     "Which words does the prediction depend on? Each other word is masked in turn (occlusion), and the model predicts "
     "again.",
-    more="A hidden word is replaced by masks, one for each of its tokens, while the chosen masks stay. The effect is "
-    "what log₂ P of the prediction loses (erasure, Li et al. 2016), in bits: +1 where P is halved, −1 where it "
-    "doubles. The first row of **Which word did it?** on the page Cause says the same.",
+    more="A masked word is replaced by masks, one for each of its tokens, while the chosen masks stay. The effect is "
+    "how much log₂ P of the prediction drops (before − after; erasure, Li et al. 2016), in bits: +1 if P is "
+    "halved, −1 if it doubles. The first row of **Which word drives it?** on the page Cause shows the same.",
     fields=(FOLLOWED,),
     needs=("mlm",),
     tab=20,
+    terms=("occlusion",),
 )

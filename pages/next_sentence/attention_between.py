@@ -49,9 +49,10 @@ VIEW = View(
     "attention",
     "Attention between them",
     draw,
-    "The share of their attention that the words of one sentence give the words of the other, head by head.",
-    "The rest stays within the sentence or goes to special tokens. It shows where heads look, not why the model says "
-    "what it says.",
+    "How much the words of one sentence attend to the other, head by head.",
+    "The rest stays within the sentence or goes to special tokens. This shows where heads look, not why the model "
+    "predicts what it predicts.",
     needs=("pair",),
     tab=20,
+    terms=("attention weight",),
 )

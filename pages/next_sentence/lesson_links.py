@@ -12,14 +12,14 @@ LINKS = LessonLinks(
         LessonLink(
             "A sentence that follows",
             {TEXT: _DOG, PAIR: "It barked at the cat."},
-            "How sure is the model? Press “Swap A and B”: if the answer hardly changes, can it be the order that "
+            "How sure is the model? Press “Swap A and B”: if the prediction hardly changes, can it be the order that "
             "the model judges?",
         ),
         LessonLink(
             "A random one",
             {TEXT: _DOG, PAIR: "The parliament passed the law in May."},
-            "How sure is the model now? Change sentence B to “The dog in the film was a wolf.”, which is from "
-            "another story, too. What made the first one so easy to tell?",
+            "How sure is the model now? Change sentence B to “The dog in the film was a wolf.”, which is also from "
+            "another story. What made the first one so easy?",
         ),
     ),
 )

@@ -81,7 +81,7 @@ def _judged(model: str, rows: list[Row]) -> Iterator[tuple[int, Judgement]]:
 
 def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
     notes.beyond_training({model: max((result.n_tokens for _, result in judged), default=0)})
-    caption(f"Judged by {model}.")
+    caption(f"Answers by {model}.")
     if any(result.in_order for _, result in judged):
         st.info(WHAT_SOP_IS, icon=":material/info:")
     table = pd.DataFrame(
@@ -108,8 +108,8 @@ def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
     numbers.metric("Accuracy at P > 0.5", f"{found.accuracy:.1%}")
     numbers.metric("Calibration error", f"{found.calibration_error:.3f}")
     numbers.caption(
-        f"Over {counted(found.n, 'labelled pair')}. The error is how far the shares are from the probabilities, "
-        "on average."
+        f"Over {counted(found.n, 'labelled pair')}. The error is the mean gap between predicted probability and "
+        "observed share (ECE)."
     )
     with curve:
         figures.show(calibration(found, dark=is_dark()), "calibration", "calibration")
@@ -119,9 +119,10 @@ VIEW = View(
     "many pairs",
     "Many pairs",
     draw,
-    "Judge a list: a CSV with the columns a and b, and label (1 if B follows A, else 0) if you know it; "
+    "Test a list: a CSV with the columns a and b, and label (1 if B follows A, else 0) if you know it; "
     f"at most {pairs.MAX_PAIRS:,} pairs.",
     fields=(PAIRS,),
     left_out=lambda _scene: left_out(_FILE, _BATCH),
     tab=40,
+    terms=("expected calibration error", "calibration"),
 )

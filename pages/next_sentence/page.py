@@ -8,9 +8,9 @@ PAGE = Page(
     title="Next sentence",
     icon=":material/low_priority:",
     question="Does one sentence follow another?",
-    how="Type two sentences, compare with controls, or judge a whole list.",
-    about="BERT was also trained to say whether a second sentence follows the first in a text or was drawn at random "
-    "(next-sentence prediction, **NSP**).",
+    how="Type two sentences, compare with controls, or test a whole list.",
+    about="BERT was also trained to predict whether a second sentence follows the first in a text or was picked at "
+    "random (next sentence prediction, **NSP**).",
     fields=(TEXT, PAIR, MODEL),
     view=scene.SHOWN_VIEW,
     views=views_of("next_sentence"),

@@ -28,7 +28,7 @@ def draw(scene: Scene) -> None:
     if score.kind == "SOP":
         st.info(WHAT_SOP_IS, icon=":material/info:")
     if a.strip() == b.strip():
-        note("A and B are the same. The question is meant for two different sentences, so the number says little.")
+        note("A and B are the same. The question is meant for two different sentences, so the number means little.")
     name = "A, B in order" if score.kind == "SOP" else "B follows A"
     in_place_of_b = [others[place].p_next for place in range(1, len(drawn) + 1)]
     st.markdown(_verdict(score, in_place_of_b))
@@ -53,15 +53,15 @@ def _verdict(score: SentenceScore, in_place_of_b: list[float]) -> str:
     what = "A and B are in order" if score.kind == "SOP" else "B follows A"
     sure = "yes" if score.p_next > 0.5 else "no"
     return (
-        f"Does the model take it that {what}? **{sure.capitalize()}, {score.p_next:.0%}.** "
-        f"B scores higher than **{below} of {len(in_place_of_b)}** random sentences in its place."
+        f"Does the model think that {what}? **{sure.capitalize()}, {score.p_next:.0%}.** B scores higher than "
+        f"**{below} of {len(in_place_of_b)}** random sentences in its place."
     )
 
 
 def _against_controls(drawn: tuple[str, ...], scores: list[SentenceScore], score: SentenceScore) -> None:
     with widgets.controls():
         st.markdown("**Controls**: random English sentences in place of B, and in place of A", width="stretch")
-        widgets.draw_again("Draw others", CONTROL_SEED)
+        widgets.draw_again("New controls", CONTROL_SEED)
     in_place_of_b = [one.p_next for one in scores[: len(drawn)]]
     in_place_of_a = [one.p_next for one in scores[len(drawn) :]]
     table = pd.DataFrame(
@@ -88,8 +88,9 @@ VIEW = View(
     "probability",
     "Probability",
     draw,
-    "Does sentence B follow sentence A in a text? The model's answer, and what it says of random sentences.",
+    "Does sentence B follow sentence A in a text? The model's answer, and its answers for random sentences.",
     fields=(CONTROL_SEED,),
     needs=("pair", "nsp"),
     tab=10,
+    terms=("next sentence prediction",),
 )

@@ -19,13 +19,14 @@ EXAMPLES = Examples(
         Example("A next sentence", {TEXT: _WINDOW, PAIR: _AIR}),
         Example("An unrelated one", {TEXT: _WINDOW, PAIR: "Penguins are birds."}),
         Example("The first two, swapped", {TEXT: _AIR, PAIR: _WINDOW}),
-        Example("Same word, another story", {TEXT: _WINDOW, PAIR: "The window of the shop was full of toys."}),
+        Example("Same word, different story", {TEXT: _WINDOW, PAIR: "The window of the shop was full of toys."}),
     ),
 )
 
 WHAT_SOP_IS = (
-    "This model learned **sentence order** (SOP), a different question: both sentences come from one text, "
-    "and it says whether they are in their original order or were swapped. An unrelated B may well look “in order”."
+    "This model learned **sentence order prediction** (SOP), a different question: both sentences come from one "
+    "text, and it predicts whether they are in their original order or were swapped. An unrelated B may well look "
+    "“in order”."
 )
 
 

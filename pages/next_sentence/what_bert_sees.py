@@ -21,9 +21,10 @@ VIEW = View(
     "input",
     "What BERT sees",
     draw,
-    "Under every token: its sentence, A or B, and its position. BERT has a vector for each of the three and adds them.",
-    "Other models may have fewer: RoBERTa, DistilBERT and ModernBERT are not told which sentence it is; XLNet, T5 and "
-    "ModernBERT have no position vectors.",
+    "Below every token: its sentence, A or B, and its position. BERT has a vector for each of the three and adds them.",
+    "Other models may have fewer: RoBERTa, DistilBERT and ModernBERT have no sentence vectors; XLNet, T5 and "
+    "ModernBERT have no absolute position vectors.",
     needs=("pair",),
     tab=30,
+    terms=("segment", "position"),
 )

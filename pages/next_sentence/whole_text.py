@@ -34,7 +34,7 @@ def draw(scene: Scene) -> None:
         text = widgets.text_area("A text of at least two sentences", PASSAGE)
     found = sentences.split(widgets.short_enough(text))
     if len(found) < 2:
-        raise InvalidInput("This takes at least two sentences. Type more.")
+        raise InvalidInput("This needs at least two sentences. Type more.")
     n_used = _n_used(found)
     if n_used < len(found):
         st.warning(

@@ -37,14 +37,14 @@ class Guard:
         with self._lock:
             now = self._clock()
             if now < self._next:
-                return f"Somebody typed a wrong code. Try again in {self._next - now + 0.5:.0f} s."
+                return f"A wrong code was typed. Try again in {self._next - now + 0.5:.0f} s."
             if hmac.compare_digest(typed.encode(), code.encode()):
                 self._n_wrong = 0
                 return None
             self._n_wrong += 1
             pause = min(2.0**self._n_wrong, _LONGEST_PAUSE)
             self._next = now + pause
-            return f"That is not the code. Try again in {pause:.0f} s."
+            return f"Wrong code. Try again in {pause:.0f} s."
 
 
 @kept()
@@ -62,7 +62,7 @@ def draw() -> None:
         )
         return
     st.caption(
-        "Forgets every answer, and every model that nobody is using. Nobody loses what they typed; the next click "
+        "Clears all cached answers and all models that nobody is using. Nobody loses what they typed; the next click "
         "takes a few seconds longer."
     )
     with st.form("empty the caches", clear_on_submit=True, border=False):

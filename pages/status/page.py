@@ -7,9 +7,9 @@ PAGE: Page = Page(
     name="status",
     title="Status",
     icon=":material/monitor_heart:",
-    question="Is everything all right, who waits, and how full is memory?",
-    how="Leave it open on a screen of your own while a class is at work.",
-    about="For whoever shows this app to a class or hosts it. Everything here is looked up again every two seconds.",
+    question="Is the app healthy, who is waiting, and how full is memory?",
+    how="Keep it open on your own screen while a class is working.",
+    about="For teachers and hosts. Refreshes every two seconds.",
     body=panel.draw,
 )
 

@@ -31,20 +31,18 @@ def _figures() -> None:
     said = words.verdict(now)
     _BOXES[said.level](said.text, icon=_ICONS[said.level])
     with st.container(horizontal=True, gap="medium"):
+        st.metric("Visitors", f"{now.visitors:,}", help="Browser tabs open now, including yours.", width="content")
+        st.metric("Visitors waiting", f"{words.waiting(now):,}", width="content")
         st.metric(
-            "Visitors", f"{now.visitors:,}", help="Browser tabs that are open now, yours among them.", width="content"
-        )
-        st.metric("Visitors who wait", f"{words.waiting(now):,}", width="content")
-        st.metric(
-            "Processors at work",
+            "Processors in use",
             words.processors(before, now),
-            help="For this app, since the last look.",
+            help="By this app, since the last refresh.",
             width="content",
         )
         st.metric(
             "Errors",
             f"{now.n_errors:,}",
-            help="Inside the app, seen by visitors since it was started. The server's log says more.",
+            help="Errors inside the app that visitors have seen since it started. See the server's log for details.",
             width="content",
         )
     st.progress(min(now.memory / now.memory_limit, 1.0), f"Memory of the app: {words.memory(now)}")

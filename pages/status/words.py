@@ -17,10 +17,10 @@ CROWDED = 0.5
 Level = Literal["well", "busy", "trouble"]
 
 THRESHOLDS = (
-    "This page is one of the visitors, and one of the pages at work. When many click at once, some wait for a moment; "
-    "that is normal. It is too much when more than half of the visitors wait. Memory is nearly full from "
-    f"{NEARLY_FULL:.0%} of its limit on. When it is full, the app forgets answers first and then models that nobody "
-    "uses; asked again, it takes a little longer to have them back."
+    "This page counts as a visitor and as a page at work. When many people click at once, some wait for a moment; "
+    f"that is normal. It is too much when more than half of the visitors are waiting. From {NEARLY_FULL:.0%} of its "
+    "limit, memory counts as nearly full. When it is full, the app clears cached answers first and then unused "
+    "models; they come back when they are needed, with a short delay."
 )
 
 
@@ -48,20 +48,20 @@ def verdict(now: Figures) -> Verdict:
     if now.cluster is not None and not now.cluster.reachable:
         return Verdict(
             "trouble",
-            "The cluster that holds the models does not answer. What is on the screen stays, and pages go on by "
+            "The cluster that runs the models is not responding. What is on the screen stays, and pages continue by "
             "themselves when it is back.",
         )
     if full >= 1:
         return Verdict(
             "trouble",
-            f"Memory is full. {_who_waits(now)} The app forgets answers and idle models, so pages take longer. "
+            f"Memory is full. {_who_waits(now)} The app is clearing answers and idle models, so pages take longer. "
             "Empty the caches below; if memory is still full after that, restart the app.",
         )
     if n_waiting > CROWDED * now.visitors:
         return Verdict(
             "trouble",
-            f"{_who_waits(now)} That is more than this machine can serve at once: ask the class to pause for a moment, "
-            "or to work in pairs.",
+            f"{_who_waits(now)} That is more than this machine can serve at once: ask the class to pause for a "
+            "moment, or to work in pairs.",
         )
     if now.device is None:
         return Verdict("busy", f"The app is starting: the first model takes a few seconds. {_who_waits(now)}")
@@ -70,18 +70,18 @@ def verdict(now: Figures) -> Verdict:
     if now.engine.moved:
         return Verdict(
             "busy",
-            f"The GPU has no memory left, so {counted(len(now.engine.moved), 'model')} "
+            f"The GPU is out of memory, so {counted(len(now.engine.moved), 'model')} "
             f"{'runs' if len(now.engine.moved) == 1 else 'run'} on the CPU, which takes longer. {_who_waits(now)}",
         )
     if n_waiting:
         return Verdict("busy", f"{_who_waits(now)} That is normal for a moment.")
-    return Verdict("well", f"All is well: {counted(now.visitors, 'visitor')}, nobody waits.")
+    return Verdict("well", f"All is well: {counted(now.visitors, 'visitor')}, none waiting.")
 
 
 def _who_waits(now: Figures) -> str:
     n = waiting(now)
     if not n:
-        return f"{counted(now.visitors, 'visitor')}, nobody waits."
+        return f"{counted(now.visitors, 'visitor')}, none waiting."
     verb, whose = ("waits", "a") if n == 1 else ("wait", "their")
     return f"{n:,} of {counted(now.visitors, 'visitor')} {verb} for {whose} turn."
 
@@ -138,14 +138,14 @@ def memory(now: Figures) -> str:
 def kept(now: Figures) -> str:
     """What the memory holds that can be forgotten."""
     found = (
-        f"{counted(now.engine.n_remembered, 'answer')} remembered: {megabytes(now.engine.result_bytes)} of the "
-        f"{megabytes(now.engine.result_budget)} they may take."
+        f"{counted(now.engine.n_remembered, 'answer')} cached: {megabytes(now.engine.result_bytes)} of at most "
+        f"{megabytes(now.engine.result_budget)}."
     )
     if not now.models:
         return f"No model is in memory. {found}"
     return (
-        f"{counted(len(now.models), 'model')} in memory: {megabytes(now.engine.model_bytes)} of the "
-        f"{megabytes(now.engine.model_budget)} they may take. {found}"
+        f"{counted(len(now.models), 'model')} in memory: {megabytes(now.engine.model_bytes)} of at most "
+        f"{megabytes(now.engine.model_budget)}. {found}"
     )
 
 
@@ -157,8 +157,8 @@ def cluster(now: Figures) -> str:
     told = f"{found.asked:,} questions sent, {found.again:,} of them twice, {found.unanswered:,} without an answer"
     heard = counted(found.n_replicas, "replica") if found.n_replicas else "no replica"
     return (
-        f"The models run on a cluster, of which {heard} answered in the last minute; figures of models are as replicas "
-        f"last told them. {told}."
+        f"The models run on a cluster; {heard} answered in the last minute. Figures for models are the last ones that "
+        f"replicas reported. {told}."
     )
 
 
@@ -166,8 +166,8 @@ def history(now: Figures, zone: tzinfo) -> str:
     """When the app was started, in this time zone, and what it has done since."""
     started = datetime.fromtimestamp(now.since, zone)
     return (
-        f"Started on {started.day} {started:%B %Y at %H:%M}, {ago(now.at - now.since)} ago. Since then models have "
-        f"answered {counted(now.engine.n_answered, 'question')} in {counted(now.engine.n_runs, 'run')}."
+        f"Started on {started.day} {started:%B %Y at %H:%M}, {ago(now.at - now.since)} ago. Since then the models "
+        f"have answered {counted(now.engine.n_answered, 'question')} in {counted(now.engine.n_runs, 'run')}."
     )
 
 
@@ -189,7 +189,7 @@ def freed(before: Figures, after: Figures) -> str:
         after.engine.model_bytes + after.engine.result_bytes
     )
     gone = [counted(n, noun) for n, noun in ((n_models, "model"), (n_answers, "answer")) if n > 0]
-    stays = f" {counted(len(after.models), 'model')} at work stayed." if after.models else ""
+    stays = f" {counted(len(after.models), 'model')} in use stayed." if after.models else ""
     if not gone:
         return f"There was nothing to empty.{stays}"
     return f"Freed {megabytes(max(n_bytes, 0))}: {' and '.join(gone)}.{stays}"

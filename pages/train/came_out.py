@@ -1,4 +1,4 @@
-"""View "What came out": scores with their intervals, the confusion of labels, the mistakes it was surest of, and how
+"""View "Results": scores with their intervals, the confusion of labels, the mistakes it was surest of, and how
 the score grows with the data.
 """
 
@@ -34,13 +34,13 @@ _NO_ANSWER = "(no answer)"
 _MARGIN = "margin of “no answer”"
 
 _ALIKE: Mapping[Kind, str] = {
-    "classification": "“Always alike” is the score of giving every item the most frequent label of the training split.",
-    "tagging": "“Always alike” is the score of calling no word an entity.",
-    "answering": "“Always alike” is the score of answering no question.",
+    "classification": "The majority baseline gives every item the most frequent label of the training split.",
+    "tagging": "The trivial baseline predicts no entities.",
+    "answering": "The trivial baseline always predicts “no answer”.",
 }
 _SURE: Mapping[Kind, str] = {
-    "answering": " The margin is how far the score of “no answer” is ahead of that of the best span: below 0 the model "
-    "gives the span as its answer."
+    "answering": " The margin is the score of “no answer” minus that of the best span: below 0 the model answers "
+    "with the span."
 }
 
 
@@ -70,26 +70,26 @@ def _scores(every: Sequence[Tuned]) -> None:
     abouts = " ".join(f"**{MEASURES[s.measure].title}**: {MEASURES[s.measure].about}" for s in every[0].scores)
     test, strongest = every[0].data.test, every[0].strongest_baseline
     n, groups = len(test), n_clusters(test)
-    over = f"the {groups} groups they fall into, each of one template or scene" if groups < n else "them"
+    over = f"the {groups} groups they fall into, each from one template or scene" if groups < n else "them"
     said = [abouts, f"On the {n:,} items of the test split, with 95% intervals over {over}."]
     said += [_ALIKE.get(every[0].data.kind, "")]
     if strongest:
         said.append(
-            f"The strongest baseline is reached by {strongest}: of some that need no tuning, the best on the "
-            "development split."
+            f"The strongest baseline is {strongest}: the best on the development split of several that need no "
+            "fine-tuning."
         )
     if not several:
         said.append(another_seed(every[0]))
     st.caption(" ".join(filter(None, said)))
     if several:
         st.caption(
-            f"The first interval is that of seed {every[0].settings.seed} and says how much the score depends on the "
-            "test items. The number behind ± is the standard deviation over the seeds, and says how much it depends on "
-            "chance in training. The interval of the mean is over both. "
-            f"The rest of this page is about seed {every[0].settings.seed}."
+            f"The first interval, of seed {every[0].settings.seed}, shows how much the score depends on the test "
+            "items. The number after ± is the standard deviation over the seeds: how much it depends on chance in "
+            "training. The interval of the mean covers both. The rest of this page is about seed "
+            f"{every[0].settings.seed}."
         )
     if n < 30:
-        st.caption("So few items make wide intervals: differences within them say nothing.")
+        st.caption("With so few items the intervals are wide: differences within them may be chance.")
     save.table("Scores", lambda: score_table(every), "scores")
 
 
@@ -99,7 +99,7 @@ def _row(score: Score, every: Sequence[Tuned], over_seeds: Score | None) -> dict
         "score": MEASURES[score.measure].title,
         "value": written(score.value),
         "95% interval": f"{written(score.low)} to {written(score.high)}",
-        "always alike": written(score.baseline),
+        "majority baseline": written(score.baseline),
     }
     if every[0].strongest_baseline:
         row["strongest baseline"] = written(score.strongest_baseline)
@@ -122,7 +122,7 @@ def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
                 "value": score.value,
                 "low": score.low,
                 "high": score.high,
-                "always alike": score.baseline,
+                "majority baseline": score.baseline,
                 "strongest baseline": score.strongest_baseline,
             }
             for each in every
@@ -141,7 +141,7 @@ def _confusion(found: Tuned) -> None:
 def _by_type(found: Tuned) -> None:
     rows = pd.DataFrame(by_type(found.data.test, found.predictions))
     if rows.empty:
-        st.caption("No word of the test split is in an entity, and the model called none.")
+        st.caption("No word of the test split is in an entity, and the model predicted none.")
         return
     shares = ["precision", "recall", "F1"]
     st.table(
@@ -150,8 +150,8 @@ def _by_type(found: Tuned) -> None:
         ).set_index("type")
     )
     st.caption(
-        "Of the entities the model called, **precision** is the share that is right; of those there are, **recall** is "
-        "the share it found. **F1** is their harmonic mean. The last column counts the true entities."
+        "**Precision**: the share of predicted entities that are right. **Recall**: the share of true entities that "
+        "were found. **F1** is their harmonic mean. The last column counts the true entities."
     )
     save.table("Types", lambda: rows, "types")
 
@@ -159,10 +159,14 @@ def _by_type(found: Tuned) -> None:
 def _mistakes(every: Sequence[Tuned]) -> None:
     found = every[0]
     alike = found.data.kind == "similarity"
-    st.subheader("The pairs it misjudges most" if alike else "The mistakes it was surest of", anchor=False)
+    st.subheader("Largest errors" if alike else "Most confident errors", anchor=False)
     wrong = mistakes(found.data.test, found.predictions)
     if not wrong:
-        said = f"Every score is within {CLOSE:g} of the true one." if alike else "No item of the test split is wrong."
+        said = (
+            (f"Every predicted score is within {CLOSE:g} of the true one.")
+            if alike
+            else "Every item of the test split is right."
+        )
         st.success(said, icon=":material/check:")
     elif found.data.kind == "tagging":
         types = types_of(found.data.labels)
@@ -280,14 +284,14 @@ def _curve(scene: Scene) -> None:
         figure = by_examples(points, measure.title, percent=measure.percent, baseline=baseline, dark=is_dark())
         figures.show(figure, "learning curve", "learning-curve")
         st.caption(
-            "Each point is a model trained anew on that many examples, the fewer a part of the more, and judged on the "
-            "whole test split. Bars are 95% intervals."
+            "Each point is a model trained from the start on that many examples (smaller sets are parts of larger "
+            "ones) and tested on the whole test split. Bars are 95% intervals."
         )
         save.table("Learning curve", lambda: curve_table(job.tuned), "learning-curve")
 
 
 def curve_table(every: Sequence[Tuned]) -> pd.DataFrame:
-    """The scores of every model of the curve, with how many items it learnt from."""
+    """The scores of every model of the curve, with how many items it learned from."""
     parts = [score_table([each]).assign(examples=len(each.data.train)) for each in every]
     return pd.concat(parts, ignore_index=True)
 
@@ -303,9 +307,10 @@ def _candidates(found: Tuned) -> list[Candidate]:
 
 VIEW: View[Scene] = View(
     "scores",
-    "What came out",
+    "Results",
     draw,
-    about="The score on texts it has never seen, how sure that is, and where the model goes wrong.",
+    about="The score on texts the model has never seen, its interval, and where the model goes wrong.",
     needs=("results",),
     tab=20,
+    terms=("learning curve", "F1", "majority baseline"),
 )

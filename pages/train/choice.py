@@ -17,18 +17,18 @@ from ui import notes, widgets
 from web.process import kept
 
 KINDS: Mapping[Kind, str] = {
-    "classification": "labels of texts or pairs",
-    "tagging": "tags of words",
-    "answering": "answers in a passage",
-    "similarity": "how alike two texts are",
+    "classification": "classification of texts or pairs",
+    "tagging": "tags of words (NER)",
+    "answering": "answers in a passage (extractive QA)",
+    "similarity": "similarity of two texts (STS)",
 }
 _ABOUT_LEARNS: Mapping[Learns, str] = {
-    "all": "Every weight may change. Usually the best scores, and the slowest.",
-    "top": "The layers near the output and the head change; what lies below stays as it was.",
-    "lora": "The weights stay, and a small matrix is learnt beside each that makes queries or values "
-    "(Hu et al. 2022). Far fewer weights learn.",
-    "head": "The model stays as it is, and only the head on top of it learns (feature-based, as ELMo was used). The "
-    "fastest: the model reads every text once.",
+    "all": "All weights are trained. Usually the best scores, and the slowest.",
+    "top": "The layers near the output and the task head are trained; lower layers stay frozen.",
+    "lora": "The weights stay frozen; beside each matrix that makes queries or values, two small ones are trained "
+    "(Hu et al. 2022). Far fewer weights are trained.",
+    "head": "Task head only, encoder frozen (feature-based, as ELMo was used). The fastest: the model reads every "
+    "text once.",
 }
 
 
@@ -52,7 +52,9 @@ def _built(name: str) -> Data:
 def draw() -> Choice:
     """All controls of the page, in the line of what is asked; what they ask for."""
     if fields.SET.value not in (*SETS, OWN):
-        notes.complaints([f"There is no set “{fields.SET.value}” here. {SETS[fields.SET.default].title} is shown."])
+        notes.complaints(
+            [(f"There is no data set “{fields.SET.value}” here. {SETS[fields.SET.default].title} is shown.")]
+        )
         fields.SET.value = fields.SET.default
     chosen = st.selectbox(
         "Data",
@@ -91,19 +93,25 @@ def _recommended(model: str, learns: Learns) -> str:
 
 def _settings(model: str) -> tuple[Settings, int]:
     """The settings, and how many seeds."""
-    learns = widgets.choice("Which weights learn", fields.LEARN)
+    learns = widgets.choice("Weights to train", fields.LEARN)
     st.caption(_ABOUT_LEARNS[learns])
     left, right = st.columns(2)
     if learns == "top":
-        left.number_input("Layers that learn", **fields.LAYERS.bound, help="Counted from the output.")
+        left.number_input("Layers to train", **fields.LAYERS.bound, help="Counted from the output.")
     if learns == "lora":
-        left.number_input("Rank", **fields.RANK.bound, help="Columns of the small matrices: more learn more.")
+        left.number_input(
+            "Rank", **fields.RANK.bound, help=("Columns of the small matrices: more columns can learn more.")
+        )
     if learns != "head":
         fields.HEAD_FIRST.value = min(fields.HEAD_FIRST.value, fields.EPOCHS.value)
         (left if learns == "all" else right).number_input(
-            "Epochs of the head alone first",
+            "Head-only epochs first",
             **fields.HEAD_FIRST.bound | {"max_value": fields.EPOCHS.value},
-            help="Gradual unfreezing: the new head learns first, so that its early mistakes do not disturb the model.",
+            help=(
+                "The new task head is trained first, then everything, so that its early errors do not disturb the "
+                "encoder. (ULMFiT’s gradual unfreezing goes on layer by layer, Howard & Ruder 2018; here it is "
+                "the head first, then all.)"
+            ),
         )
     left, right = st.columns(2)
     rate = left.number_input(
@@ -111,46 +119,47 @@ def _settings(model: str) -> tuple[Settings, int]:
         **fields.RATE.bound,
         format="%.7g",
         placeholder=_recommended(model, learns),
-        help="How far a step goes. For all weights of BERT base 0.00002 to 0.00005 are recommended; ten times as much "
-        "destroys what it knows. Narrower models take larger steps, and so do LoRA and the head, which begin at "
-        "nothing. Empty is the recommended one.",
+        help="How far a step goes. For all weights of BERT base, 0.00002 to 0.00005 is recommended (Devlin et al. "
+        "2019); ten times that can destroy what pretraining taught. Narrower models take larger steps, and so "
+        "do LoRA and the head, which start untrained. Empty: the recommended rate.",
     )
     epochs = right.number_input(
-        "Epochs", **fields.EPOCHS.bound, help="How often every example is seen. 3 to 5 are recommended."
+        "Epochs", **fields.EPOCHS.bound, help="How often each example is seen. Devlin et al. 2019 used 2 to 4."
     )
-    batch = left.number_input(
-        "Batch", **fields.BATCH.bound, help="Examples that make one step. 16 or 32 are recommended."
-    )
+    batch = left.number_input("Batch", **fields.BATCH.bound, help="Examples per step. 16 or 32 is recommended.")
     examples = right.number_input(
         "Examples",
         **fields.EXAMPLES.bound,
         placeholder="all",
-        help="How many of the training split are used. Fewer show what little data can do.",
+        help="How many of the training split are used. Use fewer to see what little data can do.",
     )
     warmup = left.number_input(
         "Warm-up",
         **fields.WARMUP.bound,
-        help="The share of the steps in which the rate rises to its highest, before it falls. 0.06 to 0.1 are usual.",
+        help="The share of steps in which the rate rises to its maximum, before it falls. 0.06 to 0.1 is usual.",
     )
     decay = right.number_input(
         "Weight decay",
         **fields.DECAY.bound,
         format="%.3f",
-        help="Draws the weights a little towards 0 at each step. 0.01 is usual.",
+        help="Pulls the weights a little towards 0 at each step. 0.01 is usual.",
     )
     seed = left.number_input(
         "Seed",
         **fields.SEED.bound,
-        help="Decides how the head begins and the order of the examples. On a CPU the same seed gives the same model.",
+        help=(
+            "Sets the task head’s random start and the order of the examples. On a CPU the same seed gives the "
+            "same model."
+        ),
     )
     seeds = right.number_input(
         "Seeds",
         **fields.SEEDS.bound,
-        help="Trains again with the next seeds. With few examples the seed alone moves the score by several points: "
-        "the band shows by how much.",
+        help="Trains again with the next seeds. With few examples the seed alone can move the score by several "
+        "points: the band shows by how much.",
     )
     tokens = left.number_input(
-        "Longest text, tokens", **fields.TOKENS.bound, help="Longer texts are cut while the model trains."
+        "Longest text, tokens", **fields.TOKENS.bound, help="Longer texts are cut during training."
     )
     settings = Settings(
         learns=learns,

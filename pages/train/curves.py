@@ -38,7 +38,7 @@ def draw(runs: Sequence[Run], names: Sequence[str], data: Data, key: str, *, ove
         figure = scores(curves, measure.title, over, baseline=_baseline(data), percent=measure.percent, dark=is_dark())
         figures.show(figure, f"{key} scores", f"{key}-scores")
     if len(set(names)) > 1:
-        st.caption("Thin lines: the loss on the examples it learns from. Lines with marks: on the development split.")
+        st.caption("Thin lines: training loss. Lines with markers: the development split.")
     save.table("Curves", lambda: table(runs, names), f"{key}-curves")
 
 

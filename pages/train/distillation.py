@@ -36,29 +36,29 @@ def draw(scene: Scene) -> None:
         student = _ask_student()
         with widgets.popover("Loss", ":material/functions:"):
             st.latex(_LOSS)
-            st.number_input("α", **ALPHA.bound, help="The weight of the labels; the teacher has what is left.")
+            st.number_input("α", **ALPHA.bound, help="The weight of the labels; the teacher loss gets the rest.")
             st.number_input(
                 "Temperature T",
                 **TEMPERATURE.bound,
-                help="Divides all scores before the softmax: the higher, the more alike the probabilities.",
+                help="Divides all logits before the softmax: the higher, the flatter the distribution.",
             )
         candidates = _candidates(scene, student)
         side_by_side.button(Distilling, "Train teacher and students", candidates, key="distil")
     if scene.data is not None and scene.data.kind != "classification":
-        ask_for("Choose data with labels for texts or pairs: a teacher’s probabilities are learnt there.")
+        ask_for("Choose a classification task: distillation needs a teacher’s probabilities of labels.")
     job = side_by_side.current(Distilling, candidates)
     if job is None:
         side_by_side.to_come(
-            f"{short_name(_teacher(scene))} is tuned first. {short_name(student)} then learns the same examples twice: "
-            "from their labels alone, and from the teacher’s probabilities for these examples as well, which say how "
-            "sure it is of each label. At a higher temperature T small probabilities count more; with α = 1 the "
-            "teacher counts for nothing."
+            f"{short_name(_teacher(scene))} is fine-tuned first. {short_name(student)} is then trained twice on the "
+            "same examples: on their labels alone, and also on the teacher’s probabilities (soft targets), which "
+            "show how confident it is of each label. At a higher temperature T small probabilities count more; with "
+            "α = 1 the teacher has no influence."
         )
         st.latex(_LOSS)
         return
     side_by_side.draw_curves(job, "distillation", over="epochs")
     st.caption(
-        "With the teacher the loss on the examples is the whole sum L, so its thin line lies elsewhere; on the "
+        "With the teacher, the training loss is the whole sum L, so its thin line is not comparable; on the "
         "development split every loss is the cross-entropy with the labels."
     )
     _said(*(run.tuned for run in job.runs[1:]))
@@ -107,10 +107,11 @@ VIEW: View[Scene] = View(
     "distillation",
     "Teacher and student",
     draw,
-    about="A large model teaches a small one: the small one learns what it says, not only what is right (Hinton et al. "
-    "2015).",
+    about="A large model teaches a small one: the student learns the teacher’s probabilities, not only the right "
+    "labels (Hinton et al. 2015).",
     fields=(STUDENT, ALPHA, TEMPERATURE),
     left_out=lambda _scene: "" if desk().current(Distilling) is None else side_by_side.NOT_IN_LINK,
     starts=True,
     tab=80,
+    terms=("distillation", "soft targets"),
 )

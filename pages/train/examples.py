@@ -22,8 +22,8 @@ def draw(data: Data, built_in: BuiltIn | None) -> None:
     st.subheader(built_in.question if built_in else "What it will learn from", anchor=False)
     n = len(data.train)
     st.table(table(data.first(_SHOWN, 0).train))
-    shown = f"{min(_SHOWN, n)} of the {counted(n, 'example')} to learn from" if n > _SHOWN else "All it learns from"
-    st.caption(f"{shown}, with the answers that it is to give. Press **Train** to begin.")
+    shown = f"{min(_SHOWN, n)} of {counted(n, 'training example')}" if n > _SHOWN else "All training examples"
+    st.caption(f"{shown}, with the correct answers. Press **Train** to begin.")
 
 
 def table(items: Sequence[Item]) -> pd.DataFrame:

@@ -15,8 +15,8 @@ SHOWN_VIEW = view_field(_PAGE, "train")
 SET: Field[str] = Field(
     "set", "sentiment", pattern("[a-z][a-z_]{0,39}", "is not the name of a set of data."), of=_PAGE, always=True
 )
-_LEARNS: dict[Learns, str] = {"all": "All weights", "top": "The top layers", "lora": "LoRA", "head": "The head alone"}
-LEARN: Field[Learns] = Field("learns", "all", one_of("what learns", _LEARNS), of=_PAGE)
+_LEARNS: dict[Learns, str] = {"all": "All weights", "top": "The top layers", "lora": "LoRA", "head": "Task head only"}
+LEARN: Field[Learns] = Field("learns", "all", one_of("the weights to train", _LEARNS), of=_PAGE)
 LAYERS: Field[int] = Field("layers", 2, within("the number of layers", 1, 99), of=_PAGE)
 RANK: Field[int] = Field("rank", 8, within("the rank", 1, 64), of=_PAGE)
 HEAD_FIRST: Field[int] = Field("head_first", 0, within("the epochs of the head", 0, MOST_EPOCHS), of=_PAGE)

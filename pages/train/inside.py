@@ -42,12 +42,12 @@ HEAD: Field[int | None] = Field("inside_head", None, optional(count("head")), of
 def draw(scene: Scene) -> None:
     found = scene.tuned[0]
     if len(scene.tuned) > 1:
-        st.caption(f"Of the {len(scene.tuned)} seeds this is the first, {found.settings.seed}.")
+        st.caption(f"This is the first of {len(scene.tuned)} seeds, {found.settings.seed}.")
     with failures_as_messages():
         if engine().info(found.base).n_heads:
             _heads(found)
         else:
-            note("This model has no attention, so there are no heads to compare. What changed shows in its layers.")
+            note("This model has no attention, so there are no heads to compare. Look at its layers instead.")
     with failures_as_messages():
         _layers(found)
 
@@ -55,7 +55,7 @@ def draw(scene: Scene) -> None:
 def _heads(found: Tuned) -> None:
     item = found.data.test[0]
     with widgets.asked("inside"):
-        text = widgets.short_enough(widgets.text_area("Any text; empty is one of the test split", TEXT)).strip()
+        text = widgets.short_enough(widgets.text_area("Any text; empty: one from the test split", TEXT)).strip()
     pair = None if text else item.pair
     text = text or item.text
     with st.spinner("Running both models …", show_time=True):
@@ -85,9 +85,9 @@ def _heads(found: Tuned) -> None:
             )
         save.table("Change of heads", lambda: head_table(found, change), "change-of-heads")
     st.caption(
-        f"{_said(change)} Jensen–Shannon divergence of a head’s attention before and after, a mean over the tokens of "
-        "this text: 0 bits where it looks as before, 1 where it looks at nothing it looked at. Colours run to the "
-        f"largest change on this text; another text gives other numbers. {notes.CAUTION}"
+        f"{_said(change)} Jensen–Shannon divergence between a head’s attention before and after, averaged over the "
+        "tokens of this text: 0 bits if it is unchanged, 1 if it has nothing in common with before. Colours run to "
+        f"the largest change on this text; another text gives different numbers. {notes.CAUTION}"
     )
 
 
@@ -95,7 +95,7 @@ def _said(change: FloatArray) -> str:
     """How many heads changed on this text, and by how much."""
     values = change[~np.isnan(change)]
     if not values.any():
-        return "**On this text no head looks anywhere else than before.**"
+        return "**On this text no head’s attention changed.**"
     n = int((values >= _SEEN).sum())
     return (
         f"**On this text {n} of {counted(len(values), 'head')} changed by {_SEEN} bits or more; the mean of all is "
@@ -145,7 +145,7 @@ def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, h
             lambda: table_to_csv(_cells(tokens, *weights)),
             name,
             "csv",
-            "One row a cell: who looks, at whom, the weight before and after.",
+            "One row per cell: query token, key token, and the weight before and after.",
         )
         save.file(
             "All heads of this layer (NPZ)",
@@ -205,7 +205,7 @@ def _layers(found: Tuned) -> None:
     texts = tuple(item.text if item.pair is None else (item.text, item.pair) for item in items)
     before, after = (engine().info(model) for model in (found.base, found.id))
     if before.n_layers != after.n_layers:
-        raise NotSupported("The two models do not have the same layers, so these cannot be compared.")
+        raise NotSupported("The two models do not have the same layers, so their layers cannot be compared.")
     with st.spinner("Running both models …", show_time=True):
         values, n_tokens = engine().derived(
             ("before and after", found.base, before.revision, found.id, after.revision, texts),
@@ -217,7 +217,7 @@ def _layers(found: Tuned) -> None:
     with right:
         st.caption(
             f"Linear CKA (Kornblith et al. 2019) over the {n_tokens:,} tokens of {counted(len(texts), 'text')} it was "
-            "not trained on, without special tokens: 1 where a layer’s vectors form the same shape as before, up to "
+            "not trained on, without special tokens: 1 if a layer’s vectors have the same geometry as before, up to "
             "rotation, shift and scale."
         )
         notes.too_few_vectors(n_tokens, before.width, "tokens")
@@ -246,8 +246,9 @@ VIEW: View[Scene] = View(
     "inside",
     "What changed inside",
     draw,
-    about="The model before and after, on any text: which heads look elsewhere, and which layers hold something else.",
+    about="The model before and after, on any text: which heads’ attention and which layers’ representations changed.",
     fields=(TEXT, LAYER, HEAD),
     needs=("results",),
     tab=40,
+    terms=("catastrophic forgetting", "CKA"),
 )

@@ -30,12 +30,12 @@ FIELDS = (KIND, TEXT)
 _ABOUT: Mapping[Kind, str] = {
     "classification": "A table (CSV, TSV) or JSON lines with a `text` and its `label`; for pairs, a second text in "
     "`text_pair`.",
-    "tagging": "CoNLL columns: in each line a word first and its tag last, an empty line after each sentence. Or JSON "
-    "lines with `tokens` and `tags`. Tags are as in B-PERSON, I-PERSON, O.",
-    "answering": "SQuAD’s JSON (1.1 or 2.0), or a table or JSON lines with `question`, `context` and `answer`: copied "
-    "from the passage letter by letter, empty where the passage has none.",
-    "similarity": "A table or JSON lines with two texts, `text` and `text_pair`, and their `score`: from 0, nothing in "
-    "common, to 5, the same meaning. Other scales are brought to this one.",
+    "tagging": "CoNLL columns: each line has a word first and its tag last, with an empty line after each sentence. "
+    "Or JSON lines with `tokens` and `tags`. Tags look like B-PERSON, I-PERSON, O.",
+    "answering": "SQuAD’s JSON (1.1 or 2.0), or a table or JSON lines with `question`, `context` and `answer`: the "
+    "answer is copied exactly from the passage, and empty if the passage has none.",
+    "similarity": "A table or JSON lines with two texts, `text` and `text_pair`, and their `score`: from 0 (nothing "
+    "in common) to 5 (the same meaning). Other scales are converted to this one.",
 }
 _EXAMPLE: Mapping[Kind, str] = {
     "classification": 'text,label\n"Warm, funny, and over too soon.",positive\nI fell asleep.,negative',
@@ -44,9 +44,10 @@ _EXAMPLE: Mapping[Kind, str] = {
     "similarity": "text,text_pair,score\nA dog barks.,A dog is barking.,5\nA dog barks.,The bank is shut.,0",
 }
 _ABOUT_PARTS = (
-    "In a table or JSON lines, `split` (train, dev or test) keeps parts of your own. Without it the seed draws 70% to "
-    "train on, 10% to choose by and 20% to test on: texts that are alike but for case and spaces stay together, as do "
-    "questions on one passage, and pairs with the same first text if there are ten different ones or more."
+    "In a table or JSON lines, a column `split` (train, dev or test) keeps your own split. Without it the data is "
+    "split at random into 70% training, 10% development and 20% test: texts that differ only in case and spaces stay "
+    "together, as do questions on one passage, and pairs with the same first text if there are at least ten "
+    "different ones."
 )
 _MOST_READ = 8  # files; whatever is beyond is read again at every action
 
@@ -55,7 +56,7 @@ _OWN = OwnFile(upload="training upload", in_use="training file", pasted=TEXT)
 
 def draw(seed: int) -> Data | None:
     """Controls for the visitor's own data; what they hold, or None if that is nothing or cannot be used."""
-    kind = widgets.choice("What it is for", KIND)
+    kind = widgets.choice("Task", KIND)
     st.caption(_ABOUT[kind])
     st.code(_EXAMPLE[kind], language=None)
     st.caption(_ABOUT_PARTS)
@@ -83,8 +84,8 @@ def _describe(data: Data) -> None:
     train, dev, test = (len(data.split(split)) for split in SPLITS)
     st.success(
         as_text(
-            f"{data.title}: {counted(train + dev + test, 'item')}, of which {train:,} to train on, {dev:,} to choose "
-            f"by and {test:,} to test on."
+            f"{data.title}: {counted(train + dev + test, 'item')}: {train:,} for training, {dev:,} for development "
+            f"and {test:,} for testing."
         ),
         icon=":material/check:",
     )

@@ -8,8 +8,8 @@ PAGE = Page(
     title="Train",
     icon=":material/model_training:",
     question="What can a model learn to do?",
-    how="Fine-tune one on sentiment, entities, questions or data of your own, and watch what changes inside.",
-    about="**Fine-tuning**: a pretrained model gets a new head for a task, and a few hundred examples teach it. Choose "
+    how="Fine-tune one on sentiment, entities, questions or your own data, and see what changes inside.",
+    about="**Fine-tuning**: a pretrained model gets a new task head and is trained on a few hundred examples. Choose "
     "data and a model, press Train, and watch it learn.",
     fields=(MODEL, *fields.ASKED, *own_data.FIELDS),
     view=fields.SHOWN_VIEW,

@@ -17,7 +17,7 @@ def draw(scene: Scene) -> None:
     found = scene.tuned[0]
     n = len(found.first_vectors[0].vectors) if found.first_vectors else 0
     if len(found.first_vectors) < 2 or n < 2:
-        ask_for("This takes at least one whole epoch and two texts of the development split.")
+        ask_for("This needs at least one whole epoch and two texts in the development split.")
         return
     items = found.data.dev[:n]
     path = path_in_the_plane([each.vectors for each in found.first_vectors])
@@ -26,23 +26,23 @@ def draw(scene: Scene) -> None:
     groups = [_group(item) for item in items]
     figure = learning_plane(path.points, path.explained, names, texts, groups, dark=is_dark())  # type: ignore[arg-type]
     if len(scene.tuned) > 1:
-        st.caption(f"Of the {len(scene.tuned)} seeds this is the first, {found.settings.seed}.")
+        st.caption(f"This is the first of {len(scene.tuned)} seeds, {found.settings.seed}.")
     notes.many_labels(len({group for group in groups if isinstance(group, str)}))
     figures.show(figure, "learning plane", "learning-plane")
     st.caption(
-        f"Each point is a text of the development split ({n} of them), which it does not learn from: the last layer’s "
-        "vector of its first token ([CLS] in BERT) on the first two principal components of all epochs together. Epoch "
-        "0 is the model before. Distances in the plane are only a part of those in the model: see the shares on the "
-        f"axes. {_ABOUT[found.data.kind]}"
+        f"Each point is one of {n} texts of the development split, which the model is not trained on: the last "
+        "layer’s vector of its first token ([CLS] in BERT), on the first two principal components of all epochs "
+        "together. Epoch 0 is before training. The plane shows only part of the distances in the model: see the "
+        f"percentages on the axes. {_ABOUT[found.data.kind]}"
     )
     save.table("Points", lambda: _table(found, path, texts), "learning-plane")
 
 
 _ABOUT = {
     "classification": "Colours are the true labels.",
-    "tagging": "Colours tell whether the sentence holds an entity; this task reads its words, not its first token.",
-    "answering": "Colours tell whether the passage answers; this task reads its tokens, and the first one for “no "
-    "answer”.",
+    "tagging": "Colours show whether the sentence has an entity; this task reads its words, not its first token.",
+    "answering": "Colours show whether the passage has the answer; this task reads its tokens, and the first one for "
+    "“no answer”.",
     "similarity": "Colours are the true scores.",
 }
 
@@ -72,8 +72,8 @@ VIEW: View[Scene] = View(
     "plane",
     "While it learns",
     draw,
-    about="Move the slider: texts that lie mixed before come apart as the model learns to tell them apart, or they do "
-    "not.",
+    about="Move the slider: classes that start mixed separate as the model learns, or they do not.",
     needs=("results",),
     tab=50,
+    terms=("principal components",),
 )

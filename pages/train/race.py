@@ -36,19 +36,21 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         models = _ask()
         budget = widgets.choice(
-            "Budget", BUDGET, help="As many epochs for each model, or as many seconds of its own work."
+            "Budget",
+            BUDGET,
+            help=("The same number of epochs for each model, or the same number of seconds of training."),
         )
         if budget == "seconds":
             st.number_input("Seconds each", **SECONDS.bound, width=220)
         candidates = _candidates(scene, models)
         side_by_side.button(Race, "Race", candidates, key="race")
     if scene.data is None:
-        ask_for("Bring your own data first, or choose a built-in set.")
+        ask_for("Upload your own data first, or choose a built-in set.")
     job = side_by_side.current(Race, candidates)
     if job is None:
         side_by_side.to_come(
-            "Each model is trained on the same examples, and judged on the same test split. With a budget in seconds a "
-            "fast model sees the data more often."
+            "Each model is trained on the same examples and tested on the same test split. With a budget in seconds "
+            "a fast model sees the data more often."
         )
         return
     over: Over = "seconds"
@@ -97,12 +99,13 @@ VIEW: View[Scene] = View(
     "race",
     "The race",
     draw,
-    about="Models on one task with the same data and the same budget: who is best, who is fast, who is small?",
+    about="Models on one task with the same data and the same budget: which is best, which is fast, which is small?",
     more="One seed and one test split: a difference within the intervals may be chance, and another seed may rank "
-    "the models otherwise. A bundled model is a small "
-    "relative of the published one whose name it has, so this is no ranking of those.",
+    "the models differently. Bundled models are small relatives of the published ones, so this is no ranking of "
+    "those.",
     fields=(RACERS, BUDGET, SECONDS, BY_SECONDS),
     left_out=lambda _scene: "" if desk().current(Race) is None else side_by_side.NOT_IN_LINK,
     starts=True,
     tab=60,
+    terms=("transfer learning",),
 )

@@ -32,7 +32,7 @@ def candidates(choice: Choice) -> list[Candidate]:
     if choice.data is None:
         return []
     spec = registry.find(choice.model)
-    name = f"{spec.short_name if spec else choice.model} tuned: {choice.data.title}"
+    name = f"{spec.short_name if spec else choice.model}, fine-tuned: {choice.data.title}"
     if choice.settings.learns != "all":
         name += f", {LEARN.labels[choice.settings.learns].lower()}"
     found = []
@@ -55,7 +55,7 @@ def button(choice: Choice, *, main: bool) -> None:
         key="train",
         primary=main and not done,
         disabled=choice.data is None,
-        help="Bring your own data first." if choice.data is None else None,
+        help="Upload your own data first." if choice.data is None else None,
     )
 
 
@@ -84,8 +84,8 @@ def another_seed(found: Tuned) -> str:
         return ""
     measure = MEASURES[found.data.measure]
     return (
-        f"Another seed may differ: {len(known)} seeds of this model, trained like this on this data, ended between "
-        f"{measure.written(min(known))} and {measure.written(max(known))} ({measure.title})."
+        f"Another seed may differ: {len(known)} seeds of this model with these settings reached "
+        f"{measure.written(min(known))} to {measure.written(max(known))} ({measure.title})."
     )
 
 
@@ -110,7 +110,7 @@ def offer_more_seeds(training: Training) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Train two more seeds", key="more seeds", on_click=begin, icon=":material/casino:")
-        st.caption(another_seed(run.tuned) or "One seed does not say how much of the score is chance.")
+        st.caption(another_seed(run.tuned) or "One seed does not show how much of the score is chance.")
 
 
 def _failures(job: Tuning) -> None:
@@ -131,13 +131,13 @@ def outcome_of(job: Tuning) -> None:
     if job.can_go_on:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
-                "Go on",
+                "Continue",
                 key=f"go on {type(job).__name__}",
                 on_click=lambda: desk().start(job.resumed()),
                 icon=":material/resume:",
             )
             steps = max((run.steps[-1].step for run in job.runs if run.steps), default=0)
-            st.caption(f"Stopped after {steps:,} steps. What it had learnt is kept until you leave or train again.")
+            st.caption(f"Stopped after {steps:,} steps. The model so far is kept until you leave or train again.")
 
 
 def _standing(job: Training) -> None:

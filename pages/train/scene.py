@@ -34,7 +34,7 @@ class Scene:
         assert need == "results", need
         if self.tuned:
             return None
-        return "Opens when a model has been trained. Press Train."
+        return "This opens once a model has been trained. Press Train."
 
     @property
     def _chosen_is_tuned(self) -> bool:
@@ -82,5 +82,5 @@ def left_out(scene: Scene) -> str:
     """What is on the screen and not in the address."""
     found = ["the file you uploaded"] if scene.built_in is None and scene.data is not None else []
     if scene.tuned:
-        found.append("what was trained: whoever opens it has to train again, and on a CPU gets the same")
+        found.append("the trained model: whoever opens the link has to train again, and on a CPU gets the same one")
     return notes.not_in_link(found)

@@ -31,15 +31,12 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         side_by_side.button(Scratch, f"Train {len(candidates)} times", candidates, key="scratch")
     if tuned.is_id(scene.model):
-        ask_for(
-            "This model has learnt more than its pretraining: it was trained on a task here. Choose the model it was "
-            "made of."
-        )
+        ask_for("This model has been fine-tuned here. Choose the pretrained model it was made from.")
     job = side_by_side.current(Scratch, candidates)
     if job is None:
         side_by_side.to_come(
-            f"{short_name(scene.model)} is trained as it is, and from random weights, on 50, 200 and 600 examples, or "
-            "on all there are where the data has fewer."
+            f"{short_name(scene.model)} is trained from its pretrained weights and from random weights, on 50, 200 "
+            "and 600 examples, or on all there are if the data has fewer."
         )
         return
     _draw(job)
@@ -60,7 +57,7 @@ def _draw(job: Tuning) -> None:
             st.markdown(f"- {said}")
     most = max(len(run.candidate.data.train) for run in done)
     if most < max(_EXAMPLES):
-        st.caption(f"This data has {most:,} examples to train on, so no more are used.")
+        st.caption(f"This data has only {most:,} training examples.")
     side_by_side.show_table(job.runs, "pretrained-and-from-scratch")
 
 
@@ -107,12 +104,12 @@ VIEW: View[Scene] = View(
     "scratch",
     "What pretraining buys",
     draw,
-    about="The same network, once with what pretraining taught it and once from random weights, on few and on more "
-    "examples.",
-    more="What a model knows of words it never meets in training comes from its pretraining alone, and where the words "
-    "of the test split are others than those of training, as in most built-in sets (see “About the data”), random "
-    "weights can end at the score of answering always alike, however many examples there are.",
+    about="The same network, once pretrained and once randomly initialised, on few and on more examples.",
+    more="Whatever a model knows about words that are not in the training examples comes from pretraining. Where the "
+    "test split uses different words, as in most built-in sets (see “About the data”), random weights may never "
+    "beat the majority baseline, however many examples there are.",
     left_out=lambda _scene: "" if desk().current(Scratch) is None else side_by_side.NOT_IN_LINK,
     starts=True,
     tab=70,
+    terms=("transfer learning",),
 )

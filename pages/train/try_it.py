@@ -54,7 +54,7 @@ def draw(scene: Scene) -> None:
     notes.warn_of_cut(encoding)
     with st.container(key="answer"):
         _show(found, encoding, engine().info(model))
-        caption(f"The model that answers: {tuned.name(model) or model}.")
+        caption(f"Model: {tuned.name(model) or model}.")
 
 
 def _ask(scene: Scene, kind: TunedFor) -> tuple[str, str | None]:
@@ -100,7 +100,7 @@ def _show(found: Prediction, encoding: Encoding, info: ModelInfo) -> None:
         case Rated():
             st.markdown(f"**{found.score:.2f}** of {HIGHEST_SCORE:g}: 0 is nothing in common, 5 the same meaning.")
             if not 0 <= found.score <= HIGHEST_SCORE:
-                st.caption("The model gives a number without bounds, so it can lie a little outside of the scale.")
+                st.caption("The model gives an unbounded number, so it can be slightly outside the scale.")
 
 
 def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo) -> None:
@@ -114,8 +114,8 @@ def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo) -> None:
     lines = [words, outcome.piece_line(encoding.tokens, tags, label="Tokens")]
     token_line.draw(lines, "tags")
     about = (
-        "The model reads tokens. The first piece of a word carries the word’s tag. The other pieces and special tokens "
-        "are marked −100, the target that training leaves out."
+        "The model reads tokens. The first piece of a word carries the word’s tag. The other pieces and special "
+        "tokens are marked −100, which training ignores."
     )
     st.caption(about)
     with st.container(horizontal=True):
@@ -126,23 +126,23 @@ def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo) -> None:
 
 def _show_answer(found: Answered, passage: str) -> None:
     if not found.spans:
-        st.markdown("**No answer**: the model read nothing of the passage, so there is none to give.")
+        st.markdown("**No answer**: the model read nothing of the passage.")
         return
     best = found.spans[0]
     if found.text:
         st.markdown(f"**{as_text(found.text)}**")
     else:
-        st.markdown("**No answer in this passage**, says the model. Marked is the best span it would give.")
+        st.markdown("The model predicts **no answer in this passage**. The best span is marked.")
     before, within, after = (
         as_text(re.sub(r"\s+", " ", part))
         for part in (passage[: best.start], passage[best.start : best.end], passage[best.end :])
     )
     st.markdown(f"{before}:primary-background[{within}]{after}")
-    ahead = "ahead of" if found.margin > 0 else "behind"
+    ahead = "above" if found.margin > 0 else "behind"
     st.caption(
         f"“No answer” has a score of {found.no_answer:.2f}: {abs(found.margin):.2f} {ahead} the best span "
-        f"({best.score:.2f}). A span’s score is that of its first token as start plus that of its last as end; that of "
-        "“no answer” is that of [CLS] as both. The higher one wins."
+        f"({best.score:.2f}). A span’s score is the start score of its first token plus the end score of its last; "
+        "for “no answer” both are those of [CLS]. The higher score wins."
     )
     first = next(place for place, (start, _) in enumerate(found.offsets) if start == best.start)
     last = next(place for place, (_, end) in enumerate(found.offsets) if end == best.end)
@@ -162,8 +162,9 @@ VIEW: View[Scene] = View(
     "try",
     "Try it",
     draw,
-    about="Type a text of your own: the tuned model answers at once.",
-    more="The probabilities are the model’s own. On texts unlike those it was trained on it can be sure and wrong.",
+    about="Type your own text: the fine-tuned model answers at once.",
+    more="The probabilities are the model’s own. On texts unlike its training data it can be confident and wrong.",
     fields=(TEXT, PAIR),
     tab=30,
+    terms=("task head",),
 )

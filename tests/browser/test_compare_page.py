@@ -66,7 +66,7 @@ def test_every_view_of_three_models_fits_a_telephone(
     for page, page_view in views("compare", models=models, pair="She walked home."):
         page.set_viewport_size({"width": 400, "height": 800})
         measure(page)
-        expect(page.get_by_text("The address of this page restores")).to_be_visible()
+        expect(page.get_by_text("This page's link restores")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page_view
         page.set_viewport_size({"width": 1280, "height": 720})
 

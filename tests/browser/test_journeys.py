@@ -148,7 +148,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
         for place, (was, answer) in enumerate(zip(("cat", "fence"), both, strict=True)):
             _expect_bars(page, place, was, answer)
     with step(here):
-        page.get_by_role("button", name="Fill the most confident").click()
+        page.get_by_role("button", name="Fill the most confident mask").click()
         surest = max(both, key=lambda answer: answer.best[0].probability)
         was = tokens[surest.position]
         once = text.replace(was, surest.best[0].token)
@@ -177,7 +177,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
         _expect_bars(page, 0, "fence", alone)
     with step(here):
         third = alone.best[2]
-        choose(here, "Put into the sentence", third.token)
+        choose(here, "Insert into the sentence", third.token)
         expect(box).to_have_value(text.replace("fence", third.token))
         expect(page.get_by_text(f"fence → {third.token} ({third.probability:.1%})")).to_be_visible()
     with step(here):
@@ -256,7 +256,7 @@ def test_swap_a_and_b_and_compare_with_controls(visit: Callable[..., Any], app_u
         expect_metric(page, 1, f"{p(a, b):.4f}")
         _expect_controls(page, engine, 0, b, a)
     with step(here):
-        page.get_by_role("button", name="Draw others").click()
+        page.get_by_role("button", name="New controls").click()
         _expect_controls(page, engine, 1, b, a)
     with step(here):
         page.get_by_role("button", name="Swap A and B").click()

@@ -168,7 +168,7 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
     with step(here):
         boxes.nth(1).fill("3")
         boxes.nth(1).press("Enter")
-        expect(page.get_by_text("Most like layer 6 head 3 of A")).to_be_visible()
+        expect(page.get_by_text("Most similar to layer 6 head 3 of A")).to_be_visible()
         _expect_word_weight(page, BERT, it, ball, bert.head(5, 2))
     bits = head_matrix(bert, tiny, align([bert.encoding, tiny.encoding]))[5 * bert.n_heads + 2]
     layer, head = divmod(int(bits.argmin()), tiny.n_heads)

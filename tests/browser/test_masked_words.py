@@ -31,7 +31,7 @@ def test_click_a_word_read_the_prediction_and_fill_it(visit: Callable[..., Any],
     expect(page.locator(".js-plotly-plot .bartext").first).to_have_text(f"{100 * best.probability:.2g}%")
     option = page.get_by_role("option", name=second.token, exact=True)
     window.until(
-        lambda: page.get_by_role("combobox", name="Put into the sentence").press("ArrowDown"),
+        lambda: page.get_by_role("combobox", name="Insert into the sentence").press("ArrowDown"),
         lambda patience: option.click(timeout=patience),
     )
     expect(page.get_by_label("Text", exact=True)).to_have_value(TEXT.replace("cabinet", second.token))
@@ -69,7 +69,7 @@ def test_every_view_shows_its_picture_first_and_cuts_nothing(views: Callable[...
             page.set_viewport_size({"width": width, "height": height})
             measure(page)
             here = f"{page_view.view} at {width}x{height}"
-            expect(page.get_by_text("The address of this page restores")).to_be_visible()
+            expect(page.get_by_text("This page's link restores")).to_be_visible()
             assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), here
             if page_view.view == "pairs":  # its picture is made when asked for
                 continue
@@ -164,9 +164,9 @@ def test_a_file_of_minimal_pairs_is_judged_and_taken_away(
     page: Page = window.open(f"{app_url}/masked_words?view=pairs")
     page.get_by_role("button", name="The pairs", exact=True).click()
     page.get_by_test_id("stFileUploader").locator("input").set_input_files(file)
-    expect(page.get_by_role("button", name="Judge 2 pairs")).to_be_visible()
+    expect(page.get_by_role("button", name="Test 2 pairs")).to_be_visible()
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Judge 2 pairs").click()
+    page.get_by_role("button", name="Test 2 pairs").click()
     expect(page.get_by_test_id("stMetricValue").first).to_have_text("50.0%")
     expect(page.get_by_text("the file you uploaded, and the results")).to_be_visible()
     with page.expect_download() as download:

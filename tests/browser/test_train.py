@@ -40,7 +40,7 @@ def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
         lambda _patience: wait_for(page, "location.search.includes('set=sentiment')"),
     )
     page.get_by_role("button", name="How", exact=True).click()
-    page.get_by_role("radio", name="The head alone").click()
+    page.get_by_role("radio", name="Task head only").click()
     wait_for(page, "location.search.includes('learns=head')")
     page.keyboard.press("Escape")
     here.wait_until_idle()
@@ -76,7 +76,7 @@ def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
     page.get_by_role("link", name="Open on Attention").click()
     wait_for(page, "location.pathname.endsWith('/attention')")
     here.wait_until_idle()
-    expect(page.get_by_text("TinyBERT tuned: Sentiment").first).to_be_visible()
+    expect(page.get_by_text("Tiny BERT, fine-tuned: Sentiment").first).to_be_visible()
     assert "model=tuned" in page.url
 
     back = visit(height=1000)  # somebody else, who has the folder

@@ -82,7 +82,7 @@ def test_every_view_takes_every_filter_with_cross_attention(
         hide="1", renorm="1", words="1", values="1", threshold="0.05", top="3",
     )  # fmt: skip
     assert not app.exception
-    assert ("not two texts to tell apart" in said(app)) == (name not in UNFILTERED)
+    assert ("There is only one text here" in said(app)) == (name not in UNFILTERED)
     assert len(app.error) == (name in NO_CROSS)
 
 

@@ -200,7 +200,7 @@ def test_labels_are_counted_and_chance_is_told(open_page: Callable[..., AppTest]
 
 def test_the_page_does_not_say_that_every_token_sees_all(open_page: Callable[..., AppTest]) -> None:
     """GPT-2 looks back only, Longformer and ModernBERT into windows."""
-    assert "look at the tokens that it may see" in read(open_page(PAGE, text=TEXT))
+    assert "attend to all tokens visible to it" in read(open_page(PAGE, text=TEXT))
 
 
 def test_the_table_of_heads_on_several_texts(open_page: Callable[..., AppTest]) -> None:
@@ -230,7 +230,7 @@ def test_a_token_beyond_the_text_is_the_texts_lack(open_page: Callable[..., AppT
 
 def test_a_part_without_a_second_text_falls_back_to_all(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE, text=TEXT, direction="A->B")
-    assert any("not two texts to tell apart" in info.value for info in app.info)
+    assert any("There is only one text here" in info.value for info in app.info)
     assert heatmap_of(app).shape[0] == heatmap_of(app).shape[1]
 
 

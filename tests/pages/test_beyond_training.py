@@ -111,7 +111,7 @@ def test_a_list_of_pairs_is_said_to_hold_a_long_one(open_page: Open) -> None:
     for text, n in (("dog", 0), (TOO_LONG, 1)):
         app = open_page("pages/next_sentence/page.py", view="many pairs")
         app.text_area(key="next_sentence_pairs").set_value(f"a,b\ndog,cat\n{text},cat\n").run()
-        app.button[[b.label for b in app.button].index("Judge 2 pairs")].click().run()
+        app.button[[b.label for b in app.button].index("Test 2 pairs")].click().run()
         assert len(app.dataframe[0].value) == 2
         assert len(complaints(app)) == n
 

@@ -45,7 +45,7 @@ def test_tokens_of_two_tokenizers(two: tuple[str, str], open_page: Open, engine:
     encodings = [engine.encode(model, TEXT) for model in two]
     pieces = fertility(align(encodings), encodings)
     for place, encoding in enumerate(encodings):
-        assert f": {len(encoding)} tokens, those that frame the text among them, and {pieces[place]:.2f}" in said(app)
+        assert f": {len(encoding)} tokens including special tokens, and {pieces[place]:.2f}" in said(app)
     table = app.dataframe[0].value
     assert "didn't" in list(table["word"])
     names = [Path(model).name for model in two]
@@ -56,7 +56,7 @@ def test_tokens_of_two_tokenizers(two: tuple[str, str], open_page: Open, engine:
 
 def test_words_a_vocabulary_does_not_know_are_named(two: tuple[str, str], open_page: Open) -> None:
     app = open_page(PAGE, models=",".join(two), text="The 猫 sat.")
-    assert "Not in its vocabulary, read as [UNK]: 猫." in said(app)
+    assert "Not in the vocabulary, read as [UNK]: 猫." in said(app)
     clean(app)
 
 
@@ -97,7 +97,7 @@ def test_a_model_compared_with_itself(two: tuple[str, str], open_page: Open) -> 
     """By a link that names it twice, and by choosing A itself."""
     twice = open_page(PAGE, models=f"{two[0]},{two[0]}", text=TEXT, view="attention", head="2")
     assert f"{two[0]} is named twice, and is shown once" in said(twice)
-    assert "One model is compared with itself" in said(twice)
+    assert "The model is compared with itself" in said(twice)
     chosen = open_page(PAGE, models=",".join(two), beside="1", text=TEXT, view="attention", head="2")
     clean(chosen)
     for app in (twice, chosen):
@@ -216,7 +216,7 @@ def test_layers_of_two_models_on_sentences_of_ones_own(two: tuple[str, str], ope
     ]  # fmt: skip
     np.testing.assert_allclose(matrices(app)[0], expected, atol=1e-4)
     assert f"of {x.shape[1]} words" in said(app)
-    assert "all layers look more alike than they are" in said(app)
+    assert "all layers look more similar than they are" in said(app)
 
 
 def test_the_reference_is_chosen(two: tuple[str, str], open_page: Open) -> None:

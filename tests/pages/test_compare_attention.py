@@ -47,7 +47,7 @@ def test_the_most_alike_head_is_opened(two: tuple[str, str], open_page: Open, en
     a, b = on_words(engine, two, ((0, 1), (layer, head)), TEXT)
     np.testing.assert_array_equal(matrices(app)[0], a)
     np.testing.assert_array_equal(matrices(app)[1], b)
-    assert f"Their Jensen-Shannon divergence is {divergences.min():.3f} bits" in said(app)
+    assert f"Their Jensen–Shannon divergence is {divergences.min():.3f} bits" in said(app)
 
 
 def test_layers_are_matched_by_depth_and_said_so(
@@ -83,7 +83,7 @@ def test_a_model_without_attention(two: tuple[str, str], bilstm: str, open_page:
     assert "has no attention to show" in said(app)
     assert [matrix.shape for matrix in matrices(app)][2:] == [matrices(app)[0].shape, (12, 12)]
     app = open_page(PAGE, models=models, text=TEXT, view="attention", beside="2")
-    assert f"{Path(bilstm).name} has no attention here, so nothing can be compared with it" in said(app)
+    assert f"{Path(bilstm).name} has no attention, so there is nothing to compare" in said(app)
     assert len(matrices(app)) == 2
     for view in ("tokens", "predictions", "representations"):
         app = open_page(PAGE, models=models, text=TEXT, pair=PAIR, view=view)

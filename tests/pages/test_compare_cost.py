@@ -50,10 +50,10 @@ def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], e
         else:
             assert row["NSP correct"] == NOTHING
     text = said(app)
-    assert "have to be measured: that takes half a minute to a few minutes" in text
-    assert "came with the app: measured with these weights" in text
+    assert "have to be measured here: this takes half a minute to a few minutes" in text
+    assert "ship with the app: measured with these weights" in text
     assert "ModernBERT was trained on masked words only" in text
-    assert "The address of this page restores what you see." in text  # there are no times to be lost yet
+    assert "This page's link restores what you see." in text  # there are no times to be lost yet
     assert any(b.label == "This table (CSV)" for b in app.get("download_button"))
     assert "desk" in app.session_state
     assert app.session_state["desk"].current(Measurement) is None  # nothing was measured
@@ -62,7 +62,7 @@ def test_it_opens_with_what_needs_no_timing(open_page: Callable[..., AppTest], e
     assert not app.error
     assert all(row["time, ms"] != NOTHING for row in table(app).values())
     assert "restores what is chosen. Not in it: the measured times" in said(app)
-    assert "came with the app" not in said(app)
+    assert "ship with the app" not in said(app)
     assert "have to be measured" not in said(app)
     assert app.get("plotly_chart")
 
@@ -88,7 +88,7 @@ def test_a_model_of_another_place_opens_without_quality(open_cost: Callable[...,
     for row in table(app).values():
         assert NOTHING not in (row["weights, MB"], row["pieces/word"])
         assert {row[name] for name in (*TIMES, "masked correct", "NSP correct")} == {NOTHING}
-    assert "came with the app" not in said(app)
+    assert "ship with the app" not in said(app)
 
 
 def test_a_model_that_could_not_be_timed_is_left_out(
@@ -136,7 +136,7 @@ def test_curves_and_table_show_what_was_measured(
         assert row["× per doubling"] == f"{doubling(cost.curve):.2f}"
         assert row["parameters, M"] == f"{cost.subject.info.parameters / 1e6:,.1f}"
         assert row["weights, MB"] == f"{cost.subject.n_bytes / 1e6:,.1f}"
-        assert "a pass adds, MB" not in row
+        assert "extra memory per pass, MB" not in row
 
     judged = engine.ask(MeasureQuality(bert.subject.model))
     assert bert.quality == judged
@@ -227,4 +227,4 @@ def test_a_restless_machine_is_said(open_cost: Callable[..., AppTest], monkeypat
 def test_what_a_pass_adds_on_a_gpu_is_shown(open_cost: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "_timed", lambda one_pass: (0.001, 10_000 * one_pass.n_tokens))
     app = measured(open_cost("bert", "t5", length="64"))
-    assert [row["a pass adds, MB"] for row in table(app).values()] == ["0.6", "0.6"]
+    assert [row["extra memory per pass, MB"] for row in table(app).values()] == ["0.6", "0.6"]

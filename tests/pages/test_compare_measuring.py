@@ -63,7 +63,7 @@ def test_stop_keeps_what_is_done(
     button(app, "Measure").click().run()
     assert reached.wait(PATIENCE)
     app.run()
-    assert "shares are those so far" in said(app)
+    assert "these are the shares so far" in said(app)
     assert 0.5 < measurement(app).share < 1
     button(app, "Stop").click().run()
     assert button(app, "Stopping").disabled
@@ -74,7 +74,7 @@ def test_stop_keeps_what_is_done(
     assert not app.error
     assert table(app)[called("bert")]["masked correct"].startswith("60.0% (")
     assert f"{called('bert')} read 75 of 100 held-out texts and pairs" in said(app)
-    assert f"{called('t5')} did not get to the held-out sentences" in said(app)
+    assert f"{called('t5')} did not reach the held-out sentences" in said(app)
     assert "Stopped." in said(app)
     assert button(app, "Measure these 2 models")
 
@@ -159,7 +159,7 @@ def test_a_measurement_that_waits_says_how_many_are_ahead(
     assert begun.wait(PATIENCE)
     button(app, "Measure").click().run()
     assert measurement(app).waiting
-    assert [bar.proto.text for bar in app.get("progress")] == ["Waiting for its turn: 1 ahead of it"]
+    assert [bar.proto.text for bar in app.get("progress")] == ["Queued: 1 job ahead"]
     first = others.current(Measurement)
     assert first is not None
     assert first.exclusive

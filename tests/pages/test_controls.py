@@ -160,7 +160,7 @@ def test_words_can_be_clicked_where_masks_count(view: str, open_page: Open) -> N
     query = {"text": "The cat sat on the mat.", "masks": "3", "view": view, "replacement": "floor"}
     app = open_page("pages/masked_words/page.py", **query)
     if view == "pairs":
-        next(button for button in app.button if button.label.startswith("Judge")).click().run()
+        next(button for button in app.button if button.label.startswith("Test")).click().run()
     before = drawn(app)
     assert before
     app.session_state["masked_words_masks"] = (4,)

@@ -104,7 +104,9 @@ def test_a_failed_download_is_said_and_can_be_tried_again(
     failed = engine.download(ID)
     failed._ended.wait()
     app.run()
-    assert [error.value.replace("\\", "").split(" (")[0] for error in app.error] == [f"The download of {ID} broke off"]
+    assert [error.value.replace("\\", "").split(" (")[0] for error in app.error] == [
+        f"The download of {ID} was interrupted"
+    ]
     assert app.button(key=f"download {ID}").label == "Try again"
     assert app.text_area(key="text").value == TEXT
 

@@ -26,7 +26,7 @@ def formatted(app: AppTest) -> Iterator[tuple[str, str]]:
     """Every text that Streamlit takes for Markdown, with the kind of its element."""
     for node in app:
         proto: Any = getattr(node, "proto", None)
-        if node.type not in ("text_area", "text_input"):  # whose values are plain; labels of others are checked
+        if node.type not in ("text_area", "text_input", "html"):  # which take no Markdown; labels of others are checked
             for name in ("body", "label", "help", "text"):
                 found = getattr(proto, name, "")
                 if isinstance(found, str) and found:

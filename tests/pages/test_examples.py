@@ -133,7 +133,7 @@ def test_the_head_of_an_example_looks_where_it_says(title: str, open_page: Open,
         row = weights[query - 1]
         assert int(np.argmax(row)) == key - 1 != query - 1
         assert row[key - 1] > least
-        assert f"{row[key - 1]:.0%} of what “{tokens[query - 1]}”" in sentence
+        assert f"{row[key - 1]:.0%} of the attention of “{tokens[query - 1]}”" in sentence
     # On screen: this head alone, and the lines of the token it is about.
     (component,) = (e for e in app.get("bidi_component") if e.proto.component_name == "lines")
     header, pixels = unpacked(component.proto.bytes)
@@ -190,7 +190,7 @@ def test_a_masked_word_is_guessed_and_said_so(title: str, open_page: Open, engin
         assert answer.rank == 1
         assert answer.original.probability > 0.15
         which = f"Mask {number}: " if len(answers) > 1 else ""
-        assert f"{which}The model puts “{answer.original.token}” first with" in said(app)
+        assert f"{which}Top prediction “{answer.original.token}” (" in said(app)
         assert f"rank 1, probability {answer.original.probability:.2%}" in said(app)
 
 
@@ -220,7 +220,7 @@ def test_the_page_opens_with_a_good_guess(open_page: Open, engine: Engine) -> No
     assert (answer.rank, answer.original.token) == (1, "on")
     assert answer.original.probability > 2 * answer.best[1].probability
     assert f"rank 1, probability {answer.original.probability:.2%}" in said(app)
-    assert "“on” is guess number 1." in said(open_page("pages/compare/page.py", view="predictions"))
+    assert "“on” is rank 1." in said(open_page("pages/compare/page.py", view="predictions"))
 
 
 # ---- Next sentence -----------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ P_NEXT = {
     "A next sentence": (0.85, 1),
     "An unrelated one": (0, 0.1),
     "The first two, swapped": (0.75, 1),
-    "Same word, another story": (0.85, 1),
+    "Same word, different story": (0.85, 1),
 }
 
 
@@ -262,7 +262,7 @@ def test_words_in_pieces_are_cut_in_different_places(open_page: Open) -> None:
 
 
 def test_both_models_have_a_head_that_looks_one_word_back(open_page: Open, engine: Engine) -> None:
-    example = named(COMPARE, "One word back")
+    example = named(COMPARE, "The previous word")
     heads = (example.values[LAYER], example.values[HEAD]), (
         example.values[LAYERS_BESIDE[0]], example.values[HEADS_BESIDE[0]]
     )  # fmt: skip
@@ -271,7 +271,7 @@ def test_both_models_have_a_head_that_looks_one_word_back(open_page: Open, engin
         (row,) = frame[(frame["layer"] == layer - 1) & (frame["head"] == head - 1)].to_dict("records")
         assert row["previous"] > 0.85
         assert row["previous"] == frame["previous"].max()
-    a, b, _ = heatmaps(choose(open_page("pages/compare/page.py"), "One word back"))
+    a, b, _ = heatmaps(choose(open_page("pages/compare/page.py"), "The previous word"))
     for weights in (a, b):  # below the diagonal, on the words that both see whole
         assert list(weights[1:, :-1].argmax(axis=1)) == list(range(len(weights) - 1))
 

@@ -42,7 +42,7 @@ def test_the_picture_holds_the_numbers_of_the_probes(open_page: Callable[..., Ap
             assert f"{100 * layer.high:.0f}" in cells[(2 + layer.layer, row)]
     text = said(app)
     assert "What it means." in text
-    assert "does not say that the model *uses*" in text
+    assert "does not show that the model *uses*" in text
     assert "Seed 3" in text
 
 
@@ -209,7 +209,7 @@ def test_while_something_runs_the_page_shows_how_far_and_can_stop_it(
     app.run()
     assert "**Tense**: random weights: encoding, 0 of 60 sentences" in said(app)
     assert written(app) == before
-    shared = "Other visitors' work takes turns with yours, so it takes longer."
+    shared = "Other visitors' jobs take turns with yours, so this takes longer."
     assert shared not in said(app)
     others = Desk()
     others.start(study(gate, "negation"))

@@ -46,11 +46,11 @@ def test_it_opens_with_the_results_that_came_with_the_app(model: str, open_page:
     assert len(cells) == 3 * (2 + registry.MODELS[model].layers + 1)
     assert button(app, "Run").label == "Run 3 tasks"
     text = said(app)
-    assert "These results came with the app. Press Run to measure them again." in text
+    assert "These results ship with the app. Press Run to measure them again." in text
     revision = stored["model"]["revision"][:14]
     assert f"{model}, revision {revision}, " in text
     assert "400 sentences per task" in text
-    assert "Seed 0. These results came with the app, measured in float32 on a CPU." in text
+    assert "Seed 0. These results ship with the app, measured in float32 on a CPU." in text
     assert "Not in it" not in text
     for view in set(VIEWS) - {"movement"}:  # which shows no results
         app.session_state["layers_view"] = view
@@ -67,7 +67,7 @@ def test_results_of_other_weights_are_not_shown(open_page: Callable[..., AppTest
     app = open_page(PAGE)
     assert nothing_yet(app)
     assert "There are no results yet for Sentence length, Word content and Bigram shift with this model" in said(app)
-    assert "came with the app" not in said(app)
+    assert "ship with the app" not in said(app)
     assert button(app, "Run").label == "Run 3 tasks"
 
 
@@ -112,8 +112,8 @@ def test_what_came_with_the_app_is_not_run_beside_what_did_not(open_page: Callab
     run(app)
     assert [key.task for key in results_of(app)] == ["tense"]
     assert {row for _, row in written(app)} == {0, 1}
-    assert "The results of Word content came with the app. Press Run to measure them again." in said(app)
-    assert "Not in it: results of your own runs: whoever opens it has to run the tasks again" in said(app)
+    assert "The results of Word content ship with the app. Press Run to measure them again." in said(app)
+    assert "Not in it: results of your own runs: whoever opens the link has to run the tasks again" in said(app)
     app.number_input(key="layers_seed").set_value(9).run()
     assert {row for _, row in written(app)} == {0, 1}  # both are still the last that were looked at
 
@@ -127,6 +127,6 @@ def test_what_came_with_the_app_can_be_measured_anew(open_page: Callable[..., Ap
     right = [float(cell.partition("<br>")[0]) for cell in before.values()]
     again = [float(cell.partition("<br>")[0]) for cell in written(app).values()]
     assert again == pytest.approx(right, abs=3.5)  # per cent; rounding moves three of the 120 items at most
-    assert "came with the app" not in said(app)
+    assert "ship with the app" not in said(app)
     assert "Everything chosen has been run" in said(app)
     assert button(app, "Run").disabled

@@ -49,7 +49,7 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     assert f"**{100 * expected.best.scores.uuas.value:.0f}% (" in text
     assert f"chain {100 * expected.chain.uuas.value:.0f}% (" in text
     assert "random weights" in text
-    assert "That does not say that the model uses it" in text
+    assert "That does not show that the model uses it" in text
     assert not [info for info in app.info if "Bring sentences" in info.value]
     assert app.dataframe[-1].value["UUAS"].tolist() == [100 * layer.scores.uuas.value for layer in expected.layers]
     labels = [b.label for b in app.get("download_button")]
@@ -61,7 +61,7 @@ def test_trees_of_the_example_are_probed_and_shown(open_page: Callable[..., AppT
     app.session_state["layers_tree_probe"] = "depth"
     app.run()
     shown = expected.sentences[2]
-    assert f"{shown.right(1)} of {len(shown.edges)} edges are found." in said(app)
+    assert f"{shown.right(1)} of {len(shown.edges)} edges are recovered." in said(app)
     words = [note["text"] for note in figure(app, 1)["layout"]["annotations"]][: len(shown.words)]  # type: ignore[index]
     assert words == [word if len(word) <= 16 else word[:15] + "…" for word in shown.words]
     assert figure(app, 0)["layout"]["yaxis"]["title"]["text"] == "root found"  # type: ignore[index]

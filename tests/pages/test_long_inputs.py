@@ -52,7 +52,7 @@ def test_a_text_that_is_too_long_is_refused_and_kept(
 @pytest.mark.parametrize(("page", "view"), [("masked_words", "layers"), ("compare", "predictions")])
 def test_many_masks_are_not_filled_at_once(open_page: Open, page: str, view: str) -> None:
     app = open_page(f"pages/{page}/page.py", view=view, text="[MASK] " * 101)
-    assert "There are 101 masks here, and at most 100 are filled at a time. Take some away." in said(app)
+    assert "There are 101 masks here, and at most 100 can be filled at a time. Remove some." in said(app)
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_the_first_words_of_many_can_be_clicked(open_page: Open, bilstm: str) ->
     app = open_page("pages/masked_words/page.py", model=bilstm, text="cat " * 700, masks="2,650")
     strip = app.button_group(key="mask_strip")
     assert len(strip.proto.options) == 600
-    assert "The first 600 of 700 words can be clicked here." in said(app)
+    assert "Only the first 600 of 700 words can be clicked here." in said(app)
     strip.set_value([1, 4]).run()
     assert app.session_state[MASKS.key] == (2, 5, 649)
 

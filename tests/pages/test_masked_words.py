@@ -44,7 +44,7 @@ def test_the_first_visit_opens_with_a_guess_worth_seeing(open_page: Open, engine
     assert answer.rank == 1
     assert answer.best[0].probability > 2 * answer.best[1].probability
     word = answer.original.token
-    assert f"The model puts “{word}” first with {answer.best[0].probability:.0%}; it was “{word}”." in said(app)
+    assert f"Top prediction “{word}” ({answer.best[0].probability:.0%}); original “{word}”." in said(app)
 
 
 def test_what_was_typed_before_the_first_visit_stays(open_page: Open) -> None:
@@ -61,7 +61,7 @@ def test_a_click_masks_and_another_unmasks(open_page: Open, engine: Engine) -> N
     answer = engine.fill_mask("embedded/bert", TEXT, 10, masked=[6])[0]
     shown = [entry.probability for entry in answer.best]
     assert bars(app)[:10] == pytest.approx(shown)
-    assert "it was “are”." in said(app)
+    assert "original “are”." in said(app)
     assert f"rank {answer.rank}" in said(app)
     assert app.text_area(key="text").value == TEXT
     click(app, 5)
@@ -101,9 +101,9 @@ def test_filling_step_by_step_and_all_at_once_agree(open_page: Open, engine: Eng
     def press(label: str) -> None:
         app.button[[b.label for b in app.button].index(label)].click().run()
 
-    press("Fill the most confident")
+    press("Fill the most confident mask")
     assert app.session_state["masked_words_masks"] == (steps[1].position,)
-    press("Fill the most confident")
+    press("Fill the most confident mask")
     by_steps = app.text_area(key="text").value
     assert app.session_state["masked_words_masks"] == ()
     press("Undo")
@@ -115,10 +115,10 @@ def test_filling_step_by_step_and_all_at_once_agree(open_page: Open, engine: Eng
 
 def test_masks_move_with_the_words_when_the_text_is_edited(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, masks="6")
-    assert "was “cabinet”" in said(app)
+    assert "original “cabinet”" in said(app)
     app.text_area(key="text").set_value("Look: " + TEXT).run()
     assert app.session_state["masked_words_masks"] == (7,)
-    assert "was “cabinet”" in said(app)
+    assert "original “cabinet”" in said(app)
     app.text_area(key="text").set_value("Something else entirely").run()
     assert app.session_state["masked_words_masks"] == ()
 
@@ -128,7 +128,7 @@ def test_a_typed_mask(open_page: Open, engine: Engine) -> None:
     assert bars(app) == pytest.approx(
         [e.probability for e in engine.fill_mask("embedded/bert", "The [MASK] sat.")[0].best]
     )
-    assert "first with" in said(app)
+    assert "Top prediction" in said(app)
     assert "it was" not in said(app)
 
 
@@ -210,7 +210,7 @@ def test_a_table_has_no_none_in_it(open_page: Open) -> None:
 
 def test_a_sentence_set_against_itself_scores_alike(open_page: Open) -> None:
     app = open_page(PAGE, text=TEXT, view="surprise", against=TEXT)
-    assert "scores **A** and **B** alike" in said(app)
+    assert "gives **A** and **B** the same score" in said(app)
     assert "higher, by" not in said(app)
 
 
@@ -291,11 +291,11 @@ def press(app: AppTest, label: str) -> None:
 
 def test_minimal_pairs_are_judged_by_phenomenon(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="pairs")
-    assert "Judge 12 pairs" in [button.label for button in app.button]
+    assert "Test 12 pairs" in [button.label for button in app.button]
     good, bad = "The keys to the cabinet are here.", "The keys to the cabinet is here."
     csv = f'good,bad,phenomenon\n"{good}","{bad}",agreement\n"{bad}","{good}",nonsense\n"{good}","{good}",nonsense\n'
     app.text_area(key="masked_words_minimal_pairs").set_value(csv).run()
-    press(app, "Judge 3 pairs")
+    press(app, "Test 3 pairs")
     table = app.dataframe[0].value
     assert list(table["phenomenon"]) == ["all pairs", "agreement", "nonsense"]
     assert list(table["right"]) == [0.5, 1.0, 0.25]  # a tie is half
@@ -303,7 +303,7 @@ def test_minimal_pairs_are_judged_by_phenomenon(open_page: Open, engine: Engine)
     assert app.metric[0].value == "50.0%"
     difference = engine.prefer("embedded/bert", good, bad, scheme="word l2r").difference
     assert table["mean difference (nats)"][1] == pytest.approx(difference, abs=1e-3)
-    assert "By embedded/bert, over 3 pairs, 1 of them tied and counted as half." in said(app)
+    assert "embedded/bert, over 3 pairs, 1 of them tied and counted as half." in said(app)
     assert "PLL-word-l2r" in said(app)
 
 
@@ -324,14 +324,14 @@ def test_a_causal_model_says_what_comes_next(
     assert not app.error
     answer = engine.next_tokens(model, "The cat was on the")
     assert bars(app) == pytest.approx([best.probability for best in answer.best])
-    assert "It guesses what comes next from what came before" in said(app)
+    assert "It predicts what comes next from what came before" in said(app)
     for view, message in {
         "layers": "The token after the last one",
         "surprise": "those before it",
         "training": "has no mask, so nothing can be hidden",
-        "attention": "reads from left to right and fills no masks",
-        "what if": "reads from left to right and fills no masks",
-        "why": "reads from left to right and fills no masks",
+        "attention": "reads from left to right and cannot fill masks",
+        "what if": "reads from left to right and cannot fill masks",
+        "why": "reads from left to right and cannot fill masks",
     }.items():
         app = open_page(PAGE, text="The cat was on the", model=model, view=view)
         assert not app.exception
@@ -342,7 +342,7 @@ def test_a_causal_model_says_what_comes_next(
     assert app.metric[0].label == "Log-likelihood A"
     assert app.metric[0].value == f"{score.log_likelihood:.2f} nats"
     app = open_page(PAGE, text="The cat", model=model, view="pairs")
-    press(app, "Judge 12 pairs")
+    press(app, "Test 12 pairs")
     assert "of every token given those before it" in said(app)
 
 
@@ -351,15 +351,15 @@ def test_a_pair_that_is_cut_or_cannot_be_read_is_named(open_page: Open, checkpoi
     app.text_area(key="masked_words_minimal_pairs").set_value(
         f"good,bad\nthe cat,cat the\n{'the cat ' * 60},cat\n"
     ).run()
-    press(app, "Judge 2 pairs")
+    press(app, "Test 2 pairs")
     assert "In 1 pair a sentence was cut at the model's limit" in said(app)
     app.text_area(key="masked_words_minimal_pairs").set_value("good,bad\nthe cat,cat the\nthe cat,cat \x07\n").run()
-    press(app, "Judge 2 pairs")
+    press(app, "Test 2 pairs")
     assert not app.exception
     assert "The bad sentence of pair 2 holds a control character" in said(app)
     assert "Stop" not in [button.label for button in app.button]
     app.run()
-    assert "Judge 2 pairs" in [button.label for button in app.button]
+    assert "Test 2 pairs" in [button.label for button in app.button]
 
 
 def test_a_sentence_to_compare_with_is_not_cut_in_silence(open_page: Open, checkpoint: Callable[[str], Path]) -> None:

@@ -45,7 +45,7 @@ def test_controls_stand_in_both_places(open_page: Open, engine: Engine) -> None:
     assert table["in the place of A"][3] == pytest.approx(
         engine.next_sentence("embedded/bert", control, B).p_next, abs=1e-4
     )
-    press(app, "Draw others")
+    press(app, "New controls")
     assert list(app.dataframe[0].value["sentence"])[1:] == list(draw(1))
 
 
@@ -124,13 +124,13 @@ def test_a_model_without_the_head_explains_itself(
 def test_albert_is_shown_as_what_it_is(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
     app = open_page(PAGE, text=A, pair=B, model=str(checkpoint("albert")))
     assert app.metric[0].label == "P(A, B in order)"
-    assert "This model learned **sentence order**" in said(app)
+    assert "This model learned **sentence order prediction**" in said(app)
 
 
 def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, view="many pairs")
     app.text_area(key="next_sentence_pairs").set_value(f'a,b,label\n"{A}","{B}",1\n=1+1,Penguins are birds.,0\n').run()
-    press(app, "Judge 2 pairs")
+    press(app, "Test 2 pairs")
     table = app.dataframe[0].value
     expected = [
         engine.next_sentence("embedded/bert", *pair).p_next for pair in ((A, B), ("=1+1", "Penguins are birds."))
@@ -144,11 +144,11 @@ def test_what_a_link_lacks_of_a_list_is_said(open_page: Open) -> None:
     app = open_page(PAGE, view="many pairs")
     app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
     assert "Not in it" not in said(app)
-    press(app, "Judge 1 pair")
+    press(app, "Test 1 pair")
     assert "Not in it: the results" in said(app)
-    assert "Judged by embedded/bert." in said(app)
+    assert "Answers by embedded/bert." in said(app)
     app.selectbox(key="model").set_value("embedded/tinybert").run()
-    assert "Judged by embedded/bert." in said(app)
+    assert "Answers by embedded/bert." in said(app)
     app.file_uploader(key="pairs file").set_value(("own.csv", b"a,b\nOne.,Two.\n", "text/csv")).run()
     assert "Not in it: the file you uploaded, and the results" in said(app)
 
@@ -157,8 +157,8 @@ def test_a_list_judged_by_order_says_so(open_page: Open, checkpoint: Callable[[s
     for name in ("albert", "bert"):
         app = open_page(PAGE, view="many pairs", model=str(checkpoint(name)))
         app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
-        press(app, "Judge 1 pair")
-        assert ("This model learned **sentence order**" in said(app)) == (name == "albert")
+        press(app, "Test 1 pair")
+        assert ("This model learned **sentence order prediction**" in said(app)) == (name == "albert")
 
 
 def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,12 +174,12 @@ def test_a_stopped_list_keeps_what_it_has(open_page: Open, engine: Engine, monke
     app = open_page(PAGE, view="many pairs")
     app.text_area(key="next_sentence_pairs").set_value("a,b\n" + f'"{A}","{B}"\n' * 5).run()
     monkeypatch.setattr(engine, "iter_next_sentences", two)
-    press(app, "Judge 5 pairs")
+    press(app, "Test 5 pairs")
     monkeypatch.undo()
     app.run()
     assert len(app.dataframe[0].value) == 2
-    assert "3 of 5 pairs were not judged" in said(app)
-    assert "Judge 5 pairs" in [b.label for b in app.button]
+    assert "3 of 5 pairs not tested" in said(app)
+    assert "Test 5 pairs" in [b.label for b in app.button]
 
 
 @pytest.mark.parametrize(("csv", "message"), [("x,y\n1,2\n", "no column a"), ("", "There are no pairs")])

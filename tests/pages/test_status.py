@@ -47,7 +47,7 @@ def test_the_button_empties_the_caches_and_says_what_it_freed(
     engine.close()
     engine.attend(folder, "A secret sentence.")
     app.run()
-    assert [metric.label for metric in app.metric] == ["Visitors", "Visitors who wait", "Processors at work", "Errors"]
+    assert [metric.label for metric in app.metric] == ["Visitors", "Visitors waiting", "Processors in use", "Errors"]
     said = texts(app)
     assert "All is well" in app.success[0].value
     assert "1 model in memory" in said
@@ -76,7 +76,7 @@ def test_a_code_is_asked_for_where_one_is_set(
     app = open_page("pages/status/page.py")
     app.text_input[0].input("open it")
     button(app, "Empty the caches").click().run()
-    assert [warning.value for warning in app.warning] == ["That is not the code. Try again in 2 s."]
+    assert [warning.value for warning in app.warning] == ["Wrong code. Try again in 2 s."]
     assert engine.held()
     assert not app.query_params
     now += 3

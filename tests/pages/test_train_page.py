@@ -31,7 +31,7 @@ Open = Callable[..., AppTest]
 
 TINYBERT = "embedded/tinybert"
 LSTM = "embedded/bilstm"
-NOT_YET = "Opens when a model has been trained. Press Train."
+NOT_YET = "This opens once a model has been trained. Press Train."
 
 
 @pytest.fixture
@@ -47,11 +47,11 @@ def test_before_training_a_view_says_what_to_do(view: object, open_page: Open) -
     assert not app.warning
     assert not button(app, "Train").disabled
     said_then = {
-        "train": "5 of the 40 examples to learn from",
+        "train": "5 of 40 training examples",
         "scores": NOT_YET, "try": NOT_YET, "inside": NOT_YET, "plane": NOT_YET,
         "race": "Each model is trained on the same examples",
-        "scratch": "TinyBERT is trained as it is, and from random weights, on 50, 200 and 600 examples",
-        "distillation": "BERT is tuned first. TinyBERT then learns the same examples twice",
+        "scratch": "Tiny BERT is trained from its pretrained weights and from random weights",
+        "distillation": "BERT is fine-tuned first. Tiny BERT is then trained twice on the same examples",
         "similarity": "Mean cosine of all pairs",
     }  # fmt: skip
     assert said_then[name] in said(app)
@@ -68,14 +68,14 @@ def test_the_curves_are_what_the_training_told(trained: AppTest) -> None:
     np.testing.assert_allclose(numbers(thin["x"]), [step.epoch for step in run.steps])
     np.testing.assert_allclose(numbers(marked["y"]), [each.loss for each in run.evaluated])
     scores, alike = found["training scores"]["data"]
-    assert alike["name"] == "always alike"
+    assert alike["name"] == "majority baseline"
     np.testing.assert_allclose(numbers(scores["y"]), [each.score for each in run.evaluated])
     text = said(trained)
     assert f"Accuracy {tuned(trained).score().value:.1%} on the test split" in text
-    assert "what was trained: whoever opens it has to train again" in text
+    assert "the trained model: whoever opens the link has to train again" in text
     assert button(trained, "Train").proto.type == "secondary"
     labels = {link.proto.label for link in trained.get("page_link")}
-    assert labels >= {"Open on Attention", "Open on Layers", "Compare with before"}
+    assert labels >= {"Open on Attention", "Open on Layers", "Compare with the original"}
 
 
 def test_seeds_make_a_band(open_page: Open) -> None:
@@ -88,7 +88,7 @@ def test_seeds_make_a_band(open_page: Open) -> None:
         numbers(line["y"]), np.mean([[each.score for each in run.evaluated] for run in runs], axis=0)
     )
     assert band["fill"] == "toself"
-    assert "Of the 2 seeds this is the first, 0." in said(look(app, "inside"))
+    assert "This is the first of 2 seeds, 0." in said(look(app, "inside"))
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -145,7 +145,7 @@ def test_a_model_without_attention_says_so_and_shows_its_layers(open_page: Open)
 
 def test_where_the_head_alone_has_learnt_no_head_of_attention_has_changed(open_page: Open) -> None:
     app = look(train(open_page(PAGE, **TINY, learns="head")), "inside")
-    assert "On this text no head looks anywhere else than before." in said(app)
+    assert "On this text no head’s attention changed." in said(app)
     assert not numbers(charts(app)["change of heads"]["data"][0]["z"]).any()
     np.testing.assert_allclose(numbers(charts(app)["cka before and after"]["data"][0]["y"]), 1, atol=1e-6)
 
@@ -191,9 +191,9 @@ def test_the_race_has_the_same_budget_in_epochs(open_page: Open) -> None:
     assert [one.base for one in found] == [TINYBERT, LSTM]
     assert [one.steps[-1].epoch for one in found] == [1, 1]
     shown = app.table[0].value
-    assert list(shown.columns) == ["TinyBERT", "LSTM"]
+    assert list(shown.columns) == ["Tiny BERT", "Small LSTM"]
     assert list(shown.loc["examples"]) == ["40", "40"]
-    assert shown.loc["Accuracy (95% interval)", "LSTM"].startswith(f"{found[1].score().value:.1%} (")
+    assert shown.loc["Accuracy (95% interval)", "Small LSTM"].startswith(f"{found[1].score().value:.1%} (")
     assert {"race losses", "race scores", "score against time", "score against memory"} <= set(charts(app))
 
 
@@ -227,14 +227,14 @@ def test_a_student_learns_alone_and_with_its_teacher(open_page: Open) -> None:
     assert taught.settings.alpha == pytest.approx(0.3)
     assert alone.steps[0].loss != taught.steps[0].loss
     assert f"**{alone.score().value:.1%}** with labels alone" in said(app)
-    assert len(charts(app)["distillation scores"]["data"]) == 3 + 1  # and always alike
+    assert len(charts(app)["distillation scores"]["data"]) == 3 + 1  # and majority baseline
     assert [run.id for run in job(app, Distilling).kept] == [teacher.id]
 
 
 @pytest.mark.parametrize("name", ["entities", "questions", "similarity"])
 def test_other_data_have_no_labels_to_be_taught(name: str, open_page: Open) -> None:
     app = open_page(PAGE, **TINY, view="distillation", set=name)
-    assert "Choose data with labels for texts or pairs" in said(sound(app))
+    assert "Choose a classification task" in said(sound(app))
     assert button(app, "Train teacher").disabled
 
 
@@ -251,7 +251,7 @@ def similarity(open_page: Open, **query: str) -> AppTest:
         ("", "Type at least two sentences"),
         ("Only one.", "Type at least two sentences"),
         ("\n".join(f"Sentence {n}." for n in range(51)), "The first 50 of 51 sentences are shown."),
-        ("A line.\n" + "word " * 19_990, "Longer than the model reads: sentence 2."),
+        ("A line.\n" + "word " * 19_990, "Too long for the model: sentence 2."),
     ],
     ids=["nothing", "one", "fifty-one", "a hundred thousand characters"],
 )

@@ -32,7 +32,7 @@ def own(open_page: Open, data: str, kind: str = "classification", **query: str) 
 
 def test_own_data_are_described_and_trained_on(open_page: Open) -> None:
     app = own(open_page, table(ROWS))
-    assert "60 items, of which 42 to train on, 6 to choose by and 12 to test on" in said(app)
+    assert "60 items: 42 for training, 6 for development and 12 for testing" in said(app)
     assert "2 labels: " in said(app)
     assert tuned(train(app)).data.labels == ("bad", "good")
 
@@ -55,7 +55,7 @@ def test_what_is_wrong_with_own_data_is_said_in_a_sentence(data: str, kind: str,
     app = own(open_page, data, kind)
     assert told in said(app)
     assert app.text_area(key="train_own_text").value == data
-    read = any("to train on" in message.value for message in app.success)
+    read = any("for training" in message.value for message in app.success)
     assert button(app, "Train").disabled is not read
     for view in ("race", "scratch", "distillation"):
         look(app, view)
@@ -137,7 +137,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_end(open_page: Open, mo
     assert "Stopped after 4 steps" in said(sound(app))
     assert "training losses" in charts(app)
     assert button(app, "Train").label == "Train"
-    button(app, "Go on").click().run()
+    button(app, "Continue").click().run()
     assert job(app, Training) is not stopped
     assert job(app, Training).wait(PATIENCE)
     found = tuned(sound(app.run()))
@@ -151,7 +151,7 @@ def test_other_views_stay_in_use_while_it_trains(open_page: Open, monkeypatch: p
     app = begin(open_page(PAGE, **TINY))
     assert gate.reached.wait(PATIENCE)
     assert "cosines" in charts(look(app, "similarity"))
-    assert "Opens when a model has been trained" in said(look(app, "scores"))
+    assert "This opens once a model has been trained" in said(look(app, "scores"))
     gate.open.set()
     assert job(app, Training).wait(PATIENCE)
 

@@ -33,13 +33,13 @@ def test_one_seed_offers_two_more_and_is_not_trained_again(open_page: Callable[.
     app = page.train(open_page(page.PAGE, seed="3", learns="head", **page.TINY))
     (first,) = page.job(app, Training).runs
     outcome = first.tuned
-    assert "One seed does not say how much of the score is chance." in said(app)
+    assert "One seed does not show how much of the score is chance." in said(app)
     app = page.train(app, label="Train two more seeds")
     runs = page.job(app, Training).runs
     assert [run.candidate.settings.seed for run in runs] == [3, 4, 5]
     assert (runs[0].id, runs[0].tuned) == (first.id, outcome)
     assert [run.candidate.name for run in runs] == [
-        f"TinyBERT tuned: Sentiment, the head alone, seed {seed}" for seed in (3, 4, 5)
+        f"Tiny BERT, fine-tuned: Sentiment, task head only, seed {seed}" for seed in (3, 4, 5)
     ]
     assert app.number_input(key="train_seeds").value == 3
     assert "Train two more seeds" not in [button.label for button in app.button]
@@ -50,10 +50,7 @@ def test_how_far_seeds_lie_apart_is_said_where_it_was_measured(
 ) -> None:
     monkeypatch.setattr(running, "scores_of_seeds", lambda *_of: [0.84, 0.91, 0.875])
     app = page.train(open_page(page.PAGE, learns="head", **page.TINY))
-    expected = (
-        "Another seed may differ: 3 seeds of this model, trained like this on this data, ended between 84.0% and 91.0% "
-        "(Accuracy)."
-    )
+    expected = "Another seed may differ: 3 seeds of this model with these settings reached 84.0% to 91.0% (Accuracy)."
     assert expected in said(app)
     assert expected in said(page.look(app, "scores"))
 
@@ -66,7 +63,7 @@ def test_the_strongest_baseline_stands_beside_the_score(open_page: Callable[...,
     assert f"({score.strongest_baseline:.1%} by {outcome.strongest_baseline})" in said(app)
     page.look(app, "scores")
     assert app.table[0].value["strongest baseline"].iloc[0] == f"{score.strongest_baseline:.1%}"
-    assert f"The strongest baseline is reached by {outcome.strongest_baseline}" in said(app)
+    assert f"The strongest baseline is {outcome.strongest_baseline}" in said(app)
     assert "with 95% intervals over the 20 groups they fall into" in said(app)
 
 
@@ -80,7 +77,7 @@ def test_scores_and_answers_are_those_of_the_seeds(open_page: Callable[..., AppT
     assert table["mean of 2 seeds"].iloc[0].startswith(f"{sum(values) / 2:.1%} ± ")
     low, high = (float(end.rstrip("%")) for end in table["95% interval of the mean"].iloc[0].split(" to "))
     assert low <= 50 * sum(values) <= high
-    assert "The interval of the mean is over both." in said(app)
+    assert "The interval of the mean covers both." in said(app)
     assert "Another seed may differ" not in said(app)
     assert "The rest of this page is about seed 3." in said(app)
     page.look(app, "try")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 Open = Callable[..., AppTest]
 
 TINYBERT, LSTM = "embedded/tinybert", "embedded/bilstm"
-NOT_IN_LINK = "These results are not in it"
+NOT_IN_LINK = "These results are not in the link"
 
 
 def race(*models: str, **query: str) -> dict[str, str]:
@@ -32,7 +32,7 @@ def test_a_failure_names_its_model_and_the_others_are_raced(open_page: Open, che
     (warning,) = app.warning
     assert warning.value.replace("\\", "").startswith(f"{Path(decoder).name}: ")
     assert "Choose a model such as BERT" in warning.value
-    assert list(app.table[0].value.columns) == ["TinyBERT"]
+    assert list(app.table[0].value.columns) == ["Tiny BERT"]
 
 
 def test_one_reason_for_several_is_said_once(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
@@ -50,8 +50,8 @@ def test_models_of_one_name_are_told_apart(open_page: Open, checkpoint: Callable
     other = tmp_path / checkpoint("bert").name
     other.symlink_to(checkpoint("bert"))
     app = train(open_page(PAGE, **race(str(checkpoint("bert")), str(other), TINYBERT)), Race, "Race")
-    names = [other.name, f"{other.name} (2)", "TinyBERT"]
-    assert [trace["name"] for trace in charts(app)["race scores"]["data"]] == [*names, "always alike"]
+    names = [other.name, f"{other.name} (2)", "Tiny BERT"]
+    assert [trace["name"] for trace in charts(app)["race scores"]["data"]] == [*names, "majority baseline"]
     assert [column.replace("\\", "") for column in app.table[0].value.columns] == names
 
 
@@ -69,7 +69,7 @@ def test_curves_of_a_race_in_epochs_can_be_drawn_by_seconds(open_page: Open) -> 
 
 
 def test_rates_that_differ_are_said_and_those_that_do_not_are_not(open_page: Open) -> None:
-    said_of_rates = "The learning rates are not all the same"
+    said_of_rates = "The learning rates differ"
     app = train(open_page(PAGE, **race(TINYBERT, LSTM, learns="all")), Race, "Race")
     rates = [found.rate for found in job(app, Race).tuned]
     assert rates[0] != rates[1]
@@ -89,7 +89,7 @@ def test_a_correlation_is_not_written_as_a_share(open_page: Open) -> None:
 
 def test_fewer_examples_than_asked_for_are_said(open_page: Open) -> None:
     app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"), Scratch, "Train 6 times")
-    assert "This data has 420 examples to train on, so no more are used." in said(app)
+    assert "This data has only 420 training examples." in said(app)
     assert NOT_IN_LINK in said(app)
     for run in job(app, Scratch).tuned:
         assert len(run.data.train) in (50, 200, 420)
@@ -97,8 +97,8 @@ def test_fewer_examples_than_asked_for_are_said(open_page: Open) -> None:
 
 def test_a_model_that_was_tuned_here_is_not_called_pretrained(open_page: Open) -> None:
     app = train(open_page(PAGE, **TINY | {"learns": "head"}, view="scratch"))
-    app.selectbox(key="model").select("TinyBERT tuned: Sentiment, the head alone").run()
-    assert "trained on a task here" in said(app)
+    app.selectbox(key="model").select("Tiny BERT, fine-tuned: Sentiment, task head only").run()
+    assert "fine-tuned here" in said(app)
     assert button(app, "Train 0 times").disabled
 
 
@@ -106,7 +106,7 @@ def test_two_trainings_of_one_model_are_two_models_to_choose(open_page: Open) ->
     app = train(open_page(PAGE, **TINY | {"learns": "head"}))
     app.number_input(key="train_seed").set_value(1).run()
     app = train(app)
-    name = "TinyBERT tuned: Sentiment, the head alone"
+    name = "Tiny BERT, fine-tuned: Sentiment, task head only"
     assert app.selectbox(key="model").options[-2:] == [f"{name} (2)", name]
     racers = look(app, "race").multiselect(key="train_racers")
     assert racers.options[-2:] == [f"{name} (2)", name]

@@ -30,7 +30,7 @@ from web.saved import Saved
 Open = Callable[..., AppTest]
 
 TEXT = SETS["sentiment"].tries[0][0]
-NAME = "TinyBERT tuned: Sentiment"
+NAME = "Tiny BERT, fine-tuned: Sentiment"
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def trained(open_page: Open) -> AppTest:
     [
         ("Open on Attention", "attention", "model"),
         ("Open on Layers", "layers", "model"),
-        ("Compare with before", "compare", "compare_models"),
+        ("Compare with the original", "compare", "compare_models"),
     ],
 )
 def test_it_opens_on_other_pages_by_its_name(link: str, page: str, key: str, trained: AppTest) -> None:
@@ -92,11 +92,11 @@ def test_it_is_saved_and_loaded_back_and_answers_the_same(
     here = look(trained, "try")
     here.selectbox(key="model").set_value("embedded/bilstm").run()
     here.text_area(key="train_try_text").set_value(TEXT).run()
-    assert f"The model that answers: {NAME}." in said(sound(here))
+    assert f"Model: {NAME}." in said(sound(here))
     field = here.selectbox(key="model")
     field.options.append(str(folder))  # as if typed: the field takes what is not in its list
     field.set_value(str(folder)).run()
-    assert f"The model that answers: {folder}." in said(sound(here))
+    assert f"Model: {folder}." in said(sound(here))
     assert f"**{expected.label}**" in said(here)
 
     again = sound(open_page(PAGE, model=str(folder), view="try", try_text=TEXT))

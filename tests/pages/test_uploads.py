@@ -137,6 +137,6 @@ def test_a_file_that_is_no_longer_held_is_said_to_be_gone(
     app.switch_page("pages/home/page.py").run()
     shelf.file_storage.clear()
     app.switch_page("pages/layers/page.py").run()
-    assert ["no longer holds" in said.value for said in app.warning] == [True]
+    assert ["no longer has" in said.value for said in app.warning] == [True]
     next(button for button in app.button if button.label == "Remove").click().run()
     assert not app.warning

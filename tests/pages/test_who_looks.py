@@ -49,7 +49,7 @@ def test_it_opens_with_a_question_answered(open_page: Open, engine: Engine) -> N
     weights = engine.attend(BERT, TEXT.default).head(1, 3)
     share = f"{weights[8, 2]:.0%}"
     assert f"Layer 2, head 4 looks from “it” at “cat” most: {share} of the attention of “it” goes there." in words(app)
-    assert "An even spread would give 7.7%. Of 72 heads, " in words(app)
+    assert "Uniform attention would give 7.7%. Of 72 heads, " in words(app)
     assert (app.button_group(key=FROM).value, app.button_group(key=TO).value) == (8, 2)
     assert len(bars(app)) == 10
     assert next(iter(bars(app).items())) == ("Layer 2, head 4", share)
@@ -131,12 +131,12 @@ def test_a_model_that_looks_back_is_not_ranked_by_zeros(
     folder, text = str(checkpoint("gpt2")), "The cat sat down."
     app = open_page(PAGE, view="who", text=text, model=folder, looks="2", at="3")
     assert not app.get("plotly_chart")
-    assert "No head looks from “cat” at “sat”: a token sees only itself and what comes before it here." in words(app)
+    assert "No head attends from “cat” to “sat”: a token sees only itself and what comes before it here." in words(app)
     button(app, "Swap").click().run()
     assert " looks from “sat” at “cat” most" in words(app)
     cat, sat = word_units(engine.attend(folder, text, max_tokens=1024).encoding)[1:3]
     even = np.mean([(cat.stop - cat.start) / (row + 1) for row in range(sat.start, sat.stop)])
-    assert f"An even spread would give {percent(even)}." in words(app)
+    assert f"Uniform attention would give {percent(even)}." in words(app)
 
 
 def test_where_all_heads_do_the_same_none_is_said_to_be_the_best(
@@ -188,7 +188,7 @@ def test_which_head_looks_at_a_place(share: str, looked_at: str, open_page: Open
     assert f"{name} looks at {looked_at} most: {best[share]:.0%} of a token’s attention goes there" in words(app)
     assert next(iter(bars(app))) == name
     even = best[share] / best[f"{share}_lift"]
-    assert f"An even spread would give {percent(even)}." in words(app)
+    assert f"Uniform attention would give {percent(even)}." in words(app)
     strong = 0.2 if even <= 0.1 else 0.5  # in short texts an even spread comes near a fifth
     n_strong = (frame[share] > strong).sum()
     assert re.search(rf"Of 72 heads, {n_strong or 'none'} gives? more than {strong:.0%}\.", words(app))

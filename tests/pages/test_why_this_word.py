@@ -41,7 +41,7 @@ def test_why_this_word_counts_by_hand(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text=text, masks="7", view="why")
     assert min(after, key=after.__getitem__) == 1
     change = f"{before.probability:.0%}", f"{100 * after[1]:.2g}%"
-    assert "Hiding “dogs” costs the prediction most: from {} to {}.".format(*change) in said(app)
+    assert "Masking “dogs” costs the prediction most: from {} to {}.".format(*change) in said(app)
     drawn = figure(app)
     names = drawn["layout"]["yaxis"]["ticktext"]
     assert names[0] == "without “dogs”: {} → {}".format(*change)
@@ -85,7 +85,7 @@ def test_why_hides_words_whole(open_page: Open) -> None:
     app = open_page(PAGE, text="She played the clavichord again.", masks="3", view="why")
     assert sum("clavichord" in name for name in figure(app)["layout"]["yaxis"]["ticktext"]) == 1
     app = open_page(PAGE, text="Hello", masks="2", view="why")
-    assert "There is no other word to hide" in said(app)
+    assert "There is no other word to mask" in said(app)
 
 
 @pytest.mark.parametrize("view", ["surprise", "why"])

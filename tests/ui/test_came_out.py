@@ -1,4 +1,4 @@
-"""View "What came out": scores of one and several seeds, mistakes of every kind, tables to save, the learning curve."""
+"""View "Results": scores of one and several seeds, mistakes of every kind, tables to save, the learning curve."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def prediction(item: Item, data: Data, right: bool, sure: float) -> Prediction:
             tags = item.tags if right else ("B-THING", *item.tags[1:])  # type: ignore[union-attr]
             return TaggedWords(item.words, tags, (sure,) * len(tags))  # type: ignore[union-attr]
         case "answering":
-            answer = item.answers[0][1] if right and item.answers else "" if right else "nonsense"  # type: ignore[union-attr]
+            answer = item.answers[0][1] if right and item.answers else ("") if right else "nonsense"  # type: ignore[union-attr]
             return Answered((AnswerSpan(0, 8, answer or "the", sure),), 0.0 if answer else 2 * sure)
         case "similarity":
             return Rated(item.score + (0.1 if right else -2 * sure))  # type: ignore[union-attr]
@@ -102,13 +102,13 @@ def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool, mo
     found = made(tuning.data(kind))
     app = opened(found)
     scores = app.table[0].value
-    assert list(scores.columns) == ["value", "95% interval", "always alike"]
+    assert list(scores.columns) == ["value", "95% interval", "majority baseline"]
     percent = kind != "similarity"
     first = found.scores[0]
     assert scores["value"].iloc[0] == (f"{first.value:.1%}" if percent else f"{first.value:.2f}")
     assert "95% intervals over them" in said(app)
-    assert ("Always alike" in said(app)) == percent
-    assert "So few items" in said(app)  # six of them
+    assert ("baseline" in said(app)) == percent
+    assert "With so few items" in said(app)  # six of them
     assert {"Scores (CSV)", "All test predictions (CSV)"} <= set(downloads(app))
     if kind == "tagging":
         assert [line["items"][0]["marked"] for line in lines(app)] == [True, True]
@@ -124,7 +124,7 @@ def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool, mo
         assert [int(number) for number in numbers] == [2, 1, 1, 2]
         assert "2 of 6 items are wrong." in said(app)
     if kind == "answering":
-        assert "The margin is how far the score of “no answer” is ahead" in said(app)
+        assert "The margin is the score of “no answer” minus" in said(app)
     if kind == "similarity":
         assert "2 of 6 scores are more than 0.5 from the true one." in said(app)
 
@@ -135,7 +135,9 @@ def test_nothing_wrong_is_said(kind: Kind) -> None:
     app = opened(made(tuning.data(kind), wrong=()))
     (success,) = app.success
     assert success.value == (
-        "Every score is within 0.5 of the true one." if kind == "similarity" else "No item of the test split is wrong."
+        "Every predicted score is within 0.5 of the true one."
+        if kind == "similarity"
+        else "Every item of the test split is right."
     )
 
 

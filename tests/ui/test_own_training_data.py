@@ -73,16 +73,16 @@ def test_the_example_beside_the_controls_is_in_the_right_form(kind: str) -> None
 READ = {
     "classification": (
         REVIEWS,
-        "40 items, of which 28 to train on, 4 to choose by and 8",
+        "40 items: 28 for training, 4 for development and 8",
         "2 labels: good (30), bad (10).",
     ),
     "tagging": (
         TAGGED,
-        "20 items, of which 14 to train on, 2 to choose by and 4",
+        "20 items: 14 for training, 2 for development and 4",
         "Entities of 2 types: PER (20), LOC (20).",
     ),
-    "answering": (ASKED, "20 items, of which 14 to train on", "20 passages; 10 questions without an answer."),
-    "similarity": (ALIKE, "21 items, of which 15 to train on", "Scores from 0 to 5, on average 2.5."),
+    "answering": (ASKED, "20 items: 14 for training", "20 passages; 10 questions without an answer."),
+    "similarity": (ALIKE, "21 items: 15 for training", "Scores from 0 to 5, on average 2.5."),
 }
 
 

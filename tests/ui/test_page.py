@@ -85,7 +85,7 @@ def test_title_about_scene_views_footer_link() -> None:
         "above plain",
         "drawn as it was",
         "foot",
-        "The address of this page restores what is chosen. Not in it.",
+        "This page's link restores what is chosen. Not in it.",
     ]
     assert app.query_params == {}
 
@@ -104,13 +104,13 @@ def test_a_view_that_lacks_something_says_so_in_one_sentence() -> None:
     app = script(view="two")
     assert [info.value for info in app.info] == [r"Type a second text\."]
     assert not [caption for caption in captions(app) if caption.startswith("drawn")]
-    assert captions(app)[-1] == "The address of this page restores what you see."
+    assert captions(app)[-1] == "This page's link restores what you see."
 
 
 def test_a_view_that_fails_leaves_the_rest() -> None:
     app = script(view="broken")
     assert "Something went wrong inside the app" in app.error[0].value
-    assert captions(app)[-2:] == ["foot", "The address of this page restores what you see."]
+    assert captions(app)[-2:] == ["foot", "This page's link restores what you see."]
 
 
 def test_a_scene_that_cannot_be_made_has_an_address_too() -> None:

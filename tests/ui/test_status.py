@@ -26,9 +26,9 @@ def busy(*, visitors: int = 30, pages: int = 0, questions: int = 0, **others: An
 @pytest.mark.parametrize(
     ("figures", "level", "said"),
     [
-        (busy(visitors=12), "well", "All is well: 12 visitors, nobody waits."),
-        (busy(visitors=1), "well", "All is well: 1 visitor, nobody waits."),
-        (busy(visitors=0), "well", "All is well: 0 visitors, nobody waits."),
+        (busy(visitors=12), "well", "All is well: 12 visitors, none waiting."),
+        (busy(visitors=1), "well", "All is well: 1 visitor, none waiting."),
+        (busy(visitors=0), "well", "All is well: 0 visitors, none waiting."),
         (busy(pages=1), "busy", "1 of 30 visitors waits for a turn. That is normal for a moment."),
         (
             busy(pages=6, questions=2),
@@ -51,15 +51,15 @@ def busy(*, visitors: int = 30, pages: int = 0, questions: int = 0, **others: An
         (
             busy(device=None),
             "busy",
-            "The app is starting: the first model takes a few seconds. 30 visitors, nobody waits.",
+            "The app is starting: the first model takes a few seconds. 30 visitors, none waiting.",
         ),
-        (busy(memory=899), "well", "All is well: 30 visitors, nobody waits."),
-        (busy(memory=900), "busy", "Memory is nearly full. 30 visitors, nobody waits."),
+        (busy(memory=899), "well", "All is well: 30 visitors, none waiting."),
+        (busy(memory=900), "busy", "Memory is nearly full. 30 visitors, none waiting."),
         (
             busy(memory=1000, pages=2),
             "trouble",
-            "Memory is full. 2 of 30 visitors wait for their turn. The app forgets answers and idle models, so pages "
-            "take longer. Empty the caches below; if memory is still full after that, restart the app.",
+            "Memory is full. 2 of 30 visitors wait for their turn. The app is clearing answers and idle models, so "
+            "pages take longer. Empty the caches below; if memory is still full after that, restart the app.",
         ),
     ],
 )
@@ -106,15 +106,15 @@ def test_a_model_that_is_not_listed_stays_unnamed() -> None:
 def test_what_memory_holds() -> None:
     assert words.memory(FIGURES) == "612 MB of 3,400 MB (18%)"
     assert words.kept(FIGURES) == (
-        "1 model in memory: 87 MB of the 1,600 MB they may take. 120 answers remembered: 40 MB of the 128 MB they may "
-        "take."
+        "1 model in memory: 87 MB of at most 1,600 MB. 120 answers cached: 40 MB of at most 128 MB."
     )
     assert words.kept(replace(FIGURES, models=())).startswith("No model is in memory. 120 answers")
 
 
 def test_when_it_was_started_is_told_in_the_time_of_who_asks() -> None:
     assert words.history(FIGURES, UTC) == (
-        "Started on 1 March 2026 at 23:30, 2 h 5 min ago. Since then models have answered 1,500 questions in 900 runs."
+        "Started on 1 March 2026 at 23:30, 2 h 5 min ago. Since then the models have answered 1,500 questions in 900 "
+        "runs."
     )
     assert words.history(FIGURES, timezone(timedelta(hours=2))).startswith("Started on 2 March 2026 at 01:30,")
 
@@ -141,7 +141,7 @@ def test_what_was_freed() -> None:
     after = replace(FIGURES, models=(), engine=empty)
     assert words.freed(FIGURES, after) == "Freed 127 MB: 1 model and 120 answers."
     stayed = replace(FIGURES, engine=replace(empty, model_bytes=FIGURES.engine.model_bytes))
-    assert words.freed(FIGURES, stayed) == "Freed 40 MB: 120 answers. 1 model at work stayed."
+    assert words.freed(FIGURES, stayed) == "Freed 40 MB: 120 answers. 1 model in use stayed."
     assert words.freed(after, after) == "There was nothing to empty."
 
 
@@ -156,18 +156,18 @@ def test_a_look_costs_no_model_and_no_torch() -> None:
 def test_guessing_is_slowed_down() -> None:
     now = 100.0
     guard = emptying.Guard(lambda: now)
-    assert guard.refusal("wrong", CODE) == "That is not the code. Try again in 2 s."
+    assert guard.refusal("wrong", CODE) == "Wrong code. Try again in 2 s."
     # Nobody is told whether the code is right while the pause lasts, not even who knows it.
-    assert guard.refusal(CODE, CODE) == guard.refusal("x", CODE) == "Somebody typed a wrong code. Try again in 2 s."
+    assert guard.refusal(CODE, CODE) == guard.refusal("x", CODE) == "A wrong code was typed. Try again in 2 s."
     now += 2.1
-    assert guard.refusal("sesamé 12", CODE) == "That is not the code. Try again in 4 s."
+    assert guard.refusal("sesamé 12", CODE) == "Wrong code. Try again in 4 s."
     for _ in range(9):
         now += 61
         said = guard.refusal("", CODE)
-    assert said == "That is not the code. Try again in 60 s."
+    assert said == "Wrong code. Try again in 60 s."
     now += 61
     assert guard.refusal(CODE, CODE) is None
-    assert guard.refusal("wrong", CODE) == "That is not the code. Try again in 2 s."
+    assert guard.refusal("wrong", CODE) == "Wrong code. Try again in 2 s."
 
 
 CLUSTER = Cluster(reachable=True, n_replicas=2, asked=1200, again=3, unanswered=1, refused=0)
@@ -177,10 +177,10 @@ def test_a_cluster_is_told_of_and_one_that_is_gone_is_trouble() -> None:
     assert words.cluster(FIGURES) == ""
     told = words.cluster(replace(FIGURES, cluster=CLUSTER))
     assert told == (
-        "The models run on a cluster, of which 2 replicas answered in the last minute; figures of models are as "
-        "replicas last told them. 1,200 questions sent, 3 of them twice, 1 without an answer."
+        "The models run on a cluster; 2 replicas answered in the last minute. Figures for models are the last ones "
+        "that replicas reported. 1,200 questions sent, 3 of them twice, 1 without an answer."
     )
     gone = replace(FIGURES, cluster=replace(CLUSTER, reachable=False, n_replicas=0))
-    assert "of which no replica answered" in words.cluster(gone)
+    assert "no replica answered" in words.cluster(gone)
     assert words.verdict(gone).level == "trouble"
-    assert "does not answer" in words.verdict(gone).text
+    assert "not responding" in words.verdict(gone).text

@@ -76,7 +76,7 @@ def test_surprisal_shows_its_numbers_and_leaves_special_tokens_out() -> None:
     units = [Unit("[CLS]", 0, 1, 0, True), Unit("cat", 1, 2, 0, False), Unit("[MASK]", 2, 3, 0, False)]
     line = surprisal(units, np.array([np.nan, 8.25, np.nan], dtype=np.float32), [None, BEST[0], None], label="A")
     assert [[cell.text for cell in item.cells] for item in line.items] == [["cat", "8.2"], ["[MASK]", "–"]]
-    assert line.items[0].title == "the model's guess: dog (50.0%)"
+    assert line.items[0].title == "top prediction: dog (50.0%)"
     assert line.items[0].cells[0].fill is not None
     assert line.items[1].cells[0].fill is None
 

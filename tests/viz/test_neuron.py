@@ -43,7 +43,7 @@ def test_each_column_holds_its_numbers() -> None:
     assert np.array_equal(trace(figure, "score").x, of.scores)
     assert np.array_equal(trace(figure, "weight").x, of.weights)
     assert np.asarray(trace(figure, "products").z).sum(axis=1) == pytest.approx(of.scores, abs=1e-6)
-    shown = [float(text) for text in trace(figure, "weight in figures").text]
+    shown = [float(text) for text in trace(figure, "weight in numbers").text]
     assert shown == pytest.approx(of.weights, abs=5e-4)
     assert list(figure.layout.yaxis.ticktext) == ["t0", "t1", "t2", "t3", "t4"]
 
@@ -51,7 +51,7 @@ def test_each_column_holds_its_numbers() -> None:
 def test_rows_and_dimensions_are_in_line() -> None:
     figure = draw(numbers(7, 6))
     rows = list(range(7))
-    for name in ("keys", "products", "score", "weight", "weight in figures"):
+    for name in ("keys", "products", "score", "weight", "weight in numbers"):
         assert list(trace(figure, name).y) == rows, name
         assert (trace(figure, name).yaxis or "y") == "y", name
     query, keys = trace(figure, "query"), trace(figure, "keys")
@@ -67,7 +67,7 @@ def test_figures_stand_left_of_all_bars() -> None:
     for of in (numbers(9), numbers(9, bias=-3), numbers(9, bias=3), numbers(1)):
         figure = draw(of)
         for name, axis in (("score", "xaxis3"), ("weight", "xaxis4")):
-            bars, figures = trace(figure, name).x, trace(figure, f"{name} in figures")
+            bars, figures = trace(figure, name).x, trace(figure, f"{name} in numbers")
             left, right = figure.layout[axis].range
             assert set(figures.textposition.split()) == {"middle", "left"}
             assert len(set(figures.x)) == 1
@@ -108,12 +108,12 @@ def test_beyond_the_limit_the_strongest_are_shown_and_the_rest_counted() -> None
 def test_masked_keys_are_shown_as_such() -> None:
     of = numbers(6, masked=2)
     figure = draw(of)
-    assert trace(figure, "score in figures").text[4:] == ("masked", "masked")
-    assert trace(figure, "weight in figures").text[4:] == ("0", "0")
+    assert trace(figure, "score in numbers").text[4:] == ("masked", "masked")
+    assert trace(figure, "weight in numbers").text[4:] == ("0", "0")
     products = np.asarray(trace(figure, "products").z)
     assert np.isnan(products[4:]).all()
     assert np.array_equal(products[:4], of.products[:4])
-    assert "may not look here" in trace(figure, "score").hovertext[5]
+    assert "hidden from this query" in trace(figure, "score").hovertext[5]
     assert np.isfinite(np.asarray(trace(figure, "score").x)).all()
 
 
@@ -137,7 +137,7 @@ def test_equal_scores_and_zero_vectors() -> None:
     of = query_numbers(np.zeros(4, np.float32), np.zeros((3, 4), np.float32), np.zeros(3, np.float32), 0.5)
     figure = draw(of)
     assert list(trace(figure, "score").x) == [0, 0, 0]
-    assert trace(figure, "weight in figures").text == ("0.333",) * 3
+    assert trace(figure, "weight in numbers").text == ("0.333",) * 3
 
 
 def test_tokens_stay_text() -> None:
@@ -167,7 +167,7 @@ def test_caption_reads_one_row() -> None:
     )
     seen = np.array([3.1, -1, -np.inf], np.float32)
     causal = query_numbers(query, np.concatenate([keys, keys[:1]]), seen, 0.5)
-    assert "softmax over the 2 keys it may look at" in neuron_caption(
+    assert "softmax over the 2 keys it can see" in neuron_caption(
         causal, query_label="sat", key_labels=[*labels, "on"], key=0
     )
-    assert "may not look there" in neuron_caption(biased, query_label="sat", key_labels=labels, key=1)
+    assert "attention mask hides it" in neuron_caption(biased, query_label="sat", key_labels=labels, key=1)

@@ -82,7 +82,7 @@ def test_confusion_is_coloured_by_the_share_of_the_true_label_and_counts_are_wri
         (0, 0, "3"), (1, 0, "1"), (0, 1, "0"), (1, 1, "0"),
     ]  # fmt: skip
     assert list(figure.layout.yaxis.range) == [1.5, -0.5]  # the first label on top
-    assert heat.customdata[0][1] == "a called b: 1"
+    assert heat.customdata[0][1] == "a predicted as b: 1"
 
 
 def test_confusion_of_many_labels_has_no_numbers_in_it() -> None:

@@ -99,13 +99,13 @@ def test_right_and_wrong_edges_are_told_apart_by_line_too(dark: bool) -> None:
     found = {key: arcs(trace) for key, trace in lines.items()}
     assert found == {
         ("x", "in the tree and found"): {(0, 1), (1, 2)},
-        ("x", "in the tree, not found"): {(2, 3)},
+        ("x", "in the tree, not recovered"): {(2, 3)},
         ("x2", "in the tree and found"): {(0, 1), (1, 2)},
-        ("x2", "found, not in the tree"): {(1, 3)},
+        ("x2", "recovered, not in the tree"): {(1, 3)},
     }
     dashes = {name: trace.line.dash for (_, name), trace in lines.items()}
     assert len(set(dashes.values())) == 3
-    wrong = lines[("x2", "found, not in the tree")]
+    wrong = lines[("x2", "recovered, not in the tree")]
     assert "cat – dogs" in wrong.text[0]
     roots = {trace.xaxis: trace for trace in figure.data if trace.mode == "markers"}
     assert tuple(roots["x"].y) == (2,)
@@ -120,8 +120,8 @@ def test_right_and_wrong_edges_are_told_apart_by_line_too(dark: bool) -> None:
 def test_a_tree_that_is_found_has_no_wrong_edge() -> None:
     figure = structural.trees(PARSED, 1)
     lines = {(trace.xaxis, trace.name): trace for trace in figure.data if trace.mode == "lines"}
-    assert not lines[("x2", "found, not in the tree")].x
-    assert not lines[("x", "in the tree, not found")].x
+    assert not lines[("x2", "recovered, not in the tree")].x
+    assert not lines[("x", "in the tree, not recovered")].x
     assert {trace.marker.symbol for trace in figure.data if trace.mode == "markers"} == {"diamond"}
     assert structural.trees(replace(PARSED, root=None), 1).data  # a root inside a multiword token
     with pytest.raises(ValueError, match="layer 2 of 2"):

@@ -68,7 +68,7 @@ def test_always_alike_is_a_line() -> None:
     evaluated, line = figure.data
     assert list(line.y) == [0.4, 0.4]
     assert list(line.x) == [0, max(evaluated.x)]
-    assert line.name == "always alike"
+    assert line.name == "majority baseline"
     assert figure.layout.showlegend
     assert figure.layout.yaxis.tickformat == PERCENT
     plain = training_curves.scores([curve("A", 0.5)], "Spearman", percent=False)

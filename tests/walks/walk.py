@@ -36,7 +36,7 @@ _TEXTS = (
     "Line one\nline two, a | b\tc",
 )
 # What takes long by its nature, or makes what follows do so, is walked through by tests of its own.
-_LONG = ("Run", "Measure", "Judge", "Train", "Race", "Download", "Try again", "Stop", "Empty the caches")
+_LONG = ("Run", "Measure", "Test", "Train", "Race", "Download", "Try again", "Stop", "Empty the caches")
 _LISTS = ("selectbox", "multiselect", "select_slider", "button_group")
 _LEFT_OUT = ("download_button", "file_uploader")
 _MODELS = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)

@@ -83,7 +83,7 @@ def test_an_address_ends_with_the_visit_and_with_the_model(offered: Offered, cli
     gc.collect()
     gone = client.get("/saved/there")
     assert gone.status_code == 404
-    assert "its visit is over" in gone.text
+    assert "that session is over" in gone.text
     tuned.forget(offered.model)
     gone = client.get("/saved/here")
     assert gone.status_code == 404

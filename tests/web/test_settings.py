@@ -98,8 +98,8 @@ def test_a_secret_is_not_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest
         ("HOSTED", "perhaps", "The setting hosted is “perhaps”"),
         ("LOG_FORMAT", "xml", "should be 'text' or 'json'"),
         ("UPLOAD_MB", "51", "should be less than or equal to 50"),
-        ("RUN", "1", "INSIDE_BERT_RUN in the environment is no setting of this app. Did you mean INSIDE_BERT_RUNS?"),
-        ("ZZZZ", "1", "`python -m web.settings` lists those there are."),
+        ("RUN", "1", "INSIDE_BERT_RUN in the environment is not a setting of this app. Did you mean INSIDE_BERT_RUNS?"),
+        ("ZZZZ", "1", "`python -m web.settings` lists all settings."),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str) -> None:
@@ -124,9 +124,9 @@ def test_a_start_with_a_wrong_setting_ends_in_its_sentence_alone() -> None:
     ("text", "said"),
     [
         ("[inside_bert]\nruns = 0\n", "The setting runs is “0” in secrets.toml, and should be greater than 0."),
-        ("[inside_bert]\nrun = 1\n", "run in secrets.toml is no setting of this app. Did you mean runs?"),
+        ("[inside_bert]\nrun = 1\n", "run in secrets.toml is not a setting of this app. Did you mean runs?"),
         ("INSIDE_BERT_RUNS = 2\n", "has INSIDE_BERT_RUNS outside of its table. Write runs under [inside_bert]."),
-        ("inside_bert = 2\n", "inside_bert is no table"),
+        ("inside_bert = 2\n", "inside_bert is not a table"),
         ("runs =", "cannot be read"),
     ],
 )

@@ -68,7 +68,7 @@ def test_who_waits_is_told_and_then_drawn(taken: threading.Event, monkeypatch: p
 
 
 def test_how_many_are_before_is_said() -> None:
-    assert "3 before you." in turns._note(3)
+    assert "3 ahead of you." in turns._note(3)
 
 
 def test_a_page_that_fails_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from pages.learn.lesson import Lesson
 _NAMES = (
     "pieces",
     "embeddings",
+    "before",
     "head",
     "heads",
     "layer",
@@ -20,6 +21,9 @@ _NAMES = (
     "following",
     "smaller",
     "using",
+    "tagging",
+    "answering",
+    "explaining",
 )
 
 LESSONS: Final[dict[str, Lesson]] = {name: import_module(f"pages.learn.lessons.{name}").LESSON for name in _NAMES}

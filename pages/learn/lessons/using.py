@@ -1,4 +1,4 @@
-"""Put to use: a model fine-tuned in seconds on a small task, tried, and looked into."""
+"""Putting it to use: a model fine-tuned on labels of texts, tried, looked into, and trained at a wrong rate."""
 
 from __future__ import annotations
 
@@ -12,123 +12,97 @@ import pandas as pd
 import streamlit as st
 
 from analysis.before_after import turned
-from jobs.tuning import Candidate, LessonTraining, Run
-from model_zoo import DEFAULT_MODEL
-from model_zoo.tuned import is_id
+from jobs.tuning import Candidate
 from model_zoo.types import FloatArray
-from pages.learn import options, pictures
-from pages.learn.case import name_of
-from pages.learn.lesson import Choice, Lesson, Option, Place, Sketch, Step
+from pages.learn import options, pictures, tuning
+from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, recalled
 from training.finetuning.data import Labelled
 from training.finetuning.predict import Predict
 from training.finetuning.results import Classified, Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui import as_text, is_dark, page_link, watch
+from ui import as_text, page_link
 from ui.glossary import quoted
 from ui.sources import DEVLIN, HOWARD, KOVALEVA, MERCHANT
 from viz.predictions import percent
-from viz.training_curves import Curve, scores
-from web.background import desk
 from web.engine import engine
 
 _SET: Final = "sentiment"
 _SETTINGS: Final = Settings(learns="all", examples=320, epochs=3)
-_AFTERWARDS: Final = (3, 4)  # steps whose questions are other ones once there is a tuned model
+_TOO_FAST: Final = 2e-3  # a learning rate from the tables of common mistakes
+_AFTERWARDS: Final = (3, 4, 5)  # steps whose questions are other ones once there is a tuned model
 
 
-def _name(model: str) -> str:
-    return as_text(name_of(model))
-
-
-def _job() -> LessonTraining | None:
-    """This visitor's training in the lesson, at work or over."""
-    return desk().current(LessonTraining)
-
-
-class UsingStep(Step):
+class UsingStep(tuning.TuningStep):
     """A step about the model that is tuned, beside the reviews that it learns from."""
 
     at: ClassVar[Place] = "guess"
+    lesson = "using"
+    trains = _SET
 
     @property
-    def base(self) -> str:
-        """The model that is tuned: the visitor's where it is an encoder with attention that was not tuned before."""
-        info = engine().info(self.case.model)
-        usable = info.n_heads and not info.lm and not info.cross_attention and not is_id(self.case.model)
-        return self.case.model if usable else DEFAULT_MODEL
-
-    @property
-    def tuned(self) -> Tuned | None:
-        """The model tuned in this lesson, where it is the one on the screen that was tuned."""
-        return self.case.tuned if self.case.tuned is not None and self.case.tuned.base == self.base else None
-
-    @property
-    def width(self) -> int:
-        """How many numbers the new layer reads."""
-        return engine().info(self.base).width
-
-    @property
-    def pretrained(self) -> int:
-        """How many numbers the model has before it is tuned."""
-        return engine().info(self.base).parameters
+    def baseline(self) -> float | None:
+        return 1 / _labels()
 
     def figure(self) -> None:
-        data = SETS[_SET].build()
+        data = self.data
         shown = [item for item in data.train[:4] if isinstance(item, Labelled)]
         st.table([{"text": as_text(item.text), "label": as_text(item.label)} for item in shown])
-        said = as_text(f"{data.title}: {len(data.train)} reviews to learn from, written for this app. Model: ")
-        st.caption(said + _name(self.base))
+        said = as_text(f"{data.title}: {len(data.train)} training reviews, written for this app. Model: ")
+        st.caption(said + tuning.name(self.base))
 
 
 def _labels() -> int:
-    """How many labels the new layer tells apart."""
+    """How many labels the task head tells apart."""
     return len(SETS[_SET].build().labels)
 
 
 class NewHead(UsingStep):
-    title = "A new head"
+    title = "A new task head"
+    terms = ("fine-tuning", "task head", "transfer learning")
     sources = (DEVLIN, HOWARD)
+
+    @property
+    def new(self) -> int:
+        """How many numbers no pretraining has set."""
+        return tuning.new_numbers(engine().info(self.base).family, self.width, _labels())
 
     def text(self) -> str:
         return (
-            "[[Fine-tuning]]: take a pretrained model, put a small new layer on top, and train both a little on a "
-            f"task. The task here: is a review positive or negative? The new layer reads one vector of {self.width} "
-            "numbers and gives one [[logit]] a label."
+            "[[Fine-tuning]]: take a pretrained model, put a small new layer on top, a [[task head]], and train both "
+            f"for a task. The task here: is a review positive or negative? The head reads one vector of {self.width} "
+            "numbers and gives one [[logit]] for each label."
         )
 
     def ask(self) -> Choice:
-        width, labels = self.width, _labels()
-        right = width * labels + labels
+        width, labels, new = self.width, _labels(), self.new
+        simple = width * labels + labels
+        made_of = f"{labels} · {width} weights and {labels} biases"
+        if new != simple:
+            made_of += f", and a layer of {width} · {width} weights and {width} biases before them, as in RoBERTa"
         return Choice(
-            f"How many new numbers are there to learn in that layer, for {labels} labels?",
+            f"How many new numbers does the task head have, for {labels} labels?",
             options.numbers(
-                (right, f"{labels} · {width} weights and {labels} biases. All else was learned before."),
-                (
-                    labels,
-                    "So many logits come out. Each is a sum over the whole vector, with a weight for every number.",
-                ),
+                (new, f"{made_of}. Everything else is pretrained."),
+                (labels, "That many logits come out. Each is a sum over the whole vector, with a weight per number."),
                 (width, "That would be one label. There are several, and each has a bias."),
-                (self.pretrained, "That is about the whole model. It is there already, pretrained."),
+                (self.pretrained, "That is about the whole model, which is pretrained already."),
             ),
         )
 
     def reveal(self) -> None:
-        width, labels = self.width, _labels()
-        parts = {"new layer": float(width * labels + labels), "pretrained": float(self.pretrained)}
+        parts = {"new task head": float(self.new), "pretrained": float(self.pretrained)}
         pictures.bars("new-head", list(parts), [("numbers", list(parts.values()))], written=",.0f")
 
     def why(self) -> str:
-        share = (self.width * _labels() + _labels()) / self.pretrained
+        share = self.new / (self.new + self.pretrained)
         return (
-            f"Nearly everything is known before: only {share:.3%} of the numbers start at random, which is why a few "
-            "hundred examples can be enough (Devlin et al. 2019; Howard & Ruder 2018)."
+            f"Only {share:.3%} of the numbers start at random, which is why a few hundred examples can be enough "
+            "(Devlin et al. 2019; Howard & Ruder 2018)."
         )
 
     def numbers(self) -> pd.DataFrame:
-        width, labels = self.width, _labels()
-        parts = {"new weights": width * labels, "new biases": labels, "pretrained": self.pretrained}
-        return pd.DataFrame({"part": parts.keys(), "numbers": parts.values()})
+        return pd.DataFrame({"part": ["new task head", "pretrained"], "numbers": [self.new, self.pretrained]})
 
 
 def _steps() -> int:
@@ -136,112 +110,59 @@ def _steps() -> int:
     return -(-(_SETTINGS.examples or 0) // _SETTINGS.batch) * _SETTINGS.epochs
 
 
-_WHO: Final = {"all": "all weights", "head": "the head alone"}
-
-
-def _curve(run: Run) -> Curve:
-    """The loss and the scores of a run, to be drawn."""
-    return Curve(
-        _WHO[run.candidate.settings.learns],
-        [(step.epoch, step.seconds, step.loss) for step in run.steps],
-        [(one.epoch, 0.0, one.loss, one.score) for one in run.evaluated],
-    )
-
-
-def _begin(model: str) -> None:
-    """Begin to train, in a callback before the page is drawn: the model is in memory already."""
-    from pages.learn import fields  # which knows all lessons
-
+def _candidates(model: str) -> list[Candidate]:
+    """All weights, the task head only, and all weights at a rate that is too high."""
     data = SETS[_SET].build()
-    name = f"{_name(model)} tuned in the lesson"
-    head = replace(_SETTINGS, learns="head")
-    job = LessonTraining(
-        engine(),
-        [Candidate(name, model, data, _SETTINGS), Candidate(f"{name}, the head alone", model, data, head, keep=False)],
-    )
-    before = _job()
-    if before is not None:
-        job.take_over(before)
-    desk().start(job)
-    given = fields.answers()
-    fields.keep({at: answer for at, answer in given.items() if at not in {("using", step) for step in _AFTERWARDS}})
+    name = f"{tuning.name(model)}, fine-tuned in the lesson"
+    head, fast = replace(_SETTINGS, learns="head"), replace(_SETTINGS, rate=_TOO_FAST)
+    return [
+        Candidate(name, model, data, _SETTINGS),
+        Candidate(f"{name}, task head only", model, data, head, keep=False),
+        Candidate(f"{name}, learning rate {_TOO_FAST:g}", model, data, fast, keep=False),
+    ]
 
 
 class Training(UsingStep):
     title = "Train it"
     at = "layers"
+    terms = ("epoch", "batch", "learning rate", "feature-based")
+    minutes = 2.5
     sources = (DEVLIN, HOWARD)
 
     def text(self) -> str:
-        epochs, examples = _SETTINGS.epochs, _SETTINGS.examples
         return (
-            f"{examples} reviews, {epochs} times each. Two copies learn side by side: in one all weights of "
-            f"{_name(self.base)} learn, in the other the **head alone**, and the model below stays as it was "
-            "(feature-based). Answer, then press Train."
+            f"{_SETTINGS.examples} reviews, {_SETTINGS.epochs} times each. Three copies are trained side by side: all "
+            f"weights of {tuning.name(self.base)}; the **task head only**, with the model below frozen "
+            f"([[feature-based]]); and all weights with a [[learning rate]] of {_TOO_FAST:g}, a common mistake. "
+            "Answer, then press Train."
         )
 
     def ask(self) -> Choice:
-        steps = _steps()
+        steps, examples, epochs = _steps(), _SETTINGS.examples or 0, _SETTINGS.epochs
         return Choice(
-            f"With {_SETTINGS.batch} reviews a step, how many steps of training will that be?",
+            f"With {_SETTINGS.batch} reviews a step, how many steps of training is that for each copy?",
             options.numbers(
-                (
-                    steps,
-                    f"{_SETTINGS.examples} / {_SETTINGS.batch} = {steps // _SETTINGS.epochs} steps an epoch, "
-                    f"{_SETTINGS.epochs} times.",
-                ),
-                (_SETTINGS.epochs, "So many times it sees all of them. An epoch has many steps."),
-                (_SETTINGS.examples or 0, "One step a review, once through: but several reviews share a step."),
-                ((_SETTINGS.examples or 0) * _SETTINGS.epochs, "So many reviews it sees in all. Several share a step."),
+                (steps, f"{examples} / {_SETTINGS.batch} = {steps // epochs} steps an epoch, {epochs} times."),
+                (epochs, "That is the number of epochs. An epoch has many steps."),
+                (examples, "That would be one step a review, once through. Several reviews share a step."),
+                (examples * epochs, "That is how many reviews it reads in total. Several share a step."),
             ),
         )
 
     def reveal(self) -> None:
-        job = _job()
-        if job is not None and job.running:
-            watch(job)
-        else:
-            st.button(
-                "Train",
-                key="learn train",
-                type="primary" if self.tuned is None else "secondary",
-                icon=":material/play_arrow:",
-                on_click=_begin,
-                args=(self.base,),
-            )
-        if job is None or job.runs[0].candidate.model != self.base:
-            st.caption("It runs in the background: read on meanwhile, or stop it. A large model takes longer.")
-            return
-        if job.failure is not None:
-            st.warning(job.failure, icon=":material/error:")
-        for run in job.runs:
-            if run.failed is not None:
-                st.warning(as_text(run.failed), icon=":material/error:")
-        curves = [_curve(run) for run in job.runs if run.evaluated]
-        if curves:
-            pictures.show("accuracy", scores(curves, "accuracy", baseline=1 / _labels(), dark=is_dark()))
-        if job.tuned:
-            st.markdown(
-                f"On {len(job.tuned[0].data.test)} reviews that played no part so far, right are (with 95% intervals):"
-            )
-        for found in job.tuned:
-            score = found.score()
-            st.markdown(
-                f"- {_WHO[found.settings.learns]}: **{score.value:.0%}** ({score.low:.0%} to {score.high:.0%}), in "
-                f"{found.seconds:.1f} seconds; {found.n_learning:,} numbers learned"
-            )
+        self.train(_candidates(self.base), _AFTERWARDS)
 
     def why(self) -> str:
         found = self.tuned
-        recommended = "BERT’s authors took 2 to 4 epochs at 0.00002 to 0.00005 (Devlin et al. 2019)"
+        recommended = "BERT’s authors used 2 to 4 epochs at 0.00002 to 0.00005 (Devlin et al. 2019)"
         if found is None:
             return (
-                "With rates that are too high what was pretrained would be unlearned (Howard & Ruder 2018): "
+                "A rate that is too high destroys what pretraining taught ([[catastrophic forgetting]]): "
                 f"{recommended}."
             )
         return (
-            f"Here {found.steps[-1].step} steps at a rate of at most {found.rate:g} were enough for what you see; with "
-            f"rates that are too high what was pretrained would be unlearned (Howard & Ruder 2018), and {recommended}."
+            f"Here {found.steps[-1].step} steps at a rate of at most {found.rate:g} were enough for what you see. A "
+            f"rate that is too high destroys what pretraining taught ([[catastrophic forgetting]]); {recommended}."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -273,41 +194,41 @@ class Trial(UsingStep):
     def text(self) -> str:
         if self.tuned is None:
             return (
-                "Now a sentence of your own, typed above: is it positive or negative? **Train the model first**, one "
-                "step back; until then you can guess, and nothing answers."
+                "Now your own sentence, typed above: is it positive or negative? **Train the model first**, one step "
+                "back; until then there is no prediction."
             )
         return (
-            f"Now your sentence: {quoted(self.case.text)} All that the new head was ever shown are reviews. What will "
-            "it say, and how sure will it be?"
+            f"Now your sentence: {quoted(self.case.text)} The new task head has only ever seen reviews. What will it "
+            "predict, and how confident will it be?"
         )
 
     def ask(self) -> Choice:
         found = self.answer
         if found is None:
             return Choice(
-                "A model that was trained on reviews reads a timetable. What will it answer?",
+                "A model trained on reviews reads a timetable. What will it predict?",
                 options.placed(
                     1,
                     Option(
                         "Positive or negative, with a probability",
-                        "It has no third answer: softmax divides 100% among the labels it has.",
+                        "It has no third answer: softmax divides 100% among its labels.",
                         True,
                     ),
-                    Option("That this is no review", "Nobody taught it to say so. It has only its labels."),
+                    Option("That this is not a review", "It was never trained to say that. It has only its labels."),
                 ),
             )
         sure = max(found.probabilities)
-        told = f"It says {as_text(found.label)}, with {percent(sure)}."
+        told = f"It predicts {as_text(found.label)}, with {percent(sure)}."
         bounds = ((0.75, "Below 75%"), (0.95, "75% to 95%"), (np.inf, "95% or more"))
 
         def reply(place: int, right: int) -> str:
             if place == right:
-                return f"{told} How sure it is does not say whether it is right."
+                return f"{told} Its confidence does not tell whether it is right."
             if place < right:
-                return f"{told} It is surer than you thought, which does not make it right."
-            return f"{told} It is less sure than you thought: {_SETTINGS.examples} reviews are not many."
+                return f"{told} It is more confident than you thought, which does not make it right."
+            return f"{told} It is less confident than you thought: {_SETTINGS.examples} reviews are not many."
 
-        return Choice("How sure will it be of its answer?", options.ranges(sure, bounds, reply))
+        return Choice("How confident will it be?", options.ranges(sure, bounds, reply))
 
     def reveal(self) -> None:
         found, tuned = self.answer, self.tuned
@@ -321,8 +242,8 @@ class Trial(UsingStep):
         if self.tuned is None:
             return "A classifier divides 100% among its labels, whatever it is given."
         return (
-            "It learned what told the labels of its reviews apart, and applies that to any text; on texts of another "
-            "kind it can be sure and wrong."
+            "It learned what distinguishes the labels of its reviews, and applies that to any text; on other kinds "
+            "of text it can be confident and wrong."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -356,31 +277,34 @@ class Inside(UsingStep):
     def text(self) -> str:
         start = "" if self.tuned else " **Train the model first**, two steps back, to see it."
         return (
-            "All weights could change. Did they, and where? We pass your sentence through the model before and after, "
-            f"and measure how far each layer’s vectors have turned: 1 − [[cosine]], the mean over tokens.{start}"
+            "All weights could change. Where did they? We pass your sentence through the model before and after, and "
+            f"measure how far each layer’s vectors have turned: 1 − [[cosine]], the mean over tokens.{start}"
         )
 
     def ask(self) -> Choice | Sketch:
         moved = self.moved
         if moved is None:
             return Choice(
-                "Where did others find that fine-tuning changes most?",
+                "Where did others find the largest changes in fine-tuning?",
                 options.placed(
                     1,
                     Option(
                         "In the top layers",
-                        "There the vectors change most, in BERT-base on several tasks (Merchant et al. 2020).",
+                        (
+                            "In BERT-base the top layers change most on several tasks; for dependency parsing "
+                            "most layers change (Merchant et al. 2020)."
+                        ),
                         True,
                     ),
-                    Option("In the embeddings", "There they stayed close to what they were (Merchant et al. 2020)."),
-                    Option("In all layers alike", "It would be simple; measured, it is uneven."),
+                    Option("In the embeddings", "These stayed close to the original (Merchant et al. 2020)."),
+                    Option("Equally in all layers", "That would be simple, but measurements show that it is uneven."),
                 ),
             )
         names, truth = tuple(moved), tuple(moved.values())
 
         def reply(drawn: Sequence[float]) -> str:
             most, guessed = options.highest(names, truth), options.highest(names, drawn)
-            said = "As you drew it" if most == guessed else f"You drew {guessed} farthest"
+            said = "As you drew it" if most == guessed else f"You drew {guessed} highest"
             return f"{said}: {most} turned most, by {max(truth):.2f}; the embeddings by {truth[0]:.3f}."
 
         top = float(max(0.05, np.ceil(max(truth) * 24) / 20))
@@ -399,15 +323,15 @@ class Inside(UsingStep):
         moved, apart = self.moved, self.turned
         others = (
             "In BERT-base attention changed most in the last two layers (Kovaleva et al. 2019), vectors in the top "
-            "ones (Merchant et al. 2020)"
+            "ones, except for parsing, which changed most layers (Merchant et al. 2020)"
         )
         if moved is None or apart is None:
-            return f"{others}; how it is here, you see when you have trained."
+            return f"{others}. Train the model to see how it is here."
         most, token = max(moved, key=moved.__getitem__), int(apart[-1].argmax())
         where = "the embeddings" if most == "embeddings" else f"{most} of {len(moved) - 1}"
         return (
-            f"{others}; here it is {where}, on this sentence, and behind the last layer the token "
-            f"{self.quoted(token)} turned most."
+            f"{others}; here it is {where}, on this sentence, and after the last layer the token {self.quoted(token)} "
+            "has turned most."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -423,15 +347,139 @@ class Inside(UsingStep):
         )
 
 
+class WrongRate(UsingStep):
+    title = "What went wrong?"
+    at = "layers"
+    terms = ("catastrophic forgetting", "evaluation mode")
+    sources = (DEVLIN, HOWARD)
+
+    @property
+    def both(self) -> tuple[Tuned, Tuned] | None:
+        """The copy at the recommended rate and the one at the rate that is too high; None before both were trained."""
+        done = {run.candidate.settings.rate: run.tuned for run in self.runs if run.candidate.settings.learns == "all"}
+        usual, fast = done.get(None), done.get(_TOO_FAST)
+        return None if usual is None or fast is None else (usual, fast)
+
+    def text(self) -> str:
+        start = "" if self.both else " **Train the model first**, three steps back, to see its curve."
+        return (
+            f"The third copy was trained at {_TOO_FAST:g}, forty times the highest rate that BERT’s authors used. Same "
+            f"model, same reviews, same number of steps.{start}"
+        )
+
+    def figure(self) -> None:
+        self.draw_curves()
+
+    def ask(self) -> Choice:
+        found = self.both
+        if found is None:
+            return Choice(
+                "The loss jumps up and down, and the accuracy stays near 50%. What is the first thing to check?",
+                options.placed(
+                    1,
+                    Option(
+                        "The learning rate", "Too high a rate makes steps that overshoot and undo pretraining.", True
+                    ),
+                    Option("The number of layers", "The pretrained model has the layers it has."),
+                    Option("Whether eval() was called", "That makes answers vary, but it does not stop learning."),
+                ),
+            )
+        usual, fast = (one.score() for one in found)
+        told = (
+            f"At {_TOO_FAST:g}: {fast.value:.0%} ({fast.low:.0%} to {fast.high:.0%}); at the recommended rate: "
+            f"{usual.value:.0%} ({usual.low:.0%} to {usual.high:.0%})."
+        )
+        return Choice(
+            "How does its accuracy compare with that of the first copy? (A difference is clear if the 95% intervals do "
+            "not overlap.)",
+            (
+                options.either("Clearly worse", fast.high < usual.low, told, f"Often, but not here. {told}"),
+                options.either(
+                    "No clear difference",
+                    fast.high >= usual.low and fast.low <= usual.high,
+                    told,
+                    f"There is one. {told}",
+                ),
+                options.either("Clearly better", fast.low > usual.high, told, f"Faster is not better. {told}"),
+            ),
+        )
+
+    def reveal(self) -> None:
+        if self.both is None:
+            st.info(
+                "There is no trained model yet. Go back three steps and press Train.", icon=":material/model_training:"
+            )
+            return
+        self.draw_curves()
+
+    def why(self) -> str:
+        return (
+            "Large steps overshoot and overwrite what pretraining taught ([[catastrophic forgetting]]), so when "
+            "training fails, check the learning rate first. If the same text gets a different answer each time, "
+            "eval() was forgotten: [[dropout]] is still on."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        if self.both is None:
+            return pd.DataFrame({"learning rate": [_TOO_FAST]})
+        rows = [(one.rate, *(getattr(one.score(), key) for key in ("value", "low", "high"))) for one in self.both]
+        return pd.DataFrame(rows, columns=["learning rate", "accuracy", "low", "high"])
+
+
 LESSON = Lesson(
     name="using",
-    title="To use",
-    question="How is a pretrained model put to work?",
+    title="Putting it to use",
+    question="How does a pretrained model learn to label texts?",
+    aims=(
+        "say what fine-tuning adds to a pretrained model and what it changes",
+        "tell fine-tuning from the feature-based approach",
+        "choose a learning rate and a number of epochs",
+        "recognise a learning rate that is too high",
+    ),
+    terms=("fine-tuning",),
     examples=(
         ("The food was cold and the waiter was rude.", ""),
         ("What a lovely film, I laughed all evening.", ""),
         ("The train leaves at nine.", ""),
     ),
     pages=("train",),
-    steps=(NewHead, Training, Trial, Inside),
+    steps=(
+        NewHead,
+        Training,
+        Trial,
+        Inside,
+        WrongRate,
+        *recalled(
+            "guess",
+            Recall(
+                "What is new in a fine-tuned classifier?",
+                (
+                    Option("All of its weights", "Nearly all of them come from pretraining."),
+                    Option("A small task head on top", "It starts at random; the rest is pretrained.", True),
+                    Option("Its vocabulary", "The tokenizer stays the same."),
+                ),
+                "Fine-tuning adds a small task head to a pretrained model and trains both on labelled examples.",
+            ),
+            Recall(
+                "What does “feature-based” mean?",
+                (
+                    Option("All weights are trained", "That is fine-tuning."),
+                    Option("The encoder stays frozen, only the head is trained", "Its vectors are features.", True),
+                    Option("Features are chosen by hand", "They are the model’s own vectors."),
+                ),
+                "In the feature-based approach the encoder stays frozen; fine-tuning changes it, often most in the top "
+                "layers.",
+            ),
+            Recall(
+                "Which learning rate did BERT’s authors use for fine-tuning?",
+                (
+                    Option("0.00002 to 0.00005", "Small steps keep what pretraining taught.", True),
+                    Option("0.002", "About forty times too high: it can destroy what pretraining taught."),
+                    Option("The higher, the better", "Large steps overshoot."),
+                ),
+                "Recommended for BERT: 2 to 4 epochs at 0.00002 to 0.00005; a rate that is too high destroys what "
+                "pretraining taught.",
+            ),
+        ),
+    ),
 )

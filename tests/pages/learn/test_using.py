@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,11 +12,12 @@ from cost_view import measurement
 from gated import PATIENCE
 from on_screen import said
 from streamlit.testing.v1 import AppTest
+from transformers import AutoModelForSequenceClassification, DistilBertConfig, ElectraConfig, RobertaConfig
 
 from jobs import Desk
 from jobs.tuning import LessonTraining
 from model_zoo import Engine
-from pages.learn import fields
+from pages.learn import fields, tuning
 from pages.learn.lessons import smaller, using
 from training.finetuning.predict import Predict
 from training.finetuning.results import Classified
@@ -54,17 +56,18 @@ def go(app: AppTest, step: int) -> AppTest:
 
 
 def test_what_was_trained_is_said_tried_and_looked_into(trained: AppTest, engine: Engine) -> None:
-    tuned, alone = job_of(trained).tuned
+    tuned, alone, fast = job_of(trained).tuned
     assert (tuned.settings.learns, alone.settings.learns) == ("all", "head")
-    for who, found in (("all weights", tuned), ("the head alone", alone)):
+    assert fast.settings == replace(tuned.settings, rate=using._TOO_FAST)
+    for who, found in (("all weights", tuned), ("task head only", alone), ("learning rate 0.002", fast)):
         assert f"{who}: **{found.score().value:.0%}** (" in said(trained)
     assert len(tuned.steps) == 2  # 32 reviews, 16 a step
     tried = go(trained, 3)
     (found,) = engine.ask(Predict(tuned.id, ((TEXT, None),)))
     assert isinstance(found, Classified)
-    assert f"It says {found.label}" not in said(tried)  # the reply comes to who chose an answer
+    assert f"It predicts {found.label}" not in said(tried)  # the reply comes to who chose an answer
     tried.button(key="option 1").click().run()
-    assert f"It says {found.label}" in said(tried)
+    assert f"It predicts {found.label}" in said(tried)
     inside = go(trained, 4)
     assert "using.4.x" in inside.session_state[fields.ANSWERS.key]
     before = engine.encoded_states("embedded/tinybert", TEXT).states
@@ -97,7 +100,7 @@ def test_before_training_the_lesson_says_what_to_do(open_page: Open) -> None:
 
 def test_a_model_that_cannot_be_tuned_so_makes_room_for_the_embedded_one(open_page: Open) -> None:
     app = open_page("pages/learn/page.py", lesson="using", step="2", model="embedded/bilstm", text=TEXT)
-    assert "weights of Small BERT learn" in said(app)
+    assert "weights of Small BERT" in said(app)
 
 
 @pytest.mark.usefixtures("quick_timing")
@@ -111,3 +114,45 @@ def test_time_is_measured_in_the_lesson_on_length(open_page: Open) -> None:
     assert not app.exception
     assert "times the tokens" in said(app)
     assert not [cost for cost in job.costs if cost.quality is not None]
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [("embedded/bert", "classifier"), ("embedded/tinybert", "classifier"), ("embedded/modernbert", "classifier")],
+)
+def test_the_new_head_is_counted_as_the_network_has_it(model: str, name: str, engine: Engine) -> None:
+    """What is new are the numbers of the classifier alone: the rest is in the checkpoint."""
+    info = engine.info(model)
+    with engine._memory.lease(model) as loaded:
+        config = copy.deepcopy(loaded.model.config)
+    config.num_labels = 2
+    network = AutoModelForSequenceClassification.from_config(config)
+    new = sum(weights.numel() for each, weights in network.named_parameters() if each.startswith(name))
+    assert tuning.new_numbers(info.family, info.width, 2) == new
+
+
+def test_other_families_have_a_layer_before_the_labels() -> None:
+    for family, config in (
+        (("roberta"), RobertaConfig()),
+        ("distilbert", DistilBertConfig()),
+        ("electra", ElectraConfig()),
+    ):
+        config.num_labels = 2
+        config.vocab_size, config.num_hidden_layers, config.n_layers = 10, 1, 1
+        network = AutoModelForSequenceClassification.from_config(config)
+        base = network.base_model_prefix
+        new = sum(weights.numel() for each, weights in network.named_parameters() if not each.startswith(base))
+        assert tuning.new_numbers(family, config.hidden_size, 2) == new
+
+
+def test_a_rate_that_is_too_high_is_judged_by_the_intervals(trained: AppTest) -> None:
+    usual, _, fast = job_of(trained).tuned
+    at = go(trained, 5)
+    assert not at.exception
+    found = usual.score(), fast.score()
+    apart = found[1].high < found[0].low or found[1].low > found[0].high
+    options = {button.label: button for button in at.button if button.label in ("Clearly worse", "No clear difference")}
+    right = "No clear difference" if not apart else "Clearly worse" if found[1].value < found[0].value else ""
+    if right:
+        options[right].click().run()
+        assert any(said.value.startswith("Right. At 0.002") for said in trained.markdown)

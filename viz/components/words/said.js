@@ -5,11 +5,11 @@ import { other, wordsOf, written } from "./weights.js";
 const NAMED = 3; // strongest partners named
 
 const VERBS = {
-  shares: { query: "looks most at", key: "is looked at most by" },
+  shares: { query: "attends most to", key: "gets most attention from" },
   lengths: { query: "takes most from", key: "gives most to" },
 };
 export const DIRECTIONS = {
-  shares: { query: "Looks at", key: "Is looked at by" },
+  shares: { query: "Attends to", key: "Is attended to by" },
   lengths: { query: "Takes from", key: "Gives to" },
 };
 export const numbersOf = ({ shares }) => (shares ? "shares" : "lengths");
@@ -27,12 +27,12 @@ export function said(data, matrix, { side, index }, weights) {
   if (partners.length === 0) return [...start, [` ${nothing(data, side)}.`, false]];
   const listed = partners.flatMap(({ place, number }, at) => [
     [at ? ", " : " ", false],
-    [`${data.keys === null && place === index ? "itself" : words[place].text} ${number}`, true],
+    [`${data.keys === null && place === index ? "itself" : words[place].text} (${number})`, true],
   ]);
   return [...start, [` ${VERBS[numbersOf(data)][side]}`, false], ...listed, [".", false]];
 }
 
 function nothing({ shares }, side) {
   if (!shares) return side === "query" ? "takes next to nothing from any word" : "gives next to nothing to any word";
-  return side === "query" ? "gives no word as much as 1% of its attention" : "gets less than 1% from every word";
+  return side === "query" ? "gives every word less than 1% of its attention" : "gets less than 1% from every word";
 }

@@ -1,0 +1,573 @@
+"""Is attention an explanation? A prediction put to the test: words hidden, a head switched off, vectors patched in."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar, Final
+
+import numpy as np
+import pandas as pd
+
+from analysis import explanations
+from analysis.effects import recovered
+from analysis.words import Unit
+from jobs.explaining import NEARNESS, RANDOM, Explained, explain
+from model_zoo import DEFAULT_MODEL
+from model_zoo.errors import InvalidInput
+from model_zoo.questions.intervene import Intervene
+from model_zoo.questions.write_masks import WriteMasks
+from model_zoo.types import AttentionRun, Change, DoubleArray, Effects, TargetAnswer
+from pages.learn import options, pictures
+from pages.learn.case import name_of
+from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Step, recalled
+from ui import as_text, is_dark
+from ui.glossary import quoted
+from ui.sources import JACOVI, JAIN, MICHEL, VIG, WIEGREFFE, ZEILER
+from viz.curves import curves
+from viz.layout import layer_names
+from viz.predictions import percent
+from web.engine import engine
+
+_MOST_WORDS: Final = 30
+_MOST_SHOWN: Final = 12  # bars
+_ATTENTION, _OCCLUSION = "attention", "occlusion"
+
+# Two sentences that differ in one word, on which the number of the verb depends.
+_DOGS: Final = "The dogs near the house [MASK] hungry."
+_DOG: Final = "The dog near the house [MASK] hungry."
+
+
+class ExplainingStep(Step):
+    """A step about the prediction for the followed token, masked."""
+
+    at: ClassVar[Place] = "guess"
+
+    @property
+    def model(self) -> str:
+        """The visitor’s where it is an encoder with attention that fills masks, else the bundled BERT."""
+        info = engine().info(self.case.model)
+        usable = info.n_heads and info.mlm and not info.cross_attention
+        return self.case.model if usable else DEFAULT_MODEL
+
+    @property
+    def said_of(self) -> str:
+        """Which model is asked, where it is not the visitor’s."""
+        return "" if self.model == self.case.model else f" ({as_text(name_of(self.model))} is asked here.)"
+
+    @property
+    def place(self) -> int:
+        """The place of the masked token in this model’s tokens. Raises InvalidInput where it is not a typed word."""
+        case = self.case if self.model == self.case.model else type(self.case)(self.model, self.case.text)
+        if case.followed not in case.typed:
+            raise InvalidInput("That token was not typed, so it cannot be masked. Follow another token.")
+        return case.followed
+
+    @property
+    def question(self) -> Intervene:
+        """The prediction at the masked token."""
+        return Intervene(self.model, self.case.text, masked=(self.place,), aim=TargetAnswer("mask", self.place))
+
+    @cached_property
+    def found(self) -> Explained:
+        """Every method’s score of every other word, and the curves. Raises InvalidInput for too few or many words."""
+        question = self.question
+
+        def compute() -> Explained:
+            *_, last = explain(engine(), question, "log P")
+            return last
+
+        n = len(engine().encode(self.model, self.case.text))
+        if n > 2 * _MOST_WORDS:
+            raise InvalidInput(f"This lesson hides words one by one. Shorten the text to at most {_MOST_WORDS} words.")
+        found = engine().derived(("explained", question, engine().info(self.model).revision, "log P"), compute)
+        if len(found.words) < 3:
+            raise InvalidInput("There are too few other words to compare. Type a longer sentence.")
+        return found
+
+    @property
+    def units(self) -> list[Unit]:
+        """The words that can be hidden."""
+        return [self.found.units[place] for place in self.found.words]
+
+    def scores(self, method: str) -> DoubleArray:
+        """A method’s number for each of the words that can be hidden."""
+        found: DoubleArray = self.found.scores[method][[*self.found.words]]
+        return found
+
+    def top(self, method: str) -> int:
+        """The word that a method puts first, among the words that can be hidden."""
+        return explanations.order(self.scores(method))[0]
+
+    def word(self, place: int) -> str:
+        """A word in quotation marks."""
+        return quoted(self.units[place].label)
+
+    @property
+    def target(self) -> str:
+        """The predicted word in quotation marks, and its probability."""
+        answer = self.found.untouched.answer
+        return f"{quoted(answer.token)} ({percent(answer.probability)})"
+
+    def bars(self, name: str, method: str, what: str, written: str) -> None:
+        """Draw a method’s numbers for the words, those with the largest first of all kept."""
+        values = self.scores(method)
+        kept = sorted(np.argsort(-np.abs(values), kind="stable")[:_MOST_SHOWN].tolist())
+        labels = [f"{place + 1} · {self.units[place].label}" for place in kept]
+        pictures.bars(name, labels, [(what, [float(max(values[place], 0)) for place in kept])], written=written)
+
+
+def _choice_of_words(step: ExplainingStep, right: int, others: list[int], reply: dict[int, str]) -> tuple[Option, ...]:
+    """Words to choose from, in the order of the text."""
+    kept = sorted([right, *[place for place in dict.fromkeys(others) if place != right][:3]])
+    labels = {place: f"{place + 1} · {as_text(step.units[place].label)}" for place in kept}
+    return tuple(Option(labels[place], reply[place], place == right) for place in kept)
+
+
+class Seems(ExplainingStep):
+    title = "What attention seems to say"
+    terms = ("attention weight", "feature attribution")
+    sources = (JAIN,)
+
+    def text(self) -> str:
+        return (
+            f"Mask {self.token}, and the model predicts {self.target}.{self.said_of} Why? A tempting answer: look "
+            "where the mask attends. We take the mean over all heads of all layers. Which word gets the most?"
+        )
+
+    def ask(self) -> Choice:
+        values = self.scores(_ATTENTION)
+        best = self.top(_ATTENTION)
+        order = [int(place) for place in np.argsort(-values, kind="stable")]
+        others = [self.top(_OCCLUSION), order[-1], order[len(order) // 2], *order]
+        reply = {
+            place: f"It gets {percent(float(values[place]))} of the mask’s attention"
+            + ("." if place == best else f"; {self.word(best)} gets {percent(float(values[best]))}.")
+            for place in range(len(values))
+        }
+        return Choice("Which word gets the most attention from the mask?", _choice_of_words(self, best, others, reply))
+
+    def figure(self) -> None:
+        answer = self.found.untouched
+        names = [prediction.token for prediction in answer.untouched.best]
+        shares = [prediction.probability for prediction in answer.untouched.best]
+        pictures.shares("target", names, [("probability", shares)], marked=0)
+
+    def reveal(self) -> None:
+        self.bars("attention-of-the-mask", _ATTENTION, "mean attention from the mask", ".1%")
+
+    def why(self) -> str:
+        best = self.top(_ATTENTION)
+        return (
+            f"The mask gives {self.word(best)} {percent(float(self.scores(_ATTENTION)[best]))} of its attention. That "
+            "is a fact about the heads. Whether the prediction **depends** on the word is another question, and it "
+            "can be tested."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return _table(self)
+
+
+def _table(step: ExplainingStep) -> pd.DataFrame:
+    """What attention and occlusion say of every word."""
+    columns = {"attention": step.scores(_ATTENTION), "log P lost when hidden (nats)": step.scores(_OCCLUSION)}
+    return pd.DataFrame({"word": [unit.label for unit in step.units], **columns})
+
+
+class Hidden(ExplainingStep):
+    title = "Hide the word"
+    terms = ("occlusion", "ablation")
+    sources = (ZEILER, JAIN)
+    after = Seems
+
+    def figure(self) -> None:
+        Seems(self.case).reveal()
+
+    def text(self) -> str:
+        return (
+            f"The test: hide one word at a time, and see how much log P of {self.target} drops ([[occlusion]]). The "
+            f"word with the most attention was {self.word(self.top(_ATTENTION))}."
+        )
+
+    def ask(self) -> Choice:
+        values = self.scores(_OCCLUSION)
+        best, looked = self.top(_OCCLUSION), self.top(_ATTENTION)
+        order = [int(place) for place in np.argsort(-values, kind="stable")]
+        reply = {
+            place: f"Hiding it changes log P by {-float(values[place]):+.2f}".replace("-", "−")
+            + (": no other word costs more." if place == best else f"; {self.word(best)} costs more.")
+            for place in range(len(values))
+        }
+        return Choice(
+            "Which word, when hidden, makes the prediction drop most?",
+            _choice_of_words(self, best, [looked, order[-1], order[len(order) // 2], *order], reply),
+        )
+
+    def reveal(self) -> None:
+        self.bars("occlusion", _OCCLUSION, "loss of log P when hidden (nats)", ".2f")
+
+    def why(self) -> str:
+        tau = float(explanations.kendall([self.scores(_ATTENTION), self.scores(_OCCLUSION)])[0, 1])
+        best, looked = self.top(_OCCLUSION), self.top(_ATTENTION)
+        same = (
+            f"Here both put {self.word(best)} first"
+            if best == looked
+            else f"Here attention puts {self.word(looked)} first, and hiding words {self.word(best)}"
+        )
+        return (
+            f"{same}. Kendall’s τ between the two rankings is {tau:.2f}".replace("-", "−")
+            + " (1: same order, 0: unrelated). Jain & Wallace (2019) found weak agreement of attention with such "
+            "tests in recurrent classifiers; one sentence proves nothing either way."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return _table(self)
+
+
+class Deleted(ExplainingStep):
+    title = "The deletion curve"
+    terms = ("faithfulness",)
+    sources = (JACOVI,)
+    after = Hidden
+
+    def figure(self) -> None:
+        Hidden(self.case).reveal()
+
+    @property
+    def first(self) -> float:
+        """What is left of P after the word with the most attention is hidden, as a share."""
+        return float(self.found.curves[_ATTENTION, "deletion"][1])
+
+    def text(self) -> str:
+        return (
+            "A ranking is [[faithful|faithfulness]] if it names the words that the model really uses: hide them in its "
+            "order, and the prediction should fall fast. We do so in the order of attention, of occlusion, of nearness "
+            "to the mask, and at random."
+        )
+
+    def ask(self) -> Choice:
+        left = self.first
+        told = f"{percent(left)} of P is left."
+        bounds = (
+            (0.25, "Less than a quarter"),
+            (0.75, "A quarter to three quarters"),
+            (1.0, "Three quarters to all of it"),
+            (np.inf, "As much as before or more"),
+        )
+
+        def reply(place: int, right: int) -> str:
+            return told if place == right else f"{'More' if place < right else 'Less'} than that. {told}"
+
+        return Choice(
+            "Hide only the word with the most attention. How much of P is left?", options.ranges(left, bounds, reply)
+        )
+
+    def reveal(self) -> None:
+        found, shown = self.found, (_OCCLUSION, _ATTENTION, NEARNESS, RANDOM)
+        series = [
+            (name, found.curves[name, ("deletion")].tolist()) for name in shown if (name, "deletion") in found.curves
+        ]
+        steps = [str(k) for k in range(len(found.words) + 1)]
+        figure = curves(
+            steps,
+            series,
+            what="P of the target, as a share of that for the whole text",
+            across="words hidden",
+            span=(0.0, 1.0),
+            share=True,
+            dark=is_dark(),
+        )
+        pictures.show("deletion", figure)
+
+    def why(self) -> str:
+        found = self.found
+        areas = {name: found.area(name, "deletion") for name in (_ATTENTION, _OCCLUSION, RANDOM)}
+        return (
+            f"The area under the curve (smaller is better) is {areas[_ATTENTION]:.2f} in the order of attention, "
+            f"{areas[_OCCLUSION]:.2f} in that of occlusion and {areas[RANDOM]:.2f} at random. Occlusion uses the same "
+            "kind of runs, so it has an advantage; and texts with hidden words are unnatural."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        found = self.found
+        columns = {name: found.curves[name, way] for name, way in found.curves if way == "deletion"}
+        return pd.DataFrame({"words hidden": range(len(found.words) + 1), **columns})
+
+
+class HeadOff(ExplainingStep):
+    title = "Switch the head off"
+    terms = ("zero ablation", "self-repair")
+    sources = (MICHEL,)
+
+    @cached_property
+    def run(self) -> AttentionRun:
+        """Attention with the token masked."""
+        return engine().attend(self.model, engine().ask(WriteMasks(self.model, self.case.text, (self.place,))))
+
+    @property
+    def mask(self) -> int:
+        """The place of the mask in that run."""
+        return self.run.encoding.ids.index(engine().vocabulary(self.model).mask_id or 0)
+
+    @cached_property
+    def effects(self) -> DoubleArray:
+        """The loss of log P with each head switched off, (layers, heads)."""
+        info = engine().info(self.model)
+        heads = [(layer, head) for layer in range(info.n_layers) for head in range(info.n_heads)]
+        answer = self.found.untouched.answer
+        found: Effects = engine().intervene(
+            self.model,
+            self.case.text,
+            [Change(heads=(one,)) for one in heads],
+            masked=(self.place,),
+            aim=TargetAnswer("mask", self.place, answer.id),
+            top_k=1,
+        )
+        lost = [found.untouched.log_probability - reading.log_probability for reading in found.readings]
+        return np.array(lost, dtype=float).reshape(info.n_layers, info.n_heads)
+
+    @cached_property
+    def strongest(self) -> tuple[int, int, float]:
+        """The layer and head that give most from the mask to the word with the most attention, and how much."""
+        unit, run, at = self.units[self.top(_ATTENTION)], self.run, self.mask
+        shift = at - self.place if unit.start > self.place else 0
+        keys = slice(unit.start + shift, unit.stop + shift)
+        weights = np.array([run.layer(layer)[:, at, keys].sum(axis=-1) for layer in range(run.n_layers)])
+        layer, head = np.unravel_index(int(weights.argmax()), weights.shape)
+        return int(layer), int(head), float(weights.max())
+
+    @property
+    def rank(self) -> int:
+        """The place of that head among all heads by its effect, from 1."""
+        layer, head, _ = self.strongest
+        return int((self.effects > self.effects[layer, head]).sum()) + 1
+
+    def text(self) -> str:
+        layer, head, weight = self.strongest
+        return (
+            f"One head attends from the mask to {self.word(self.top(_ATTENTION))} more than any other: layer "
+            f"{layer + 1}, head {head + 1}, with {percent(weight)}. Now switch heads off, one at a time: how much does "
+            f"log P of {self.target} drop?"
+        )
+
+    def figure(self) -> None:
+        layer, head, _ = self.strongest
+        run = self.run
+        row = run.head(layer, head)[self.mask]
+        places = sorted(np.argsort(-row, kind="stable")[:_MOST_SHOWN].tolist())
+        labels = [f"{place + 1} · {run.encoding.tokens[place]}" for place in places]
+        pictures.shares("strongest-head", labels, [("attention from the mask", row[places].tolist())])
+
+    def ask(self) -> Choice:
+        n, rank = self.effects.size, self.rank
+        told = f"By its effect it is number {rank} of {n}."
+        bounds = (
+            (2, "It is the head that matters most"),
+            (1 + n / 4, "In the first quarter, but not the first"),
+            (np.inf, "Not in the first quarter"),
+        )
+
+        def reply(place: int, right: int) -> str:
+            return told if place == right else f"{'Lower' if place < right else 'Higher'} than that. {told}"
+
+        return Choice(
+            f"Sort all {n} heads by how much the prediction loses without them. Where is that head?",
+            options.ranges(rank, bounds, reply),
+        )
+
+    def reveal(self) -> None:
+        effects = self.effects
+        layer, head, _ = self.strongest
+        order = np.argsort(-effects.ravel(), kind="stable")[: _MOST_SHOWN - 1].tolist()
+        own = layer * effects.shape[1] + head
+        kept = order if own in order else [*order, own]
+        labels = [f"{at // effects.shape[1] + 1}.{at % effects.shape[1] + 1}" for at in kept]
+        values = [float(max(effects.ravel()[at], 0)) for at in kept]
+        pictures.bars("heads-off", labels, [("loss of log P without the head (nats)", values)], marked=kept.index(own))
+
+    def why(self) -> str:
+        effects, (layer, head, _) = self.effects, self.strongest
+        return (
+            f"Without it log P changes by {-effects[layer, head]:+.2f}, without the head that matters most by "
+            f"{-effects.max():+.2f}".replace("-", "−")
+            + ". A head whose loss changes little may still matter: other heads can do the same or make up for it "
+            "([[self-repair]])."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        rows = [(layer + 1, head + 1, float(lost)) for (layer, head), lost in np.ndenumerate(self.effects)]
+        return pd.DataFrame(rows, columns=["layer", "head", "loss of log P"])
+
+
+class Patched(ExplainingStep):
+    title = "Where the information is"
+    at = "layers"
+    terms = ("activation patching",)
+    sources = (VIG,)
+
+    @cached_property
+    def shares(self) -> tuple[list[str], dict[str, list[float]]]:
+        """The names of the layers, and how far patching the noun or the mask moves the prediction, by layer."""
+        vocabulary = engine().vocabulary(self.model)
+        texts = [text.replace("[MASK]", vocabulary.mask_token or "[MASK]") for text in (_DOGS, _DOG)]
+        aim = TargetAnswer("mask", answer="are", foil="is")
+        effects = engine().patch(self.model, *texts, aim=aim)
+        moved = recovered(effects, "difference").reshape(-1, len(effects.encoding))
+        tokens = list(effects.encoding.tokens)
+        noun = next(at for at, token in enumerate(tokens) if token.lstrip("Ġ▁") == "dogs")
+        mask = effects.encoding.ids.index(vocabulary.mask_id or 0)
+        return layer_names(len(moved)), {"at “dogs”": moved[:, noun].tolist(), "at the mask": moved[:, mask].tolist()}
+
+    def text(self) -> str:
+        return (
+            f"Run 1: {quoted(_DOGS)} Run 2: {quoted(_DOG)} Take one vector of run 2 and put it into run 1 "
+            "([[activation patching]]): how far does the prediction move from “are” towards “is”? 0 is run 1, 1 is run "
+            f"2.{self.said_of}"
+        )
+
+    def figure(self) -> None:
+        pictures.bars("two-runs", ["run 1: dogs", "run 2: dog"], [("moved towards run 2", [0.0, 1.0])], written=".0f")
+
+    def ask(self) -> Choice:
+        _, shares = self.shares
+        last = shares["at “dogs”"][-1]
+        return Choice(
+            "After the **last** layer: which vector, patched in, moves the prediction all the way?",
+            options.placed(
+                1,
+                Option(
+                    "The one at the mask",
+                    "There the prediction is read; no layer follows that could bring anything else to it.",
+                    True,
+                ),
+                Option("The one at “dogs”", f"It moves it by {last:.2f}: nothing after it carries it to the mask."),
+                Option("Either of them", "Only what is at the mask is still read."),
+            ),
+        )
+
+    def reveal(self) -> None:
+        names, shares = self.shares
+        series = [(name, values) for name, values in shares.items()]
+        pictures.show("patched", curves(names, series, what="moved towards run 2", across="layer", dark=is_dark()))
+
+    def why(self) -> str:
+        names, shares = self.shares
+        noun, mask = shares["at “dogs”"], shares["at the mask"]
+        crossed = next((at for at in range(len(mask)) if mask[at] >= 0.5), len(mask) - 1)
+        return (
+            f"Before the first layer patching “dogs” moves it by {noun[0]:.2f}, after the last by {noun[-1]:.2f}; at "
+            f"the mask it is half way or more from “{names[crossed]}” on. In between, attention carried the number of "
+            "the noun over, which no single attention map shows (Vig et al. 2020)."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        names, shares = self.shares
+        return pd.DataFrame({"layer": names, **shares})
+
+
+class Claims(Step):
+    title = "Who claims what?"
+    at = "guess"
+    terms = ("faithfulness",)
+    sources = (JAIN, WIEGREFFE, JACOVI)
+
+    def text(self) -> str:
+        return (
+            "**Jain & Wallace (2019)**, “Attention is not Explanation”: in the recurrent classifiers they tested, "
+            "attention agreed only weakly with gradients, and quite different weights could give nearly the same "
+            "prediction. **Wiegreffe & Pinter (2019)**, “Attention is not not Explanation”: that depends on what you "
+            "demand of an explanation; the other weights were not what a trained model would use."
+        )
+
+    def figure(self) -> None:
+        pictures.bars("claims", ["plausible", "faithful"], [("two different demands", [1.0, 1.0])], written=".0f")
+
+    def ask(self) -> Choice:
+        return Choice(
+            "Which sentence could both papers agree with?",
+            options.placed(
+                1,
+                Option("Attention is never of any use", "Neither says so: it shows where information can flow."),
+                Option(
+                    "Whether attention explains a prediction has to be tested",
+                    "And the test must say what it counts as an explanation.",
+                    True,
+                ),
+                Option("The highest weight is the reason", "Both reject that."),
+            ),
+        )
+
+    def reveal(self) -> None:
+        self.figure()
+
+    def why(self) -> str:
+        return (
+            "An explanation can be **plausible** (people find it convincing) without being **faithful** (it describes "
+            "what the model computes; Jacovi & Goldberg 2020). Attention maps are often plausible; faithfulness needs "
+            "an experiment."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame(
+            {
+                "paper": ["Jain & Wallace 2019", "Wiegreffe & Pinter 2019", "Jacovi & Goldberg 2020"],
+                "point": ["weak agreement with gradients", "depends on the demand", "faithful is not plausible"],
+            }
+        )
+
+
+LESSON = Lesson(
+    name="explaining",
+    title="Is attention an explanation?",
+    question="Does the word with the most attention decide the prediction?",
+    aims=(
+        "say why a large attention weight is not yet a reason",
+        "test an explanation by hiding words and switching heads off",
+        "read a deletion curve and a patching curve",
+        "tell plausible from faithful",
+    ),
+    terms=("faithfulness", "feature attribution"),
+    examples=(
+        ("The dogs near the house are hungry.", ""),
+        ("She drank a cup of coffee and read the newspaper.", ""),
+    ),
+    controls=("token",),
+    pages=("cause",),
+    steps=(
+        Seems,
+        Hidden,
+        Deleted,
+        HeadOff,
+        Patched,
+        Claims,
+        *recalled(
+            "guess",
+            Recall(
+                "A mask attends most to one word. What does that prove about the prediction?",
+                (
+                    Option("That the word caused it", "Hiding the word may change nothing."),
+                    Option("Nothing by itself", "It says where the heads look, and that can be tested.", True),
+                    Option("That the word did not matter", "It may matter; a test can tell."),
+                ),
+                "Attention shows where heads look; whether the prediction depends on it has to be tested.",
+            ),
+            Recall(
+                "Which of these is a test of what a prediction depends on?",
+                (
+                    Option("Hide a word and predict again", "That is occlusion.", True),
+                    Option("Look at more heads", "More maps are still maps."),
+                    Option("Ask people whether the map looks right", "That tests plausibility."),
+                ),
+                "Occlusion, ablation and patching change something and measure the effect; each has limits of its own.",
+            ),
+            Recall(
+                "What does “faithful” mean?",
+                (
+                    Option("Convincing to people", "That is plausible."),
+                    Option("It describes what the model computes", "Which takes experiments to show.", True),
+                    Option("Short and simple", "That is welcome, but not the point."),
+                ),
+                "An explanation can be plausible without being faithful; faithfulness takes an experiment.",
+            ),
+        ),
+    ),
+)

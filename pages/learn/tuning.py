@@ -1,0 +1,175 @@
+"""What lessons that train a model share: the model that is trained, the button, the curves, and the scores."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+import streamlit as st
+
+from jobs.tuning import Candidate, LessonTraining, Run
+from model_zoo import DEFAULT_MODEL
+from model_zoo.tuned import is_id
+from pages.learn import pictures
+from pages.learn.case import name_of
+from pages.learn.lesson import Step
+from training.finetuning.data import Data
+from training.finetuning.results import Tuned
+from training.finetuning.scores import MEASURES
+from training.finetuning.sets import SETS
+from training.finetuning.settings import Settings
+from ui import as_text, is_dark, watch
+from viz.training_curves import Curve, scores
+from web.background import desk
+from web.engine import engine
+
+# Families whose classification head has a layer of its own (width × width) before the labels.
+_WITH_A_LAYER: Final = frozenset(
+    {
+        "camembert",
+        "deberta",
+        "deberta-v2",
+        "distilbert",
+        "electra",
+        "longformer",
+        "mpnet",
+        "roberta",
+        "xlm-roberta",
+        "xlnet",
+    }
+)
+
+
+def name(model: str) -> str:
+    """What a sentence calls a model, as Markdown."""
+    return as_text(name_of(model))
+
+
+def new_numbers(family: str, width: int, labels: int) -> int:
+    """Weights and biases of a classification head that no pretraining has set."""
+    layer = width * width + width if family in _WITH_A_LAYER else 0
+    return layer + width * labels + labels
+
+
+def job() -> LessonTraining | None:
+    """This visitor's training in a lesson, at work or over."""
+    return desk().current(LessonTraining)
+
+
+class TuningStep(Step):
+    """A step about a model that is trained on a built-in set, named ``trains``, in the lesson ``lesson``."""
+
+    lesson: ClassVar[str]
+    trains: ClassVar[str]
+
+    @property
+    def data(self) -> Data:
+        """What it is trained on."""
+        return SETS[self.trains].build()
+
+    @property
+    def base(self) -> str:
+        """The model that is tuned: the visitor's where it is an encoder with attention that was not tuned before."""
+        info = engine().info(self.case.model)
+        usable = info.n_heads and not info.lm and not info.cross_attention and not is_id(self.case.model)
+        return self.case.model if usable else DEFAULT_MODEL
+
+    @property
+    def tuned(self) -> Tuned | None:
+        """The model tuned in this lesson, where it is the one on the screen that was tuned."""
+        found = self.case.tuned
+        return found if found is not None and found.base == self.base and found.data.name == self.data.name else None
+
+    @property
+    def runs(self) -> list[Run]:
+        """The trainings of this lesson so far, where they are of the model on the screen."""
+        found = job()
+        if found is None or found.runs[0].candidate.model != self.base:
+            return []
+        return [run for run in found.runs if run.candidate.data.name == self.data.name]
+
+    @property
+    def baseline(self) -> float | None:
+        """The score without any training, drawn beside the curves; None where there is none to speak of."""
+        return None
+
+    @property
+    def width(self) -> int:
+        """How many numbers the task head reads of a token."""
+        return engine().info(self.base).width
+
+    @property
+    def pretrained(self) -> int:
+        """How many numbers the model has before it is tuned."""
+        return engine().info(self.base).parameters
+
+    def train(self, candidates: list[Candidate], afterwards: tuple[int, ...]) -> None:
+        """Draw the button, how far the training is, and its curves and scores; ``afterwards`` are the steps (from 1)
+        whose questions are other ones once there is a tuned model.
+        """
+        found = job()
+        if found is not None and found.running:
+            watch(found)
+        else:
+            st.button(
+                "Train",
+                key="learn train",
+                type="primary" if self.tuned is None else "secondary",
+                icon=":material/play_arrow:",
+                on_click=_begin,
+                args=(candidates, self.lesson, afterwards),
+            )
+        runs = self.runs
+        if found is None or not runs:
+            st.caption("Training runs in the background: read on meanwhile, or stop it. A large model takes longer.")
+            return
+        if found.failure is not None:
+            st.warning(found.failure, icon=":material/error:")
+        for run in runs:
+            if run.failed is not None:
+                st.warning(as_text(run.failed), icon=":material/error:")
+        self.draw_curves()
+        done = [run.tuned for run in runs if run.tuned is not None]
+        if done:
+            measure = MEASURES[done[0].data.measure].title
+            st.markdown(f"{measure} on {len(done[0].data.test)} test items that were not used so far (95% intervals):")
+        for each in done:
+            score = each.score()
+            st.markdown(
+                f"- {called(each.settings)}: **{score.value:.0%}** ({score.low:.0%} to {score.high:.0%}), in "
+                f"{each.seconds:.1f} seconds; {each.n_learning:,} numbers were trained"
+            )
+
+    def draw_curves(self) -> None:
+        """Draw the scores on the development split, epoch by epoch."""
+        curves = [
+            Curve(
+                called(run.candidate.settings),
+                [(step.epoch, step.seconds, step.loss) for step in run.steps],
+                [(one.epoch, 0.0, one.loss, one.score) for one in run.evaluated],
+            )
+            for run in self.runs
+            if run.evaluated
+        ]
+        if curves:
+            pictures.show(
+                ("accuracy"), scores(curves, MEASURES[self.data.measure].title, baseline=self.baseline, dark=is_dark())
+            )
+
+
+def called(settings: Settings) -> str:
+    """What tells one training of a lesson from the others."""
+    who = {"all": "all weights", "head": "task head only"}.get(settings.learns, settings.learns)
+    return who if settings.rate is None else f"{who}, learning rate {settings.rate:g}"
+
+
+def _begin(candidates: list[Candidate], lesson: str, afterwards: tuple[int, ...]) -> None:
+    """Begin to train, in a callback before the page is drawn: the model is in memory already."""
+    from pages.learn import fields  # which knows all lessons
+
+    found = LessonTraining(engine(), candidates)
+    before = job()
+    if before is not None:
+        found.take_over(before)
+    desk().start(found)
+    given = fields.answers()
+    fields.keep({at: answer for at, answer in given.items() if at not in {(lesson, step) for step in afterwards}})
