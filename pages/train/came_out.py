@@ -1,4 +1,4 @@
-"""View "Results": scores with their intervals, the confusion of labels, the mistakes it was surest of, and how
+"""View "Results": scores with their intervals, the confusion of labels, the most confident errors, and how
 the score grows with the data.
 """
 

@@ -104,7 +104,7 @@ VIEW: View[Scene] = View(
     "scratch",
     "What pretraining buys",
     draw,
-    about="The same network, once pretrained and once randomly initialised, on few and on more examples.",
+    about="The same network, once pretrained and once randomly initialized, on few and on more examples.",
     more="Whatever a model knows about words that are not in the training examples comes from pretraining. Where the "
     "test split uses different words, as in most built-in sets (see “About the data”), random weights may never "
     "beat the majority baseline, however many examples there are.",

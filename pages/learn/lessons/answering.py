@@ -400,7 +400,7 @@ LESSON = Lesson(
         "find the best span from start and end scores",
         "say how a model answers that there is no answer",
         "compute exact match and F1 of an answer",
-        "recognise an answer that was cut off",
+        "recognize an answer that was cut off",
     ),
     terms=("extractive question answering",),
     examples=(

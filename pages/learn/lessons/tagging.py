@@ -378,7 +378,7 @@ LESSON = Lesson(
         "tag a sentence in BIO, and read entities from tags",
         "align the labels of words with tokens",
         "compute precision, recall and F1 of entities",
-        "recognise labels that are not aligned",
+        "recognize labels that are not aligned",
     ),
     terms=("named entity recognition",),
     examples=(

@@ -434,7 +434,7 @@ LESSON = Lesson(
         "say what fine-tuning adds to a pretrained model and what it changes",
         "tell fine-tuning from the feature-based approach",
         "choose a learning rate and a number of epochs",
-        "recognise a learning rate that is too high",
+        "recognize a learning rate that is too high",
     ),
     terms=("fine-tuning",),
     examples=(
