@@ -229,7 +229,7 @@ class Lesson:
     question: str
     steps: tuple[type[Step], ...]
     examples: tuple[tuple[str, str], ...]
-    aims: tuple[str, ...] = ()
+    aims: tuple[str, ...]
     terms: tuple[str, ...] = ()
     paired: bool = False
     controls: tuple[Control, ...] = ()

@@ -161,7 +161,7 @@ def _draw(lesson: Lesson, step: Step) -> None:
             st.header(f"{STEP.value}. {step.title}", anchor=False)
             if step.terms:
                 st.markdown(f'<span class="terms">{glossary.listed(step.terms)}</span>', unsafe_allow_html=True)
-            if STEP.value == 1 and lesson.aims:
+            if STEP.value == 1:
                 _say("**After this lesson you can**\n" + "".join(f"\n- {aim}" for aim in lesson.aims))
             _say(step.text())
             if lesson.sizes:

@@ -117,6 +117,11 @@ def _recap(question: str) -> Row:
     return Row(5, f"Start a room. Recap: {question}", "Answers from memory, then compares with a neighbour.")
 
 
+def _meeting(title: str, *rows: Row, exercise: tuple[str, str]) -> Meeting:
+    """A meeting of the course: after its lessons the class works on its own for the time that is left."""
+    return Meeting(title, 90, (*rows, Row(None, *exercise), _END))
+
+
 PLANS: Final = (
     Plan(
         "45",
@@ -246,6 +251,84 @@ PLANS: Final = (
                         (("using", 1),),
                     ),
                     _END,
+                ),
+            ),
+        ),
+    ),
+    Plan(
+        "course",
+        "Six meetings",
+        "The whole course in six meetings of 90 minutes, three lessons each. After the lessons the class works on "
+        "its own sentences.",
+        (
+            _meeting(
+                "What a model reads",
+                Row(
+                    5,
+                    "Start a room with “Teach” and show its code. Ask what a computer reads when it reads a sentence.",
+                    "Opens the link or types the code.",
+                ),
+                _lesson("pieces", 6, "Type a sentence from the class, with a long and a rare word.", "Guesses splits."),
+                _lesson("embeddings", 6, "Follow one token: it becomes a vector.", "Looks for a surprising neighbour."),
+                _lesson("before", 8, "Read the sentence one token at a time.", "Draws how much of the start is left."),
+                exercise=(
+                    "Compare, view Tokens: the same sentence in several models.",
+                    "Finds a word that each model splits differently, and says why.",
+                ),
+            ),
+            _meeting(
+                "Attention",
+                _recap("what does a token become before the first layer?"),
+                _lesson("head", 10, "Compute one row of attention on the board.", "Computes one score by hand."),
+                _lesson("heads", 6, "Compare heads; an attention weight does not explain an answer.", "Names habits."),
+                _lesson("layer", 6, "Put the layer together.", "Draws before the model shows."),
+                exercise=(
+                    "Attention, view Which head?: every head measured on a text.",
+                    "Looks for a head with one habit that holds on three sentences of its own.",
+                ),
+            ),
+            _meeting(
+                "The whole model",
+                _recap("what does a layer add to a token’s vector?"),
+                _lesson("layers", 8, "What can be read off which layer, and how sure is that?", "Reads intervals."),
+                _lesson("sight", 6, "Which tokens can a token see?", "Decides which tasks need which mask."),
+                _lesson("positions", 6, "Shuffle the words, and see what the model notices.", "Predicts the effect."),
+                exercise=(
+                    "Layers: choose a task and predict its best layer before you look.",
+                    "Compares the probe with the control task, and says what the probe shows and what not.",
+                ),
+            ),
+            _meeting(
+                "Training",
+                _recap("how does a model know the order of words?"),
+                _lesson("guessing", 8, "Mask a word; compute what a wrong prediction costs.", "Computes a loss."),
+                _lesson("following", 6, "Does one sentence follow another?", "Writes a pair that fools the model."),
+                _lesson("smaller", 6, "What do smaller models save?", "Chooses a model for a phone."),
+                exercise=(
+                    "Masked words, view How surprising.",
+                    "Writes a correct sentence that surprises the model, and one that does not.",
+                ),
+            ),
+            _meeting(
+                "Putting a model to use",
+                _recap("what does masked language modelling need no labels for?"),
+                _lesson("family", 6, "Which model for which job?", "Matches models and jobs."),
+                _lesson("using", 8, "Train a task head in class.", "Predicts the score, then reads its interval."),
+                _lesson("tagging", 6, "Tags belong to words, tokens are pieces.", "Aligns labels by hand."),
+                exercise=(
+                    "Train: choose data and a model; change one setting and keep the rest.",
+                    "Reports its score with the interval, and the most confident error.",
+                ),
+            ),
+            _meeting(
+                "Answers, meaning, explanations",
+                _recap("which labels does a piece in the middle of a word get?"),
+                _lesson("answering", 6, "Find an answer by its start and its end.", "Asks what has no answer."),
+                _lesson("sentences", 6, "When are two sentences similar?", "Guesses cosines before they are shown."),
+                _lesson("explaining", 10, "Test what attention seems to say.", "Argues for one definition."),
+                exercise=(
+                    "Cause: choose a prediction and test one explanation of it by switching parts off.",
+                    "States the claim first, then what would refute it.",
                 ),
             ),
         ),

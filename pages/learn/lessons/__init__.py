@@ -20,9 +20,11 @@ _NAMES = (
     "guessing",
     "following",
     "smaller",
+    "family",
     "using",
     "tagging",
     "answering",
+    "sentences",
     "explaining",
 )
 

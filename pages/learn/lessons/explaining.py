@@ -130,8 +130,9 @@ class Seems(ExplainingStep):
 
     def text(self) -> str:
         return (
-            f"Mask {self.token}, and the model predicts {self.target}.{self.said_of} Why? A tempting answer: look "
-            "where the mask attends. We take the mean over all heads of all layers. Which word gets the most?"
+            f"Mask {self.token}, and the model predicts {self.target}.{self.said_of} What is the reason? A tempting "
+            "answer: look where the mask attends. We take the mean over all heads of all layers. Which word gets the "
+            "most?"
         )
 
     def ask(self) -> Choice:

@@ -1,0 +1,527 @@
+"""The family: what relatives of BERT are trained on and for; GLUE and SQuAD; frozen features; a task before another."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar, Final
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model_zoo import DEFAULT_MODEL, registry
+from pages.learn import options, pictures
+from pages.learn.case import name_of
+from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
+from training.finetuning import transfer
+from training.finetuning.transfer import Measured
+from ui import as_text
+from ui.glossary import quoted
+from ui.sources import (
+    CLARK_2020,
+    DAO,
+    DEVLIN,
+    GURURANGAN,
+    HE_DEBERTA,
+    LAN,
+    LEWIS,
+    LIU,
+    PETERS,
+    PHANG,
+    RAJPURKAR,
+    WANG_GLUE,
+    WARNER,
+    YANG,
+)
+
+_SEED: Final = 5  # of what is hidden in the example of objectives, the same for everybody
+
+# What each was trained on, by its own paper: objective, positions, training text, and what it is good for.
+_TABLE: Final = (
+    ("BERT", "masked words, next sentence", "learned", "16 GB: books, Wikipedia", "a first choice; many tools"),
+    ("RoBERTa", "masked words", "learned", "160 GB: books, news, web", "classification, better than BERT"),
+    ("XLNet", "permutations", "relative", "158 GB: books, news, web", "long texts in parts"),
+    ("BART", "restore damaged text", "learned", "160 GB: books, news, web", "summaries: it can write"),
+    ("ALBERT", "masked words, sentence order", "learned", "16 GB: books, Wikipedia", "little memory"),
+    ("ELECTRA", "spot replaced words", "learned", "as BERT, or as XLNet", "good results for little training"),
+    ("DeBERTa-v3", "spot replaced words", "relative", "160 GB: books, news, web", "best in many rankings of base size"),
+    ("SciBERT", "as BERT", "learned", "1.14 M papers", "science"),
+    ("PubMedBERT", "as BERT", "learned", "PubMed abstracts and papers", "medicine"),
+    ("Legal-BERT", "as BERT", "learned", "12 GB: laws, cases, contracts", "law"),
+    ("CodeBERT", "masked words, replaced words", "learned", "code with its comments", "code"),
+    ("XLM-RoBERTa", "masked words", "learned", "2.5 TB in 100 languages", "many languages"),
+    ("ModernBERT", "masked words", "rotary", "2 trillion tokens: web, code, science", "long texts, up to 8,192 tokens"),
+)
+_COLUMNS: Final = ("model", "objective", "positions", "training text", "good for")
+
+# Devlin et al. 2019, Table 1: GLUE test results.
+GLUE: Final = {
+    "MNLI": (84.6, 86.7),
+    "MNLI-mm": (83.4, 85.9),
+    "QQP": (71.2, 72.1),
+    "QNLI": (90.5, 92.7),
+    "SST-2": (93.5, 94.9),
+    "CoLA": (52.1, 60.5),
+    "STS-B": (85.8, 86.5),
+    "MRPC": (88.9, 89.3),
+    "RTE": (66.4, 70.1),
+}
+AVERAGES: Final = (79.6, 82.1)
+
+# Devlin et al. 2019, Table 7: CoNLL-2003 development F1 of BERT-base.
+NER: Final = {
+    "embeddings": 91.0,
+    "last layer": 94.9,
+    "second-to-last layer": 95.6,
+    "weighted sum of the last four": 95.9,
+    "last four concatenated": 96.1,
+    "fine-tuned": 96.4,
+}
+
+
+class FamilyStep(Step):
+    """A step about BERT's relatives."""
+
+    at: ClassVar[Place] = "layers"
+
+
+class Objectives(FamilyStep):
+    title = "What they are asked to predict"
+    at = "guess"
+    terms = ("permutation language modelling", "replaced token detection")
+    sources = (DEVLIN, YANG, LEWIS, CLARK_2020)
+
+    @cached_property
+    def shown(self) -> list[tuple[str, str, str]]:
+        """Objective, what the model is given, and what it has to give back, on the visitor’s own words."""
+        words = self.case.text.split()[:10] or ["…"]
+        rng = np.random.default_rng(_SEED)
+        hidden = sorted(rng.choice(len(words), size=max(1, len(words) // 5), replace=False).tolist())
+        masked = " ".join("[MASK]" if place in hidden else word for place, word in enumerate(words))
+        order = rng.permutation(len(words)).tolist()
+        replaced = list(words)
+        replaced[hidden[0]] = words[(hidden[0] + 1) % len(words)]
+        return [
+            ("masked words (BERT, RoBERTa)", masked, ", ".join(words[place] for place in hidden)),
+            ("permutations (XLNet)", " ".join(words), " → ".join(words[place] for place in order)),
+            ("restore text (BART)", masked.replace("[MASK] [MASK]", "[MASK]"), " ".join(words)),
+            (
+                "replaced words (ELECTRA)",
+                " ".join(replaced),
+                " ".join("replaced" if one != other else "ok" for one, other in zip(replaced, words, strict=True)),
+            ),
+        ]
+
+    def text(self) -> str:
+        return (
+            "Relatives of BERT differ first of all in what they are trained to predict. Here are four objectives on "
+            f"your text: what the model is given, and what it must give back. (BERT: {quoted(self.shown[0][1])})"
+        )
+
+    def figure(self) -> None:
+        rows = [{"objective": name, "given": as_text(given)} for name, given, _ in self.shown]
+        st.table(rows)
+
+    def ask(self) -> Choice:
+        return Choice(
+            "Which objective learns from every token of a text at once, not only from a few?",
+            options.placed(
+                2,
+                Option("Replaced words (ELECTRA)", "Every token gets a label: replaced or not.", True),
+                Option("Masked words (BERT)", "Only the selected 15% give a signal."),
+                Option("Masked words, drawn anew each time (RoBERTa)", "Still about 15% at a time."),
+            ),
+        )
+
+    def reveal(self) -> None:
+        rows = [
+            {("objective"): name, "given": as_text(given), "wanted": as_text(wanted)}
+            for name, given, wanted in self.shown
+        ]
+        st.table(rows)
+
+    def why(self) -> str:
+        return (
+            "More signal per text means less training for the same result (Clark et al. 2020). XLNet predicts tokens "
+            "in random orders and so needs no mask (Yang et al. 2019); BART writes the whole text again, so it can "
+            "also generate (Lewis et al. 2020)."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame(self.shown, columns=["objective", "given", "wanted"])
+
+
+class Which(FamilyStep):
+    title = "Which one for what?"
+    terms = ("domain adaptation",)
+    sources = (LIU, LAN, HE_DEBERTA, GURURANGAN)
+
+    def text(self) -> str:
+        return (
+            "Here is the family at a glance: objective, positions, training text, and what each is good for. Published "
+            "sizes are in the list of models. Train further on your own field’s texts, and results there usually "
+            "improve ([[domain adaptation]])."
+        )
+
+    def figure(self) -> None:
+        st.dataframe(pd.DataFrame(_TABLE, columns=_COLUMNS).drop(columns="good for"), hide_index=True)
+
+    def ask(self) -> Choice:
+        return Choice(
+            "You have patents in twelve languages to sort. Which one do you try first?",
+            options.placed(
+                1,
+                Option("XLM-RoBERTa", "One vocabulary and one model for 100 languages.", True),
+                Option("PubMedBERT", "It reads English texts on medicine."),
+                Option("ALBERT", "It saves memory, but it reads English."),
+                Option("BART", "It writes; for sorting that is not needed."),
+            ),
+        )
+
+    def reveal(self) -> None:
+        st.dataframe(pd.DataFrame(_TABLE, columns=_COLUMNS), hide_index=True)
+
+    def why(self) -> str:
+        return (
+            "Language and field come first, then length and memory, then rankings: a model that has read texts like "
+            "yours splits their words less and knows more of them (Gururangan et al. 2020)."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame(_TABLE, columns=_COLUMNS)
+
+
+class Newer(FamilyStep):
+    title = "The long text"
+    terms = ("unpadding", "flash attention")
+    sources = (WARNER, DAO)
+
+    def text(self) -> str:
+        return (
+            "ModernBERT (2024) reads 8,192 tokens and was trained on 2 trillion. Three things make it fast: most "
+            "layers look only at near tokens; [[flash attention]] never stores the n × n weights; and [[unpadding]] "
+            "computes nothing for padding."
+        )
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Lengths of the texts of a batch, the visitor’s among them."""
+        own = len(self.case.encoding)
+        return (own, 32, 64, 128, 512)
+
+    def figure(self) -> None:
+        names = ["your text", *(f"{n} tokens" for n in self.lengths[1:])]
+        pictures.bars("batch-lengths", names, [("tokens", [float(n) for n in self.lengths])], written=",.0f")
+
+    @property
+    def padding(self) -> float:
+        """The share of padding in a batch of these texts."""
+        return 1 - sum(self.lengths) / (max(self.lengths) * len(self.lengths))
+
+    def ask(self) -> Choice:
+        share = self.padding
+        bounds = ((0.3, "Less than 30%"), (0.6, "30% to 60%"), (np.inf, "60% or more"))
+        told = f"{share:.0%}: all five are padded to {max(self.lengths)} tokens."
+
+        def reply(place: int, right: int) -> str:
+            return told if place == right else f"{'More' if place < right else 'Less'}. {told}"
+
+        return Choice(
+            "These five texts form one batch. What share of it is padding?", options.ranges(share, bounds, reply)
+        )
+
+    def reveal(self) -> None:
+        longest, total = max(self.lengths), sum(self.lengths)
+        sizes = {"padded": float(longest * len(self.lengths)), "unpadded": float(total)}
+        pictures.bars("unpadding", list(sizes), [("tokens that are computed", list(sizes.values()))], written=",.0f")
+
+    def why(self) -> str:
+        return (
+            f"Without padding {sum(self.lengths):,} instead of {max(self.lengths) * len(self.lengths):,} tokens are "
+            "computed, and the result is the same. Flash attention is exact, too: it only orders the work so that "
+            "little memory is needed (Dao et al. 2022; Warner et al. 2024)."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame({"text": range(1, len(self.lengths) + 1), "tokens": self.lengths})
+
+
+class Benchmarks(FamilyStep):
+    title = "GLUE and SQuAD"
+    terms = ("GLUE", "SQuAD")
+    sources = (WANG_GLUE, RAJPURKAR, DEVLIN)
+
+    @property
+    def average(self) -> float:
+        """The mean of BERT-base’s GLUE scores as the table has it: MNLI’s two test sets count as two columns."""
+        return float(np.mean([base for base, _ in GLUE.values()]))
+
+    def text(self) -> str:
+        return (
+            "[[GLUE]] is nine English tasks: two sentences each (does one follow from the other? do they ask the "
+            "same?) or one (is it positive? acceptable?). Its score is a mean. [[SQuAD]] asks for answers in "
+            "passages. These are the GLUE test scores of BERT-base in its paper (without WNLI; MNLI has two test "
+            "sets)."
+        )
+
+    def figure(self) -> None:
+        pictures.bars("glue", list(GLUE), [("BERT-base", [base for base, _ in GLUE.values()])], written=".1f")
+
+    def ask(self) -> Choice:
+        right = f"{self.average:.1f}"
+        return Choice(
+            "What is their mean, which the paper gives as BERT-base’s average?",
+            (
+                Option("52.1", "That is the lowest of them, CoLA."),
+                Option(
+                    right, (f"The sum is {sum(base for base, _ in GLUE.values()):.1f}, divided by {len(GLUE)}."), True
+                ),
+                Option("93.5", "That is the highest of them, SST-2."),
+            ),
+        )
+
+    def reveal(self) -> None:
+        series = [
+            (("BERT-base"), [base for base, _ in GLUE.values()]),
+            ("BERT-large", [large for _, large in GLUE.values()]),
+        ]
+        pictures.bars("glue-both", list(GLUE), series, written=".1f")
+
+    def why(self) -> str:
+        return (
+            f"BERT-base averages {AVERAGES[0]} and BERT-large {AVERAGES[1]} (Devlin et al. 2019, Table 1); on SQuAD "
+            "1.1 they reach an F1 of 88.5 and 90.9 on the development set. A mean hides a lot: small tasks such as "
+            "RTE gain most from size."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame([(task, *both) for task, both in GLUE.items()], columns=["task", "BERT-base", "BERT-large"])
+
+
+class Frozen(FamilyStep):
+    title = "Frozen, or fine-tuned?"
+    terms = ("feature-based", "named entity recognition")
+    minutes = 2.0
+    sources = (PETERS, DEVLIN)
+
+    @property
+    def measured(self) -> dict[str, Measured]:
+        """Entity F1 of the bundled BERT, by which features were read, and fine-tuned."""
+        return transfer.of("entities")
+
+    def text(self) -> str:
+        return (
+            "ELMo (Peters et al. 2018) was used **feature-based**: its vectors are inputs, its weights stay frozen. "
+            "With BERT you can choose. Devlin et al. tried both on names of people and places; we did the same in "
+            f"small, with {as_text(name_of(DEFAULT_MODEL))} and the built-in entities."
+        )
+
+    def figure(self) -> None:
+        pictures.bars("ner-published", list(NER), [("BERT-base, CoNLL-2003, F1", list(NER.values()))], written=".1f")
+
+    def ask(self) -> Choice:
+        found = self.measured
+        worst = min(found.values(), key=lambda one: one.score)
+
+        def option(way: str) -> Option:
+            one = found[way]
+            told = f"F1 {one.score:.0%} ({one.low:.0%} to {one.high:.0%})."
+            return Option(way.capitalize(), told, one is worst)
+
+        return Choice(
+            f"With {as_text(name_of(DEFAULT_MODEL))}: which of these is clearly worst?",
+            tuple(option(way) for way in ("embeddings", "second-to-last layer", "last layer", "fine-tuned")),
+        )
+
+    def reveal(self) -> None:
+        found = self.measured
+        pictures.shares("ner-small", list(found), [("bundled BERT, entity F1", [one.score for one in found.values()])])
+        pictures.bars("ner-published", list(NER), [("BERT-base, CoNLL-2003, F1", list(NER.values()))], written=".1f")
+
+    def why(self) -> str:
+        found = self.measured
+        tuned, frozen = found["fine-tuned"], found["second-to-last layer"]
+        return (
+            "In both tables the embeddings alone do worst, since a name needs its context. Here fine-tuning reaches "
+            f"{tuned.score:.0%} ({tuned.low:.0%} to {tuned.high:.0%}) and the frozen second-to-last layer "
+            f"{frozen.score:.0%} ({frozen.low:.0%} to {frozen.high:.0%}): these intervals overlap, so which of the two "
+            "is better stays open."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        rows = [(one.way, one.score, one.low, one.high, one.seeds) for one in self.measured.values()]
+        return pd.DataFrame(rows, columns=["features", "entity F1", "low", "high", "seeds"])
+
+
+class Intermediate(FamilyStep):
+    title = "One task before another"
+    terms = ("intermediate-task training",)
+    sources = (PHANG,)
+
+    @property
+    def measured(self) -> dict[str, Measured]:
+        """Spearman’s ρ on the built-in similarity pairs: directly, and after another set."""
+        return transfer.of("similarity")
+
+    def text(self) -> str:
+        n = transfer.SMALL.examples
+        return (
+            "RTE has few examples. Fine-tuned on MNLI first, a large task of the same kind, a BERT gets much better on "
+            f"it: 63.5 became 78.1 in one report. We tried it in small: {n} similarity pairs, directly, and after the "
+            "built-in inference set."
+        )
+
+    def figure(self) -> None:
+        pictures.bars("rte", ["RTE directly", "RTE after MNLI"], [("accuracy, %", [63.5, 78.1])], written=".1f")
+
+    def ask(self) -> Choice:
+        found = self.measured
+        direct, after = found[transfer.DIRECTLY], found["inference"]
+        told = (
+            f"Spearman’s ρ is {direct.score:.2f} directly ({direct.low:.2f} to {direct.high:.2f}) and "
+            f"{after.score:.2f} afterwards ({after.low:.2f} to {after.high:.2f})."
+        )
+        return Choice(
+            f"Did it help {as_text(name_of(DEFAULT_MODEL))} here? (Clear means that the 95% intervals do not overlap.)",
+            (
+                options.either("It clearly helped", after.low > direct.high, told, f"Not here. {told}"),
+                options.either(
+                    "No clear difference",
+                    after.low <= direct.high and direct.low <= after.high,
+                    told,
+                    f"There is. {told}",
+                ),
+                options.either("It clearly hurt", after.high < direct.low, told, f"Not clearly. {told}"),
+            ),
+        )
+
+    def reveal(self) -> None:
+        found = self.measured
+        names = [way if way == transfer.DIRECTLY else f"after {way}" for way in found]
+        pictures.bars("intermediate", names, [("Spearman’s ρ", [one.score for one in found.values()])])
+
+    def why(self) -> str:
+        return (
+            "An intermediate task helps if it is large and close to the target (Phang et al. 2018). Ours is small "
+            f"and artificial, and the result over {self.measured[transfer.DIRECTLY].seeds} seeds says so; a negative "
+            "result is a result."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        rows = [(one.way, one.score, one.low, one.high, one.seeds) for one in self.measured.values()]
+        return pd.DataFrame(rows, columns=["before", "Spearman", "low", "high", "seeds"])
+
+
+class Sized(FamilyStep):
+    """How large the relatives are, drawn by the visitor."""
+
+    title = "How large?"
+    terms = ("transfer learning",)
+    sources = (DEVLIN, WARNER)
+    _SHOWN: ClassVar[tuple[str, ...]] = (
+        "google-bert/bert-base-uncased",
+        "google-bert/bert-large-uncased",
+        "FacebookAI/roberta-base",
+        "FacebookAI/xlm-roberta-base",
+        "microsoft/deberta-v3-base",
+        "answerdotai/ModernBERT-base",
+    )
+
+    @property
+    def millions(self) -> dict[str, float]:
+        """Parameters in millions, by name."""
+        found = [registry.MODELS[model] for model in self._SHOWN]
+        return {spec.name: spec.parameters / 1e6 for spec in found}
+
+    def text(self) -> str:
+        return (
+            "Base models have 12 layers of width 768 (ModernBERT 22), yet their sizes differ by much: a large "
+            "vocabulary means a large embedding table. BERT-base has "
+            f"{self.millions['BERT base']:.0f} million parameters."
+        )
+
+    def figure(self) -> None:
+        table = [registry.MODELS[model] for model in self._SHOWN]
+        st.dataframe(
+            pd.DataFrame({"model": [s.name for s in table], "vocabulary": [s.vocabulary for s in table]}),
+            hide_index=True,
+        )
+
+    def ask(self) -> Sketch:
+        names, truth = tuple(self.millions), tuple(self.millions.values())
+
+        def reply(drawn: object) -> str:
+            gap = options.mean_gap(drawn, truth)  # type: ignore[arg-type]
+            return f"You miss by {gap:.0f} million on average; the largest is {options.highest(names, truth)}."
+
+        return Sketch("Draw how many million parameters each has.", names, truth, reply, top=400.0, unit="M")
+
+    def reveal(self) -> None:
+        millions = self.millions
+        pictures.bars("family-sizes", list(millions), [("million parameters", list(millions.values()))], written=".0f")
+
+    def why(self) -> str:
+        spec = registry.MODELS["FacebookAI/xlm-roberta-base"]
+        table = spec.vocabulary * spec.width / 1e6
+        return (
+            f"XLM-RoBERTa’s table has {spec.vocabulary:,} rows of {spec.width} numbers, {table:.0f} of its "
+            f"{spec.parameters / 1e6:.0f} million parameters: words in 100 languages need room."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        return pd.DataFrame({"model": self.millions.keys(), "million parameters": self.millions.values()})
+
+
+LESSON = Lesson(
+    name="family",
+    title="The family",
+    question="Which relatives does BERT have, and what is each for?",
+    aims=(
+        "name four training objectives and what they give",
+        "choose a model for a language, a field or a length",
+        "read GLUE and SQuAD scores",
+        "tell feature-based use from fine-tuning, and say what an intermediate task is",
+    ),
+    terms=("replaced token detection", "GLUE"),
+    examples=(("The old bakery opens at six in the morning.", ""), ("She looked at him and shook her head.", "")),
+    pages=("compare", "train"),
+    steps=(
+        Objectives,
+        Which,
+        Sized,
+        Newer,
+        Benchmarks,
+        Frozen,
+        Intermediate,
+        *recalled(
+            "layers",
+            Recall(
+                "What is ELECTRA trained to do?",
+                (
+                    Option("Fill masks", "Its small generator does; ELECTRA itself does not."),
+                    Option("Spot replaced words", "So every token gives a signal.", True),
+                    Option("Write text", "That is BART."),
+                ),
+                "Relatives differ in objective: masked words, permutations, damaged text, replaced words.",
+            ),
+            Recall(
+                "A model for contracts in English: what matters most?",
+                (
+                    Option("That it has read texts like these", "Such as Legal-BERT.", True),
+                    Option("That it has the most layers", "Size helps less than the right texts."),
+                    Option("That it is the newest", "New models may never have read a contract."),
+                ),
+                "Choose by language and field first, then by length and memory; rankings such as GLUE come last.",
+            ),
+            Recall(
+                "What is feature-based use of a model?",
+                (
+                    Option("Its vectors are used, its weights stay frozen", "Only what comes after is trained.", True),
+                    Option("All its weights are trained", "That is fine-tuning."),
+                    Option("It is trained on two tasks", "That is intermediate-task training."),
+                ),
+                "Frozen features and fine-tuning can be close; an intermediate task helps if it is large and similar.",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,94 @@
+"""The lesson on the family: published tables add up, and what was measured is of the present weights and items."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from model_zoo import Engine, registry
+from pages.learn.case import Case
+from pages.learn.lessons import LESSONS, family
+from tests.pages.learn import sentences
+from tests.pages.learn.sentences import SENTENCES
+from training.finetuning import transfer
+from training.finetuning.scores import evaluate
+from training.finetuning.seeds import fingerprint
+from training.finetuning.sets import SETS
+
+LESSON = LESSONS["family"]
+right = partial(sentences.right, LESSON)
+MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
+each = pytest.mark.parametrize("text", SENTENCES)
+of_models = pytest.mark.parametrize("model", MODELS)
+pytestmark = pytest.mark.usefixtures("app")
+CASE = Case("embedded/bert", SENTENCES[0])
+
+
+def test_averages_of_glue_are_those_of_the_paper() -> None:
+    for column, average in enumerate(family.AVERAGES):
+        assert round(sum(scores[column] for scores in family.GLUE.values()) / 9, 1) == average
+    assert right(5, CASE).text == "79.6"
+
+
+@each
+@of_models
+def test_padding_is_counted(model: str, text: str, engine: Engine) -> None:
+    lengths = [len(engine.encode(model, text)), 32, 64, 128, 512]
+    share = 1 - sum(lengths) / (5 * 512)
+    step = family.Newer(Case(model, text))
+    assert step.padding == pytest.approx(share)
+    assert right(4, Case(model, text)).text == "60% or more"
+
+
+@each
+def test_objectives_are_shown_on_the_visitors_words(text: str) -> None:
+    shown = family.Objectives(Case("embedded/bert", text)).shown
+    words = text.split()[:10]
+    (_, masked, hidden), (_, _, order), (_, _, restored), (_, replaced, labels) = shown
+    filled = iter(hidden.split(", "))
+    assert [next(filled) if word == "[MASK]" else word for word in masked.split()] == words
+    assert sorted(order.split(" → ")) == sorted(words)
+    assert restored == " ".join(words)
+    marks = [one != other for one, other in zip(replaced.split(), words, strict=True)]
+    assert [label == "replaced" for label in labels.split()] == marks
+
+
+def test_figures_are_of_the_weights_and_items_that_are_here(engine: Engine) -> None:
+    for one in transfer.known():
+        assert engine.info(one.model).revision == one.revision, "run python -m training.finetuning.transfer --write"
+        assert fingerprint(SETS[one.set].build()) == one.items
+        assert one.low <= one.score <= one.high
+
+
+@pytest.mark.slow
+def test_frozen_features_score_what_the_file_says(engine: Engine) -> None:
+    """The features of Tiny BERT, computed anew."""
+    data = SETS["entities"].build()
+    found = transfer.frozen(engine, "embedded/tinybert", data)
+    for way, predictions in found.items():
+        stored = transfer.of("entities", "embedded/tinybert")[way]
+        assert evaluate(data, predictions)[0].value == pytest.approx(stored.score, abs=0.02), way
+
+
+def test_the_worst_features_are_worst_by_more_than_the_interval() -> None:
+    found = transfer.of("entities")
+    options = [found[way] for way in ("embeddings", "second-to-last layer", "last layer", "fine-tuned")]
+    worst, *others = sorted(options, key=lambda one: one.score)
+    assert all(worst.high < other.low for other in others)
+    assert right(6, CASE).text == "Embeddings"
+
+
+def test_an_intermediate_task_is_judged_by_the_intervals() -> None:
+    found = transfer.of("similarity")
+    direct, after = found["directly"], found["inference"]
+    apart = after.low > direct.high or after.high < direct.low
+    assert (right(7, CASE).text == "No clear difference") == (not apart)
+    assert f"{direct.score:.2f} directly" in right(7, CASE).reply
+
+
+def test_sizes_are_those_of_the_registry() -> None:
+    spec = registry.MODELS["FacebookAI/xlm-roberta-base"]
+    assert f"{spec.vocabulary * spec.width / 1e6:.0f} of its" in family.Sized(CASE).why()
+    assert np.isclose(family.Sized(CASE).millions["BERT base"], 110.1, atol=0.1)

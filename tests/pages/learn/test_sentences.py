@@ -1,0 +1,84 @@
+"""The lesson on sentence vectors: pooling, anisotropy and search by arithmetic of its own; training against torch."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import spearmanr
+
+from analysis import siamese
+from model_zoo import Engine
+from pages.learn.case import Case
+from pages.learn.lesson import Sketch
+from pages.learn.lessons import LESSONS, sentences
+from tests.pages.learn import sentences as shared
+from training.finetuning.sets import SETS
+
+LESSON = LESSONS["sentences"]
+right = partial(shared.right, LESSON)
+MODELS = ("embedded/bert", "embedded/tinybert", "embedded/modernbert")
+TEXTS = tuple(text for text, _ in LESSON.examples)
+each = pytest.mark.parametrize("text", TEXTS)
+of_models = pytest.mark.parametrize("model", MODELS)
+pytestmark = pytest.mark.usefixtures("app")
+
+
+def means(engine: Engine, model: str, texts: list[str], layer: int) -> list[np.ndarray]:
+    """The mean of each text's vectors without special tokens."""
+    found = []
+    for states in engine.encoded_states(model, texts):
+        kept = [at for at, special in enumerate(states.encoding.special) if not special]
+        found.append(np.asarray(states.states[layer][kept], dtype=float).mean(axis=0))
+    return found
+
+
+def cosine(a: np.ndarray, b: np.ndarray) -> float:
+    return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+
+
+@each
+@of_models
+def test_mean_cosines_by_layer(model: str, text: str, engine: Engine) -> None:
+    sketch = LESSON.steps[1](Case(model, text)).ask()
+    assert isinstance(sketch, Sketch)
+    for at in (0, -1):
+        vectors = means(engine, model, [text, *sentences._LINES], at)
+        wanted = np.mean([cosine(a, b) for a, b in combinations(vectors, 2)])
+        assert sketch.truth[at] == pytest.approx(np.clip(wanted, 0, 1), abs=1e-4)
+
+
+@each
+@of_models
+def test_search_puts_the_highest_cosine_first(model: str, text: str, engine: Engine) -> None:
+    query, *others = means(engine, model, [text, *sentences._LINES], -1)
+    best = sentences._LINES[int(np.argmax([cosine(query, other) for other in others]))]
+    assert right(4, Case(model, text)).text.replace("\\", "") == best
+
+
+def test_the_gradient_of_siamese_training_is_autograds() -> None:
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(size=(7, 5)) for _ in range(2))
+    wanted, matrix = rng.uniform(size=7), rng.normal(size=(5, 5))
+    loss, gradient = siamese.loss_and_gradient(matrix, a, b, wanted)
+    weights = torch.tensor(matrix, requires_grad=True)
+    left, right_ = torch.tensor(a) @ weights.T, torch.tensor(b) @ weights.T
+    error = torch.nn.functional.cosine_similarity(left, right_) - torch.tensor(wanted)
+    (error**2).mean().backward()
+    assert loss == pytest.approx(float((error**2).mean().detach()))
+    np.testing.assert_allclose(gradient, weights.grad.numpy(), atol=1e-8)
+
+
+@of_models
+def test_training_fits_its_pairs_and_its_claim_about_others_is_measured(model: str, engine: Engine) -> None:
+    step = sentences.Trained(Case(model, TEXTS[0]))
+    assert step.trained.losses[-1] < step.trained.losses[0]
+    items = SETS["similarity"].build().test
+    vectors = means(engine, model, [text for item in items for text in (item.text, item.pair)], -1)  # type: ignore[misc]
+    told = [cosine(a, b) for a, b in zip(vectors[0::2], vectors[1::2], strict=True)]
+    rho = spearmanr(told, [item.score for item in items]).statistic  # type: ignore[union-attr]
+    assert step.ranks[0, 0] == pytest.approx(rho, abs=2e-3)
+    assert f"went from {step.ranks[0, 0]:.2f} to {step.ranks[1, 0]:.2f}" in step.why()

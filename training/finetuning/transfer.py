@@ -1,0 +1,219 @@
+"""What a pretrained model passes on, in small: frozen features beside fine-tuning, and a task trained before another.
+
+    python -m training.finetuning.transfer [--write]
+
+Prints JSON lines, one a figure; ``--write`` puts them where the lessons read them (training/finetuning/transfer.json).
+All figures are of the built-in sets and the bundled models, on one thread, some minutes in all. Importing it loads no
+torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from analysis.probing.classifier import STRENGTHS, fit, one_thread
+from analysis.probing.features import ArrayVectors
+from model_zoo import DEFAULT_MODEL, tuned
+from model_zoo.engine_interface import EngineInterface
+from model_zoo.types import FloatArray
+from training.finetuning.data import Data, Split, Tagged, all_of
+from training.finetuning.entities import first_pieces
+from training.finetuning.finetune import Finetune
+from training.finetuning.results import Prediction, TaggedWords
+from training.finetuning.scores import evaluate, value
+from training.finetuning.seeds import fingerprint
+from training.finetuning.sets import SETS
+from training.finetuning.settings import Settings
+
+FILE: Final = Path(__file__).with_name("transfer.json")
+SEEDS: Final = 5
+
+FINE_TUNED: Final = "fine-tuned"
+_CONCATENATED: Final = 4
+
+DIRECTLY: Final = "directly"
+SMALL: Final = Settings(examples=60, epochs=10)
+"""How the second of two tasks is learned, or the only one: few examples, as often as they need."""
+
+ORDERS: Final[Mapping[str, tuple[str, ...]]] = {"similarity": ("inference", "sentiment"), "inference": ("similarity",)}
+"""Sets of which a model learns a few examples, and those that it learns whole before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A score on a set's test split with its 95% interval, over seeds and items. ``items`` and ``revision`` say of
+    which items and weights it is.
+    """
+
+    model: str
+    revision: str
+    set: str
+    items: str
+    way: str
+    score: float
+    low: float
+    high: float
+    seeds: int
+
+
+def _features(states: FloatArray, names: Sequence[str]) -> dict[str, FloatArray]:
+    """What is read off a text's vectors (layers + 1, n, width), by the names of ``frozen_ways``: (n, numbers)."""
+    last = states[1:][-_CONCATENATED:]
+    found = (states[0], states[-2], states[-1], np.concatenate(list(last), axis=1), last.sum(axis=0))
+    return dict(zip(names, found, strict=True))
+
+
+def frozen_ways(layers: int) -> tuple[str, ...]:
+    """Names of the features that are tried, as in Table 7 of Devlin et al. 2019."""
+    n = min(_CONCATENATED, layers)
+    return "embeddings", "second-to-last layer", "last layer", f"last {n} concatenated", f"last {n} summed"
+
+
+def frozen(engine: EngineInterface, model: str, data: Data) -> dict[str, list[Prediction]]:
+    """Tags of the test split by a linear classifier on features of frozen weights. Its strength is that with the
+    highest score on the development split.
+    """
+    ways = frozen_ways(engine.info(model).n_layers)
+    vectors: dict[tuple[str, Split], list[FloatArray]] = {}
+    read: dict[Split, list[list[int | None]]] = {}
+    splits: tuple[Split, ...] = ("train", "dev", "test")
+    for split in splits:
+        items = all_of(Tagged, data.split(split))
+        states = dict(engine.iter_hidden_states(model, [item.text for item in items]))
+        read[split] = []
+        for place, item in enumerate(items):
+            pieces = first_pieces(states[place].encoding, item.spans)
+            read[split].append(pieces)
+            kept = [piece for piece in pieces if piece is not None]
+            for way, found in _features(states[place].states, ways).items():
+                vectors.setdefault((way, split), []).append(found[kept])
+    return {way: _classified(data, {split: vectors[way, split] for split in splits}, read) for way in ways}
+
+
+def _classified(
+    data: Data, vectors: Mapping[Split, list[FloatArray]], read: Mapping[Split, list[list[int | None]]]
+) -> list[Prediction]:
+    numbers = {label: number for number, label in enumerate(data.labels)}
+    items = all_of(Tagged, data.train)
+    tags = [
+        numbers[tag]
+        for item, pieces in zip(items, read["train"], strict=True)
+        for tag, piece in zip(item.tags, pieces, strict=True)
+        if piece is not None
+    ]
+    train = np.concatenate(vectors["train"])
+
+    def told(strength: float) -> dict[Split, list[Prediction]]:
+        rows = np.arange(len(train))
+        probe = fit(ArrayVectors(train), rows, np.array(tags), len(data.labels), c=strength)
+        found: dict[Split, list[Prediction]] = {}
+        for split in ("dev", "test"):
+            every = np.concatenate(vectors[split])
+            log_p = probe.log_probabilities(ArrayVectors(every), np.arange(len(every)))
+            best = iter([data.labels[place] for place in log_p.argmax(axis=1)])
+            found[split] = [
+                TaggedWords(
+                    item.words,
+                    tuple("O" if piece is None else next(best) for piece in pieces),
+                    (1.0,) * len(item.words),
+                )
+                for item, pieces in zip(all_of(Tagged, data.split(split)), read[split], strict=True)
+            ]
+        return found
+
+    with one_thread():
+        tried = [told(strength) for strength in STRENGTHS]
+    return max(tried, key=lambda one: value(data.measure, data.dev, one["dev"]))["test"]
+
+
+def _tuned(engine: EngineInterface, model: str, data: Data, settings: Settings) -> tuple[str, list[Prediction]]:
+    """A model's id after training, and what it says of the test split."""
+    found = engine.ask(Finetune(model, data, settings, tuned.new_id()))
+    return found.id, list(found.predictions)
+
+
+def directly_and_after(engine: EngineInterface, model: str, target: str, seed: int) -> dict[str, list[Prediction]]:
+    """What a model says of a set's test split that has learned a few of its examples, directly or after another set."""
+    data = SETS[target].build()
+    few = Settings(examples=SMALL.examples, epochs=SMALL.epochs, seed=seed)
+    alone, said = _tuned(engine, model, data, few)
+    found, made = {DIRECTLY: said}, [alone]
+    for before in ORDERS[target]:
+        first, _ = _tuned(engine, model, SETS[before].build(), Settings(epochs=3, seed=seed))
+        second, found[before] = _tuned(engine, first, data, few)
+        made += [first, second]
+    engine.forget_tuned(made)
+    return found
+
+
+def measure(engine: EngineInterface) -> Iterator[Measured]:
+    """Every figure."""
+    entities = SETS["entities"].build()
+    for model in (DEFAULT_MODEL, "embedded/tinybert"):
+        by_way = {way: [said] for way, said in frozen(engine, model, entities).items()}
+        by_way[FINE_TUNED] = []
+        for seed in range(SEEDS):
+            id, said = _tuned(engine, model, entities, Settings(seed=seed))
+            engine.forget_tuned([id])
+            by_way[FINE_TUNED].append(said)
+        yield from (_scored(engine, model, entities, way, said) for way, said in by_way.items())
+    for target in ORDERS:
+        found = [directly_and_after(engine, DEFAULT_MODEL, target, seed) for seed in range(SEEDS)]
+        for way in found[0]:
+            yield _scored(engine, DEFAULT_MODEL, SETS[target].build(), way, [one[way] for one in found])
+
+
+def _scored(
+    engine: EngineInterface, model: str, data: Data, way: str, of_seeds: Sequence[Sequence[Prediction]]
+) -> Measured:
+    score = evaluate(data, *of_seeds)[0]
+    return Measured(
+        model=model,
+        revision=engine.info(model).revision,
+        set=data.name,
+        items=fingerprint(data),
+        way=way,
+        score=round(score.value, 4),
+        low=round(score.low, 4),
+        high=round(score.high, 4),
+        seeds=len(of_seeds),
+    )
+
+
+@cache
+def known() -> tuple[Measured, ...]:
+    """What was measured."""
+    return tuple(Measured(**row) for row in json.loads(FILE.read_text(encoding="utf-8")))
+
+
+def of(set: str, model: str = DEFAULT_MODEL) -> dict[str, Measured]:
+    """What was measured of a model on a set, by way."""
+    return {one.way: one for one in known() if (one.set, one.model) == (set, model)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true")
+    write: bool = parser.parse_args().write
+    from model_zoo import Engine
+
+    rows = []
+    for one in measure(Engine()):
+        rows.append(json.dumps(asdict(one)))
+        sys.stdout.write(rows[-1] + "\n")
+        sys.stdout.flush()
+    if write:
+        FILE.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
