@@ -277,5 +277,5 @@ VIEW = View(
     "this test, on this sentence; it does not show how the model reaches its prediction.",
     fields=(MEASURE, WAY),
     tab=30,
-    terms=("feature attribution", "integrated gradients", "faithfulness"),
+    terms=("feature attribution", "gradient × input", "integrated gradients", "faithfulness"),
 )

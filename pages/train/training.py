@@ -126,5 +126,5 @@ VIEW: View[Scene] = View(
     about="Choose data and a model, press **Train**, and watch the loss fall and the score rise.",
     more=_ABOUT_CURVES,
     tab=10,
-    terms=("fine-tuning", "overfitting"),
+    terms=("fine-tuning", "overfitting", "weight decay"),
 )
