@@ -162,7 +162,8 @@ def _draw(lesson: Lesson, step: Step) -> None:
             if step.terms:
                 st.markdown(f'<span class="terms">{glossary.listed(step.terms)}</span>', unsafe_allow_html=True)
             if STEP.value == 1:
-                _say("**After this lesson you can**\n" + "".join(f"\n- {aim}" for aim in lesson.aims))
+                with st.container(key="aims"):
+                    _say("**After this lesson you can**\n" + "".join(f"\n- {aim}" for aim in lesson.aims))
             _say(step.text())
             if lesson.sizes:
                 with st.expander("BERT base, BERT large and the bundled models", icon=":material/straighten:"):

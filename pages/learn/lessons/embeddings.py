@@ -349,7 +349,7 @@ class Neighbours(EmbeddingStep):
 
 LESSON = Lesson(
     name="embeddings",
-    title="Three vectors, one sum",
+    title="From tokens to vectors",
     question="How does a token become numbers?",
     examples=(("The cat sat on the mat because it was tired.", ""), ("The old man gave the old dog an old shoe.", "")),
     controls=("token",),

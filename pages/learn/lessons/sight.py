@@ -414,8 +414,8 @@ class Across(SightStep):
 
 LESSON = Lesson(
     name="sight",
-    title="Who may look at whom",
-    question="What may a token see of the text?",
+    title="What a token can see",
+    question="Which tokens can a token see?",
     examples=(
         ("Since she was ill, the girl stayed at home.", ""),
         ("After they had eaten, the children went to bed.", ""),
