@@ -23,23 +23,30 @@ BA: Final = Source("Ba et al.", 2016, "Layer Normalization")
 BAHDANAU: Final = Source(
     "Bahdanau et al.", 2015, "Neural Machine Translation by Jointly Learning to Align and Translate"
 )
+BELTAGY: Final = Source("Beltagy et al.", 2019, "SciBERT: A Pretrained Language Model for Scientific Text")
 BENGIO: Final = Source("Bengio et al.", 1994, "Learning Long-Term Dependencies with Gradient Descent is Difficult")
 CER: Final = Source("Cer et al.", 2017, "SemEval-2017 Task 1: Semantic Textual Similarity")
+CHALKIDIS: Final = Source("Chalkidis et al.", 2020, "LEGAL-BERT: The Muppets straight out of Law School")
 CHO: Final = Source("Cho et al.", 2014, "On the Properties of Neural Machine Translation: Encoder–Decoder Approaches")
 CLARK: Final = Source("Clark et al.", 2019, "What Does BERT Look At?")
 CLARK_2020: Final = Source(
     "Clark et al.", 2020, "ELECTRA: Pre-training Text Encoders as Discriminators Rather Than Generators"
 )
 CONNEAU: Final = Source("Conneau et al.", 2018, "What you can cram into a single $&!#* vector")
+CONNEAU_2020: Final = Source("Conneau et al.", 2020, "Unsupervised Cross-lingual Representation Learning at Scale")
 DAO: Final = Source("Dao et al.", 2022, "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness")
 DEVLIN: Final = Source("Devlin et al.", 2019, "BERT: Pre-training of Deep Bidirectional Transformers")
 ELHAGE: Final = Source("Elhage et al.", 2021, "A Mathematical Framework for Transformer Circuits")
 ELMAN: Final = Source("Elman", 1990, "Finding Structure in Time")
 ETHAYARAJH: Final = Source("Ethayarajh", 2019, "How Contextual are Contextualized Word Representations?")
+FENG: Final = Source("Feng et al.", 2020, "CodeBERT: A Pre-Trained Model for Programming and Natural Languages")
 GAO: Final = Source("Gao et al.", 2021, "SimCSE: Simple Contrastive Learning of Sentence Embeddings")
 GEVA: Final = Source("Geva et al.", 2021, "Transformer Feed-Forward Layers Are Key-Value Memories")
 GEVA_2023: Final = Source(
     "Geva et al.", 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language Models"
+)
+GU: Final = Source(
+    "Gu et al.", 2021, "Domain-Specific Language Model Pretraining for Biomedical Natural Language Processing"
 )
 GUO: Final = Source("Guo et al.", 2017, "On Calibration of Modern Neural Networks")
 GURURANGAN: Final = Source(
@@ -53,6 +60,11 @@ HENDRYCKS: Final = Source("Hendrycks & Gimpel", 2016, "Gaussian Error Linear Uni
 HEWITT_LIANG: Final = Source("Hewitt & Liang", 2019, "Designing and Interpreting Probes with Control Tasks")
 HEWITT_MANNING: Final = Source(
     "Hewitt & Manning", 2019, "A Structural Probe for Finding Syntax in Word Representations"
+)
+HE_2023: Final = Source(
+    "He et al.",
+    2023,
+    "DeBERTaV3: Improving DeBERTa using ELECTRA-Style Pre-Training with Gradient-Disentangled Embedding Sharing",
 )
 HE_DEBERTA: Final = Source("He et al.", 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention")
 HINTON: Final = Source("Hinton et al.", 2015, "Distilling the Knowledge in a Neural Network")
@@ -69,6 +81,7 @@ KUDO: Final = Source(
     "Kudo", 2018, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword Candidates"
 )
 LAN: Final = Source("Lan et al.", 2020, "ALBERT: A Lite BERT for Self-supervised Learning")
+LASRI: Final = Source("Lasri et al.", 2023, "EconBERTa: Towards Robust Extraction of Named Entities in Economics")
 LEWIS: Final = Source("Lewis et al.", 2020, "BART: Denoising Sequence-to-Sequence Pre-training")
 LIU: Final = Source("Liu et al.", 2019, "RoBERTa: A Robustly Optimized BERT Pretraining Approach")
 LOSHCHILOV: Final = Source("Loshchilov & Hutter", 2019, "Decoupled Weight Decay Regularization")

@@ -46,13 +46,26 @@ def test_padding_is_counted(model: str, text: str, engine: Engine) -> None:
 def test_objectives_are_shown_on_the_visitors_words(text: str) -> None:
     shown = family.Objectives(Case("embedded/bert", text)).shown
     words = text.split()[:10]
-    (_, masked, hidden), (_, _, order), (_, _, restored), (_, replaced, labels) = shown
-    filled = iter(hidden.split(", "))
-    assert [next(filled) if word == "[MASK]" else word for word in masked.split()] == words
-    assert sorted(order.split(" → ")) == sorted(words)
+    (_, masked, hidden), (_, read, predicted), (_, infilled, restored), (_, replaced, labels) = shown
+    assert [hidden if word == "[MASK]" else word for word in masked.split()] == words
+    assert masked.split().count("[MASK]") == 1
+    order = [*read.removeprefix("in this order: ").split(", "), *predicted.split(", then ")]
+    assert sorted(" ".join(order).split()) == sorted(words)
+    before, after = infilled.split("[MASK]")
+    assert " ".join(words).startswith(before)
+    assert " ".join(words).endswith(after)
+    assert len(infilled.split()) == len(words) - 1
     assert restored == " ".join(words)
     marks = [one != other for one, other in zip(replaced.split(), words, strict=True)]
     assert [label == "replaced" for label in labels.split()] == marks
+    assert marks.count(True) == 1
+
+
+@pytest.mark.parametrize("text", ["one", "green", "[MASK] [SEP]"])
+def test_objectives_can_be_shown_on_the_shortest_text(text: str) -> None:
+    shown = family.Objectives(Case("embedded/bert", text)).shown
+    assert shown[3][2].split().count("replaced") == 1
+    assert all(given and wanted for _, given, wanted in shown)
 
 
 def test_figures_are_of_the_weights_and_items_that_are_here(engine: Engine) -> None:
@@ -86,6 +99,26 @@ def test_an_intermediate_task_is_judged_by_the_intervals() -> None:
     apart = after.low > direct.high or after.high < direct.low
     assert (right(7, CASE).text == "No clear difference") == (not apart)
     assert f"{direct.score:.2f} directly" in right(7, CASE).reply
+
+
+def test_what_a_mean_hides_is_read_off_the_table() -> None:
+    gains = {task: round(large - base, 1) for task, (base, large) in family.GLUE.items()}
+    assert gains["CoLA"] == 8.4 == max(gains.values())
+    assert gains["MRPC"] == 0.4 == min(gains.values())
+    assert "gains 8.4 on CoLA and 0.4 on MRPC" in family.Benchmarks(CASE).why()
+
+
+def test_fine_tuning_is_not_said_to_be_best_always() -> None:
+    tiny = transfer.of("entities", "embedded/tinybert")
+    assert tiny["fine-tuned"].score < tiny["second-to-last layer"].score
+    assert f"{tiny['fine-tuned'].score:.0%}" in family.Frozen(CASE).why()
+
+
+def test_models_fit_their_jobs() -> None:
+    limits = {spec.name: spec.max_tokens or 0 for spec in registry.MODELS.values()}
+    assert "texts of 6,000 tokens: ModernBERT" in right(2, CASE).text
+    assert limits["ModernBERT base"] > 6000 > limits["BERT base"]
+    assert {row[0] for row in family._TABLE} >= {part.split(": ")[1] for part in right(2, CASE).text.split("; ")}
 
 
 def test_sizes_are_those_of_the_registry() -> None:
