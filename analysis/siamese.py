@@ -17,7 +17,7 @@ class Siamese:
     """``matrix`` (width, width) after training; ``losses`` before each step and after the last."""
 
     matrix: FloatArray = field(repr=False)
-    losses: tuple[float, ...]
+    losses: tuple[float, ...] = field(repr=False)
 
     def cosines(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """The cosine of each pair after the matrix: (n,)."""

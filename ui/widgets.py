@@ -49,9 +49,9 @@ def controls(name: str = "") -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"controls {name}".strip())
 
 
-def popover(label: str, icon: str) -> DeltaGenerator:
+def popover(label: str, icon: str, key: str | None = None) -> DeltaGenerator:
     """A small button in a line of controls, and what it opens."""
-    return st.popover(label, icon=icon, width="content")
+    return st.popover(label, icon=icon, width="content", key=key)
 
 
 def texts(second: bool = True) -> tuple[str, str | None]:
@@ -88,7 +88,7 @@ def try_example(examples: Examples) -> None:
     def use(example: Example) -> None:
         address.put(examples.state(example))
 
-    with popover("Examples", ":material/lightbulb:"):
+    with popover("Examples", ":material/lightbulb:", "examples"):
         for example in examples.each:
             st.button(example.title, key=f"example {example.title}", on_click=use, args=(example,), width="stretch")
 

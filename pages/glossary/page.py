@@ -22,7 +22,8 @@ def body() -> None:
     )
     found = words.matching(typed)
     if found:
-        st.html(words.listed(found, words.places(PAGES)))
+        with st.container(key="answer"):
+            st.html(words.listed(found, words.places(PAGES)))
     else:
         st.info(f"No term matches “{as_text(typed)}”. Empty the box to see all {len(TERMS)}.", icon=":material/search:")
 

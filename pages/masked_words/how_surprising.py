@@ -11,7 +11,7 @@ import streamlit as st
 from analysis import scoring
 from analysis.words import token_units, word_units
 from model_zoo.questions.score_tokens import ScoreTokens
-from model_zoo.types import Encoding, Preference, Scheme, TokenScores
+from model_zoo.types import Encoding, Preference, Scheme, TokenScores, signed
 from pages.masked_words.fields import AGAINST, LONG, WORDS
 from pages.masked_words.scene import Scene, whole_words
 from ui import Field, View, is_dark, long_text, notes, one_of, save, token_line, widgets
@@ -119,7 +119,7 @@ def _totals(scores: Sequence[TokenScores], labels: Sequence[str], *, causal: boo
     log, perplexity = ("Log", "Perplexity") if causal else ("Pseudo-log", "Pseudo-perplexity")
     for label, score in zip(labels, scores, strict=True):
         columns = st.columns(3)
-        columns[0].metric(f"{log}-likelihood {label}", f"{score.log_likelihood:.2f} nats")
+        columns[0].metric(f"{log}-likelihood {label}", f"{signed(score.log_likelihood)} nats")
         columns[1].metric(f"{perplexity} {label}", f"{scoring.perplexity(score):,.2f}")
         columns[2].metric(f"Tokens scored {label}", score.n_scored)
 

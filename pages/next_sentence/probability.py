@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import control_sentences
-from model_zoo.types import SentenceScore
+from model_zoo.types import SentenceScore, signed
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
 from ui import Field, View, note, notes, save, widgets, within
 from web.engine import engine
@@ -31,20 +31,19 @@ def draw(scene: Scene) -> None:
         note("A and B are the same. The question is meant for two different sentences, so the number means little.")
     name = "A, B in order" if score.kind == "SOP" else "B follows A"
     in_place_of_b = [others[place].p_next for place in range(1, len(drawn) + 1)]
+    yes, no = (signed(logit, 3) for logit in score.logits)
     st.markdown(_verdict(score, in_place_of_b))
     with st.container(horizontal=True, gap="medium", key="answer"):
         st.metric(f"P({name})", f"{score.p_next:.4f}", width="content")
         st.metric("Swapped: A after B", f"{others[0].p_next:.4f}", width="content")
-        st.metric("Logit, yes" if score.kind == "SOP" else "Logit, is next", f"{score.logits[0]:.3f}", width="content")
-        st.metric("Logit, no" if score.kind == "SOP" else "Logit, is not", f"{score.logits[1]:.3f}", width="content")
+        st.metric("Logit, yes" if score.kind == "SOP" else "Logit, is next", yes, width="content")
+        st.metric("Logit, no" if score.kind == "SOP" else "Logit, is not", no, width="content")
     _against_controls(drawn, [others[place] for place in range(1, len(pairs))], score)
-    st.caption(
-        f"P = exp({score.logits[0]:.3f}) / (exp({score.logits[0]:.3f}) + exp({score.logits[1]:.3f})). "
-        "In BERT's training, half of the second sentences come from other texts, "
-        "so the topic alone gives many of them away (Lan et al. 2020)."
-        if score.kind == "NSP"
-        else f"P = exp({score.logits[0]:.3f}) / (exp({score.logits[0]:.3f}) + exp({score.logits[1]:.3f}))."
+    topic = (
+        " In BERT's training, half of the second sentences come from other texts, so the topic alone gives many of them "
+        "away (Lan et al. 2020)."
     )
+    st.caption(f"P = exp({yes}) / (exp({yes}) + exp({no})).{topic if score.kind == 'NSP' else ''}")
 
 
 def _verdict(score: SentenceScore, in_place_of_b: list[float]) -> str:

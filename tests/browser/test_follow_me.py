@@ -48,7 +48,7 @@ def test_students_follow_and_are_counted(visit: Callable[..., Any], app_url: str
         expect(page.get_by_text("Unbelievably").last).to_be_visible()
 
     option(student, 1).click()
-    expect(student.get_by_text("Counted.")).to_be_visible()
+    expect(student.get_by_text("Recorded.")).to_be_visible()
     expect(teacher.locator(".st-key-counted-1 .count")).to_have_text("1")
     expect(teacher.get_by_text("1 answer from 2 students in the room.")).to_be_visible()
     expect(student.get_by_text("Why?")).to_have_count(0)

@@ -131,7 +131,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
     with step(here):
         page.get_by_role("main").get_by_role("link", name="Masked words", exact=True).click()
         first = engine.encode(BERT, TEXT.default).tokens[masked_words.MASKS.default[0]]
-        expect(page.get_by_role("paragraph").filter(has_text=f"it was “{first}”")).to_be_visible()
+        expect(page.get_by_role("paragraph").filter(has_text=f"original “{first}”")).to_be_visible()
     with step(here):
         here.toggle(first, False, page.get_by_text("Nothing is masked yet"))
     with step(here):
@@ -139,11 +139,11 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
         expect(page.get_by_role("button", name="chased", exact=True)).to_be_visible()
         expect(page.get_by_text(f"{len(tokens)} tokens of at most")).to_be_visible()
     with step(here):
-        here.toggle("fence", True, page.get_by_role("paragraph").filter(has_text="it was “fence”"))
+        here.toggle("fence", True, page.get_by_role("paragraph").filter(has_text="original “fence”"))
         alone = engine.fill_mask(BERT, text, 10, masked=[fence])[0]
         _expect_bars(page, 0, "fence", alone)
     with step(here):
-        here.toggle("cat", True, page.get_by_role("paragraph").filter(has_text="it was “cat”"))
+        here.toggle("cat", True, page.get_by_role("paragraph").filter(has_text="original “cat”"))
         both = engine.fill_mask(BERT, text, 10, masked=[cat, fence])
         for place, (was, answer) in enumerate(zip(("cat", "fence"), both, strict=True)):
             _expect_bars(page, place, was, answer)
@@ -172,7 +172,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
         _expect_bars(page, 1, "fence", both[1])
         expect(page.get_by_text("Filled, step by step")).to_have_count(0)
     with step(here):
-        here.toggle("cat", False, page.get_by_role("paragraph").filter(has_text="it was “fence”"))
+        here.toggle("cat", False, page.get_by_role("paragraph").filter(has_text="original “fence”"))
         expect(page.get_by_text("Mask 2")).to_have_count(0)
         _expect_bars(page, 0, "fence", alone)
     with step(here):

@@ -143,7 +143,7 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
         go_to(page, "Compare")
         expect(page.get_by_text("22.9 M parameters")).to_be_visible()
     with step(here):
-        page.get_by_role("button", name="Remove LSTM").click()
+        page.get_by_role("button", name="Remove Small LSTM").click()
         expect(page.get_by_text(" M parameters")).to_have_count(3)
     with step(here):  # with the keyboard: the list moves under a pointer when it loses the focus
         page.get_by_role("combobox", name="Models, two to four").press("Backspace")
@@ -152,7 +152,7 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
     with step(here):
         enter(page, "Text", text)
         expect(cell(page, 0, 1)).to_have_text("dog")
-        for name, found in (("BERT", bert), ("TinyBERT", tiny)):
+        for name, found in (("Small BERT", bert), ("Tiny BERT", tiny)):
             expect(page.get_by_text(re.compile(f"^{name}: {found.n_tokens} tokens"))).to_be_visible()
     boxes = page.get_by_role("spinbutton")
     with step(here):
@@ -199,7 +199,7 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
         for place, model in enumerate((BERT, TINY)):
             expect_metric(page, place, f"{engine.next_sentence(model, text, second).p_next:.4f}")
     with step(here):
-        choose(here, "A", "TinyBERT")
+        choose(here, "A", "Tiny BERT")
         for place, model in enumerate((TINY, BERT)):
             expect_metric(page, place, f"{engine.next_sentence(model, text, second).p_next:.4f}")
     with step(here):

@@ -72,18 +72,18 @@ def test_words_light_up_lock_and_are_pointed_at_together(mounted: Callable[..., 
         }"""
     )
     cat, sat = words(page).nth(1), words(page).nth(2)
-    rest = "The head: sat looks most at [CLS] 58%, cat 41%, itself 1%. Point at another word."
+    rest = "The head: sat attends most to [CLS] (58%), cat (41%), itself (1%). Point at another word."
     tells(page, rest)  # of two different words these have the largest weight
     expect(page.locator(".words .word[tabindex='0']")).to_have_text("sat")
     assert page.locator(".words .strip").inner_text().split() == ["[CLS]", "cat", "sat.", "[SEP]"]
 
     cat.hover()
-    tells(page, "The head: cat looks most at . 45%, [CLS] 30%, sat 20%.")
+    tells(page, "The head: cat attends most to . (45%), [CLS] (30%), sat (20%).")
     assert numbers(page) == ["30%", "5%", "20%", "45", ""]  # a full stop has no room for the sign
     expect(cat).to_have_css("outline-style", "solid")
     page.get_by_label("Is looked at by").check(force=True)
     cat.hover()
-    tells(page, "The head: cat is looked at most by . 60%, sat 41%, itself 5%.")
+    tells(page, "The head: cat gets most attention from . (60%), sat (41%), itself (5%).")
     assert page.evaluate("places.at(-1)") == ["g", {"query": None, "key": 1}]
     page.get_by_label("Looks at").check(force=True)
     page.get_by_label("Mean of all heads").check(force=True)
@@ -91,15 +91,15 @@ def test_words_light_up_lock_and_are_pointed_at_together(mounted: Callable[..., 
     first.hover()
     expect(first).to_have_css("background-color", ground(sequential(False)[-1][1]))
     expect(first).to_have_css("color", "rgb(255, 255, 255)")
-    tells(page, "All: [CLS] looks most at itself 100%.")
+    tells(page, "All: [CLS] attends most to itself (100%).")
     page.get_by_label("This head").check(force=True)
 
     cat.click()
     sat.hover()
-    tells(page, "The head: cat looks most at")
+    tells(page, "The head: cat attends most to")
     expect(cat).to_have_attribute("aria-pressed", "true")
     run(payload(HEAD[:, ::-1].copy(), group="g", head=71, n_heads=72))  # another head: the lock stays
-    tells(page, "The head: cat looks most at itself 45%, [SEP] 30%, sat 20%.")
+    tells(page, "The head: cat attends most to itself (45%), [SEP] (30%), sat (20%).")
     run(payload(group="g", head=71, n_heads=72))
     page.keyboard.press("Escape")
     expect(page.locator(".words [aria-pressed=true]")).to_have_count(0)
@@ -108,9 +108,9 @@ def test_words_light_up_lock_and_are_pointed_at_together(mounted: Callable[..., 
     assert page.evaluate("places.at(-1)") == ["g", None]
 
     page.evaluate("pointElsewhere({ query: null, key: 1 })")
-    tells(page, "The head: cat is looked at most by . 60%")
+    tells(page, "The head: cat gets most attention from . (60%)")
     page.evaluate("pointElsewhere({ query: 2, key: 1 })")
-    tells(page, "The head: sat looks most at [CLS] 58%")
+    tells(page, "The head: sat attends most to [CLS] (58%)")
     expect(page.locator(".words .framed")).to_have_text(["cat", "sat"])
     page.evaluate("pointElsewhere({ query: 9, key: null })")  # of another text
     tells(page, rest)
@@ -119,10 +119,10 @@ def test_words_light_up_lock_and_are_pointed_at_together(mounted: Callable[..., 
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     expect(cat).to_be_focused()  # what was clicked last
-    tells(page, "The head: cat looks most at")
+    tells(page, "The head: cat attends most to")
     page.keyboard.press("ArrowRight")
     expect(sat).to_be_focused()
-    tells(page, "The head: sat looks most at")
+    tells(page, "The head: sat attends most to")
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     expect(cat).to_be_focused()
@@ -143,7 +143,7 @@ def test_two_texts_on_a_phone_in_the_dark(open_file: Callable[..., Page]) -> Non
     page = open_file(
         lit_words.SOURCE, payload(head, queries=[word("a"), word("b")], keys=keys, chosen=1), width=360, dark=True
     )
-    tells(page, "The head: b looks most at long299 100%.")
+    tells(page, "The head: b attends most to long299 (100%).")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator(".words .strips").bounding_box()["height"] < 300
     for hidden in ("Previous head", "Looks at"):  # a file has no other head; either text is pointed at
@@ -153,5 +153,5 @@ def test_two_texts_on_a_phone_in_the_dark(open_file: Callable[..., Page]) -> Non
     expect(last).to_have_css("color", "rgb(0, 0, 0)")
     assert page.locator("img").count() == 0
     words(page).nth(3).click()
-    tells(page, f"The head: {HOSTILE} is looked at most by a 75%.")
+    tells(page, f"The head: {HOSTILE} gets most attention from a (75%).")
     assert numbers(page)[:4] == ["75%", "", "", ""]

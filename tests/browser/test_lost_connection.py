@@ -78,5 +78,5 @@ def test_a_model_that_was_trained_before_the_connection_was_lost_can_be_opened_a
     page.get_by_role("link", name="Open on Attention").click()
     wait_for(page, "location.pathname.endsWith('/attention')")
     here.wait_until_idle()
-    expect(page.get_by_text("TinyBERT tuned: Sentiment").first).to_be_visible()
+    expect(page.get_by_text("Tiny BERT, fine-tuned: Sentiment").first).to_be_visible()
     expect(page.get_by_text("trained in another visit")).to_have_count(0)

@@ -26,7 +26,7 @@ def test_click_a_word_read_the_prediction_and_fill_it(visit: Callable[..., Any],
     window = visit()
     page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masks=")
     expect(page.get_by_text("Nothing is masked yet")).to_be_visible()
-    window.toggle("cabinet", True, page.get_by_role("paragraph").filter(has_text="it was “cabinet”"))
+    window.toggle("cabinet", True, page.get_by_role("paragraph").filter(has_text="original “cabinet”"))
     expect(page.locator(".js-plotly-plot .ytick").first).to_have_text(best.token)
     expect(page.locator(".js-plotly-plot .bartext").first).to_have_text(f"{100 * best.probability:.2g}%")
     option = page.get_by_role("option", name=second.token, exact=True)
@@ -57,7 +57,7 @@ def test_words_are_masked_by_keyboard(visit: Callable[..., Any], app_url: str) -
     page: Page = window.open(f"{app_url}/masked_words?text={TEXT}&masks=")
     page.get_by_role("button", name="keys", exact=True).focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("paragraph").filter(has_text="it was “keys”")).to_be_visible()
+    expect(page.get_by_role("paragraph").filter(has_text="original “keys”")).to_be_visible()
 
 
 def test_every_view_shows_its_picture_first_and_cuts_nothing(views: Callable[..., Any]) -> None:
@@ -139,7 +139,7 @@ def test_back_and_forward_bring_text_and_masks_together(visit: Callable[..., Any
     expect(page.get_by_label("Text", exact=True)).to_have_value("The doctor said that she was tired.")
     window.wait_until_idle()
     page.go_forward()
-    expect(page.get_by_text("it was “coffee”")).to_be_visible()
+    expect(page.get_by_text("original “coffee”")).to_be_visible()
 
 
 def test_a_file_of_minimal_pairs_is_judged_and_taken_away(

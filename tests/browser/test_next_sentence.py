@@ -40,7 +40,7 @@ def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., Any],
     page.get_by_role("button", name="Test 600 pairs").click()
     expect(page.get_by_text("of 600 pairs").first).to_be_visible()
     page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_text("of 600 pairs were not judged")).to_be_visible()
+    expect(page.get_by_text("of 600 pairs not tested")).to_be_visible()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Results (CSV)").click()

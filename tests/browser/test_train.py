@@ -64,7 +64,7 @@ def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
     here.wait_until_idle()
     save.click()
     target = tmp_path / "tuned"
-    folder = page.get_by_label("Folder, on the machine that runs the app")
+    folder = page.get_by_label("Folder on the machine that runs the app")
     folder.fill(str(target))
     folder.press("Enter")
     here.wait_until_idle()

@@ -37,7 +37,7 @@ def test_terms_that_students_look_up_are_there(name: str) -> None:
 def test_a_marked_term_becomes_a_word_that_says_what_it_means() -> None:
     found = worded("These [[shares|softmax]] add up; [[Softmax]] makes them.")
     assert found.count('class="term"') == 2
-    assert '<span class="term" tabindex="0">shares<' in found
+    assert '<span class="term" role="term" aria-label="shares" tabindex="0">shares<' in found
     assert 'href="glossary?term=softmax"' in found
     assert plain("These [[shares|softmax]] add up.") == "These shares add up."
     assert terms("[[shares|softmax]] and [[Query]]") == ["softmax", "query"]

@@ -30,9 +30,11 @@ _SOURCE: Final = ("the", "cat", "sleeps")
 _TARGET: Final = ("die", "Katze", "schläft")
 _KEYS: Final = np.array([[0.2, 0.1], [2.0, 0.3], [0.1, 2.0]])
 _QUERIES: Final = np.array([[0.6, 0.2], [2.0, 0.1], [0.2, 2.0]])
-# Additive attention: v · tanh(W q + U k), with matrices that are small enough to follow.
+# Additive attention: v · tanh(W q + U k + b), with matrices that are small enough to follow. Bahdanau et al. leave b out
+# of their formulas, as they do with every bias, so that these read better.
 _W: Final = np.array([[1.0, 0.0], [0.0, 1.0]])
 _U: Final = np.array([[1.0, 0.0], [0.0, 1.0]])
+_B: Final = np.array([-3.0, -3.0])
 _V: Final = np.array([2.0, 2.0])
 _AT: Final = 1  # the word that is translated: Katze
 
@@ -46,8 +48,8 @@ def multiplicative() -> Vector:
 
 
 def additive() -> Vector:
-    """Scores v · tanh(W q + U k) (Bahdanau et al. 2015), (targets, sources)."""
-    inside = np.tanh((_QUERIES @ _W.T)[:, None, :] + (_KEYS @ _U.T)[None, :, :])
+    """Scores v · tanh(W q + U k + b) (Bahdanau et al. 2015), (targets, sources)."""
+    inside = np.tanh((_QUERIES @ _W.T)[:, None, :] + (_KEYS @ _U.T)[None, :, :] + _B)
     found: Vector = inside @ _V
     return found
 
@@ -309,7 +311,7 @@ class Alignment(Step):
     def reveal(self) -> None:
         named = [
             ("multiplicative: q · k", softmax(multiplicative()).astype(np.float32)),
-            ("additive: v · tanh(W q + U k)", softmax(additive()).astype(np.float32)),
+            ("additive: v · tanh(W q + U k + b)", softmax(additive()).astype(np.float32)),
         ]
         pictures.matrices("alignment", named, _TARGET, _SOURCE, what="weight")
 

@@ -180,9 +180,6 @@ class Hidden(ExplainingStep):
     sources = (ZEILER, JAIN)
     after = Seems
 
-    def figure(self) -> None:
-        Seems(self.case).reveal()
-
     def text(self) -> str:
         return (
             f"The test: hide one word at a time, and see how much log P of {self.target} drops ([[occlusion]]). The "
@@ -229,9 +226,6 @@ class Deleted(ExplainingStep):
     terms = ("faithfulness",)
     sources = (JACOVI,)
     after = Hidden
-
-    def figure(self) -> None:
-        Hidden(self.case).reveal()
 
     @property
     def first(self) -> float:
@@ -528,8 +522,8 @@ LESSON = Lesson(
     ),
     terms=("faithfulness", "feature attribution"),
     examples=(
-        ("The dogs near the house are hungry.", ""),
-        ("She drank a cup of coffee and read the newspaper.", ""),
+        ("She sat at the table and drank a cup of coffee.", ""),
+        ("The cat sat on the mat because it was tired.", ""),
     ),
     controls=("token",),
     pages=("cause",),

@@ -74,7 +74,7 @@ def test_alignment_by_hand() -> None:
     assert right(4, Case("embedded/bert", SENTENCES[0])) == f"{scores[1]:.2f}" == "4.03"
     weights = [exp(score) / sum(map(exp, scores)) for score in scores]
     np.testing.assert_allclose(before.softmax(before.multiplicative())[1], weights)
-    added = [2 * tanh(q[0] + one) + 2 * tanh(q[1] + other) for one, other in k]
+    added = [2 * tanh(q[0] + one - 3) + 2 * tanh(q[1] + other - 3) for one, other in k]
     np.testing.assert_allclose(before.additive()[1], added)
     read = [sum(weight * vector[at] for weight, vector in zip(weights, k, strict=True)) for at in (0, 1)]
     assert f"({read[0]:.2f}, {read[1]:.2f})" in STEPS[4](Case("embedded/bert", SENTENCES[0])).why()

@@ -63,7 +63,9 @@ def option(text: str, reply: str, right: bool = False) -> Option:
 
 
 def lesson_of(*steps: type[Step]) -> Lesson:
-    return Lesson(name="pieces", title="Made up", question="Why?", steps=steps, examples=((CAT, ""),))
+    return Lesson(
+        name="pieces", title="Made up", question="Why?", aims=("Say why",), steps=steps, examples=((CAT, ""),)
+    )
 
 
 def step(asked: Choice | Sketch | Exception, table: pd.DataFrame | None = None) -> type[Step]:

@@ -88,19 +88,22 @@ Deno.test("where there is but one word, or none, something is lit all the same",
 Deno.test("the sentence names the strongest three, forwards and backwards", () => {
   equal(
     spoken(data(ROWS), 0, { side: "query", index: 1 }),
-    "Layer 1, head 1: cat looks most at . 45%, [CLS] 30%, sat 20%.",
+    "Layer 1, head 1: cat attends most to . (45%), [CLS] (30%), sat (20%).",
   );
   equal(
     spoken(data(ROWS), 1, { side: "key", index: 1 }),
-    "Mean of layer 1: cat is looked at most by . 60%, sat 41%, itself 5%.",
+    "Mean of layer 1: cat gets most attention from . (60%), sat (41%), itself (5%).",
   );
-  equal(spoken(data(ROWS), 2, { side: "query", index: 0 }), "Mean of all 4 heads: [CLS] looks most at itself 100%.");
+  equal(
+    spoken(data(ROWS), 2, { side: "query", index: 0 }),
+    "Mean of all 4 heads: [CLS] attends most to itself (100%).",
+  );
 });
 
 Deno.test("of two strips no word is itself", () => {
   const cross = data([[80, 20]], { queries: [word("cat")], keys: [word("chat"), word("noir")] });
-  equal(spoken(cross, 0, { side: "query", index: 0 }), "Layer 1, head 1: cat looks most at chat 80%, noir 20%.");
-  equal(spoken(cross, 0, { side: "key", index: 0 }), "Layer 1, head 1: chat is looked at most by cat 80%.");
+  equal(spoken(cross, 0, { side: "query", index: 0 }), "Layer 1, head 1: cat attends most to chat (80%), noir (20%).");
+  equal(spoken(cross, 0, { side: "key", index: 0 }), "Layer 1, head 1: chat gets most attention from cat (80%).");
 });
 
 Deno.test("where no weight matters the sentence says so", () => {
@@ -108,7 +111,7 @@ Deno.test("where no weight matters the sentence says so", () => {
   const faint = data(rows, { queries: [word("a"), word("b")] });
   equal(
     spoken(faint, 0, { side: "query", index: 0 }),
-    "Layer 1, head 1: a gives no word as much as 1% of its attention.",
+    "Layer 1, head 1: a gives every word less than 1% of its attention.",
   );
   equal(spoken(faint, 0, { side: "key", index: 1 }), "Layer 1, head 1: b gets less than 1% from every word.");
 });
@@ -117,11 +120,11 @@ Deno.test("lengths are not said to be looks", () => {
   const lengths = data(ROWS, { shares: false, limits: [2, 2, 2] });
   equal(
     spoken(lengths, 0, { side: "query", index: 2 }),
-    "Layer 1, head 1: sat takes most from [CLS] 1.16, cat 0.82, itself 0.02.",
+    "Layer 1, head 1: sat takes most from [CLS] (1.16), cat (0.82), itself (0.02).",
   );
   equal(
     spoken(lengths, 0, { side: "key", index: 2 }),
-    "Layer 1, head 1: sat gives most to . 0.59, cat 0.40, itself 0.02.",
+    "Layer 1, head 1: sat gives most to . (0.59), cat (0.40), itself (0.02).",
   );
 });
 
