@@ -40,8 +40,8 @@ def draw(scene: Scene) -> None:
         st.metric("Logit, no" if score.kind == "SOP" else "Logit, is not", no, width="content")
     _against_controls(drawn, [others[place] for place in range(1, len(pairs))], score)
     topic = (
-        " In BERT's training, half of the second sentences come from other texts, so the topic alone gives many of them "
-        "away (Lan et al. 2020)."
+        " In BERT's training, half of the second sentences come from other texts, so the topic alone gives many of "
+        "them away (Lan et al. 2020)."
     )
     st.caption(f"P = exp({yes}) / (exp({yes}) + exp({no})).{topic if score.kind == 'NSP' else ''}")
 

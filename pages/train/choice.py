@@ -70,7 +70,7 @@ def draw() -> Choice:
             data = own_data.draw(fields.SEED.value)
     else:
         data = _built(chosen)
-        with widgets.popover("About the data", ":material/description:"):
+        with widgets.popover("About the data", ":material/description:", "about_data"):
             _about(built_in, data)
     model = widgets.model()
     with widgets.popover("How", ":material/tune:"):

@@ -17,7 +17,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from analysis import control_sentences
 from model_zoo import Engine
-from model_zoo.types import MaskPrediction
+from model_zoo.types import MaskPrediction, signed
 from pages.masked_words import fields as masked_words
 from ui.widgets import TEXT
 
@@ -191,7 +191,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
     with step(here):
         open_view(page, "How surprising")
         scores = engine.token_scores(BERT, text)
-        expect_metric(page, 0, f"{np.nansum(scores.log_probabilities):.2f} nats")
+        expect_metric(page, 0, f"{signed(float(np.nansum(scores.log_probabilities)))} nats")
     with step(here):
         go_to(page, "Attention")
         expect(box).to_have_value(text)
@@ -199,7 +199,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
     with step(here):
         page.go_back()
         expect_view(page, "How surprising")
-        expect_metric(page, 0, f"{np.nansum(scores.log_probabilities):.2f} nats")
+        expect_metric(page, 0, f"{signed(float(np.nansum(scores.log_probabilities)))} nats")
     with step(here):
         page.go_back()
         expect_view(page, "Layer by layer")

@@ -188,12 +188,12 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
         here.toggle("ball", True, page.get_by_text("“ball” is").first)
         _expect_guesses(page, engine, text.replace("ball", "[MASK]"))
     with step(here):
-        slider = page.get_by_role("slider", name="Guesses per model")
+        slider = page.get_by_role("slider", name="Predictions per model")
         slider.focus()
         slider.press("ArrowRight")
         answers = [engine.fill_mask(model, text.replace("ball", "[MASK]"), 6)[0].best for model in (BERT, TINY)]
         shared = set.intersection(*({entry.token for entry in best} for best in answers))
-        expect(page.get_by_text(f"of their 6 best they share {len(shared) / 6:.0%}.")).to_be_visible()
+        expect(page.get_by_text(f"of their top 6 they share {len(shared) / 6:.0%}.")).to_be_visible()
     with step(here):
         enter(page, "Second text (optional)", second)
         for place, model in enumerate((BERT, TINY)):

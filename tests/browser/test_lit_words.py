@@ -81,11 +81,11 @@ def test_words_light_up_lock_and_are_pointed_at_together(mounted: Callable[..., 
     tells(page, "The head: cat attends most to . (45%), [CLS] (30%), sat (20%).")
     assert numbers(page) == ["30%", "5%", "20%", "45", ""]  # a full stop has no room for the sign
     expect(cat).to_have_css("outline-style", "solid")
-    page.get_by_label("Is looked at by").check(force=True)
+    page.get_by_label("Is attended to by").check(force=True)
     cat.hover()
     tells(page, "The head: cat gets most attention from . (60%), sat (41%), itself (5%).")
     assert page.evaluate("places.at(-1)") == ["g", {"query": None, "key": 1}]
-    page.get_by_label("Looks at").check(force=True)
+    page.get_by_label("Attends to").check(force=True)
     page.get_by_label("Mean of all heads").check(force=True)
     first = words(page).first
     first.hover()
@@ -146,7 +146,7 @@ def test_two_texts_on_a_phone_in_the_dark(open_file: Callable[..., Page]) -> Non
     tells(page, "The head: b attends most to long299 (100%).")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator(".words .strips").bounding_box()["height"] < 300
-    for hidden in ("Previous head", "Looks at"):  # a file has no other head; either text is pointed at
+    for hidden in ("Previous head", "Attends to"):  # a file has no other head; either text is pointed at
         expect(page.get_by_label(hidden, exact=True)).to_be_hidden()
     last = words(page).last
     expect(last).to_have_css("background-color", ground(sequential(True)[-1][1]))

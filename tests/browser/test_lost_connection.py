@@ -79,4 +79,4 @@ def test_a_model_that_was_trained_before_the_connection_was_lost_can_be_opened_a
     wait_for(page, "location.pathname.endsWith('/attention')")
     here.wait_until_idle()
     expect(page.get_by_text("Tiny BERT, fine-tuned: Sentiment").first).to_be_visible()
-    expect(page.get_by_text("trained in another visit")).to_have_count(0)
+    expect(page.get_by_text("trained in another session")).to_have_count(0)

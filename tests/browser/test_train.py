@@ -69,7 +69,7 @@ def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
     folder.press("Enter")
     here.wait_until_idle()
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("to load it back")).to_be_visible()
+    expect(page.get_by_text("as the model on any page")).to_be_visible()
     assert (target / "model.safetensors").is_file()
     page.keyboard.press("Escape")
 

@@ -30,8 +30,8 @@ _SOURCE: Final = ("the", "cat", "sleeps")
 _TARGET: Final = ("die", "Katze", "schläft")
 _KEYS: Final = np.array([[0.2, 0.1], [2.0, 0.3], [0.1, 2.0]])
 _QUERIES: Final = np.array([[0.6, 0.2], [2.0, 0.1], [0.2, 2.0]])
-# Additive attention: v · tanh(W q + U k + b), with matrices that are small enough to follow. Bahdanau et al. leave b out
-# of their formulas, as they do with every bias, so that these read better.
+# Additive attention: v · tanh(W q + U k + b), with matrices that are small enough to follow. Bahdanau et al. leave b
+# out of their formulas, as they do with every bias, so that these read better.
 _W: Final = np.array([[1.0, 0.0], [0.0, 1.0]])
 _U: Final = np.array([[1.0, 0.0], [0.0, 1.0]])
 _B: Final = np.array([-3.0, -3.0])

@@ -214,7 +214,7 @@ class Which(FamilyStep):
         return (
             "Here is the family: objective, positions and training text, each by the model’s own paper. Further "
             "training on texts of your own field usually improves results there ([[domain adaptation]]). You have five "
-            f"jobs: {', '.join(_JOBS)}."
+            f"jobs: {'; '.join(f'**{place}** {job}' for place, job in enumerate(_JOBS, 1))}."
         )
 
     @property
@@ -228,10 +228,10 @@ class Which(FamilyStep):
 
     def ask(self) -> Choice:
         def option(reply: str, *models: str, right: bool = False) -> Option:
-            return Option("; ".join(f"{job}: {one}" for job, one in zip(_JOBS, models, strict=True)), reply, right)
+            return Option(", ".join(models), reply, right)
 
         return Choice(
-            "Which models do you try first for these jobs?",
+            "Which models do you try first for these jobs, in their order?",
             options.placed(
                 1,
                 option(

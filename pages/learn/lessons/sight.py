@@ -1,4 +1,4 @@
-"""Who may look at whom: both ways, back only, across; and what a mask does to predictions."""
+"""What a token can see: both ways, back only, across; and what a mask does to predictions."""
 
 from __future__ import annotations
 
