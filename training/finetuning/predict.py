@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from model_zoo import text as texts
 from model_zoo.errors import NotSupported
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from training.finetuning.tasks.base import Batch, Span, Task
 
 Answer = TypeVar("Answer")
+DROPOUT: Final = 0.1
+"""BERT's rate (Devlin et al. 2019). The bundled models were trained without, which would show nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Predict(Question[tuple[Prediction, ...]]):
     """A prediction for each text or pair, of the kind that ``model`` was tuned for; for answering a text is a question
     and the second text its passage. ``words`` are the characters of each text's words where they are known (tagging).
+    With ``dropout``, the seed of the draw, each dropout layer sets ``DROPOUT`` of its numbers to 0, whatever its own
+    rate: what one gets who forgets eval().
 
     Raises NotSupported for a model that has no head for a task, InvalidInput for a text that cannot be read.
     """
@@ -30,6 +35,7 @@ class Predict(Question[tuple[Prediction, ...]]):
     model: str
     texts: tuple[tuple[str, str | None], ...]
     words: tuple[tuple[tuple[int, int], ...] | None, ...] | None = None
+    dropout: int | None = None
 
     def __post_init__(self) -> None:
         for number, (text, pair) in enumerate(self.texts, start=1):
@@ -40,7 +46,8 @@ class Predict(Question[tuple[Prediction, ...]]):
         return sum(len(text) + len(pair or "") for text, pair in self.texts)
 
     def answer(self, loaded: LoadedModel) -> tuple[Prediction, ...]:
-        return _answers(loaded, self.texts, self.words, lambda task, output, batch: task.read(output, batch))
+        with nullcontext() if self.dropout is None else _dropping(loaded, self.dropout):
+            return _answers(loaded, self.texts, self.words, lambda task, output, batch: task.read(output, batch))
 
     @classmethod
     def example(cls, model: str) -> Predict:
@@ -62,6 +69,26 @@ class SoftScores(Question[tuple[tuple[float, ...], ...]]):
     @classmethod
     def example(cls, model: str) -> SoftScores:
         return cls(model, (("a b c", None),))
+
+
+@contextmanager
+def _dropping(loaded: LoadedModel, seed: int) -> Iterator[None]:
+    """Dropout layers set numbers to 0 as in training (Srivastava et al. 2014), in the passes of this thread alone. What
+    attention drops by itself, without a layer, stays.
+    """
+    import torch
+
+    from model_zoo.capture import hooked
+
+    drawn = torch.Generator().manual_seed(seed)
+
+    def drop(_layer: Any, _given: Any, output: torch.Tensor) -> torch.Tensor:
+        kept = torch.rand(output.shape, generator=drawn) >= DROPOUT
+        return output * kept.to(output.device) / (1 - DROPOUT)
+
+    layers = (one for one in loaded.model.modules() if isinstance(one, torch.nn.Dropout))
+    with hooked(layers, drop):
+        yield
 
 
 def _answers(

@@ -1,4 +1,6 @@
-"""Putting it to use: a model fine-tuned on labels of texts, tried, looked into, and trained at a wrong rate."""
+"""Putting it to use: a model fine-tuned on labels of texts, tried, looked into, trained at a wrong rate, and asked with
+dropout on.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +19,21 @@ from model_zoo.types import FloatArray
 from pages.learn import options, pictures, tuning
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, recalled
 from training.finetuning.data import Labelled
-from training.finetuning.predict import Predict
+from training.finetuning.predict import DROPOUT, Predict
 from training.finetuning.results import Classified, Tuned
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
 from ui import as_text, page_link
 from ui.glossary import quoted
-from ui.sources import DEVLIN, HOWARD, KOVALEVA, MERCHANT
+from ui.sources import DEVLIN, HOWARD, KOVALEVA, MERCHANT, SRIVASTAVA
 from viz.predictions import percent
 from web.engine import engine
 
 _SET: Final = "sentiment"
 _SETTINGS: Final = Settings(learns="all", examples=320, epochs=3)
 _TOO_FAST: Final = 2e-3  # a learning rate from the tables of common mistakes
-_AFTERWARDS: Final = (3, 4, 5)  # steps whose questions are other ones once there is a tuned model
+_AFTERWARDS: Final = (3, 4, 5, 6)  # steps whose questions are other ones once there is a tuned model
+_DRAWS: Final = 5  # predictions with dropout on
 
 
 class UsingStep(tuning.TuningStep):
@@ -350,7 +353,7 @@ class Inside(UsingStep):
 class WrongRate(UsingStep):
     title = "What went wrong?"
     at = "layers"
-    terms = ("catastrophic forgetting", "evaluation mode")
+    terms = ("catastrophic forgetting",)
     sources = (DEVLIN, HOWARD)
 
     @property
@@ -381,7 +384,7 @@ class WrongRate(UsingStep):
                         "The learning rate", "Too high a rate makes steps that overshoot and undo pretraining.", True
                     ),
                     Option("The number of layers", "The pretrained model has the layers it has."),
-                    Option("Whether eval() was called", "That makes answers vary, but it does not stop learning."),
+                    Option("The tokenizer", "The first copy learned with the same one."),
                 ),
             )
         usual, fast = (one.score() for one in found)
@@ -415,8 +418,7 @@ class WrongRate(UsingStep):
     def why(self) -> str:
         return (
             "Large steps overshoot and overwrite what pretraining taught ([[catastrophic forgetting]]), so when "
-            "training fails, check the learning rate first. If the same text gets a different answer each time, "
-            "eval() was forgotten: [[dropout]] is still on."
+            "training fails, check the learning rate first."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -424,6 +426,86 @@ class WrongRate(UsingStep):
             return pd.DataFrame({"learning rate": [_TOO_FAST]})
         rows = [(one.rate, *(getattr(one.score(), key) for key in ("value", "low", "high"))) for one in self.both]
         return pd.DataFrame(rows, columns=["learning rate", "accuracy", "low", "high"])
+
+
+class Forgotten(UsingStep):
+    title = "What went wrong this time?"
+    terms = ("dropout", "evaluation mode")
+    sources = (SRIVASTAVA, DEVLIN)
+
+    @cached_property
+    def drawn(self) -> tuple[float, ...]:
+        """P(first label) of the visitor's sentence with dropout on, a number a draw; empty where nothing was tuned."""
+        if self.tuned is None:
+            return ()
+        texts = ((self.case.text, None),)
+        every = [engine().ask(Predict(self.tuned.id, texts, dropout=seed)) for seed in range(_DRAWS)]
+        return tuple(found.probabilities[0] for (found,) in every if isinstance(found, Classified))
+
+    @cached_property
+    def usual(self) -> float | None:
+        """P(first label) as it should be, with dropout off; None where nothing was tuned."""
+        if self.tuned is None:
+            return None
+        (found,) = engine().ask(Predict(self.tuned.id, ((self.case.text, None),)))
+        assert isinstance(found, Classified)
+        return found.probabilities[0]
+
+    @property
+    def spread(self) -> float:
+        """The gap between the highest and the lowest P, in percentage points."""
+        return 100 * (max(self.drawn) - min(self.drawn))
+
+    def text(self) -> str:
+        start = "" if self.drawn else " **Train the model first**, four steps back, to see how far apart they are."
+        return (
+            f"Somebody asks the trained model {_DRAWS} times about {quoted(self.case.text)} and gets {_DRAWS} "
+            f"probabilities. eval() was forgotten, so [[dropout]] is on: every dropout layer sets {DROPOUT:.0%} of its "
+            f"numbers to 0, the rate that BERT was trained with.{start}"
+        )
+
+    def ask(self) -> Choice:
+        if not self.drawn:
+            return Choice(
+                "Why does dropout make answers differ?",
+                options.placed(
+                    2,
+                    Option("It sets other numbers to 0 each time", "Drawn at random, in every dropout layer.", True),
+                    Option("It changes the weights", "Weights stay. It acts on the vectors that pass through."),
+                    Option("It skips tokens of the text", "All tokens are read; numbers in their vectors are lost."),
+                ),
+            )
+        spread = self.spread
+        told = f"They are {spread:.1f} percentage points apart."
+        bounds = ((1.0, "Less than 1 percentage point"), (10.0, "1 to 10 points"), (np.inf, "10 points or more"))
+        return Choice(
+            f"How far apart are the {_DRAWS} probabilities?",
+            options.ranges(spread, bounds, lambda _place, _right: told),
+        )
+
+    def reveal(self) -> None:
+        if not self.drawn or self.usual is None or self.tuned is None:
+            st.info(
+                "There is no trained model yet. Go back four steps and press Train.", icon=":material/model_training:"
+            )
+            return
+        names = ("with eval()", *(f"without, {place}" for place in range(1, _DRAWS + 1)))
+        pictures.shares("draws", names, [(f"P({self.tuned.data.labels[0]})", (self.usual, *self.drawn))], marked=0)
+
+    def why(self) -> str:
+        return (
+            "Dropout is for training: it keeps a network from relying on any one number (Srivastava et al. 2014). For "
+            "predictions eval() switches it off, and the same text gets the same answer. The bundled models were "
+            "trained without dropout; the rate here is BERT’s (Devlin et al. 2019)."
+        )
+
+    def numbers(self) -> pd.DataFrame:
+        if not self.drawn:
+            return pd.DataFrame({"draw": range(1, _DRAWS + 1)})
+        rows = [("on", draw, value) for draw, value in enumerate(self.drawn, start=1)]
+        if self.usual is not None:
+            rows.insert(0, ("off", 0, self.usual))
+        return pd.DataFrame(rows, columns=["dropout", "draw", "probability of the first label"])
 
 
 LESSON = Lesson(
@@ -434,7 +516,7 @@ LESSON = Lesson(
         "say what fine-tuning adds to a pretrained model and what it changes",
         "tell fine-tuning from the feature-based approach",
         "choose a learning rate and a number of epochs",
-        "recognize a learning rate that is too high",
+        "recognize a learning rate that is too high, and a forgotten eval()",
     ),
     terms=("fine-tuning",),
     examples=(
@@ -449,6 +531,7 @@ LESSON = Lesson(
         Trial,
         Inside,
         WrongRate,
+        Forgotten,
         *recalled(
             "guess",
             Recall(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -93,9 +94,9 @@ def test_training_asks_anew_what_it_answers(open_page: Open, monkeypatch: pytest
 
 
 def test_before_training_the_lesson_says_what_to_do(open_page: Open) -> None:
-    for step in ("3", "4"):
+    for step in ("3", "4", "6"):
         app = open_page("pages/learn/page.py", lesson="using", step=step, text=TEXT, answers=f"using.{step}.x")
-        assert "no tuned model yet" in said(app)
+        assert re.search("no (tuned|trained) model yet", said(app))
 
 
 def test_a_model_that_cannot_be_tuned_so_makes_room_for_the_embedded_one(open_page: Open) -> None:
@@ -156,3 +157,22 @@ def test_a_rate_that_is_too_high_is_judged_by_the_intervals(trained: AppTest) ->
     if right:
         options[right].click().run()
         assert any(said.value.startswith("Right. At 0.002") for said in trained.markdown)
+
+
+def test_a_forgotten_eval_is_shown_on_the_trained_model(trained: AppTest, engine: Engine) -> None:
+    tuned = job_of(trained).tuned[0]
+
+    def first(seed: int | None) -> float:
+        (found,) = engine.ask(Predict(tuned.id, ((TEXT, None),), dropout=seed))
+        assert isinstance(found, Classified)
+        return found.probabilities[0]
+
+    drawn = [first(seed) for seed in range(5)]
+    assert len(set(drawn)) == 5
+    assert first(None) == first(None)
+    at = go(trained, 6)
+    spread = 100 * (max(drawn) - min(drawn))
+    place = 0 if spread < 1 else 1 if spread < 10 else 2
+    at.button(key=f"option {place + 1}").click().run()
+    assert not at.exception
+    assert f"Right. They are {spread:.1f} percentage points apart." in said(at)
