@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import corruption, scoring
-from model_zoo.types import MaskPrediction, signed
+from model_zoo.types import MaskPrediction
 from pages.masked_words.scene import Scene
 from ui import Field, View, is_dark, place, say, token_line, widgets, within
 from viz.corruption import corrupted, legend
@@ -69,7 +69,7 @@ def _by_hand(scene: Scene, answers: tuple[MaskPrediction, ...]) -> None:
         pd.DataFrame(
             {
                 "token": [f"{row.label} ({row.n:,} tokens)" if row.n > 1 else row.label for row in rows],
-                "logit z": ["–" if math.isnan(row.logit) else signed(row.logit, 3) for row in rows],
+                "logit z": ["–" if math.isnan(row.logit) else f"{row.logit:.3f}" for row in rows],
                 "exp(z − largest z)": [row.exponential for row in rows],
                 "probability": [row.probability for row in rows],
                 "": ["← the right token" if row.is_original else "" for row in rows],

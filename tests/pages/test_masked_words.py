@@ -13,6 +13,7 @@ from on_screen import controls, said
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
+from model_zoo.types import signed
 from pages.masked_words import page as masked_words
 
 PAGE = "pages/masked_words/page.py"
@@ -157,7 +158,7 @@ def test_surprise_sets_two_sentences_against_each_other(open_page: Open, engine:
     other = TEXT.replace("are", "is")
     app = open_page(PAGE, text=TEXT, view="surprise", against=other)
     a, b = (float(np.nansum(engine.token_scores("embedded/bert", t).log_probabilities)) for t in (TEXT, other))
-    assert [m.value for m in app.metric][::3] == [f"{a:.2f} nats", f"{b:.2f} nats"]
+    assert [m.value for m in app.metric][::3] == [f"{signed(a)} nats", f"{signed(b)} nats"]
     assert f"by {abs(a - b):.2f} nats" in said(app)
 
 
@@ -169,7 +170,7 @@ def test_a_word_in_pieces_is_scored_as_a_word_and_the_other_way_is_named(open_pa
         app.session_state["masked_words_pieces_scored"] = scheme
         app.run()
         total = float(np.nansum(engine.token_scores("embedded/bert", text, scheme=scheme).log_probabilities))  # type: ignore[arg-type]
-        assert app.metric[0].value == f"{total:.2f} nats"
+        assert app.metric[0].value == f"{signed(total)} nats"
     assert "not the surprisal of the word" in said(app)
     plain = open_page(PAGE, text="The dog sat.", masks="", view="surprise")
     assert "pieces_scored" in controls(app)
@@ -340,7 +341,7 @@ def test_a_causal_model_says_what_comes_next(
     app = open_page(PAGE, text="The cat was on the", model=model, view="surprise", against="The cat")
     score = engine.token_scores(model, "The cat was on the")
     assert app.metric[0].label == "Log-likelihood A"
-    assert app.metric[0].value == f"{score.log_likelihood:.2f} nats"
+    assert app.metric[0].value == f"{signed(score.log_likelihood)} nats"
     app = open_page(PAGE, text="The cat", model=model, view="pairs")
     press(app, "Test 12 pairs")
     assert "of every token given those before it" in said(app)

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.control_sentences import draw
 from model_zoo import Engine
+from model_zoo.types import signed
 from pages.next_sentence import page as next_sentence
 
 PAGE = "pages/next_sentence/page.py"
@@ -27,7 +28,7 @@ def test_the_number_and_the_swapped_one(open_page: Open, engine: Engine) -> None
     app = open_page(PAGE, text=A, pair=B)
     score, swapped = engine.next_sentence("embedded/bert", A, B), engine.next_sentence("embedded/bert", B, A)
     assert [metric.value for metric in app.metric] == [
-        f"{score.p_next:.4f}", f"{swapped.p_next:.4f}", f"{score.logits[0]:.3f}", f"{score.logits[1]:.3f}",
+        f"{score.p_next:.4f}", f"{swapped.p_next:.4f}", signed(score.logits[0], 3), signed(score.logits[1], 3),
     ]  # fmt: skip
     press(app, "Swap A and B")
     assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (B, A)

@@ -13,6 +13,7 @@ from on_screen import cell_maps, said
 from streamlit.testing.v1 import AppTest
 
 from model_zoo import Engine
+from model_zoo.types import signed
 from ui import long_text
 from viz.erasure import LEGEND
 
@@ -110,6 +111,6 @@ def test_a_long_text_says_how_long_it_takes_and_can_be_stopped(
     assert all(re.fullmatch(r"\d+% done, about \d+ (second|minute)s? left", one) for one in said_on_the_way)
     if view == "surprise":
         whole = engine.token_scores("embedded/bert", TEXT, scheme="word l2r")
-        assert app.metric[0].value == f"{whole.log_likelihood:.2f} nats"
+        assert app.metric[0].value == f"{signed(whole.log_likelihood)} nats"
     else:
         assert app.get("plotly_chart")
