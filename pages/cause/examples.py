@@ -17,7 +17,7 @@ EXAMPLES = Examples(
         ),
         Example("The mask cannot attend to “dogs”", {**_DOGS, EDGES: ("6.2",), SHOWN_VIEW: "edges"}),
         Example(
-            ("Which word drives it?"), {TEXT: "She sat at the table and drank a cup of [MASK].", SHOWN_VIEW: "words"}
+            "Which word drives it?", {TEXT: "She sat at the table and drank a cup of [MASK].", SHOWN_VIEW: "words"}
         ),
         Example(
             "One dog, or several",

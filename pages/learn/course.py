@@ -87,7 +87,7 @@ def _for_teachers() -> None:
     text, pair = widgets.short_enough(TEXT.value), widgets.short_enough(PAIR.value)
     case, own = Case(MODEL.value, text, pair if pair.strip() else None), fields.own_sentence()
     sentence = (
-        "your sentence" if own else ("each lesson’s own example; type a sentence in any lesson to use that instead")
+        "your sentence" if own else "each lesson’s own example; type a sentence in any lesson to use that instead"
     )
     st.markdown(f"Worksheets use {sentence}. They open in a browser for printing, with the solutions at the end.")
     whole = [worksheet.section(lesson, case, own=own) for lesson in LESSONS.values()]

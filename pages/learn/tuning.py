@@ -152,7 +152,7 @@ class TuningStep(Step):
         ]
         if curves:
             pictures.show(
-                ("accuracy"), scores(curves, MEASURES[self.data.measure].title, baseline=self.baseline, dark=is_dark())
+                "accuracy", scores(curves, MEASURES[self.data.measure].title, baseline=self.baseline, dark=is_dark())
             )
 
 

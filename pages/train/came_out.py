@@ -163,7 +163,7 @@ def _mistakes(every: Sequence[Tuned]) -> None:
     wrong = mistakes(found.data.test, found.predictions)
     if not wrong:
         said = (
-            (f"Every predicted score is within {CLOSE:g} of the true one.")
+            f"Every predicted score is within {CLOSE:g} of the true one."
             if alike
             else "Every item of the test split is right."
         )

@@ -53,7 +53,7 @@ def draw() -> Choice:
     """All controls of the page, in the line of what is asked; what they ask for."""
     if fields.SET.value not in (*SETS, OWN):
         notes.complaints(
-            [(f"There is no data set “{fields.SET.value}” here. {SETS[fields.SET.default].title} is shown.")]
+            [f"There is no data set “{fields.SET.value}” here. {SETS[fields.SET.default].title} is shown."]
         )
         fields.SET.value = fields.SET.default
     chosen = st.selectbox(
@@ -100,7 +100,7 @@ def _settings(model: str) -> tuple[Settings, int]:
         left.number_input("Layers to train", **fields.LAYERS.bound, help="Counted from the output.")
     if learns == "lora":
         left.number_input(
-            "Rank", **fields.RANK.bound, help=("Columns of the small matrices: more columns can learn more.")
+            "Rank", **fields.RANK.bound, help="Columns of the small matrices: more columns can learn more."
         )
     if learns != "head":
         fields.HEAD_FIRST.value = min(fields.HEAD_FIRST.value, fields.EPOCHS.value)

@@ -38,7 +38,7 @@ def draw(scene: Scene) -> None:
         budget = widgets.choice(
             "Budget",
             BUDGET,
-            help=("The same number of epochs for each model, or the same number of seconds of training."),
+            help="The same number of epochs for each model, or the same number of seconds of training.",
         )
         if budget == "seconds":
             st.number_input("Seconds each", **SECONDS.bound, width=220)

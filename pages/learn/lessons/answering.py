@@ -386,7 +386,7 @@ class CutOff(AnsweringStep):
     def numbers(self) -> pd.DataFrame:
         return pd.DataFrame(
             {
-                ("what"): [("tokens"), "read", "cut off"],
+                "what": ["tokens", "read", "cut off"],
                 "n": [self.limit + self.long.n_dropped, self.limit, self.long.n_dropped],
             }
         )

@@ -285,7 +285,7 @@ class Alignment(Step):
 
     def figure(self) -> None:
         named = [
-            (("k of each source word"), _KEYS.astype(np.float32)),
+            ("k of each source word", _KEYS.astype(np.float32)),
             ("q of each target word", _QUERIES.astype(np.float32)),
         ]
         pictures.matrices("made-up", named, _SOURCE, ("animal", "action"), what="value")
@@ -413,7 +413,7 @@ LESSON = Lesson(
                 (
                     Option("It has too few layers", "More layers still end in one vector."),
                     Option(
-                        ("The whole text has to fit into one vector"), "Long texts write over their beginnings.", True
+                        "The whole text has to fit into one vector", "Long texts write over their beginnings.", True
                     ),
                     Option("Its vocabulary is small", "The vocabulary has nothing to do with it."),
                 ),

@@ -375,7 +375,7 @@ LESSON = Lesson(
                 (
                     Option("It is computed from the token’s letters", "The model never sees letters."),
                     Option(
-                        ("It is looked up in a table that training filled"),
+                        "It is looked up in a table that training filled",
                         "One row for each token of the vocabulary.",
                         True,
                     ),
@@ -388,7 +388,7 @@ LESSON = Lesson(
                 (
                     Option("The vectors of its neighbours", "Neighbours come in through attention, inside the layers."),
                     Option(
-                        ("One vector for the position and one for the segment"),
+                        "One vector for the position and one for the segment",
                         "So order and the two texts of a pair can be told apart.",
                         True,
                     ),
@@ -402,7 +402,7 @@ LESSON = Lesson(
                 (
                     Option("The tokens mean the same", "They are often related, but not always in meaning."),
                     Option(
-                        ("The two vectors point in nearly the same direction"), "That is all a cosine measures.", True
+                        "The two vectors point in nearly the same direction", "That is all a cosine measures.", True
                     ),
                     Option("The two vectors have the same length", "A cosine does not depend on length."),
                 ),

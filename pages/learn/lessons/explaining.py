@@ -259,7 +259,7 @@ class Deleted(ExplainingStep):
     def reveal(self) -> None:
         found, shown = self.found, (_OCCLUSION, _ATTENTION, NEARNESS, RANDOM)
         series = [
-            (name, found.curves[name, ("deletion")].tolist()) for name in shown if (name, "deletion") in found.curves
+            (name, found.curves[name, "deletion"].tolist()) for name in shown if (name, "deletion") in found.curves
         ]
         steps = [str(k) for k in range(len(found.words) + 1)]
         figure = curves(

@@ -351,7 +351,7 @@ class Benchmarks(FamilyStep):
                 Option("52.1", "That is the lowest of them, CoLA."),
                 Option("75.1", "That is the average of OpenAI GPT in the same table."),
                 Option(
-                    right, (f"The sum is {sum(base for base, _ in GLUE.values()):.1f}, divided by {len(GLUE)}."), True
+                    right, f"The sum is {sum(base for base, _ in GLUE.values()):.1f}, divided by {len(GLUE)}.", True
                 ),
                 Option("93.5", "That is the highest of them, SST-2."),
             ),
@@ -359,7 +359,7 @@ class Benchmarks(FamilyStep):
 
     def reveal(self) -> None:
         series = [
-            (("BERT-base"), [base for base, _ in GLUE.values()]),
+            ("BERT-base", [base for base, _ in GLUE.values()]),
             ("BERT-large", [large for _, large in GLUE.values()]),
         ]
         pictures.bars("glue-both", list(GLUE), series, written=".1f")

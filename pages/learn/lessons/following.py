@@ -402,7 +402,7 @@ LESSON = Lesson(
                 "How does BERT tell sentence A from sentence B?",
                 (
                     Option(
-                        ("By segment vectors and [SEP]"),
+                        "By segment vectors and [SEP]",
                         "One vector for A, one for B, and a token at the end of each.",
                         True,
                     ),
@@ -416,7 +416,7 @@ LESSON = Lesson(
                 "Half of the training pairs were random. Which shortcut does that allow?",
                 (
                     Option(
-                        ("Compare subjects: the random one is usually about something else"),
+                        "Compare subjects: the random one is usually about something else",
                         "No order has to be judged.",
                         True,
                     ),
@@ -429,7 +429,7 @@ LESSON = Lesson(
                 "What did ALBERT ask instead?",
                 (
                     Option(
-                        ("Whether two neighbouring parts are in the right order"),
+                        "Whether two neighbouring parts are in the right order",
                         "Both are on one subject, so that shortcut is gone.",
                         True,
                     ),

@@ -222,7 +222,7 @@ class Scores(HeadStep):
             if not np.isfinite(scores[place]):
                 return "This token is hidden by the attention mask: there is no score."
             itself = (
-                (" A token’s own key need not fit its query: they come from two different matrices.")
+                " A token’s own key need not fit its query: they come from two different matrices."
                 if place == self.followed
                 else ""
             )
@@ -342,7 +342,7 @@ class Scaling(HeadStep):
             (
                 Option("It grows", f"Larger differences between scores, sharper shares. {told}", change > 1e-4),
                 Option(
-                    "It shrinks", (f"Larger scores do not even out: softmax makes them sharper. {told}"), change < -1e-4
+                    "It shrinks", f"Larger scores do not even out: softmax makes them sharper. {told}", change < -1e-4
                 ),
                 Option(
                     "It stays the same",
@@ -502,10 +502,10 @@ LESSON = Lesson(
                 "A token gets 60% of the attention. What follows?",
                 (
                     Option(
-                        ("It explains 60% of the prediction"), "A weight says nothing about the prediction by itself."
+                        "It explains 60% of the prediction", "A weight says nothing about the prediction by itself."
                     ),
                     Option(
-                        ("Its value enters the sum multiplied by 0.6"),
+                        "Its value enters the sum multiplied by 0.6",
                         "How much that is depends on the value, too.",
                         True,
                     ),

@@ -378,7 +378,7 @@ LESSON = Lesson(
                 (
                     Option("It replaces the vector by what attention computes", "It adds; nothing is replaced."),
                     Option(
-                        ("It adds what a branch computes to what came in"),
+                        "It adds what a branch computes to what came in",
                         "The input takes a path around the branch.",
                         True,
                     ),

@@ -500,7 +500,7 @@ LESSON = Lesson(
                 (
                     Option("Yes, 1 is the highest", "Only if unrelated words have lower ones."),
                     Option(
-                        ("That depends on the cosines of unrelated words"), "In some models all of them are high.", True
+                        "That depends on the cosines of unrelated words", "In some models all of them are high.", True
                     ),
                     Option("No, it should be 1", "Only the same direction has 1."),
                 ),
@@ -511,7 +511,7 @@ LESSON = Lesson(
                 (
                     Option("Nothing: the layer knows word order", "A simpler method may get as far."),
                     Option(
-                        ("How far random weights and plain word counts get"),
+                        "How far random weights and plain word counts get",
                         "Only what exceeds them is a sign of learning.",
                         True,
                     ),

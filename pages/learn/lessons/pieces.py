@@ -225,9 +225,7 @@ class Cuts(PiecesStep):
         wrong = [[base], list(base), [base[:-third], base[-third:]], [base[:third], base[third:]], [base[:2], base[2:]]]
         kept = [one for one in dict.fromkeys(map(tuple, wrong)) if list(one) != parts][:3]
         goes_on = (
-            (" “##” marks a piece that continues a word.")
-            if any(piece.startswith(CONTINUED) for piece in pieces)
-            else ""
+            " “##” marks a piece that continues a word." if any(piece.startswith(CONTINUED) for piece in pieces) else ""
         )
         right = f"{' · '.join(map(as_text, pieces))}.{goes_on}"
         found = [(parts, right, True), *[(list(one), self.not_so(list(one)), False) for one in kept]]
@@ -277,7 +275,7 @@ class NobodyTyped(PiecesStep):
     def text(self) -> str:
         added = list(dict.fromkeys(compress(self.tokens, self.case.encoding.special)))
         said = (
-            f"this model adds {enumerated(list(map(as_text, added)))}" if added else ("this model adds none of its own")
+            f"this model adds {enumerated(list(map(as_text, added)))}" if added else "this model adds none of its own"
         )
         roles = (
             " The vector of \\[CLS\\] is read where one vector is needed for the whole text; \\[SEP\\] ends a text."
@@ -303,7 +301,7 @@ class NobodyTyped(PiecesStep):
             ("One token of its own", "That would need the character in the list."),
             ("One token for “unknown”", "A list that has all bytes needs no such token: it can spell any character."),
             (
-                ("Several tokens, parts of it"),
+                "Several tokens, parts of it",
                 "That happens where a list has all bytes, which can spell any character.",
             ),
             ("Nothing at all", "An unlisted character is not simply left out: something takes its place."),
@@ -329,7 +327,7 @@ class NobodyTyped(PiecesStep):
         said = (
             "none of your own tokens is"
             if n == 0
-            else ("1 of your own tokens is")
+            else "1 of your own tokens is"
             if n == 1
             else f"{n} of your own tokens are"
         )

@@ -286,11 +286,11 @@ class Turned(PositionsStep):
                     True,
                 ),
                 Option(
-                    ("It grows with the position"),
+                    "It grows with the position",
                     f"Each is rotated further, but rotation makes no vector longer. {told}",
                 ),
                 Option(
-                    ("It shrinks with the position"),
+                    "It shrinks with the position",
                     f"It may shrink with the distance, but here the distance stays the same. {told}",
                 ),
             ),
@@ -356,7 +356,7 @@ class Shuffled(PositionsStep):
             f"How many of the {len(found)} models find the shuffled text more surprising (by more than {_SLACK} bits)?",
             (
                 options.either(
-                    "None of them", worse == 0, told, (f"That would mean that all are blind to order. {told}")
+                    "None of them", worse == 0, told, f"That would mean that all are blind to order. {told}"
                 ),
                 options.either(
                     "Some of them",
@@ -368,7 +368,7 @@ class Shuffled(PositionsStep):
                     "All of them",
                     worse == len(found),
                     told,
-                    (f"That is true of many sentences, but not of this one. {told}"),
+                    f"That is true of many sentences, but not of this one. {told}",
                 ),
             ),
         )
@@ -499,7 +499,7 @@ LESSON = Lesson(
                 "Why does BERT need position vectors?",
                 (
                     Option(
-                        ("Attention is a sum, and sums have no order"),
+                        "Attention is a sum, and sums have no order",
                         "Without them a sentence would be a bag of words.",
                         True,
                     ),
@@ -522,7 +522,7 @@ LESSON = Lesson(
                 "All tokens get the same position. What does shuffling the words then change?",
                 (
                     Option(
-                        ("Nothing but rounding, in a bidirectional transformer"),
+                        "Nothing but rounding, in a bidirectional transformer",
                         "The same set of vectors goes in.",
                         True,
                     ),

@@ -311,7 +311,7 @@ class Search(SentencesStep):
         kept = sorted(self.ranked[:3] + self.ranked[-1:])
 
         def reply(text: str, value: float) -> str:
-            return (f"Its cosine is {value:.3f}") + (
+            return f"Its cosine is {value:.3f}" + (
                 ", the highest." if text == best else f"; the highest is {cosine:.3f}."
             )
 

@@ -165,7 +165,7 @@ class OwnMask(SightStep):
                 ),
                 options.either("Some, up to two thirds", 0 < later <= 2 / 3, told, f"Not on this text: {told}"),
                 options.either(
-                    "More than two thirds", later > 2 / 3, told, (f"It does not look ahead that much: {told}")
+                    "More than two thirds", later > 2 / 3, told, f"It does not look ahead that much: {told}"
                 ),
             ),
         )
@@ -452,7 +452,7 @@ LESSON = Lesson(
                 (
                     Option("GPT-2 is larger", "Size has nothing to do with it."),
                     Option(
-                        ("GPT-2 predicts the next token, BERT fills gaps"),
+                        "GPT-2 predicts the next token, BERT fills gaps",
                         "The answer must stay hidden; for a gap both sides may help.",
                         True,
                     ),
