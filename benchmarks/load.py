@@ -62,7 +62,7 @@ async def one_and_many(ours: Side, baseline: Side, n_visitors: int, seconds: flo
     at_most("many, worst action over the median of its kind", app_together.worst(), 15)
     at_most("many, errors", len(app_together.faults()), 0)
     at_most("many, mix-ups", app_together.mix_ups(), 0)
-    at_most("many, MB at the most", app_together.peak_mb, 945)
+    at_most("many, MB at the most", app_together.peak_mb, 944)
 
 
 async def with_pauses(side: Side, n_visitors: int, seconds: float) -> None:

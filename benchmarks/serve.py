@@ -176,7 +176,7 @@ def light(of: Cluster) -> None:
         emit(part="light", web_process=name, start_s=seconds, memory_mb=start, memory_after_eight_views_mb=after)
         if environment is without_docstrings:
             at_most("light web process, s to its start", seconds, 1.5)
-            at_most("light web process, MB after eight views", after, 220)
+            at_most("light web process, MB after eight views", after, 210)
 
 
 def killed(of: Cluster, asked: RemoteEngine, local: Engine) -> None:

@@ -64,7 +64,7 @@ def dotted(shown: str, name: str) -> str:
     """HTML of a word that can be pointed at, with what the term means. Raises KeyError for an unknown term."""
     term = TERMS[name.lower()]
     said = f'<span class="said" role="note">{as_text(escape(term.meaning))} {link("Glossary", term.name)}</span>'
-    return f'<span class="term" role="term" aria-label="{shown}" tabindex="0">{shown}{said}</span>'
+    return f'<span class="term" role="term" aria-label="{escape(shown)}" tabindex="0">{shown}{said}</span>'
 
 
 def listed(names: Iterable[str]) -> str:

@@ -48,4 +48,4 @@ from model_zoo.types.scores import EQUAL_NATS, SCHEMES, Preference, Scheme, Toke
 from model_zoo.types.sentences import SentenceScore
 from model_zoo.types.state import EngineState
 from model_zoo.types.states import HiddenStates
-from model_zoo.types.wording import MB, counted, duration, megabytes, signed
+from model_zoo.types.wording import MB, counted, duration, megabytes, signed, with_interval

@@ -36,3 +36,8 @@ def megabytes(n_bytes: int) -> str:
 def signed(value: float, decimals: int = 2, *, plus: bool = False) -> str:
     """A number with a true minus: "−0.25"; with ``plus`` "+0.25", too."""
     return f"{value:{'+' if plus else ''}.{decimals}f}".replace("-", "−")
+
+
+def with_interval(value: float, low: float, high: float, how: str = ".2f") -> str:
+    """A number and its interval, each written as ``how`` says: "0.15 (0.13 to 0.17)"."""
+    return f"{value:{how}} ({low:{how}} to {high:{how}})".replace("-", "−")

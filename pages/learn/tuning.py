@@ -9,11 +9,12 @@ import streamlit as st
 from jobs.tuning import Candidate, LessonTraining, Run
 from model_zoo import DEFAULT_MODEL
 from model_zoo.tuned import is_id
+from model_zoo.types import with_interval
 from pages.learn import pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Step
 from training.finetuning.data import Data
-from training.finetuning.results import Tuned
+from training.finetuning.results import Score, Tuned
 from training.finetuning.scores import MEASURES
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
@@ -53,6 +54,11 @@ def new_numbers(family: str, width: int, labels: int) -> int:
 def job() -> LessonTraining | None:
     """This visitor's training in a lesson, at work or over."""
     return desk().current(LessonTraining)
+
+
+def told(score: Score) -> str:
+    """A share with its 95% interval."""
+    return with_interval(score.value, score.low, score.high, ".0%")
 
 
 class TuningStep(Step):
@@ -101,6 +107,10 @@ class TuningStep(Step):
     def pretrained(self) -> int:
         """How many numbers the model has before it is tuned."""
         return engine().info(self.base).parameters
+
+    def not_yet(self, steps: str) -> None:
+        """Say that nothing was tuned so far, and how many ``steps`` back that is done."""
+        st.info(f"There is no tuned model yet. Go back {steps} and press Train.", icon=":material/model_training:")
 
     def train(self, candidates: list[Candidate], afterwards: tuple[int, ...]) -> None:
         """Draw the button, how far the training is, and its curves and scores; ``afterwards`` are the steps (from 1)

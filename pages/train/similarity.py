@@ -25,7 +25,7 @@ from analysis.sentence_vectors import (
 )
 from model_zoo import registry
 from model_zoo.errors import ModelZooError
-from model_zoo.types import FloatArray
+from model_zoo.types import FloatArray, with_interval
 from pages.train.scene import Scene
 from training.finetuning.data import Scored, Split
 from training.finetuning.sets import SETS
@@ -360,7 +360,7 @@ def _against_scores(model: str) -> None:
         best = max(known, key=lambda each: each.rho)
         said.append(
             f"Best here: layer {best.layer}, {as_text(names[best.pooling])}{', removed' if best.removed else ''}, "
-            f"{best.rho:.2f} ({best.low:.2f} to {best.high:.2f}). The best of many on these pairs need not be the best "
+            f"{with_interval(best.rho, best.low, best.high)}. The best of many on these pairs need not be the best "
             "on others. Intervals are over the scenes that the pairs are made from."
         )
     said.append(_by_the_model_made_for_it(model))
@@ -394,8 +394,8 @@ def _by_the_model_made_for_it(model: str) -> str:
     except ModelZooError:  # no memory for a second model
         return f"{_NAME}, trained for sentence vectors, can be chosen above."
     return (
-        f"For comparison: {_NAME}, trained for sentence vectors, with the mean of its last layer: {found.rho:.2f} "
-        f"({found.low:.2f} to {found.high:.2f})."
+        f"For comparison: {_NAME}, trained for sentence vectors, with the mean of its last layer: "
+        f"{with_interval(found.rho, found.low, found.high)}."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model_zoo.types import duration
+from model_zoo.types import duration, with_interval
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,11 @@ from model_zoo.types import duration
 )
 def test_a_time_is_said_in_whole_numbers(seconds: float, said: str) -> None:
     assert duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("numbers", "how", "said"),
+    [((0.824, 0.71, 0.896), ".0%", "82% (71% to 90%)"), ((0.054, -0.126, 0.2), ".2f", "0.05 (−0.13 to 0.20)")],
+)
+def test_a_number_is_said_with_its_interval(numbers: tuple[float, float, float], how: str, said: str) -> None:
+    assert with_interval(*numbers, how) == said

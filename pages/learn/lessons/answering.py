@@ -207,8 +207,8 @@ class Training(AnsweringStep):
             return "Press Train to see how far it gets with so few questions; SQuAD has about 100,000."
         score = found.score()
         return (
-            f"Answer F1 on {len(found.data.test)} test questions: {score.value:.0%} ({score.low:.0%} to "
-            f"{score.high:.0%}). Published models learn from about 100,000 questions (Rajpurkar et al. 2016)."
+            f"Answer F1 on {len(found.data.test)} test questions: {tuning.told(score)}. "
+            "Published models learn from about 100,000 questions (Rajpurkar et al. 2016)."
         )
 
     def numbers(self) -> pd.DataFrame:
@@ -264,7 +264,7 @@ class Trial(AnsweringStep):
     def reveal(self) -> None:
         found = self.answer
         if found is None:
-            st.info("There is no tuned model yet. Go back one step and press Train.", icon=":material/model_training:")
+            self.not_yet("one step")
             return
         names = [as_text(span.text) for span in found.spans[:4]]
         scores = [span.score for span in found.spans[:4]]

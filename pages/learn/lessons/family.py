@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from model_zoo import DEFAULT_MODEL, registry
+from model_zoo.types import with_interval
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
@@ -109,9 +110,9 @@ NER: Final = {
 }
 
 
-def _interval(one: Measured) -> str:
-    """A share with its 95% interval."""
-    return f"{one.score:.0%} ({one.low:.0%} to {one.high:.0%})"
+def _interval(one: Measured, how: str = ".0%") -> str:
+    """A score with its 95% interval."""
+    return with_interval(one.score, one.low, one.high, how)
 
 
 def _last(n: int) -> int:
@@ -404,9 +405,7 @@ class Frozen(FamilyStep):
         worst = min(found.values(), key=lambda one: one.score)
 
         def option(way: str) -> Option:
-            one = found[way]
-            told = f"F1 {one.score:.0%} ({one.low:.0%} to {one.high:.0%})."
-            return Option(way.capitalize(), told, one is worst)
+            return Option(way.capitalize(), f"F1 {_interval(found[way])}.", found[way] is worst)
 
         return Choice(
             f"With {as_text(name_of(DEFAULT_MODEL))}: which of these is clearly worst?",
@@ -469,7 +468,7 @@ class Intermediate(FamilyStep):
         direct, after = found[transfer.DIRECTLY], found["inference"]
         told = (
             f"Spearman’s ρ is {direct.score:.2f} directly ({direct.low:.2f} to {direct.high:.2f}) and "
-            f"{after.score:.2f} afterwards ({after.low:.2f} to {after.high:.2f})."
+            f"{_interval(after, '.2f')} afterwards."
         )
         return Choice(
             f"Did it help {as_text(name_of(DEFAULT_MODEL))} here? (Clear means that the 95% intervals do not overlap.)",

@@ -296,8 +296,8 @@ class Training(TaggingStep):
             return "Press Train to see how far it gets on names that it has never seen."
         score = found.score()
         return (
-            f"Entity F1 on {len(found.data.test)} test sentences: {score.value:.0%} ({score.low:.0%} to "
-            f"{score.high:.0%}). The page Train shows which entities it confuses."
+            f"Entity F1 on {len(found.data.test)} test sentences: {tuning.told(score)}. The page "
+            "Train shows which entities it confuses."
         )
 
     def numbers(self) -> pd.DataFrame:

@@ -47,6 +47,14 @@ class UsingStep(tuning.TuningStep):
     def baseline(self) -> float | None:
         return 1 / _labels()
 
+    def predicted(self, dropout: int | None = None) -> Classified | None:
+        """What the tuned model says of the visitor's sentence; None where nothing was tuned."""
+        if self.tuned is None:
+            return None
+        (found,) = engine().ask(Predict(self.tuned.id, ((self.case.text, None),), dropout=dropout))
+        assert isinstance(found, Classified)
+        return found
+
     def figure(self) -> None:
         data = self.data
         shown = [item for item in data.train[:4] if isinstance(item, Labelled)]
@@ -188,11 +196,7 @@ class Trial(UsingStep):
     @cached_property
     def answer(self) -> Classified | None:
         """What the tuned model says; None where nothing was tuned."""
-        if self.tuned is None:
-            return None
-        (found,) = engine().ask(Predict(self.tuned.id, ((self.case.text, None),)))
-        assert isinstance(found, Classified)
-        return found
+        return self.predicted()
 
     def text(self) -> str:
         if self.tuned is None:
@@ -236,7 +240,7 @@ class Trial(UsingStep):
     def reveal(self) -> None:
         found, tuned = self.answer, self.tuned
         if found is None or tuned is None:
-            st.info("There is no tuned model yet. Go back one step and press Train.", icon=":material/model_training:")
+            self.not_yet("one step")
             return
         marked = int(np.argmax(found.probabilities))
         pictures.shares("labels", tuned.data.labels, [("probability", found.probabilities)], marked=marked)
@@ -316,7 +320,7 @@ class Inside(UsingStep):
     def reveal(self) -> None:
         moved = self.moved
         if moved is None:
-            st.info("There is no tuned model yet. Go back two steps and press Train.", icon=":material/model_training:")
+            self.not_yet("two steps")
             return
         pictures.bars("moved", list(moved), [("1 − cosine before and after", list(moved.values()))], written=".3f")
         if self.tuned is not None:
@@ -388,10 +392,7 @@ class WrongRate(UsingStep):
                 ),
             )
         usual, fast = (one.score() for one in found)
-        told = (
-            f"At {_TOO_FAST:g}: {fast.value:.0%} ({fast.low:.0%} to {fast.high:.0%}); at the recommended rate: "
-            f"{usual.value:.0%} ({usual.low:.0%} to {usual.high:.0%})."
-        )
+        told = f"At {_TOO_FAST:g}: {tuning.told(fast)}; at the recommended rate: {tuning.told(usual)}."
         return Choice(
             "How does its accuracy compare with that of the first copy? (A difference is clear if the 95% intervals do "
             "not overlap.)",
@@ -409,9 +410,7 @@ class WrongRate(UsingStep):
 
     def reveal(self) -> None:
         if self.both is None:
-            st.info(
-                "There is no trained model yet. Go back three steps and press Train.", icon=":material/model_training:"
-            )
+            self.not_yet("three steps")
             return
         self.draw_curves()
 
@@ -436,20 +435,8 @@ class Forgotten(UsingStep):
     @cached_property
     def drawn(self) -> tuple[float, ...]:
         """P(first label) of the visitor's sentence with dropout on, a number a draw; empty where nothing was tuned."""
-        if self.tuned is None:
-            return ()
-        texts = ((self.case.text, None),)
-        every = [engine().ask(Predict(self.tuned.id, texts, dropout=seed)) for seed in range(_DRAWS)]
-        return tuple(found.probabilities[0] for (found,) in every if isinstance(found, Classified))
-
-    @cached_property
-    def usual(self) -> float | None:
-        """P(first label) as it should be, with dropout off; None where nothing was tuned."""
-        if self.tuned is None:
-            return None
-        (found,) = engine().ask(Predict(self.tuned.id, ((self.case.text, None),)))
-        assert isinstance(found, Classified)
-        return found.probabilities[0]
+        every = [self.predicted(seed) for seed in range(_DRAWS)]
+        return tuple(found.probabilities[0] for found in every if found is not None)
 
     @property
     def spread(self) -> float:
@@ -484,13 +471,13 @@ class Forgotten(UsingStep):
         )
 
     def reveal(self) -> None:
-        if not self.drawn or self.usual is None or self.tuned is None:
-            st.info(
-                "There is no trained model yet. Go back four steps and press Train.", icon=":material/model_training:"
-            )
+        usual = self.predicted()
+        if usual is None or self.tuned is None:
+            self.not_yet("four steps")
             return
         names = ("with eval()", *(f"without, {place}" for place in range(1, _DRAWS + 1)))
-        pictures.shares("draws", names, [(f"P({self.tuned.data.labels[0]})", (self.usual, *self.drawn))], marked=0)
+        series = (f"P({self.tuned.data.labels[0]})", (usual.probabilities[0], *self.drawn))
+        pictures.shares("draws", names, [series], marked=0)
 
     def why(self) -> str:
         return (
@@ -500,11 +487,10 @@ class Forgotten(UsingStep):
         )
 
     def numbers(self) -> pd.DataFrame:
-        if not self.drawn:
+        usual = self.predicted()
+        if usual is None:
             return pd.DataFrame({"draw": range(1, _DRAWS + 1)})
-        rows = [("on", draw, value) for draw, value in enumerate(self.drawn, start=1)]
-        if self.usual is not None:
-            rows.insert(0, ("off", 0, self.usual))
+        rows = [("off", 0, usual.probabilities[0]), *(("on", draw, p) for draw, p in enumerate(self.drawn, start=1))]
         return pd.DataFrame(rows, columns=["dropout", "draw", "probability of the first label"])
 
 
