@@ -19,6 +19,9 @@ from urllib.parse import urlencode
 from ui import sources
 from ui.messages import as_text
 from ui.sources import Source
+from viz.layout import clipped
+
+_QUOTED: Final = 300  # characters of what was typed that a sentence repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,5 +86,7 @@ def terms(text: str) -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """What a visitor typed, in quotation marks, as it is: it must not turn into formatting or terms."""
-    return f"“{as_text(text)}”"
+    """What a visitor typed, in quotation marks, as it is: it must not turn into formatting or terms. Of a text as long
+    as a page the beginning says which it is, and the question below it stays on the screen.
+    """
+    return f"“{as_text(clipped(text, _QUOTED))}”"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ui import glossary, sources
-from ui.glossary import TERMS, dotted, listed, plain, terms, worded
+from ui.glossary import TERMS, dotted, listed, plain, quoted, terms, worded
 
 
 def test_lines_are_in_order_and_each_has_a_sentence() -> None:
@@ -56,3 +56,10 @@ def test_a_list_shows_each_term_as_it_is_written() -> None:
 def test_an_unknown_term_is_an_error() -> None:
     with pytest.raises(KeyError):
         worded("[[flux capacitor]]")
+
+
+def test_what_was_typed_is_repeated_as_it_is_and_cut_where_it_is_long() -> None:
+    assert quoted("a *b* [[softmax]]").count("softmax") == 1
+    assert not terms(quoted("[[softmax]]"))
+    assert quoted("x" * 300) == f"“{'x' * 300}”"
+    assert quoted("x" * 100_000) == f"“{'x' * 299}…”"

@@ -444,10 +444,11 @@ class Forgotten(UsingStep):
         return 100 * (max(self.drawn) - min(self.drawn))
 
     def text(self) -> str:
-        start = "" if self.drawn else " **Train the model first**, four steps back, to see how far apart they are."
+        start = "" if self.tuned else " **Train the model first**, four steps back, to see how far apart they are."
+        about = quoted(self.case.text) if self.tuned else "the same sentence"
         return (
-            f"Somebody asks the trained model {_DRAWS} times about {quoted(self.case.text)} and gets {_DRAWS} "
-            f"probabilities. eval() was forgotten, so [[dropout]] is on: every dropout layer sets {DROPOUT:.0%} of its "
+            f"Somebody asks the trained model {_DRAWS} times about {about} and gets {_DRAWS} probabilities. eval() was "
+            f"forgotten, so [[dropout]] is on: every dropout layer sets {DROPOUT:.0%} of its "
             f"numbers to 0, the rate that BERT was trained with.{start}"
         )
 
