@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlparse
+from urllib.parse import urljoin, urlparse
 
 import pytest
 from on_screen import IDLE, PATIENCE_MS, PREPARED, wait_for
@@ -148,6 +148,11 @@ class Pages:
     @staticmethod
     def _clean(page: Page) -> None:
         if page.url.startswith("http"):
+            # From an empty page of the same origin, asked of nobody: the app's own may write again when it was cleared.
+            empty = urljoin(page.url, "/left")
+            page.route(empty, lambda route: route.fulfill(body=""))
+            page.goto(empty)
+            page.unroute(empty)
             page.evaluate("[localStorage, sessionStorage].forEach((storage) => storage.clear())")
         page.mouse.move(0, 0)
         page.goto("about:blank")

@@ -127,3 +127,15 @@ def test_markup_that_gets_into_a_page_neither_runs_nor_asks_another_host(
     assert all("Content Security Policy" in error for error in here.errors), here.errors
     here.errors.clear()
     here.foreign_requests.clear()  # one was tried, and stopped by the browser
+
+
+@pytest.mark.browser
+def test_what_a_lent_page_writes_last_is_gone_for_the_next(app_pages: Any, app_url: str) -> None:
+    """The app keeps answers in the browser, and may still do so while a test gives its page back."""
+    health = f"{app_url}/_stcore/health"
+    with app_pages.lend({}, 800, 600) as page:
+        page.goto(health)
+        page.evaluate("void setInterval(() => localStorage.setItem('late', '1'), 0)")
+    with app_pages.lend({}, 800, 600) as page:
+        page.goto(health)
+        assert page.evaluate("localStorage.length") == 0
