@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from model_zoo import DEFAULT_MODEL, registry
 from model_zoo.text import refuse_too_long
 from model_zoo.tuned import is_id
-from model_zoo.types import AttentionRun
+from model_zoo.types import AttentionRun, ModelSpec
 from ui import address, notes, size_card, tuned
 from ui.examples import Example, Examples
 from ui.field import Field, count
@@ -121,11 +121,12 @@ def model() -> str:
         "Model",
         known,
         **MODEL.bound,
-        format_func=model_label,
+        format_func=in_the_box,
         accept_new_options=settings().any_model,
         label_visibility="collapsed",
-        width=390,
+        width=300,
     )
+    st.html(f"<style>{''.join(map(_second_line, range(len(known)), known))}</style>")
     with st.popover("Sizes", icon=":material/straighten:", width="content", key="sizes", help=_ABOUT_SIZES):
         size_card.draw(MODEL.value or MODEL.default, "of the box")
     return cast(str, found)
@@ -153,8 +154,32 @@ def model_label(model_id: str) -> str:
     spec = registry.find(model_id)
     if spec is None:
         return tuned.name(model_id) or model_id
-    heads = f" × {spec.heads} heads" if spec.heads else ", no attention"
-    return f"{spec.name} · {spec.layers} layers{heads}"
+    return f"{spec.name} · {_size(spec)}"
+
+
+def _size(spec: ModelSpec) -> str:
+    return f"{spec.layers} layers" + (f" × {spec.heads} heads" if spec.heads else ", no attention")
+
+
+def in_the_box(model_id: str) -> str:
+    """As short as tells models apart: "Small BERT · 6×12"."""
+    spec = registry.find(model_id)
+    if spec is None:
+        return model_label(model_id)
+    size = f"{spec.layers}×{spec.heads}" if spec.heads else f"{spec.layers} layers"
+    return f"{spec.short_name} · {size}"
+
+
+def _second_line(place: int, model_id: str) -> str:
+    """The style that says the rest of a model in the open list: Streamlit has one text for the box and the list, and
+    numbers the list's items by their place among the options.
+    """
+    spec = registry.find(model_id)
+    if spec is None:
+        return ""
+    bundled = ", bundled" if spec.hub_id is None else ""
+    said = f"{_size(spec)}, {spec.parameters / 1e6:,.0f} million weights{bundled}"
+    return f'[role="listbox"][aria-label="Model"] [data-key="{place}"] [data-item-hl]::after {{ content: "{said}"; }}\n'
 
 
 def choice(

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from model_zoo import registry
 from ui.glossary import TERMS
-from ui.widgets import model_label
+from ui.widgets import in_the_box
 
 pytestmark = pytest.mark.browser
 
@@ -34,10 +34,14 @@ def test_a_dotted_word_says_what_it_means_and_opens_the_glossary(visit: Callable
 
 @pytest.mark.parametrize("width", [1280, 400])
 def test_the_model_box_shows_its_choice_whole(width: int, visit: Callable[..., Any], app_url: str) -> None:
-    longest = max(registry.MODELS, key=lambda model: len(model_label(model)) * (registry.MODELS[model].hub_id is None))
+    longest = max(registry.MODELS, key=lambda model: len(in_the_box(model)) * (registry.MODELS[model].hub_id is None))
     here = visit(width)
     page: Page = here.open(f"{app_url}/attention?model={longest}")
     box = page.locator(".st-key-model [data-baseweb='select'] input, .st-key-model input").first
-    expect(box).to_have_value(model_label(longest))
+    expect(box).to_have_value(in_the_box(longest))
     shown, needed = box.evaluate("(box) => [box.clientWidth, box.scrollWidth]")
     assert needed <= shown
+    box.click()
+    item = page.get_by_role("option", name=in_the_box(longest))
+    size = item.locator("[data-item-hl]").evaluate("(item) => getComputedStyle(item, '::after').content")
+    assert size == '"6 layers × 4 heads, 5 million weights, bundled"'
