@@ -105,15 +105,21 @@ def moved(before: Sequence[object], after: Sequence[object], positions: Collecti
     What the two share at their beginnings keeps its place, what they share at their ends its distance from
     the end; positions in between are gone.
     """
-    shorter = min(len(before), len(after))
-    head = next((i for i in range(shorter) if before[i] != after[i]), shorter)
-    tail = next((i for i in range(shorter - head) if before[-1 - i] != after[-1 - i]), shorter - head)
+    head, tail = shared(before, after)
     shift = len(after) - len(before)
     return tuple(
         position if position < head else position + shift
         for position in sorted(positions)
         if position < head or position >= len(before) - tail
     )
+
+
+def shared(before: Sequence[object], after: Sequence[object]) -> tuple[int, int]:
+    """How much two texts, or lists, share at their beginnings, and at the ends of what is left."""
+    shorter = min(len(before), len(after))
+    head = next((i for i in range(shorter) if before[i] != after[i]), shorter)
+    tail = next((i for i in range(shorter - head) if before[-1 - i] != after[-1 - i]), shorter - head)
+    return head, tail
 
 
 def characters(encoding: Encoding, positions: Collection[int]) -> tuple[int, ...]:

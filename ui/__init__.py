@@ -34,5 +34,5 @@ from ui.messages import (
     told_apart,
 )
 from ui.page import Mention, Need, Page, View, lacking, run, view_field, views_of
-from ui.widgets import HEAD, LAYER, MODEL, PAIR, TEXT, page_link
+from ui.widgets import HEAD, LAYER, MASK, MASKS, MODEL, PAIR, TEXT, page_link
 from ui.work import start_button, watch

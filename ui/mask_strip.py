@@ -9,17 +9,18 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from analysis.corruption import moved
+from analysis.corruption import moved, shared
 from analysis.words import Unit
 from model_zoo.types import Encoding, ModelInfo
 from ui import notes, widgets
-from ui.address import anchors
+from ui.address import anchors, put
 from ui.field import Field
 from ui.messages import as_text, told_apart
 
 KEY = "mask_strip"
 _MOST_WORDS = 600  # that can be clicked; a browser takes seconds to draw thousands of buttons
 MOST_MASKS = 100  # that are filled at a time
+_EDITED = 0.5  # of the shorter text is in the other, at its beginning and end: below, it is another text, not an edit
 
 Span = tuple[int, int]
 """From the first character to the one behind the last."""
@@ -82,6 +83,12 @@ class MaskedText:
         return about.merge(pd.DataFrame(columns), how="cross")
 
 
+def open_masked(field: Field[tuple[int, ...]], places: tuple[int, ...]) -> None:
+    """Mask ``places`` of the sentence that ships with the app, for whoever has not chosen masks; of no other text."""
+    if field.key not in st.session_state and widgets.TEXT.value == widgets.TEXT.default:
+        put({field: places})
+
+
 def masks_of(
     encoding: Encoding, mask_id: int | None, field: Field[tuple[int, ...]]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -107,13 +114,14 @@ def carried(field: Field[tuple[int, ...]], text: str, spans: Sequence[Span | Non
     """The clicked places, moved along when the text was edited or is cut differently by now, and kept in ``field``.
 
     ``spans`` says where each place stands in the text, None for one that cannot be clicked. Of a place whose text was
-    edited that stays which covers what is left of it.
+    edited that stays which covers what is left of it; in a text that shares too little with the one before, none does.
     """
     clicked, here = field.value, tuple(spans)
     before: _Anchor | None = anchors().get(field.key)
     if before is not None and set(clicked) <= set(before.clicked) and (before.text, before.spans) != (text, here):
         covered = {at for place in clicked for at in range(*(before.spans[place] or (0, 0)))}
-        still = set(moved(before.text, text, covered))
+        edited = sum(shared(before.text, text)) >= _EDITED * min(len(before.text), len(text))
+        still = set(moved(before.text, text, covered)) if edited else set()
         clicked = tuple(
             place for place, span in enumerate(here) if span is not None and not still.isdisjoint(range(*span))
         )

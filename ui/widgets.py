@@ -1,4 +1,4 @@
-"""Controls that several pages share, and the fields behind them: the text, the second text, the model, the head."""
+"""Controls that several pages share, and the fields behind them: the text, its masks, the model, the head."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from model_zoo.tuned import is_id
 from model_zoo.types import AttentionRun, ModelSpec
 from ui import address, notes, size_card, tuned
 from ui.examples import Example, Examples
-from ui.field import Field, count
+from ui.field import Field, count, place, places
 from ui.messages import enumerated
 from web.settings import settings
 
@@ -33,6 +33,10 @@ PAIR: Field[str] = Field("pair", "", clean=no_line_breaks_around)
 MODEL: Field[str] = Field("model", DEFAULT_MODEL, always=True)
 LAYER: Field[int] = Field("layer", 1, count("layer"), always=True)
 HEAD: Field[int] = Field("head", 1, count("head"), always=True)
+
+# The tokens of the text that are masked by a click, from 0, and which of all masks is followed, from 0 among them.
+MASKS: Field[tuple[int, ...]] = Field("masks", (), places("masks"), always=True)
+MASK: Field[int] = Field("mask", 0, place("the mask"))
 
 STEPPER = 176  # px, with its label
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pages.cause.fields import ANSWER, BY, EDGES, FOIL, MASK, MASKS, OFF, OTHER, SHOWN_VIEW, VALUE
-from ui import MODEL, PAIR, TEXT, Example, Examples
+from pages.cause.fields import ANSWER, BY, EDGES, FOIL, OFF, OTHER, SHOWN_VIEW, VALUE
+from ui import MASK, MASKS, MODEL, PAIR, TEXT, Example, Examples
 
 _DOGS = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", FOIL: "is"}
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from analysis.effects import By
 from model_zoo.types import Value
-from ui import Field, names, one_of, place, places, view_field
+from ui import Field, names, one_of, view_field
 
 _PAGE = "cause"
 
 SHOWN_VIEW = view_field(_PAGE, "heads")
-
-# The tokens that were clicked, from 0, and which of all masks is followed, from 0 among them.
-MASKS: Field[tuple[int, ...]] = Field("masks", (), places("masks"), of=_PAGE)
-MASK: Field[int] = Field("mask", 0, place("the mask"), of=_PAGE)
 
 # The answer that is followed and the one against it; "" are the model's own first and second.
 ANSWER: Field[str] = Field("answer", "", of=_PAGE)

@@ -1,8 +1,8 @@
 """The page "Cause": switch a part of the model off, and see."""
 
 from pages.cause import lesson_links, scene
-from pages.cause.fields import ANSWER, FOIL, MASK, MASKS, SHOWN_VIEW
-from ui import MODEL, PAIR, TEXT, Page, run, views_of
+from pages.cause.fields import ANSWER, FOIL, SHOWN_VIEW
+from ui import MASK, MASKS, MODEL, PAIR, TEXT, Page, run, views_of
 
 PAGE = Page(
     name="cause",

@@ -14,8 +14,23 @@ from jobs.intervention_job import InterventionJob
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Effects, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
-from pages.cause.fields import ANSWER, BY, FOIL, MASK, MASKS
-from ui import MODEL, PAIR, TEXT, Need, View, as_text, lacking, mask_strip, notes, start_button, watch, widgets
+from pages.cause.fields import ANSWER, BY, FOIL
+from ui import (
+    MASK,
+    MASKS,
+    MODEL,
+    PAIR,
+    TEXT,
+    Need,
+    View,
+    as_text,
+    lacking,
+    mask_strip,
+    notes,
+    start_button,
+    watch,
+    widgets,
+)
 from ui.mask_strip import MaskedText
 from viz.erasure import LEGEND
 from viz.predictions import percent

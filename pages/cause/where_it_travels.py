@@ -14,9 +14,9 @@ from analysis.effects import By, lost, measured, recovered
 from analysis.words import Unit
 from model_zoo.types import Change, Effects, signed
 from pages.cause import scene as scenes
-from pages.cause.fields import ANSWER, BY, FOIL, MASKS, OTHER
+from pages.cause.fields import ANSWER, BY, FOIL, OTHER
 from pages.cause.scene import Scene
-from ui import PAIR, TEXT, Field, View, ask_for, caption, note, one_of, save, say, widgets
+from ui import MASKS, PAIR, TEXT, Field, View, ask_for, caption, note, one_of, save, say, widgets
 from ui.address import put
 from ui.cells import show
 from viz import cells

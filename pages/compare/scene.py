@@ -17,8 +17,8 @@ from model_zoo.errors import Busy, InvalidInput, NotDownloaded, NotSupported, Ou
 from model_zoo.types import Encoding, ModelInfo, megabytes
 from pages.compare import choice
 from pages.compare.choice import name
-from pages.compare.fields import BESIDE
-from ui import Need, View, as_text, caption, failures_as_messages, say_cut, widgets
+from pages.compare.fields import BESIDE, MASKS, OPENING
+from ui import Need, View, as_text, caption, failures_as_messages, mask_strip, say_cut, widgets
 from web.engine import engine
 
 Result = TypeVar("Result")
@@ -80,6 +80,7 @@ def make(view: View[Scene]) -> Scene | None:
 
     B is asked for where the view has a field for it. Raises InvalidInput where no model is chosen.
     """
+    mask_strip.open_masked(MASKS, OPENING)
     with widgets.asked():
         text, pair = widgets.texts()
     chosen, beside = choice.models(with_b=BESIDE in view.fields)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pages.masked_words.fields import AGAINST, HEAD, MASK, MASKS, REPLACE, REPLACEMENT, SHOWN_VIEW, WORDS
-from ui import MODEL, TEXT, Example, Examples
+from pages.masked_words.fields import AGAINST, HEAD, REPLACE, REPLACEMENT, SHOWN_VIEW, WORDS
+from ui import MASK, MASKS, MODEL, TEXT, Example, Examples
 
 EXAMPLES = Examples(
     (TEXT, MODEL, MASKS, WORDS, SHOWN_VIEW, AGAINST, MASK, HEAD, REPLACE, REPLACEMENT),
     (
+        Example("On, in or under?", {TEXT: TEXT.default, MASKS: (4,)}),
         Example("Her or his?", {TEXT: "She looked at him and shook her head.", MASKS: (7,)}),
         Example("One word fits", {TEXT: "The doctor said that she was tired.", MASKS: (6,)}),
         Example("Several words fit", {TEXT: "He drank a cup of coffee.", MASKS: (6,)}),

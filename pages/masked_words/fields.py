@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from ui import SWITCH, Codec, Field, optional, place, places, view_field, within
+from ui import SWITCH, Codec, Field, optional, place, view_field, within
 
 _PAGE = "masked_words"
 _number = within("the head", 1, 999)
 
 SHOWN_VIEW = view_field(_PAGE, "predictions")
 
-# The tokens that were clicked, from 0, and whether a click means a whole word.
-MASKS: Field[tuple[int, ...]] = Field("masks", (4,), places("masks"), of=_PAGE)
+# Whether a click means a whole word.
 WORDS: Field[bool] = Field("words", True, SWITCH, of=_PAGE)
-
-# Which of the masks a view is about, from 0 among all of them.
-MASK: Field[int] = Field("mask", 0, place("the mask"), of=_PAGE)
 
 # The head from 1 whose attention is shown, or 0 for the mean of all heads.
 HEAD: Field[int] = Field(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.masked_words.fields import MASK
 from pages.masked_words.scene import Scene
-from ui import View, figures, is_dark, lacking, token_line
+from ui import MASK, View, figures, is_dark, lacking, token_line
 from ui.mask_strip import one_mask
 from viz.lens_ranks import lens_ranks
 from viz.lens_table import lens_table

@@ -1,8 +1,8 @@
 """The page, prepared for a lesson: each link with a question."""
 
 from pages.masked_words.examples import EXAMPLES
-from pages.masked_words.fields import MASKS, REPLACE, REPLACEMENT, SHOWN_VIEW
-from ui import TEXT, LessonLink, LessonLinks
+from pages.masked_words.fields import REPLACE, REPLACEMENT, SHOWN_VIEW
+from ui import MASKS, TEXT, LessonLink, LessonLinks
 
 LINKS = LessonLinks(
     "Hidden words",

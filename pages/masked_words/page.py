@@ -1,8 +1,8 @@
 """The page "Masked words": what the model believes stands behind a mask."""
 
 from pages.masked_words import lesson_links, scene
-from pages.masked_words.fields import LONG, MASKS, SHOWN_VIEW, WORDS
-from ui import MODEL, TEXT, Page, run, views_of
+from pages.masked_words.fields import LONG, SHOWN_VIEW, WORDS
+from ui import MASKS, MODEL, TEXT, Page, run, views_of
 
 PAGE = Page(
     name="masked_words",

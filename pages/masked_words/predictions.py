@@ -10,9 +10,8 @@ import streamlit as st
 from analysis import scoring
 from analysis.agreement import readable
 from model_zoo.types import MaskPrediction
-from pages.masked_words.fields import MASKS
 from pages.masked_words.scene import Scene
-from ui import TEXT, Field, View, address, figures, is_dark, lacking, places, save, widgets, within
+from ui import MASKS, TEXT, Field, View, address, figures, is_dark, lacking, places, save, widgets, within
 from ui.messages import as_text, caption, failures_as_messages, say
 from viz.predictions import percent, predictions
 from web.engine import engine

@@ -11,8 +11,8 @@ from analysis.agreement import readable
 from analysis.words import Unit, token_units, word_units
 from model_zoo.types import Encoding, MaskPrediction, ModelInfo, Vocabulary
 from pages.masked_words.examples import EXAMPLES
-from pages.masked_words.fields import MASKS, WORDS
-from ui import TEXT, Need, View, address, as_text, caption, mask_strip, note, notes, widgets
+from pages.masked_words.fields import WORDS
+from ui import MASKS, TEXT, Need, View, address, as_text, caption, mask_strip, note, notes, widgets
 from ui.mask_strip import MaskedText
 from viz.predictions import percent
 from web.engine import engine
@@ -92,6 +92,7 @@ def whole_words() -> None:
 def make(_view: View[Scene]) -> Scene:
     """Ask for the text and the model; which words to hide is asked by the views."""
     _come_back()
+    mask_strip.open_masked(MASKS, EXAMPLES.each[0].values[MASKS])
     with widgets.asked():
         text, _ = widgets.texts(second=False)
         model = widgets.model()

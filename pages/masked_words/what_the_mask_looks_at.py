@@ -6,9 +6,9 @@ import streamlit as st
 
 from analysis import focus
 from model_zoo.errors import InvalidInput
-from pages.masked_words.fields import HEAD, MASK
+from pages.masked_words.fields import HEAD
 from pages.masked_words.scene import Scene, send_away
-from ui import View, as_text, figures, is_dark, lacking, page_link
+from ui import MASK, View, as_text, figures, is_dark, lacking, page_link
 from ui.mask_strip import one_mask
 from viz.layer_attention import layer_attention
 from web.engine import engine

@@ -14,9 +14,9 @@ from analysis.words import Unit
 from model_zoo.errors import InvalidInput
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import MaskPrediction, Prediction, TargetAnswer, counted
-from pages.masked_words.fields import LONG, MASK
+from pages.masked_words.fields import LONG
 from pages.masked_words.scene import Scene
-from ui import Field, View, as_text, figures, is_dark, lacking, long_text, one_of, save, say, token_line, widgets
+from ui import MASK, Field, View, as_text, figures, is_dark, lacking, long_text, one_of, save, say, token_line, widgets
 from ui.mask_strip import one_mask
 from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent

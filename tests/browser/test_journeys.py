@@ -18,7 +18,8 @@ from playwright.sync_api import Locator, Page, expect
 from analysis import control_sentences
 from model_zoo import Engine
 from model_zoo.types import MaskPrediction, signed
-from pages.masked_words import fields as masked_words
+from pages.masked_words.examples import EXAMPLES as MASKED_WORDS
+from ui import MASKS
 from ui.widgets import TEXT
 
 pytestmark = pytest.mark.browser
@@ -97,9 +98,20 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
     with step(here):
         go_to(page, "Masked words")
         expect(page.get_by_label("Text", exact=True)).to_have_value(other)
-        best = engine.fill_mask(BERT, other, 1, masked=masked_words.MASKS.default)[0].best[0]
-        expect(page.locator(".js-plotly-plot .ytick").first).to_have_text(best.token)
+        best = engine.fill_mask(BERT, other, 1, masked=[6])[0].best[0]
+        here.toggle("mat", True, page.locator(".js-plotly-plot .ytick").first.get_by_text(best.token, exact=True))
+    with step(here):  # the mask is the same on both pages
+        go_to(page, "Cause")
+        expect(page.get_by_text(f"Target “{best.token}”").first).to_be_visible()
+        best = engine.fill_mask(BERT, other, 1, masked=[3, 6])[0].best[0]
+        here.toggle("sat", True, page.get_by_text(f"Target “{best.token}”").first)
     with step(here):
+        go_to(page, "Masked words")
+        for word in ("sat", "mat"):
+            expect(page.get_by_role("button", name=word, exact=True)).to_have_attribute("aria-pressed", "true")
+    with step(here):
+        page.go_back()
+        page.go_back()
         page.go_back()
         expect_view(page, "Lines")
         _expect_lines(page, engine, other)
@@ -130,7 +142,7 @@ def test_mask_guess_fill_undo(visit: Callable[..., Any], app_url: str, engine: E
     box = page.get_by_label("Text", exact=True)
     with step(here):
         page.get_by_role("main").get_by_role("link", name="Masked words", exact=True).click()
-        first = engine.encode(BERT, TEXT.default).tokens[masked_words.MASKS.default[0]]
+        first = engine.encode(BERT, TEXT.default).tokens[MASKED_WORDS.each[0].values[MASKS][0]]
         expect(page.get_by_role("paragraph").filter(has_text=f"original “{first}”")).to_be_visible()
     with step(here):
         here.toggle(first, False, page.get_by_text("Nothing is masked yet"))

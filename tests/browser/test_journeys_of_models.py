@@ -179,7 +179,7 @@ def test_two_models_other_heads_predictions(visit: Callable[..., Any], app_url: 
         _expect_word_weight(page, TINY, it, ball, tiny.head(layer, head))
     with step(here):
         open_view(page, "Predictions")
-        words, (masked,) = text.split(), compare.MASKS.default
+        words, (masked,) = text.split(), compare.OPENING
         first = words[masked]
         _expect_guesses(page, engine, " ".join([*words[:masked], "[MASK]", *words[masked + 1 :]]))
     with step(here):

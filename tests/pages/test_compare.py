@@ -79,7 +79,7 @@ def test_filters_views_and_heads_never_run_a_model_again(
     ):
         monkeypatch.setattr(room, name, counted(name, getattr(room, name)))
     once = "Run me once a model, and only once."
-    app = open_page(PAGE, models=",".join(two), text=once, sentences=once, view="attention")
+    app = open_page(PAGE, models=",".join(two), text=once, sentences=once, view="attention", masks="4")
     app.number_input(key="head").set_value(3).run()
     app.number_input(key="layer").set_value(2).run()
     app.number_input(key="compare_head_2").set_value(2).run()

@@ -137,7 +137,7 @@ COMPARED = {"text": "The dog barked.", "models": "embedded/bert,embedded/tinyber
 
 @pytest.mark.parametrize("view", COMPARE_VIEWS)
 def test_b_is_asked_for_where_it_is_set_against_a(view: str, open_page: Open) -> None:
-    app = open_page("pages/compare/page.py", **COMPARED, view=view)
+    app = open_page("pages/compare/page.py", **COMPARED, view=view, masks="2")
     before = drawn(app)
     assert ("beside" in controls(app)) == (view in SETS_B_AGAINST_A)
     app.session_state["compare_beside"] = 3
@@ -163,6 +163,6 @@ def test_words_can_be_clicked_where_masks_count(view: str, open_page: Open) -> N
         next(button for button in app.button if button.label.startswith("Test")).click().run()
     before = drawn(app)
     assert before
-    app.session_state["masked_words_masks"] = (4,)
+    app.session_state["masks"] = (4,)
     app.run()
     assert (drawn(app) != before) == ("mask_strip" in controls(app))

@@ -21,8 +21,8 @@ from pages.compare.examples import EXAMPLES as COMPARE
 from pages.compare.fields import COMPARED, HEADS_BESIDE, LAYERS_BESIDE
 from pages.layers.how_tokens_move import EXAMPLES as MOVEMENT
 from pages.masked_words.examples import EXAMPLES as MASKED_WORDS
-from pages.masked_words.fields import MASKS
 from pages.next_sentence.scene import EXAMPLES as NEXT_SENTENCE
+from ui import MASKS
 from ui.examples import Example, Examples
 from ui.widgets import HEAD, LAYER, PAIR, TEXT
 
@@ -215,7 +215,7 @@ def test_what_the_titles_of_masked_words_promise(engine: Engine) -> None:
 def test_the_page_opens_with_a_good_guess(open_page: Open, engine: Engine) -> None:
     """Also the view "Predictions" of the page "Compare", where masks are words."""
     app = open_page("pages/masked_words/page.py")
-    (answer,) = engine.fill_mask(BERT, TEXT.default, 10, masked=MASKS.default)
+    (answer,) = engine.fill_mask(BERT, TEXT.default, 10, masked=MASKED_WORDS.each[0].values[MASKS])
     assert answer.original is not None
     assert (answer.rank, answer.original.token) == (1, "on")
     assert answer.original.probability > 2 * answer.best[1].probability

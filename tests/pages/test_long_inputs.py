@@ -8,8 +8,8 @@ import pytest
 from on_screen import said
 from streamlit.testing.v1 import AppTest
 
-from pages.masked_words.fields import MASKS
 from pages.next_sentence import whole_text
+from ui import MASKS
 from ui.messages import told_apart
 
 Open = Callable[..., AppTest]

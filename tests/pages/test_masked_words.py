@@ -15,8 +15,11 @@ from streamlit.testing.v1 import AppTest
 from model_zoo import Engine
 from model_zoo.types import signed
 from pages.masked_words import page as masked_words
+from pages.masked_words.examples import EXAMPLES
+from ui import MASKS
 
 PAGE = "pages/masked_words/page.py"
+COMPARE = "pages/compare/page.py"
 VIEWS = [view.name for view in masked_words.PAGE.views]
 TEXT = "The keys to the cabinet are on the table."
 Open = Callable[..., AppTest]
@@ -39,7 +42,7 @@ def click(app: AppTest, *words: int) -> None:
 
 def test_the_first_visit_opens_with_a_guess_worth_seeing(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE)
-    text, (masked,) = app.text_area(key="text").value, app.session_state["masked_words_masks"]
+    text, (masked,) = app.text_area(key="text").value, app.session_state["masks"]
     (answer,) = engine.fill_mask("embedded/bert", text, masked=[masked])
     assert answer.original is not None
     assert answer.rank == 1
@@ -53,6 +56,32 @@ def test_what_was_typed_before_the_first_visit_stays(open_page: Open) -> None:
     app.text_area(key="text").set_value(TEXT).run()
     app.switch_page(PAGE).run()
     assert app.text_area(key="text").value == TEXT
+
+
+def test_a_mask_is_the_same_on_every_page(open_page: Open) -> None:
+    app = open_page(PAGE, text=TEXT, masks="6")
+    app.switch_page("pages/cause/page.py").run()
+    assert app.button_group(key="mask_strip").value == [4]
+    click(app, 8)
+    app.switch_page("pages/attention/page.py").run()
+    app.text_area(key="text").set_value("Look: " + TEXT).run()
+    app.switch_page(PAGE).run()
+    assert app.session_state["masks"] == (7, 11)
+    assert app.button_group(key="mask_strip").value == [6, 10]
+
+
+@pytest.mark.parametrize(
+    ("page", "query"), [(PAGE, {}), ("pages/cause/page.py", {}), (COMPARE, {"view": "predictions"})]
+)
+def test_no_page_masks_a_word_of_a_text_of_ones_own(page: str, query: dict[str, str], open_page: Open) -> None:
+    assert "Nothing is masked yet" in said(open_page(page, text=TEXT, **query))
+
+
+def test_another_text_is_not_an_edit_of_the_one_before(open_page: Open) -> None:
+    app = open_page(PAGE)
+    assert app.session_state["masks"] == EXAMPLES.each[0].values[MASKS]
+    app.text_area(key="text").set_value("The cat ran away from us all, and nobody knew.").run()
+    assert "Nothing is masked yet" in said(app)
 
 
 def test_a_click_masks_and_another_unmasks(open_page: Open, engine: Engine) -> None:
@@ -76,10 +105,10 @@ def test_a_word_of_several_pieces_is_masked_whole_or_in_pieces(open_page: Open, 
     assert len(pieces) > 2
     app = open_page(PAGE, text=text, masks="")
     click(app, 1)
-    assert app.session_state["masked_words_masks"] == pieces
+    assert app.session_state["masks"] == pieces
     app.toggle(key="masked_words_words").set_value(False).run()
     click(app, 2)
-    assert app.session_state["masked_words_masks"] == tuple(p for p in pieces if p != 3)
+    assert app.session_state["masks"] == tuple(p for p in pieces if p != 3)
 
 
 def test_a_prediction_is_put_into_the_sentence_and_undone(open_page: Open, engine: Engine) -> None:
@@ -88,11 +117,11 @@ def test_a_prediction_is_put_into_the_sentence_and_undone(open_page: Open, engin
     second = answers[0].best[1]
     app.selectbox(key="put 2").set_value(second.id).run()
     assert app.text_area(key="text").value == TEXT.replace("keys", second.token)
-    assert app.session_state["masked_words_masks"] == (6,)
+    assert app.session_state["masks"] == (6,)
     assert f"1. keys → {second.token}" in said(app)
     app.button[[b.label for b in app.button].index("Undo")].click().run()
     assert app.text_area(key="text").value == TEXT
-    assert app.session_state["masked_words_masks"] == (2, 6)
+    assert app.session_state["masks"] == (2, 6)
 
 
 def test_filling_step_by_step_and_all_at_once_agree(open_page: Open, engine: Engine) -> None:
@@ -103,10 +132,10 @@ def test_filling_step_by_step_and_all_at_once_agree(open_page: Open, engine: Eng
         app.button[[b.label for b in app.button].index(label)].click().run()
 
     press("Fill the most confident mask")
-    assert app.session_state["masked_words_masks"] == (steps[1].position,)
+    assert app.session_state["masks"] == (steps[1].position,)
     press("Fill the most confident mask")
     by_steps = app.text_area(key="text").value
-    assert app.session_state["masked_words_masks"] == ()
+    assert app.session_state["masks"] == ()
     press("Undo")
     press("Undo")
     press("Fill all")
@@ -118,10 +147,10 @@ def test_masks_move_with_the_words_when_the_text_is_edited(open_page: Open) -> N
     app = open_page(PAGE, text=TEXT, masks="6")
     assert "original “cabinet”" in said(app)
     app.text_area(key="text").set_value("Look: " + TEXT).run()
-    assert app.session_state["masked_words_masks"] == (7,)
+    assert app.session_state["masks"] == (7,)
     assert "original “cabinet”" in said(app)
     app.text_area(key="text").set_value("Something else entirely").run()
-    assert app.session_state["masked_words_masks"] == ()
+    assert app.session_state["masks"] == ()
 
 
 def test_a_typed_mask(open_page: Open, engine: Engine) -> None:
@@ -140,7 +169,7 @@ def test_every_view_shows_something_and_its_link_restores_it(view: str, open_pag
     assert not app.error
     assert not app.warning
     again = open_page(PAGE, **app.query_params)
-    assert again.session_state["masked_words_masks"] == (2, 6)
+    assert again.session_state["masks"] == (2, 6)
     assert again.session_state["masked_words_view"] == view
     assert said(again) == said(app)
 
@@ -232,7 +261,7 @@ def test_the_attention_link_comes_back_to_what_was_there(open_page: Open) -> Non
     assert app.text_area(key="text").value == TEXT.replace("are", "[MASK]")
     app.switch_page(PAGE).run()
     assert app.text_area(key="text").value == TEXT
-    assert app.session_state["masked_words_masks"] == (6,)
+    assert app.session_state["masks"] == (6,)
 
 
 BAD: dict[str, tuple[dict[str, str], str]] = {
