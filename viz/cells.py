@@ -55,6 +55,7 @@ def cells(
     end: float | None = None,
     each_row: bool = False,
     signed: bool = True,
+    signs: tuple[str, str] = ("", ""),
     picked: Sequence[tuple[int, int]] = (),
     pick: bool = False,
     mark: str = "",
@@ -63,7 +64,8 @@ def cells(
     """Numbers (rows, columns), coloured on a scale that ends at ``end``, by default the largest size there is; with
     ``each_row`` at each row's own, and then without a bar that would say what a colour means.
 
-    ``signed`` numbers have a scale centred at 0, others, none below 0, one that begins there. Raises ValueError where
+    ``signed`` numbers have a scale centred at 0, of which ``signs`` say in a word what is below 0 and above; others,
+    none below 0, have one that begins there. Raises ValueError where
     names do not fit the numbers, or there are none.
     """
     if values.shape != (len(rows), len(columns)) or 0 in values.shape:
@@ -73,7 +75,11 @@ def cells(
     ends = np.where(ends == 0, 1.0, ends)
     light, dark = ([colour for _, colour in (diverging if signed else sequential)(dark)] for dark in (False, True))
     largest = f"{ends[0]:.2g}"
-    bar = [(0.0, f"−{largest}"), (0.5, "0"), (1.0, f"+{largest}")] if signed else [(0.0, "0"), (1.0, largest)]
+    below, above = signs
+    if signed:
+        bar = [(0.0, f"−{largest} {below}".rstrip()), (0.5, "0"), (1.0, f"{above} +{largest}".lstrip())]
+    else:
+        bar = [(0.0, "0"), (1.0, largest)]
     return Payload(
         weights=np.ascontiguousarray(values, dtype="<f4").tobytes(),
         rows=[visible_text(name) for name in rows],

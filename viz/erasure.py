@@ -11,12 +11,14 @@ from analysis.words import Unit
 from model_zoo.types import signed
 from viz.layout import axis, headline, token_text
 from viz.marks import bars_layout, horizontal_bars
-from viz.palette import diverging, opposed
+from viz.palette import by_sign, diverging
 from viz.predictions import percent
 from viz.token_line import Cell, Item, Line, filled
 
 LEGEND = "Blue supports the prediction, orange opposes it"
 """What the colours say, wherever a word or a part of a model is coloured by what is lost without it."""
+SIGNS = "opposes", "supports"
+"""The same in a word each, at the ends of a colour bar: below 0, and above."""
 SCALE_END = 3.0
 """Bits at which the colour is full: the probability is an eighth of what it was, or eight times that."""
 _BAR = 25  # px
@@ -57,7 +59,6 @@ def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = Fa
     """A bar a word, in the order given: how many bits of log2 P are lost (right) or won (left) without it. Its name
     says the probability before and after.
     """
-    supports, opposes = opposed(dark)
     bits = [effect.bits for effect in effects]
     low, high = min([0.0, *bits]), max([0.0, *bits])
     room = 0.05 * (high - low or 1.0)
@@ -69,7 +70,7 @@ def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = Fa
         data=[
             horizontal_bars(
                 bits,
-                [supports if lost > 0 else opposes for lost in bits],
+                by_sign(bits, dark),
                 [
                     f"{name}, {signed(effect.bits, plus=True)} bits; the prediction: {token_text(effect.guess.token)}"
                     for name, effect in zip(names, effects, strict=True)
@@ -83,6 +84,6 @@ def erasure_bars(effects: Sequence[Erasure], title: str = "", *, dark: bool = Fa
             title=headline(title, dark),
             height=_BAR * len(effects) + 76,
             margin={"l": 8, "r": 16, "t": 28, "b": 44},
-            xaxis=axis(dark, "bits lost (1 bit: half the probability)", zero=True, range=[low - room, high + room]),
+            xaxis=axis(dark, "← opposes · bits lost · supports →", zero=True, range=[low - room, high + room]),
         ),
     )

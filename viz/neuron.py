@@ -13,7 +13,7 @@ from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed
 from viz.layout import axis, base_layout, note, rows, token_text
 from viz.marks import bar_below, cells, end_of_scale, horizontal_bars
-from viz.palette import diverging, opposed, theme
+from viz.palette import by_sign, diverging, theme
 
 MAX_KEYS: Final = 24
 
@@ -239,8 +239,7 @@ def _number_column(
     if low == high:
         high = 1.0
     left = low - (high - low) * _FIGURES / (1 - _FIGURES)
-    positive, negative = opposed(dark)
-    signs = [negative if value < 0 else positive for value in finite]
+    signs = by_sign(finite, dark)
     figure.layout[f"xaxis{place}"] = _column_axis(
         column, [left, high], dark, zeroline=low < 0, zerolinecolor=colours.muted, zerolinewidth=1
     )

@@ -7,6 +7,7 @@ not have. Lightness always moves one way, so readers with any colour vision, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
@@ -16,6 +17,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Colorscale = tuple[tuple[float, str], ...]  # Plotly's form: (position 0..1, "#rrggbb")
+
+_ORANGE: Final = 55  # its hue in OKLab, in degrees,
+_AROUND_ORANGE: Final = 40  # and how far from it a colour may be taken for it
 
 STEPS: Final = 32  # pieces of a scale; Plotly interpolates between them
 
@@ -102,26 +106,40 @@ def sequential(dark: bool) -> Colorscale:
 
 @cache
 def diverging(dark: bool) -> Colorscale:
-    """Differences: 0 at position 0.5 is next to the background, negative orange, positive blue."""
+    """Numbers with a sign: 0 at position 0.5 is next to the background, what is below (opposes, is less) is orange,
+    what is above (supports, is more) blue. Nothing else shows a sign by colour.
+    """
     negative = _equal_steps(_oklab(_NEGATIVE[dark]))
     positive = _equal_steps(_oklab(_POSITIVE[dark]))
     middle = (negative[-1:] + positive[:1]) / 2
     return _scale(np.concatenate([negative[:-1], middle, positive[1:]]))
 
 
-def opposed(dark: bool) -> tuple[str, str]:
-    """The colours of what supports or is more (blue) and of what opposes or is less (orange), where a length tells how
-    much: two of ``diverging``, as far from its middle as lets both stand at least 3:1 from what they are drawn on.
+def supports(dark: bool) -> str:
+    """Blue, of what supports or is more, where a length tells how much: the colour of ``diverging`` as far from its
+    middle as lets this one and ``opposes`` stand at least 3:1 from what they are drawn on.
     """
     scale = diverging(dark)
-    return scale[-1 - len(scale) // 5][1], scale[len(scale) // 5][1]
+    return scale[-1 - len(scale) // 5][1]
+
+
+def opposes(dark: bool) -> str:
+    """Orange, of what opposes or is less, as far from the middle of ``diverging`` as ``supports`` is."""
+    scale = diverging(dark)
+    return scale[len(scale) // 5][1]
+
+
+def by_sign(values: Iterable[float], dark: bool) -> list[str]:
+    """The colour of each number: ``supports`` above 0, ``opposes`` below."""
+    return [opposes(dark) if value < 0 else supports(dark) for value in values]
 
 
 def categorical(n: int, dark: bool) -> list[str]:
     """n colours that stay apart for normal, protanope and deuteranope sight, at least 3:1 on the background.
 
     The first is the theme's primary colour; each next is the candidate farthest from all before it, so that
-    head 3 keeps its colour whether 3 or 24 heads are shown.
+    head 3 keeps its colour whether 3 or 24 heads are shown. But the second is the first of these that is not orange,
+    which beside the blue of the first would say that something opposes.
     """
     if n < 0:
         raise ValueError(f"the number of colours must not be negative; got {n}")
@@ -159,6 +177,9 @@ def _farthest_first(n: int, dark: bool) -> tuple[str, ...]:
             distance = weight * np.linalg.norm(points - points[chosen[-1]], axis=1)
             nearest = np.minimum(nearest, distance)
         chosen.append(int(nearest.argmax()))
+    hue = np.degrees(np.arctan2(seen[0][chosen, 2], seen[0][chosen, 1]))
+    second = int((np.abs(hue - _ORANGE) > _AROUND_ORANGE)[1:].argmax()) + 1
+    chosen.insert(1, chosen.pop(second))
     return tuple(_hex(candidates[i]) for i in chosen)
 
 

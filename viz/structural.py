@@ -11,7 +11,7 @@ from analysis.probing.structural import Kind
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores, StructuralResult
 from viz.layout import axis, base_layout, columns, layer_names, note, token_text
 from viz.marks import error_bars, line
-from viz.palette import categorical, theme
+from viz.palette import categorical, opposes, theme
 
 _WORD: Final = 26  # px per word
 _LONGEST_WORD: Final = 16  # characters that have room between the trees on a phone
@@ -112,7 +112,7 @@ def trees(sentence: ParsedSentence, layer: int, *, dark: bool = False) -> go.Fig
     if not 0 <= layer < len(sentence.found):
         raise ValueError(f"layer {layer} of {len(sentence.found)}")
     colours = theme(dark)
-    good, bad = colours.primary, categorical(2, dark)[1]
+    good, bad = colours.primary, opposes(dark)
     gold, found = set(sentence.edges), set(sentence.found[layer])
     n = len(sentence.words)
     kinds = [

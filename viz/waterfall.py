@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from model_zoo.types import signed
 from viz.layout import axis, token_text
 from viz.marks import bars_layout, horizontal_bars
-from viz.palette import categorical, opposed
+from viz.palette import by_sign, categorical
 
 _BAR: Final = 24  # px
 _LONGEST_LABEL: Final = 26
@@ -25,7 +25,6 @@ def waterfall(
     """
     if not parts:
         raise ValueError("there are no parts to add up")
-    up, down = opposed(dark)
     (whole,) = categorical(1, dark)
     starts, at = [], 0.0
     for _, value, _ in parts:
@@ -40,7 +39,7 @@ def waterfall(
         data=[
             horizontal_bars(
                 values,
-                [*(up if value > 0 else down for value in values[:-1]), whole],
+                [*by_sign(values[:-1], dark), whole],
                 [
                     f"{token_text(name)}: <b>{signed(value, plus=True)}</b>"
                     + (f"<br>{token_text(said)}" if said else "")

@@ -21,6 +21,7 @@ from pages.cause.scene import UNITS, Scene
 from ui import Field, View, ask_for, note, one_of, save, told_apart, widgets, within
 from ui.cells import Cells, show
 from viz import cells
+from viz.erasure import SIGNS
 from web.engine import engine
 
 Map = npt.NDArray[np.float64]
@@ -178,6 +179,7 @@ def _map(cuts: _Cuts, values: Map, what: str, key: str, *, signed: bool) -> None
         pick=True,
         mark="cut",
         signed=signed,
+        signs=SIGNS,
         file="edges",
     )
     show(payload, key, _cut)

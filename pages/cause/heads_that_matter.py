@@ -27,7 +27,7 @@ from ui import View, caption, figures, is_dark, note, save, say, start_button, t
 from ui.cells import Cells, show
 from viz import cells
 from viz.curves import curves
-from viz.erasure import LEGEND, without_word
+from viz.erasure import LEGEND, SIGNS, without_word
 from viz.token_line import Line
 from web.background import desk
 from web.engine import engine
@@ -125,6 +125,7 @@ def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[st
         pick=True,
         mark="off",
         signed=by != "divergence",
+        signs=SIGNS,
         file="heads-that-matter",
     )
 

@@ -13,6 +13,7 @@ from model_zoo.types import Contribution, Decomposition, counted, signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
 from ui import SWITCH, Field, View, figures, is_dark, one_of, save, widgets
+from viz.erasure import LEGEND
 from viz.waterfall import waterfall
 from web.engine import engine
 
@@ -58,7 +59,8 @@ def draw(scene: Scene) -> None:
     with left:
         figures.show(waterfall(rows, total, what=what, dark=is_dark()), "waterfall", "sum-of-parts")
         st.caption(
-            f"The parts add up to the logit within {abs(found.error):.1g}. Every norm on the way, and the activation "
+            f"{LEGEND}. The parts add up to the logit within {abs(found.error):.1g}. "
+            "Every norm on the way, and the activation "
             "in the prediction head, are frozen at their values in this run. Only what a part writes itself counts "
             "as its own; what later layers make of it counts as theirs."
         )

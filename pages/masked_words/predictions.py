@@ -45,11 +45,12 @@ def draw(scene: Scene) -> None:
             _filled_so_far()
         return
     chosen = _shown(scene, answers)
+    highest = max((entry.probability for place in chosen for entry in answers[place].best), default=1.0)
     for start in range(0, len(chosen), _SIDE_BY_SIDE):
         row = chosen[start : start + _SIDE_BY_SIDE]
         for column, place in zip(st.columns(max(2, len(row)), gap="medium"), row, strict=False):
             with column:
-                _bars(scene, answers[place])
+                _bars(scene, answers[place], highest)
                 _in_words(scene, answers[place])
     _controls(scene, answers)
     _filled_so_far()
@@ -105,8 +106,10 @@ def _what_comes_next(scene: Scene) -> None:
             save.table("Predictions", lambda: _table(scene, [answer]), "predictions")
 
 
-def _bars(scene: Scene, answer: MaskPrediction) -> None:
-    """A mask's answers as bars; a click puts one into the sentence."""
+def _bars(scene: Scene, answer: MaskPrediction, highest: float | None = None) -> None:
+    """A mask's answers as bars, of which the longest is the ``highest`` of all that stand beside each other; a click
+    puts one into the sentence.
+    """
     key = f"bars {answer.position}"
 
     def click() -> None:
@@ -115,7 +118,7 @@ def _bars(scene: Scene, answer: MaskPrediction) -> None:
             _put(scene, answer, int(points[0]["customdata"]))
 
     st.plotly_chart(
-        predictions(answer, scene.name(answer.position), dark=is_dark()),
+        predictions(answer, scene.name(answer.position), dark=is_dark(), highest=highest),
         key=key,
         on_select=click,
         selection_mode="points",

@@ -41,19 +41,21 @@ def draw(scene: Scene) -> None:
     before, after = (scene.text, scene.masked), (changed, masked)
     all_shifts = engine().mask_shifts(scene.model, before, after)
     answers = [engine().fill_mask(scene.model, text, 5, masked=m) for text, m in (before, after)]
-    for first in range(0, min(len(all_shifts), _MOST_SHIFTED), 2):
+    shown = all_shifts[:_MOST_SHIFTED]
+    reach = max(abs(shift.difference) for one_mask in shown for shift in one_mask)
+    for first in range(0, len(shown), 2):
         for column, number in zip(st.columns(2, gap="large"), range(first, first + 2), strict=True):
-            if number >= len(all_shifts):
+            if number >= len(shown):
                 break
             with column:
-                figure = shifts(all_shifts[number], scene.name(scene.masks[number]), dark=is_dark())
+                figure = shifts(shown[number], scene.name(scene.masks[number]), reach=reach, dark=is_dark())
                 figures.show(figure, f"shifts {number}", "what-if")
                 for name, side in zip(("before", "after"), answers, strict=True):
                     best = " · ".join(f"{e.token} {e.probability:.0%}" for e in side[number].best)
                     say(f"{name}: {best}")
     st.caption(
-        "The largest changes in ln P among the 50 best predictions before and after; 0.69 is a factor of 2. Below each "
-        "picture are the five best predictions before and after."
+        "The largest changes in ln P among the 50 best predictions before and after; 0.69 is a factor of 2. Blue "
+        "became more likely, orange less. Below each picture are the five best predictions before and after."
     )
 
 

@@ -54,7 +54,8 @@ def draw(scene: Scene) -> None:
         if two:
             widgets.choice("Follow", FOLLOWED)
         st.caption(
-            f"Below each word: P({as_text(name)}) when that word is masked, too. {LEGEND}. Masking a word also breaks "
+            f"Below each word: P({as_text(name)}) when that word is masked, too; a lost bit halves it. {LEGEND}. "
+            "Masking a word also breaks "
             "the sentence, and if two words say the same, either can go without effect: this measures what the "
             "prediction depends on; it is not a full explanation."
         )

@@ -57,7 +57,7 @@ def draw(scene: Scene) -> None:
     table = pd.DataFrame({"a": found[:-1], "b": found[1:], "p_next": values})
     with st.container(horizontal=True):
         what = "comes in order after" if scores[0].kind == "SOP" else "follows"
-        caption = f"P(each sentence {what} the one before)."
+        caption = f"P(each sentence {what} the one before). Blue: above ½, orange: below."
         token_line.download(lines, "Sentence by sentence", caption, [scores[0].model], "sentence_by_sentence")
         save.table("Sentence by sentence", lambda: table, "sentences")
 

@@ -153,6 +153,16 @@ def test_masks_move_with_the_words_when_the_text_is_edited(open_page: Open) -> N
     assert app.session_state["masks"] == ()
 
 
+def test_bars_of_several_masks_are_drawn_to_one_scale(open_page: Open) -> None:
+    for view, both_ways in (("predictions", False), ("what if", True)):
+        app = open_page(PAGE, text=TEXT, masks="3,7", view=view, replacement="boxes")
+        drawn = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+        ends = [figure["layout"]["xaxis"]["range"] for figure in drawn]
+        assert len(ends) == 2
+        assert ends[0] == ends[1]
+        assert (ends[0][0] < 0) == both_ways
+
+
 def test_a_typed_mask(open_page: Open, engine: Engine) -> None:
     app = open_page(PAGE, text="The [MASK] sat.", masks="")
     assert bars(app) == pytest.approx(

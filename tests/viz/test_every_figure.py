@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,11 +24,13 @@ from analysis.probing.structural_results import Estimate, ParsedSentence, Scores
 from analysis.words import Unit
 from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift
 from viz.layout import FONT
-from viz.palette import theme
+from viz.palette import diverging, opposes, supports, theme
 from viz.race import Entry
 from viz.sentences import Ranking
 from viz.strips import Strip
 from viz.training_curves import Curve, Point
+
+KINDS = (".py", ".js", ".css", ".html")
 
 WEIGHTS = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
 CAT, DOG = Prediction("cat", 1, 0.5), Prediction("dog", 2, 0.25)
@@ -72,7 +76,13 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "compare.head_matrix": ((WEIGHTS, 1, 2, 2, 1), {"names": ("A", "B")}),
     "by_length.by_length": (({"m": (LATENCY,)}, "latency"), {"names": {"m": "M"}}),
     "curves.curves": ((["1", "2"], [("a", [0.5, 1.0])]), {"what": "cosine"}),
-    "erasure.erasure_bars": (([Erasure(Unit("dog", 1, 2, 0, False), 0.5, 0.25, CAT)], "A title"), {}),
+    "erasure.erasure_bars": (
+        (
+            [Erasure(Unit(word, 1, 2, 0, False), 0.5, after, CAT) for word, after in (("dog", 0.25), ("a", 0.75))],
+            "Title",
+        ),
+        {},
+    ),
     "head_map.head_map": ((WEIGHTS, "share"), {}),
     "layer_attention.layer_attention": ((WEIGHTS, ["a", "b"]), {}),
     "layer_vectors.plane": ((MAP,), {}),
@@ -95,7 +105,7 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
     "strips.strips": (([Strip("token", WEIGHTS[0]), Strip("sum", WEIGHTS[1], ["x", "y"], "=", [1])],), {}),
     "structural.by_layer": ((TREES,), {}),
     "structural.trees": ((PARSED, 0), {}),
-    "shifts.shifts": (([Shift("she", 1, -3.0, -1.0)],), {}),
+    "shifts.shifts": (([Shift("she", 1, -3.0, -1.0), Shift("he", 2, -1.0, -3.0)],), {}),
     "learning_plane.cka_by_layer": ((np.array([1.0, 0.5], dtype=np.float32),), {}),
     "learning_plane.learning_plane": (
         (np.ones((2, 2, 2), dtype=np.float32), (0.6, 0.3), ["0", "1"], ["a text", "another"], ["x", "y"]),
@@ -159,3 +169,30 @@ def test_every_figure_has_the_layout(name: str, dark: bool) -> None:
     if layout.showlegend:
         assert layout.legend.y is not None
         assert layout.legend.yref == "container" or not 0 <= layout.legend.y <= 1
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_sign_is_shown_by_one_pair_of_colours(name: str, dark: bool) -> None:
+    positional, named = EXAMPLES[name]
+    for trace in FIGURES[name](*positional, **named, dark=dark).data:
+        if trace.type == "heatmap" and trace.zmin is not None and trace.zmin < 0:
+            assert trace.colorscale == diverging(dark)
+        if trace.type != "bar" or isinstance(trace.marker.color, str | None):
+            continue
+        of_sign: dict[bool, set[str]] = {True: set(), False: set()}
+        for value, colour in zip(trace.x, trace.marker.color, strict=True):
+            if colour != theme(dark).primary:  # a sum
+                of_sign[value < 0].add(colour)
+        if of_sign[True] and of_sign[True] != of_sign[False]:
+            assert of_sign[True] == {opposes(dark)}
+            assert of_sign[False] <= {supports(dark)}
+
+
+def test_colours_are_the_palettes_alone() -> None:
+    """Whoever writes one into a figure, a page or a component would begin a second pair."""
+    root = Path(viz.__file__).parents[1]
+    files = [file for room in ("viz", "ui", "pages") for file in (root / room).rglob("*") if file.suffix in KINDS]
+    files = [file for file in files if "bertviz" not in file.parts and file.name != "theme.css"]
+    with_colours = {file.name for file in files if re.search(r"#[0-9a-fA-F]{6}\b", file.read_text("utf-8"))}
+    assert with_colours == {"palette.py", "token_line.py"}  # black and white, of text on any colour

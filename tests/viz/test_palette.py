@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from viz.palette import Colorscale, categorical, diverging, opposed, sequential, square_root, theme
+from viz.palette import Colorscale, categorical, diverging, opposes, sequential, square_root, supports, theme
 
 Array = npt.NDArray[np.float64]
 
@@ -115,17 +115,24 @@ def test_differences_are_neutral_at_zero_and_even_on_both_sides(dark: bool) -> N
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_support_is_blue_opposition_orange_and_any_sight_tells_them_apart(dark: bool) -> None:
-    supports, opposes = opposed(dark)
+    pair = [supports(dark), opposes(dark)]
     scale = colours(diverging(dark))
-    assert scale.index(opposes) < len(scale) // 2 < scale.index(supports)
-    blue, orange = cielab(linear([supports, opposes]))[:, 2]  # from blue (below 0) to yellow
+    assert scale.index(pair[1]) < len(scale) // 2 < scale.index(pair[0])
+    blue, orange = cielab(linear(pair))[:, 2]  # from blue (below 0) to yellow
     assert blue < -20
     assert orange > 20
-    for colour in (supports, opposes):
+    for colour in pair:
         assert contrast(colour, theme(dark).background) >= 3
         assert contrast(colour, theme(dark).surface) >= 3
     for sight in SIGHTS:
-        assert np.linalg.norm(np.diff(cielab(linear([supports, opposes], sight)), axis=0)) > 40, sight
+        assert np.linalg.norm(np.diff(cielab(linear(pair, sight)), axis=0)) > 40, sight
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_two_series_do_not_look_like_support_and_opposition(dark: bool) -> None:
+    second, orange = cielab(linear([categorical(2, dark)[1], opposes(dark)]))
+    hues = np.degrees([np.arctan2(b, a) for _, a, b in (second, orange)])
+    assert abs(hues[0] - hues[1]) > 30
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -10,7 +10,7 @@ export const NUMBERED_FROM = 27; // narrower cells have no room for a number
 const WIDEST_LABELS = 0.42; // of the width
 export const AXIS = 18; // what an axis' name takes
 const LINE = 14; // what a label takes
-export const BAR = { length: 160, height: 9 };
+export const BAR = { length: 200, height: 9 };
 const BELOW = 42; // the bar and its numbers
 
 // Places for labels of these widths, down the side and along the top, in a picture of a width. `named` says of both axes
