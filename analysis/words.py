@@ -8,6 +8,8 @@ import numpy as np
 
 from model_zoo.types import Encoding, FloatArray
 
+_PRONOUNS = frozenset({"it", "he", "she", "they", "him", "her", "them"})
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -21,6 +23,25 @@ class Unit:
     stop: int
     segment: int
     special: bool
+
+
+def written(encoding: Encoding, place: int) -> str:
+    """What was typed of the token at a place; "" for tokens nobody typed."""
+    start, end = encoding.offsets[place]
+    text = (encoding.text, encoding.text_pair or "")[min(encoding.segment_ids[place], 1)]
+    return text[start:end].strip()
+
+
+def is_word(encoding: Encoding, place: int) -> bool:
+    """Whether the token at a place holds letters or digits that somebody typed."""
+    return any(sign.isalnum() for sign in written(encoding, place))
+
+
+def to_follow(encoding: Encoding) -> int | None:
+    """The token that is worth following through a model: the last pronoun, else the last word; None without words."""
+    words = [at for at, special in enumerate(encoding.special) if not special and is_word(encoding, at)]
+    pronouns = [at for at in words if written(encoding, at).lower() in _PRONOUNS]
+    return max(pronouns or words, default=None)
 
 
 def token_units(encoding: Encoding) -> tuple[Unit, ...]:

@@ -7,17 +7,21 @@
 - ``token``: the place in the text of a token that was clicked, which may be followed now;
 - ``layer``: a layer of the stack that was clicked, counted from 0.
 
+With ``opens`` the text runs through the picture by itself, and a click reports only ``open``: the name of the part, a
+``Stage.name`` or one of ``RUN_PLACES``.
+
 The picture is saved as SVG or PNG by the component itself, in the reader's browser.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
+from analysis.words import written
 from model_zoo.types import Anatomy, FloatArray, MaskPrediction, Stage, softmax
 from viz import component
 from viz.layout import visible_text
@@ -28,6 +32,7 @@ SOURCE = component.source("anatomy", styles=("picture",))
 MOST_TOKENS: Final = 24  # beyond, rows are too low to tell apart, and those around the token that is followed are drawn
 MOST_CELLS: Final = 384  # a strip; a wider vector's dimensions share cells
 STATE_CELLS: Final = 64  # a strip of a folded layer
+RUN_CELLS: Final = 96  # a strip of a picture that nobody zooms into
 MOST_WORDS: Final = 6  # of the output
 MASKED: Final = -1e4  # scores below are of tokens that may not be attended to
 EQUAL: Final = 0.01  # of a stage's largest number; what a half-precision sum may be beside the sum
@@ -35,6 +40,9 @@ EQUAL: Final = 0.01  # of a stage's largest number; what a half-precision sum ma
 # Where a visitor can be beside the stages. "output" is the model's where predictions are drawn, else the layer's, which
 # is "layer output", too.
 PLACES: Final = ("pieces", "embeddings", "layers", "layer", "heads", "head", "output", "layer output")
+
+# What can be clicked beside the stages where a click opens something; "layer" is that of any layer of the stack.
+RUN_PLACES: Final = ("pieces", "layer", "head", "output", "layer output")
 
 # How a stage comes from those it is made of: "sum" and "same" are found in the numbers.
 How = Literal["looked up", "sum", "same", "other"]
@@ -60,7 +68,8 @@ class Payload(TypedDict):
     ``weights`` holds, one after the other: the numbers of the followed token, float32, ``size`` of every stage, then
     its row of attention (n) and, with ``scores``, of scores (n); then q of every stage, int8 (n, cells), and of every
     state (n, cells), in which several dimensions of a cell give the one farthest from zero; then the attention, uint8
-    (n, n), of which a weight is (level / 255)².
+    (n, n), of which a weight is (level / 255)², and with ``flows`` that of every layer, (layers, n, n). With ``opens``
+    the numbers of the followed token's stages are left out.
     """
 
     weights: bytes
@@ -84,6 +93,9 @@ class Payload(TypedDict):
     why_not: str
     words: list[tuple[str, float]]  # the likeliest at ``predicted``, and their probabilities
     predicted: int | None  # place among the tokens shown, None where it is not
+    hidden: bool  # whether the token at ``predicted`` was masked for them, and not by who typed the text
+    flows: bool
+    opens: dict[str, str]  # what a click on a part opens, in words
     at: str
     scale: list[str]  # evenly spaced colours from the most negative to the most positive, "#rrggbb"
     dark_scale: list[str]
@@ -100,8 +112,12 @@ def payload(
     predictions: MaskPrediction | None = None,
     at: str = "",
     position: int = 0,
+    flows: FloatArray | None = None,
+    opens: Mapping[str, str] | None = None,
 ) -> Payload:
     """One text in one layer and head. ``position`` is the token that is followed, whose numbers are sent whole.
+    ``flows`` (layers, n, n) are the attention weights that are drawn between the layers. ``opens`` says of parts what a
+    click on them opens; what is too small for the whole picture is then not sent.
 
     Other numbers are rounded to 255 steps, even in the root of their size, and at most ``MOST_CELLS`` of a vector and
     ``MOST_TOKENS`` of a text are sent. ``at`` is the place where the visitor is, the name of a stage or one of
@@ -127,9 +143,10 @@ def payload(
     exact, rounded = [], []
     for stage, group in stages:
         values = stage.values[shown]
-        cells, per = binned(values, MOST_CELLS)
+        cells, per = binned(values, RUN_CELLS if opens else MOST_CELLS)
         quantized, scale = quantize(cells)
-        exact.append(values[followed])
+        if not opens:
+            exact.append(values[followed])
         rounded.append(quantized)
         strips.append(
             Strips(
@@ -151,7 +168,7 @@ def payload(
         scores = None
     if scores is not None:
         exact.append(np.maximum(scores[position, shown], np.finfo(np.float32).min))  # -∞ where it is masked
-    levels = np.rint(255 * np.sqrt(np.clip(anatomy.attention[shown, shown], 0, 1))).astype(np.uint8)
+    levels = _levels(anatomy.attention[shown, shown])
     weights = anatomy.weights
     predicted = predictions.position - first if predictions is not None else -1
     return Payload(
@@ -161,6 +178,7 @@ def payload(
                 *(part.tobytes() for part in rounded),
                 *(state.tobytes() for state, _ in states),
                 levels.tobytes(),
+                b"" if flows is None else _levels(flows[:, shown, shown]).tobytes(),
             ]
         ),
         model=anatomy.model.id,
@@ -187,6 +205,9 @@ def payload(
         if predictions is None
         else [(visible_text(w.token), w.probability) for w in predictions.best][:MOST_WORDS],
         predicted=predicted if 0 <= predicted < len(levels) else None,
+        hidden=predictions is not None and predictions.original is not None,
+        flows=flows is not None,
+        opens=dict(opens or {}),
         at=at if at in PLACES or anatomy.has(at) else "",
         scale=[colour for _, colour in diverging(dark=False)],
         dark_scale=[colour for _, colour in diverging(dark=True)],
@@ -194,6 +215,11 @@ def payload(
         dark_weight_scale=[colour for _, colour in sequential(dark=True)],
         file=f"anatomy-layer-{anatomy.layer + 1}-head-{anatomy.head + 1}",
     )
+
+
+def _levels(weights: FloatArray) -> npt.NDArray[np.uint8]:
+    """Attention weights in 256 steps that are even in their root, which keeps small ones apart."""
+    return np.rint(255 * np.sqrt(np.clip(weights, 0, 1))).astype(np.uint8)
 
 
 def binned(values: FloatArray, most: int) -> tuple[FloatArray, int]:
@@ -257,7 +283,5 @@ def _part(anatomy: Anatomy, stage: Stage, n_heads: int) -> tuple[int, int] | Non
 
 
 def _characters(anatomy: Anatomy) -> Iterator[str]:
-    encoding = anatomy.encoding
-    texts = (encoding.text, encoding.text_pair or "")
-    for (start, end), segment, special in zip(encoding.offsets, encoding.segment_ids, encoding.special, strict=True):
-        yield "" if special else texts[min(segment, 1)][start:end].strip()
+    for place, special in enumerate(anatomy.encoding.special):
+        yield "" if special else written(anatomy.encoding, place)

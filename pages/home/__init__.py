@@ -1,1 +1,1 @@
-"""The home page: a model at work, three ways in, and links for a lesson."""
+"""The home page: a sentence's walk through a model, ways in, and links for a lesson."""

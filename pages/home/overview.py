@@ -1,4 +1,4 @@
-"""The home page from top to bottom: a model at work, three ways in, what each page answers, links for a lesson.
+"""The home page from top to bottom: the walk of a sentence, ways in, what each page answers, links for a lesson.
 
 What needs no model is drawn first, so that it appears at once.
 """
@@ -6,12 +6,17 @@ What needs no model is drawn first, so that it appears at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from pages.home import at_work
-from ui import LessonLink, Page, failures_as_messages, figures, page_link
+from model_zoo import DEFAULT_MODEL
+from pages.home import walk
+from ui import TEXT, LessonLink, Page, address, failures_as_messages, figures, page_link
+
+_STYLE = (Path(__file__).parent / "home.css").read_text(encoding="utf-8")
+_CODE = "code of a room to join"
 
 
 def _entrances(pages: Mapping[str, Page[Any]]) -> tuple[tuple[str, str, str, Mapping[str, Any], str], ...]:
@@ -28,15 +33,22 @@ def _entrances(pages: Mapping[str, Page[Any]]) -> tuple[tuple[str, str, str, Map
             "I teach",
             ":material/school:",
             "learn",
-            {},
-            "Lessons as slides, a worksheet with your class’s sentence, plans for 45 minutes, 90 minutes and six "
-            "meetings, and a shared room where students follow along.",
+            {"teach": True},
+            "Plans for 45 minutes, 90 minutes and six meetings, slides, worksheets, and a room where your class "
+            "follows along.",
         ),
         (
             "I do research",
             ":material/biotech:",
             "attention",
-            at_work.LOOKING | {"view": "heads"},
+            {
+                "text": TEXT.default,
+                "pair": "",
+                "model": DEFAULT_MODEL,
+                "layer": walk.LAYER,
+                "head": walk.HEAD,
+                "view": "heads",
+            },
             "Every head measured and labelled by stated rules, every number exportable with its model and revision.",
         ),
     )
@@ -44,43 +56,61 @@ def _entrances(pages: Mapping[str, Page[Any]]) -> tuple[tuple[str, str, str, Map
 
 def draw(pages: Mapping[str, Page[Any]]) -> None:
     """``pages`` are the others, by their names."""
-    alive = st.container(key="alive")
-    for column, (title, icon, page, values, about) in zip(st.columns(3), _entrances(pages), strict=True):
-        with column.container(border=True, height="stretch", key=f"card {title}"):
-            page_link(page, f"**{title}**", icon, **values)
-            st.markdown(about)
-    lesson, answers = st.columns(2, gap="large")
-    with lesson:
-        _for_a_lesson(pages)
-    with answers:
-        _what_pages_answer(pages)
-    with alive, failures_as_messages(), figures.announced():
-        at_work.draw()
-
-
-def _what_pages_answer(pages: Mapping[str, Page[Any]]) -> None:
+    st.html(f"<style>{_STYLE}</style>")
+    first = st.container(key="walk")
+    with st.container(key="entrances"):
+        for title, icon, leads_to, values, about in _entrances(pages):
+            with st.container(border=True, key=f"card {title}"):
+                page_link(leads_to, f"**{title}**", icon, **values)
+                st.markdown(about)
+        with st.container(border=True, key="join"):
+            _join(pages)
     st.header("What each page answers", anchor=False)
-    for page in pages.values():
-        with st.container(gap=None):
-            page_link(page.name, f"**{page.title}**", page.icon)
-            st.markdown(f"{page.question} {page.how}")
+    with st.container(key="answered"):
+        for page in pages.values():
+            with st.container(border=True, gap=None, key=f"card {page.name}"):
+                page_link(page.name, f"**{page.title}**", page.icon)
+                st.markdown(page.question)
+    _for_a_lesson(pages)
+    with first, failures_as_messages(), figures.announced():
+        walk.draw(pages)
+
+
+def _join(pages: Mapping[str, Page[Any]]) -> None:
+    """Where a code is typed that was read from a board; it leads to the room, whose page says what is wrong with it."""
+    st.markdown("**Joining a class?**")
+    with st.form("join", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        typed = st.text_input("Code of the room", key=_CODE, max_chars=12)
+        join = st.form_submit_button("Join", icon=":material/login:")
+    code = "".join(typed.split()).upper()
+    if not join:
+        return
+    room = next(field for field in pages["learn"].all_fields if field.name == "room")
+    try:
+        room.codec.read(code)
+    except ValueError:
+        code = ""
+    if code:
+        st.switch_page(address.path("learn"), query_params=address.link("learn", room=code))
+    st.warning("A code has five letters and digits. Ask your teacher for it.", icon=":material/link_off:")
 
 
 def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
     """The prepared links by groups, each with its question."""
     st.header("For a lesson", anchor=False)
     st.markdown(
-        "Ready-made pages, each with a question students answer by looking. To share one with a class, copy its "
-        "link: right-click, or press and hold on a phone."
+        "Ready-made pages, each with a question students answer by looking. To share one, copy its link: right-click, "
+        "or press and hold on a phone."
     )
     groups: dict[str, list[tuple[Page[Any], LessonLink]]] = {}
     for page in pages.values():
         if page.lesson_links is not None:
             found = groups.setdefault(page.lesson_links.heading, [])
             found += [(page, link) for link in page.lesson_links.links]
-    for heading, links in groups.items():
-        with st.expander(heading):
-            for page, link in links:
-                with st.container(gap=None):
-                    page_link(page.name, f"**{link.title}**", page.icon, **page.values_of(link))
-                    st.markdown(link.question)
+    with st.container(key="for a lesson"):
+        for heading, links in groups.items():
+            with st.expander(heading):
+                for page, link in links:
+                    with st.container(gap=None):
+                        page_link(page.name, f"**{link.title}**", page.icon, **page.values_of(link))
+                        st.markdown(link.question)

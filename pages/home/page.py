@@ -1,7 +1,7 @@
-"""The home page: a model at work, three ways in, what each page answers, and links for a lesson."""
+"""The home page: a sentence's walk through a model, ways in, what each page answers, and links for a lesson."""
 
-from pages.home import at_work, overview
-from ui import Page, run
+from pages.home import overview
+from ui import TEXT, Page, run
 
 
 def body() -> None:
@@ -16,9 +16,9 @@ PAGE: Page = Page(
     heading="Look inside BERT",
     icon=":material/home:",
     question="What is this?",
-    how="A model at work, three ways in, and links for a lesson.",
-    about="Type a sentence and see what a language model does with it, layer by layer and head by head.",
-    fields=(at_work.AT_WORK,),
+    how="A sentence on its way through a model, ways in, and links for a lesson.",
+    about="Type a sentence and watch it run through a language model, from characters to a prediction.",
+    fields=(TEXT,),
     body=body,
 )
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from analysis import words
 from model_zoo import registry
 from model_zoo.errors import InvalidInput
 from model_zoo.types import Anatomy, AttentionRun, Encoding, HiddenStates, MaskPrediction, ModelInfo, Vocabulary
 from training.finetuning.results import Tuned
 from ui import as_text
 from web.engine import engine
-
-_PRONOUNS = frozenset({"it", "he", "she", "they", "him", "her", "them"})
 
 
 def name_of(model: str) -> str:
@@ -73,11 +72,10 @@ class Case:
         encoding = self.encoding
         if self.token is not None and self.token < len(encoding):
             return self.token
-        words = [place for place, special in enumerate(encoding.special) if not special and self.is_word(place)]
-        if not words:
+        found = words.to_follow(encoding)
+        if found is None:
             raise InvalidInput("There is no word in this text to follow. Type a sentence.")
-        pronouns = [place for place in words if self.written(place).lower() in _PRONOUNS]
-        return (pronouns or words)[-1]
+        return found
 
     @property
     def anatomy(self) -> Anatomy:
@@ -90,12 +88,11 @@ class Case:
 
     def is_word(self, place: int) -> bool:
         """Whether the token at a place holds letters or digits that somebody typed."""
-        return any(sign.isalnum() for sign in self.written(place))
+        return words.is_word(self.encoding, place)
 
     def written(self, place: int) -> str:
         """What was typed of the token at a place; "" for tokens nobody typed."""
-        start, end = self.encoding.offsets[place]
-        return self.text[start:end].strip()
+        return words.written(self.encoding, place)
 
     def guesses(self, place: int, top_k: int = 10, targets: tuple[str | int, ...] = ()) -> MaskPrediction:
         """What the model makes of the token at a place when it is hidden. Raises NotSupported for a model without a

@@ -28,10 +28,16 @@ def draw() -> None:
             _progress(*place, sum(done.values()))
         teaching.draw()
         teaching.join()
+    above = st.container()
     with st.container(key="answer course"):
         for number, lesson in enumerate(LESSONS.values(), start=1):
             _card(number, lesson, done[lesson.name])
-    with st.expander("For teachers: plans and worksheets", icon=":material/event_note:"), failures_as_messages():
+    teach = fields.TEACH.value
+    with (
+        above if teach else st.container(),
+        st.expander("For teachers: plans and worksheets", icon=":material/event_note:", expanded=teach),
+        failures_as_messages(),
+    ):
         _for_teachers()
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS
 from pages.learn.walk import FOLLOWED
-from ui import PAIR, TEXT, Field, names, one_of, pattern, within
+from ui import PAIR, SWITCH, TEXT, Field, names, one_of, pattern, within
 from viz.sketch import LEVELS
 
 MOST_STEPS: Final = 12
@@ -30,7 +30,10 @@ ROOM: Field[str] = Field("room", "", pattern("[A-Z2-9]{4,8}", "is not the code o
 _PLANS: Final = {plan.name: plan.title for plan in PLANS}
 PLAN: Field[str] = Field("plan", PLANS[0].name, one_of("the plan", _PLANS), of="learn")
 
-FIELDS: Final = (LESSON, STEP, ANSWERS, FOLLOWED, ROOM, PLAN)
+TEACH: Field[bool] = Field("teach", False, SWITCH, of="learn")
+"""Whether the plans stand open above the lessons."""
+
+FIELDS: Final = (LESSON, STEP, ANSWERS, FOLLOWED, ROOM, PLAN, TEACH)
 
 
 def answers() -> dict[tuple[str, int], str]:

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import builders
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.words import Unit, merge, token_units, word_units
+from analysis.words import Unit, merge, to_follow, token_units, word_units
 
 # "Unhappy cats" / "¡Sí!" cut as WordPiece would, accents and all.
 PAIR = builders.encoding(
@@ -102,3 +103,10 @@ def test_queries_and_keys_of_two_texts_are_merged_each_by_its_own_words() -> Non
             slow = [weights[:, q, key.start : key.stop].sum(-1) for q in range(query.start, query.stop)]
             np.testing.assert_allclose(merged[:, row, column], np.mean(slow, axis=0), atol=1e-6)
     np.testing.assert_allclose(merged.sum(-1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(("text", "followed"), [("she saw the dog .", "she"), ("the dog ran .", "ran"), (". !", None)])
+def test_what_is_followed_is_a_pronoun_or_the_last_word(text: str, followed: str | None) -> None:
+    found = builders.encoding(text.split())
+    place = to_follow(found)
+    assert (None if place is None else found.tokens[place]) == followed

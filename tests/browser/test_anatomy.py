@@ -18,7 +18,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from model_zoo.types import Anatomy, MaskPrediction, Prediction
-from viz.anatomy import SOURCE, Payload, payload
+from viz.anatomy import RUN_PLACES, SOURCE, Payload, payload
 
 pytestmark = pytest.mark.browser
 
@@ -240,3 +240,66 @@ def test_every_model_is_drawn_at_any_width_and_saved(open_file: Open, make: Any,
 def test_a_long_text_says_what_is_shown(open_file: Open) -> None:
     page = open_file(SOURCE, sent(anatomies.bert(40), position=20))
     expect(page.locator(".note")).to_contain_text("Shown: tokens 9 to 32 of 40.")
+
+
+def running(anatomy: Anatomy) -> Payload:
+    n, places = len(anatomy.encoding), {stage.name for stage in (*anatomy.embeddings, *anatomy.stages)}
+    opens = dict.fromkeys({*places, *RUN_PLACES}, "the page")
+    return sent(anatomy, flows=np.full((len(anatomy.states) - 1, n, n), 1 / n, np.float32), opens=opens)
+
+
+def test_a_text_that_runs_stops_by_keys_and_opens_what_they_are_on(mounted: Mounted) -> None:
+    page, run = mounted(SOURCE)
+    run(running(anatomies.bert()))
+    moves = page.locator(".anatomy[data-still='false']")
+    moves.wait_for()
+    expect(page.get_by_role("status")).to_have_text("The sentence, character by character.")
+    assert page.get_by_role("status").get_attribute("aria-live") == "off"
+    page.locator("canvas").focus()
+    keys(page, "Space")
+    page.locator(AT_REST).wait_for()
+    keys(page, "End", "Enter", "Home", "Enter")
+    assert page.evaluate("told") == [
+        ["open", {"place": "layer output", "token": 4, "layer": 1}],
+        ["open", {"place": "pieces", "token": 4, "layer": 1}],
+    ]
+    keys(page, "Space")
+    moves.wait_for()
+    assert page.get_by_role("button", name="Zoom in").count() == 0
+    page.get_by_role("button", name="Previous part").click()
+    page.locator(AT_REST).wait_for()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+def test_a_text_stands_still_where_no_motion_is_asked_for(mount: tuple[Page, Callable[[Any], None]]) -> None:
+    page, run = mount
+    page.evaluate("""() => {
+        const ask = requestAnimationFrame;
+        window.frames_asked = 0;
+        window.requestAnimationFrame = (act) => (frames_asked++, ask(act));
+    }""")
+    run(running(anatomies.bert()))
+    page.locator(AT_REST).wait_for()
+    page.evaluate("new Promise((done) => setTimeout(done, 200))")
+    asked = page.evaluate("frames_asked")
+    picture = page.locator("canvas").screenshot()
+    page.evaluate("new Promise((done) => setTimeout(done, 200))")
+    assert page.evaluate("frames_asked") == asked
+    assert page.locator("canvas").screenshot() == picture
+    page.get_by_role("button", name="Next part").click()  # to the first part alone
+    assert page.locator("canvas").screenshot() != picture
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.locator(".anatomy[data-still='false']").wait_for()
+
+
+@pytest.mark.parametrize("make", [anatomies.bert, anatomies.pre_norm, anatomies.closed])
+@pytest.mark.parametrize("width", [1280, 400])
+def test_every_model_is_run_through_to_its_end(open_file: Open, make: Any, width: int) -> None:
+    page = open_file(SOURCE, running(make()), width=width)
+    page.get_by_role("button", name="Pause", exact=True).click()
+    page.get_by_role("button", name="Previous part").click()
+    for _ in range(40):
+        if "predicts" in status(page):
+            break
+        page.get_by_role("button", name="Next part").click()
+    assert status(page) == "The model predicts “she” 75%, “he” 13%."

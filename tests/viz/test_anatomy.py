@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from model_zoo.types import Anatomy, MaskPrediction, Prediction, softmax
-from viz.anatomy import MOST_CELLS, MOST_TOKENS, Payload, binned, payload, quantize
+from viz.anatomy import MOST_CELLS, MOST_TOKENS, RUN_CELLS, Payload, binned, payload, quantize
 from viz.component import pack
 
 Parts = dict[str, np.ndarray]
@@ -178,6 +178,22 @@ def test_the_ends_of_the_scale_and_zero_are_exact() -> None:
     assert q.tolist() == [[-127, 0, 64, 127]]  # √(0.5 / 2) · 127 = 63.5
     assert scale == 2
     assert quantize(np.zeros((1, 3), np.float32)) == (pytest.approx(np.zeros((1, 3))), 0)
+
+
+def test_a_text_that_runs_has_flows_and_no_exact_numbers() -> None:
+    anatomy = anatomies.bert(40)
+    rng = np.random.default_rng(0)
+    flows = softmax(rng.normal(size=(3, 40, 40)).astype(np.float32))
+    data = of(anatomy, position=30, flows=flows, opens={"layer": "the page"})
+    n = len(data["tokens"])
+    sizes = [n * stage["cells"] for stage in data["stages"]] + [4 * n * data["state_cells"], n * n, 3 * n * n]
+    assert len(data["weights"]) == 8 * n + sum(sizes)
+    shown = slice(data["first"], data["first"] + n)
+    levels = np.frombuffer(data["weights"][-3 * n * n :], np.uint8).reshape(3, n, n)
+    np.testing.assert_allclose(levels / 255, np.sqrt(flows[:, shown, shown]), atol=0.5 / 255 + 1e-6)
+    np.testing.assert_array_equal(np.frombuffer(data["weights"], "<f4", n), anatomy.attention[30, shown])
+    wide = of(anatomies.bert(16, width=256, inner=1024, layers=6, heads=4), opens={"layer": "the page"})
+    assert max(stage["cells"] for stage in wide["stages"]) <= RUN_CELLS
 
 
 def test_predictions_are_at_their_token_where_it_is_shown() -> None:

@@ -13,7 +13,8 @@ import {
   windowOf,
   zoomed,
 } from "../../../viz/components/anatomy/camera.js";
-import { placed, placeOf } from "../../../viz/components/anatomy/places.js";
+import { flowsFrom, placed, placeOf } from "../../../viz/components/anatomy/places.js";
+import { beatAt, beatsOf, rowAt } from "../../../viz/components/anatomy/run.js";
 import { moved, next, reported } from "../../../viz/components/anatomy/steps.js";
 import { dequantized, shadeOf, shadesOfStrips, Values } from "../../../viz/components/anatomy/values.js";
 import {
@@ -81,6 +82,9 @@ function bert({ n_layers = 6, n = 3, width = 4 } = {}) {
     predicted: 1,
     why_not: "",
     at: "",
+    hidden: true,
+    flows: false,
+    opens: {},
   };
   const floats = stages.flatMap(({ size }, at) => Array.from({ length: size }, (_, column) => at + column / 8));
   const exact = new Float32Array([...floats, ...Array(n).fill(1 / 4), ...Array(n).fill(-1.5)]);
@@ -335,4 +339,58 @@ Deno.test("parts are reported under the names that Python has", () => {
       .map(([kind, id]) => reported({ kind, id })),
     ["head", "output", "layer output", "query", "pieces"],
   );
+});
+
+const running = (shape) => ({ ...bert(shape), opens: { layer: "the page" } });
+const beatsAt = (width, data) => {
+  const values = { attended: Float32Array.from([0.25, 0.125, 0.625]) };
+  return beatsOf(data, values, placed(data, width, { measured }));
+};
+
+Deno.test("the text runs from its characters through the opened layer to the words, without a pause", () => {
+  const beats = beatsAt(1280, { ...running(), layer: 1 });
+  equal(
+    beats.map(({ parts }) => parts.map(({ id }) => id).join("+")).join(" → "),
+    "characters → pieces → token → position+segment → sum → normed → layer 0 → input → query+key+value → matrix → " +
+      "context → attention → after attention → normed after attention → inner → active → feed-forward → " +
+      "after feed-forward → output → layer 1 → layer 2 → layer 3 → layer 4 → layer 5 → words",
+  );
+  beats.slice(1).forEach(({ start }, at) => equal(start, beats[at].end));
+  ok(beats.at(-1).end < 20_000);
+  const from = new Map(beats.flatMap(({ parts, from }) => parts.map(({ id }, at) => [id, from[at]?.id ?? null])));
+  const ways = { characters: null, pieces: "characters", token: "pieces", position: null, sum: "segment" };
+  Object.assign(ways, { "layer 0": "normed", input: "layer 0", key: "input", matrix: "query", context: "value" });
+  Object.assign(ways, { "layer 1": "output", "layer 2": "layer 1", words: "layer 5" });
+  for (const [part, source] of Object.entries(ways)) equal(from.get(part), source, part);
+});
+
+Deno.test("each part is said when it comes, with the model's numbers", () => {
+  const said = new Map(beatsAt(1280, running()).map(({ parts, said }) => [parts[0].id, said]));
+  equal(said.get("pieces"), "The tokenizer cuts it into pieces of its vocabulary: 3 tokens.");
+  equal(said.get("matrix"), "Attention, head 2 of 2: “cat” gives “[SEP]” 63%, the most, of its attention.");
+  equal(said.get("words"), "With “cat” hidden, the model predicts “dog” 25%.");
+  equal(beatsAt(1280, { ...running(), hidden: false }).at(-1).said, "The model predicts “dog” 25%.");
+  ok([...said.values()].every(Boolean));
+});
+
+Deno.test("on a phone the text runs past layers that are closed", () => {
+  const data = { ...running({ n: 13, width: 64 }), flows: true };
+  const { parts, at, height, panel } = placed(data, 358, { measured });
+  deepEqual([panel, at.has("layer"), at.has("query")], [null, false, false]);
+  ok(height < 640);
+  const cards = parts.filter(({ kind }) => kind === "card");
+  equal(flowsFrom(parts, cards[1]), cards[0]);
+  equal(flowsFrom(parts, cards[0]), null); // the embeddings stand above
+  const beats = beatsAt(358, data);
+  deepEqual(beats.slice(-2).map(({ parts: [part] }) => part.id), ["layer 5", "words"]);
+});
+
+Deno.test("a time is in one beat, and the first row sets out before the last one", () => {
+  const beats = [{ start: 0, end: 100 }, { start: 100, end: 300 }];
+  deepEqual(beatAt(beats, 0), { index: 0, passed: 0 });
+  deepEqual(beatAt(beats, 100), { index: 0, passed: 1 });
+  deepEqual(beatAt(beats, 200), { index: 1, passed: 0.5 });
+  ok(rowAt(0.5, 0, 8) > rowAt(0.5, 7, 8));
+  for (const row of [0, 7]) deepEqual([rowAt(0, row, 8), rowAt(1, row, 8)], [0, 1]);
+  equal(rowAt(1, 0, 1), 1);
 });

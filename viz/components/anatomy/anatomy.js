@@ -1,8 +1,8 @@
 // The walk: a text's way through a model, from its characters to probabilities, as one picture that can be zoomed into
 // from the whole to a single number.
 //
-// One canvas holds what the camera sees. It is drawn anew only while the camera moves or something is pointed at. Where
-// the system asks for no motion, the camera jumps.
+// One canvas holds what the camera sees. It is drawn anew only while the camera moves or something is pointed at, or
+// while the text runs through the picture. Where the system asks for no motion, the camera jumps and the text stands.
 
 import { clamp } from "../shared/numbers.js";
 import { penOn } from "../shared/pens.js";
@@ -12,13 +12,16 @@ import { mount } from "../shared/view.js";
 import { around, between, closeTo, inside, near, nearest, onScreen, WHOLE, windowOf, zoomed } from "./camera.js";
 import { Picture } from "./picture.js";
 import { placeOf } from "./places.js";
+import { REST, Run } from "./run.js";
 import { moved, next, reported } from "./steps.js";
-import { Values } from "./values.js";
+import { runs, Values } from "./values.js";
 import { leftOut, saidOfNumber, saidOfPart, saidOfPlace, saidOfToken } from "./words.js";
 
 const FLIGHT = { far: 900, near: 450, step: 160 }; // ms
 const READABLE = { across: 3, down: 6 }; // CSS px of a cell that is pointed at by itself
 const STILL = 4; // CSS px that a pointer may move in a click
+const OPENING = 1500; // ms that all is seen before it runs for the first time
+const LONGEST_FRAME = 64; // ms; what took longer was spent elsewhere
 
 export default function render({ data, parentElement, setTriggerValue }) {
   return mount(Anatomy, parentElement.querySelector(".anatomy"), data, setTriggerValue);
@@ -31,6 +34,7 @@ class Anatomy {
     this.region = root.querySelector(".region");
     this.status = root.querySelector(".status");
     this.tools = root.querySelector(".tools");
+    this.pause = root.querySelector("[data-run]");
     this.legend = root.querySelector(".legend");
     this.leftOut = root.querySelector(".left-out");
     this.data = null;
@@ -40,6 +44,10 @@ class Anatomy {
     this.read = null; // {id, row, column} that is read: pointed at, or reached by keys
     this.number = false; // whether keys go from number to number
     this.pointers = new Map();
+    this.run = null; // the frames of a text that runs through the picture
+    this.time = -REST; // of the run, ms
+    this.wanted = null; // whether it runs, as the visitor wants it; null where the system says so
+    this.inSight = true;
     this.report = (_name, _value) => {}; // Streamlit's, set at every run
     this.listen();
   }
@@ -50,10 +58,16 @@ class Anatomy {
     const before = this.data;
     this.data = data;
     this.values = new Values(data);
+    this.root.classList.toggle("runs", runs(data));
+    if (runs(data) && !same(before, data)) {
+      this.letGo();
+      this.time = this.moving ? (before ? 0 : -OPENING) : -REST;
+    }
     if (this.read && this.number && before.position !== data.position) this.read.row = data.position;
     this.layout();
     if (!this.picture) return;
     if (this.read && !this.partRead()) this.letGo();
+    if (this.run) return;
     const { at } = data;
     const goes = (name) => placeOf(this.picture.places, name);
     if (at && at !== before?.at) this.lead(goes(at), before);
@@ -81,11 +95,13 @@ class Anatomy {
     const { height } = this.picture;
     this.pen = penOn(this.canvas, width, height, this.picture.font);
     if (before && (before.width !== width || before.height !== height)) this.land(WHOLE);
+    this.run = runs(this.data) ? new Run(this.picture, this.pen.ratio) : null;
     const { model, n_layers, tokens } = this.data;
     this.canvas.setAttribute("aria-label", `${model}: ${tokens.length} tokens through ${n_layers} layers.`);
     this.explain();
     this.look();
     this.draw();
+    if (this.run) this.ask();
   }
 
   explain() {
@@ -101,6 +117,11 @@ class Anatomy {
 
   get still() {
     return matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
+
+  // Whether the text runs, as far as the visitor and the system want it to.
+  get moving() {
+    return runs(this.data) && (this.wanted ?? !this.still);
   }
 
   // Where the camera is, or is going.
@@ -145,13 +166,39 @@ class Anatomy {
         this.ask();
       }
     }
+    if (this.run) this.goOn(now);
     this.draw();
+  }
+
+  // The run by what has passed since the frame before.
+  goOn(now) {
+    if (!this.moving || !this.inSight) {
+      this.last = null;
+      return;
+    }
+    this.time += Math.min(LONGEST_FRAME, now - (this.last ?? now));
+    this.last = now;
+    if (this.time > this.run.length) this.time = -REST;
+    this.say();
+    this.ask();
   }
 
   draw() {
     if (!this.picture) return;
-    this.picture.draw(this.pen, this.camera, this.marks());
-    this.root.dataset.still = String(this.flight === null);
+    if (this.run) {
+      this.run.draw(this.pen, this.time);
+      this.picture.drawMarks(this.marks(), null);
+      this.pen.flush();
+    } else this.picture.draw(this.pen, this.camera, this.marks());
+    this.root.dataset.still = String(this.flight === null && !this.moving);
+  }
+
+  // Stops the run, or lets it go on; from its beginning where all is seen.
+  go(on) {
+    this.wanted = on;
+    if (on && this.time < 0) this.time = 0;
+    this.say();
+    this.ask();
   }
 
   marks() {
@@ -226,6 +273,10 @@ class Anatomy {
   say() {
     const { data } = this;
     if (!this.picture) return;
+    if (this.run) {
+      this.sayOfRun();
+      return;
+    }
     const read = this.partRead();
     const told = read
       ? this.saidOf(read)
@@ -235,6 +286,31 @@ class Anatomy {
       ? `${saidOfPart(data, this.partOf(this.focus))} Enter goes into it.`
       : this.hint();
     if (told !== this.status.textContent) this.status.textContent = told;
+  }
+
+  // What is pointed at or what keys are on, and what it opens; else what happens. What happens by itself is not announced.
+  sayOfRun() {
+    const { data } = this;
+    const part = this.partRead() ?? (this.focused && this.focus ? this.partOf(this.focus) : null);
+    const touch = matchMedia("(hover: none)").matches;
+    const told = part
+      ? `${saidOfPart(data, part)} ${this.read ? "Click" : "Enter"} opens ${data.opens[this.opened(part)]}.`
+      : this.run.said(this.time) ||
+        `From characters to probabilities. ${touch ? "Tap" : "Click"} a part to learn about it.`;
+    this.status.ariaLive = this.moving && !part ? "off" : "polite";
+    if (told !== this.status.textContent) this.status.textContent = told;
+    const name = this.moving ? "Pause" : "Play";
+    if (this.pause.textContent !== name) this.pause.textContent = name;
+  }
+
+  // By what name a part's opening is known.
+  opened(part) {
+    return part.kind === "card" ? "layer" : reported(part);
+  }
+
+  open(part, row) {
+    const layer = part.kind === "card" ? part.layer : this.data.layer;
+    this.report("open", { place: this.opened(part), token: this.data.first + row, layer });
   }
 
   saidOf(part) {
@@ -282,15 +358,33 @@ class Anatomy {
     });
     on(this.tools, "click", (event) => {
       const button = event.target.closest("button");
-      if (button?.dataset.step) this.walk(button.dataset.step);
+      if (button === this.pause) this.go(!this.moving);
+      else if (button?.dataset.step && this.run) this.goBeside(button.dataset.step === "ArrowRight" ? 1 : -1);
+      else if (button?.dataset.step) this.walk(button.dataset.step);
       else if (button?.dataset.zoom) this.zoomBy(button.dataset.zoom);
     });
     onSave(this.tools.querySelector(".saving"), () => this.data.file, () => this.saved(), options.signal);
     onLook(this.root, this.canvas.parentElement, () => this.layout(), options.signal);
+    this.sight = new IntersectionObserver(([{ isIntersecting }]) => {
+      this.inSight = isIntersecting;
+      this.ask();
+    });
+    this.sight.observe(this.canvas);
+    on(matchMedia("(prefers-reduced-motion: reduce)"), "change", () => {
+      this.wanted = null;
+      if (this.still) this.time = -REST;
+      this.ask();
+    });
   }
 
   order() {
-    return this.picture.places.parts.filter(({ kind }) => kind !== "card");
+    return this.picture.places.parts.filter(({ kind }) => this.run || kind !== "card");
+  }
+
+  // To the beat of the run after this one, or the one before, where it stays.
+  goBeside(by) {
+    this.time = this.run.beside(this.time, by);
+    this.go(false);
   }
 
   press(event) {
@@ -308,7 +402,8 @@ class Anatomy {
       if (event.pointerType !== "touch" && !this.flight) this.point(point);
       return;
     }
-    if (this.pointers.size === 2) this.pinch(event.pointerId, point);
+    if (this.run) Object.assign(held, point);
+    else if (this.pointers.size === 2) this.pinch(event.pointerId, point);
     else if (distance(point, held.from) > STILL && this.canvas.classList.contains("near")) {
       this.canvas.classList.add("dragged");
       const { x, y, kx, ky } = this.camera;
@@ -358,7 +453,8 @@ class Anatomy {
     if (!found) return;
     const part = this.partOf(found.id);
     const holds = part.kind === "strip" || part.kind === "matrix";
-    if (part.kind === "characters" || part.kind === "pieces") {
+    if (this.run) this.open(part, part.kind === "words" ? this.data.position : found.row);
+    else if (part.kind === "characters" || part.kind === "pieces") {
       this.read = found;
       this.say();
       this.ask();
@@ -377,6 +473,7 @@ class Anatomy {
   // A page is scrolled over the picture as over anything else, until the picture was clicked or reached by keys.
   wheel(event) {
     const whole = !this.canvas.classList.contains("near");
+    if (this.run) return;
     if (!event.ctrlKey && (!this.focused || (whole && event.deltaY > 0))) return;
     event.preventDefault();
     this.number = false;
@@ -405,12 +502,24 @@ class Anatomy {
 
   key(event) {
     if (event.altKey || event.metaKey || event.ctrlKey) return;
+    if (this.run) {
+      this.keyOfRun(event);
+      return;
+    }
     const by = { "+": "in", "=": "in", "-": "out", "−": "out", 0: "whole" }[event.key];
     if (by) this.zoomBy(by);
     else if (event.key === "Enter") this.enter();
     else if (event.key === "Escape") {
       if (!this.leave()) return;
     } else if (!this.step(event.key)) return;
+    event.preventDefault();
+  }
+
+  keyOfRun(event) {
+    const part = this.partOf(this.focus ?? "");
+    if (event.key === " ") this.go(!this.moving);
+    else if (event.key === "Enter" && part) this.open(part, this.data.position);
+    else if (!this.step(event.key)) return;
     event.preventDefault();
   }
 
@@ -481,8 +590,13 @@ class Anatomy {
 
   destroy() {
     this.listeners.abort();
+    this.sight.disconnect();
     cancelAnimationFrame(this.frame);
   }
 }
+
+// Whether the same text runs the same way.
+const same = (one, other) =>
+  one !== null && ["tokens", "position", "words"].every((name) => String(one[name]) === String(other[name]));
 
 const distance = (a, b) => Math.hypot(a.x - b.x, a.y - b.y);

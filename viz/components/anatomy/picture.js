@@ -5,7 +5,7 @@ import { graphemes, printable } from "../shared/labels.js";
 import { clamp } from "../shared/numbers.js";
 import { themeOf } from "../shared/screen.js";
 import { EDGES, onScreen, windowOf } from "./camera.js";
-import { placed, placeOf } from "./places.js";
+import { flowsFrom, placed, placeOf } from "./places.js";
 import { Images, levelsOf, shadeOf } from "./values.js";
 import { percent, titleOf, written } from "./words.js";
 
@@ -16,6 +16,7 @@ const MOST_LETTERS = 12; // of a token
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}]/u;
 const NUMBER = { w: 46, h: 14 }; // of a cell that has its number written in
 const DOMINANT = 0.45; // of the width: a part that takes so much is what is looked at
+const FAINTEST = 0.04; // of attention weights that are drawn as lines
 const ATTENTION = ["query", "turned query", "key", "turned key", "value", "context", "attention"];
 const FEED_FORWARD = ["inner", "gate", "active", "feed-forward"];
 
@@ -75,8 +76,8 @@ export class Picture {
   // ---- the whole ----------------------------------------------------------------------------------------
 
   // `marks`: the part where the visitor is (`here`), the part that keys are on (`focus`), the number that is read
-  // ({part, row, column}); a part that is not in it is null.
-  draw(pen, camera, marks) {
+  // ({part, row, column}); a part that is not in it is null. A `bare` picture has places for its parts, and no numbers.
+  draw(pen, camera, marks, bare = false) {
     const { places, theme } = this;
     this.pen = pen;
     this.camera = camera;
@@ -90,15 +91,17 @@ export class Picture {
       this.drawHeadings();
       for (const link of places.links) this.drawLink(link);
       this.drawFlow();
+      if (!bare) this.drawFlows();
     }
     const dominant = this.dominant();
     for (const part of places.parts) {
       const at = onScreen(camera, part);
       if (at.x > this.width || at.x + at.w < 0 || at.y > this.height || at.y + at.h < 0) continue;
-      this.drawPart(part, at);
+      if (bare) this.drawPlace(part, at);
+      else this.drawPart(part, at);
       if (!dominant) this.drawTitle(part, at, marks);
     }
-    this.drawFollowed();
+    this.drawFollowed(bare);
     if (dominant) this.drawEdges(dominant);
     this.drawMarks(marks, dominant);
   }
@@ -116,7 +119,7 @@ export class Picture {
 
   ground(part) {
     const { panel } = this.places;
-    return part.y >= panel.y && part.y < panel.y + panel.h ? this.theme.surface : this.theme.background;
+    return panel && part.y >= panel.y && part.y < panel.y + panel.h ? this.theme.surface : this.theme.background;
   }
 
   rectangle({ x, y, w, h }, grow = 0) {
@@ -132,6 +135,7 @@ export class Picture {
   // The ground of the opened layer, and the lines along which it opens.
   drawPanel() {
     const { pen, theme, places, data } = this;
+    if (!places.panel) return;
     const panel = onScreen(this.camera, places.panel);
     pen.ink(theme.surface, 1);
     pen.box(panel.x, panel.y, panel.w, panel.h);
@@ -157,6 +161,7 @@ export class Picture {
       const where = data.predicted === null ? "" : ` at “${this.tokens[data.predicted]}”`;
       this.bracket(`Output${where}`, at.get("words"), at.get("words"), wide ? 0 : 12 * scale);
     }
+    if (!at.has("layer")) return;
     const { x, y } = onScreen(this.camera, at.get("layer"));
     const how = { colour: this.theme.primary, opacity: this.farness };
     if (!wide) {
@@ -246,13 +251,43 @@ export class Picture {
     join(at.get("characters"), at.get("pieces"));
     if (!wide) return;
     join(at.get("pieces"), at.get("embeddings"));
-    join(at.get("embeddings"), at.get("layers"));
     const cards = parts.filter(({ kind }) => kind === "card");
-    for (let layer = 1; layer < cards.length; layer++) {
+    if (!data.flows) join(at.get("embeddings"), at.get("layers"));
+    for (let layer = 1; layer < cards.length && !data.flows; layer++) {
       if (cards[layer].x - cards[layer - 1].x - cards[layer - 1].w > 12) join(cards[layer - 1], cards[layer]);
     }
     if (!at.has("words")) return;
     join(cards.at(-1), at.get("words"), data.predicted === null ? 0.5 : (data.predicted + 0.5) / data.tokens.length);
+  }
+
+  // The attention by which each layer makes its vectors of those before: lines as strong as the weights.
+  drawFlows() {
+    if (!this.data.flows) return;
+    const { pen, theme, data, places: { parts } } = this;
+    const n = data.tokens.length;
+    pen.setWidth(1.25);
+    for (const card of parts.filter(({ kind }) => kind === "card")) {
+      const before = flowsFrom(parts, card);
+      if (!before) continue;
+      const [from, to] = [before, card].map((part) => onScreen(this.camera, part));
+      const middle = (part, row) => part.y + ((row + 0.5) * part.h) / n;
+      for (let row = 0; row < n; row++) {
+        for (let column = 0; column < n; column++) {
+          const weight = this.values.flow(card.layer, row, column);
+          if (weight < FAINTEST) continue;
+          pen.ink(row === data.position ? theme.primary : theme.muted, Math.min(1, 0.1 + 0.9 * weight));
+          pen.line(from.x + from.w + 2, middle(from, column), to.x - 2, middle(to, row));
+        }
+      }
+    }
+  }
+
+  // Where a part will be.
+  drawPlace(part, at) {
+    if (part.kind === "words") return;
+    this.pen.ink(this.theme.line, 1);
+    this.pen.setWidth(1);
+    this.rectangle(at);
   }
 
   drawTitle(part, at, marks) {
@@ -421,7 +456,7 @@ export class Picture {
   drawCard(part, at) {
     const { pen, data, theme } = this;
     this.picture(this.cards[part.layer + 1].fitting(at.w * pen.ratio), at, 1, theme.background);
-    const opened = part.layer === data.layer;
+    const opened = part.layer === data.layer && this.places.panel !== null;
     pen.ink(opened ? theme.primary : theme.line, 1);
     pen.setWidth(opened ? 2 : 1);
     this.rectangle(at, opened ? 1 : 0);
@@ -499,11 +534,11 @@ export class Picture {
   // ---- the token that is followed, and what stands at the edges -----------------------------------------
 
   // Its row in every part, and its name before the layer.
-  drawFollowed() {
+  drawFollowed(bare) {
     const { pen, theme, data, places } = this;
     const n = data.tokens.length;
     for (const part of places.parts) {
-      if (part.kind !== "strip" && part.kind !== "matrix") continue;
+      if (bare || (part.kind !== "strip" && part.kind !== "matrix")) continue;
       const at = onScreen(this.camera, part);
       if (at.x > this.width || at.x + at.w < 0) continue;
       const down = at.h / n;

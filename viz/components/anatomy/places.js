@@ -5,6 +5,7 @@
 // opened below; narrow ones have as many as they need, from top to bottom.
 
 import { clamp } from "../shared/numbers.js";
+import { runs } from "./values.js";
 
 export const WIDE_FROM = 800; // CSS px
 const MARGIN = 14;
@@ -123,13 +124,15 @@ function narrow(data, width, { measured, scale }) {
   const room = width - 2 * MARGIN;
   const [above, below] = [ABOVE * scale, 8 * scale];
   const row = clamp(HIGHEST.strips / n, 4, 20) * scale;
+  const closed = runs(data); // the layer: what runs by itself is seen at once
   const layer = opened(data);
   const matrix = 92 * scale;
-  const bands = NARROW.map((ids) => {
+  const bands = NARROW.map((ids, at) => {
+    if (closed && at > 1 && at < NARROW.length - 1) return [];
     const known = [...stripsOf(data, "embeddings"), ...layer];
     return ids.flatMap((id) => known.filter((part) => part.id === id));
   });
-  const unknown = layer.filter(({ id }) => !NARROW.some((ids) => ids.includes(id)));
+  const unknown = closed ? [] : layer.filter(({ id }) => !NARROW.some((ids) => ids.includes(id)));
   bands[5].splice(Math.max(0, bands[5].length - 1), 0, ...unknown);
   const unit = Math.min(
     ...bands.filter((band) => band.length).map((band) => {
@@ -152,15 +155,15 @@ function narrow(data, width, { measured, scale }) {
   bands.forEach((band, at) => {
     if (NARROW[at][0] === "stack") {
       y += above - 10 * scale;
-      const all = cards(data, { x: MARGIN, y, w: room, h: n * row }, 56, scale);
+      const all = cards(data, { x: MARGIN, y, w: room, h: n * row }, closed ? 26 : 56, scale);
       parts.push(...all);
       frames.push({ id: "layers", x: MARGIN, y, w: all.at(-1).x + all.at(-1).w - MARGIN, h: n * row });
       y += n * row + (BELOW.upper + BETWEEN) * scale;
-      panel = { id: "layer", x: MARGIN - 8, y, w: room + 16, h: 0 };
+      if (!closed) panel = { id: "layer", x: MARGIN - 8, y, w: room + 16, h: 0 };
       return;
     }
     if (NARROW[at][0] === "words") {
-      panel.h = y - panel.y;
+      if (panel) panel.h = y - panel.y;
       if (!data.words.length) return;
       y += above + 6;
       const h = Math.max(96 * scale, 16 * scale * data.words.length);
@@ -183,13 +186,13 @@ function narrow(data, width, { measured, scale }) {
     if (at === 0) frames.push({ id: "embeddings", x: from, y, w: x - gap - from, h: n * row });
     y += n * row + below;
   });
-  frames.push(panel);
+  if (panel) frames.push(panel);
   return { width, height: y + 4, parts, frames, wide: false, panel, label: 0, scale, unit };
 }
 
 // A card a layer, the one that is opened at its whole width and the others as narrow as they must be.
 function cards({ n_layers: n, layer }, { x, y, w, h }, whole, scale) {
-  const gap = clamp((w - n * whole) / Math.max(n - 1, 1), Math.min(4 * scale, w / n / 4), 26 * scale);
+  const gap = clamp((w - n * whole) / Math.max(n - 1, 1), Math.min(4 * scale, w / n / 4), 56 * scale);
   const folded = n > 1 ? Math.min(whole, (w - whole - gap * (n - 1)) / (n - 1)) : whole;
   const made = [];
   for (let at = 0; at < n; at++) {
@@ -253,6 +256,12 @@ export function sourcesOf(data, part, at) {
   const { name, made_of: sources } = data.stages[part.index];
   if (name !== "context") return sources;
   return [...(at.has("value") ? ["value"] : []), "matrix"];
+}
+
+// The part beside which a layer's card stands, where lines from its rows to the card's have room; else null.
+export function flowsFrom(parts, card) {
+  const before = parts[parts.indexOf(card) - 1];
+  return before?.y === card.y && card.x - before.x - before.w >= 12 ? before : null;
 }
 
 // Where `at` leads: the part or frame of that name, null where there is none.

@@ -4,6 +4,9 @@ import { imageOf } from "../shared/shades.js";
 
 const MIDDLE = 127; // the shade of zero, in a scale that runs both ways
 
+// Whether the text runs through the picture by itself, and a click leads away instead of nearer.
+export const runs = (data) => Object.keys(data.opens).length > 0;
+
 export class Values {
   constructor(data) {
     this.data = data;
@@ -15,12 +18,18 @@ export class Values {
       at += taken.byteLength;
       return taken;
     };
-    this.exact = data.stages.map(({ size }) => take(Float32Array, size));
+    this.exact = runs(data) ? null : data.stages.map(({ size }) => take(Float32Array, size));
     this.attended = take(Float32Array, n);
     this.scores = data.scores ? take(Float32Array, n) : null;
     this.stages = data.stages.map(({ cells }) => take(Int8Array, n * cells));
     this.states = data.states.map(() => take(Int8Array, n * data.state_cells));
     this.attention = take(Uint8Array, n * n);
+    this.flows = data.flows ? Array.from({ length: data.n_layers }, () => take(Uint8Array, n * n)) : null;
+  }
+
+  // The weight that a token (row) gives another one in the layer between two states.
+  flow(layer, row, column) {
+    return (this.flows[layer][row * this.data.tokens.length + column] / 255) ** 2;
   }
 
   columnsOf(part) {

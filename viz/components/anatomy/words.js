@@ -67,6 +67,58 @@ const PLACES = {
   },
 };
 
+// What happens when parts come, while the text runs through the picture.
+export function saidOfBeat(data, values, parts) {
+  const [part, ...others] = parts;
+  const { tokens, n_layers: layers, position } = data;
+  const size = data.stages[part.index]?.size.toLocaleString("en");
+  if (part.kind === "characters") return "The sentence, character by character.";
+  if (part.kind === "pieces") {
+    return `The tokenizer cuts it into pieces of its vocabulary: ${many(tokens.length, "token")}.`;
+  }
+  if (part.kind === "card") {
+    if (part.layer === data.layer) {
+      return `That was layer ${part.layer + 1} of ${layers}. What it gives goes into the next.`;
+    }
+    return `Layer ${
+      part.layer + 1
+    } of ${layers}: every token takes from the others. Lines: attention, mean of its heads.`;
+  }
+  if (part.kind === "matrix") {
+    const row = [...values.attended];
+    const most = row.indexOf(Math.max(...row));
+    return `Attention, ${headOf(data)}: ${quoted(tokens[position])} gives ${quoted(tokens[most])} ${
+      percent(row[most])
+    }, ` +
+      "the most, of its attention.";
+  }
+  if (part.kind === "words") {
+    const best = data.words.slice(0, 2).map(([word, probability]) => `${quoted(word)} ${percent(probability)}`);
+    const hidden = data.hidden && data.predicted !== null
+      ? `With ${quoted(tokens[data.predicted])} hidden, the`
+      : "The";
+    return `${hidden} model predicts ${best.join(", ")}.`;
+  }
+  if (others.some(({ id }) => id === "value")) {
+    return "Each token gets a query, a key by which it is compared, and a value to hand over.";
+  }
+  const said = {
+    token: `Every token becomes a vector, ${size} numbers looked up in a table.`,
+    position: "Vectors for its place in the text and for which text it belongs to.",
+    sum: "They are added up, number by number.",
+    input: `Inside layer ${data.layer + 1} of ${layers}: this is what comes in.`,
+    context: "The values are mixed: as much of each as the attention weights say.",
+    attention: `The ${data.n_heads} heads together, through one matrix.`,
+    "after attention": "What attention found is added to what came in.",
+    inner: `The feed-forward network makes each vector wider: ${size} numbers.`,
+    active: "An activation function lets the large ones pass.",
+    "feed-forward": `Back to ${size} numbers.`,
+    "after feed-forward": "Added, once more, to what came in.",
+    output: `What layer ${data.layer + 1} gives on.`,
+  }[part.id];
+  return said ?? saidOfPart(data, part);
+}
+
 export const saidOfPlace = (data, { id, kind }) => (kind ? "" : PLACES[id]?.(data) ?? "");
 
 const quoted = (token) => `“${token}”`;

@@ -1,0 +1,124 @@
+"""The visitor's sentence on its way through the whole model, and where a click on a place of the picture leads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import streamlit as st
+
+from analysis.words import to_follow
+from model_zoo import DEFAULT_MODEL
+from model_zoo.types import MaskPrediction
+from ui import TEXT, Example, Examples, Page, address, widgets
+from ui.component import component
+from viz.anatomy import SOURCE, payload
+from viz.component import pack
+from web.engine import engine
+
+LAYER: Final = 2
+HEAD: Final = 4
+"""The head that is opened, in which “it” looks at “cat”; both from 1."""
+
+EXAMPLES: Final = Examples(
+    (TEXT,),
+    tuple(
+        Example(text, {TEXT: text})
+        for text in (
+            TEXT.default,
+            "The dogs near the house [MASK] hungry.",
+            "The animal did not cross the street because it was too tired.",
+            "Unbelievably, she walked home in the rain.",
+        )
+    ),
+)
+
+_LESSON_OF: Final = {
+    "pieces": ("pieces", 1),
+    "token": ("embeddings", 1),
+    "position": ("positions", 1),
+    "segment": ("following", 1),
+    "sum": ("embeddings", 2),
+    "normed": ("embeddings", 4),
+    "input": ("layer", 1),
+    "query": ("head", 1),
+    "key": ("head", 1),
+    "value": ("head", 1),
+    "context": ("head", 5),
+    "attention": ("heads", 3),
+    "after attention": ("layer", 1),
+    "normed after attention": ("layer", 2),
+    "inner": ("layer", 3),
+    "active": ("layer", 3),
+    "feed-forward": ("layer", 3),
+    "after feed-forward": ("layer", 1),
+    "layer output": ("layer", 4),
+}
+"""The lesson about a place, and its step; from other places one goes to a page: see ``way_from``."""
+
+_KEY = "home walk"
+
+
+def draw(pages: Mapping[str, Page[Any]]) -> None:
+    """The text box, and below it the picture, which moves by itself. ``pages`` are the others, by their names."""
+    with widgets.asked():
+        text, _ = widgets.texts(second=False)
+        widgets.try_example(EXAMPLES)
+    with st.container(key="walk picture"):
+        clicked = component("anatomy", SOURCE)(
+            key=_KEY, data=pack(_sent(text, pages)), on_open_change=lambda: None
+        ).open
+    if clicked:
+        page, values = way_from(clicked["place"], text, int(clicked["token"]), int(clicked["layer"]))
+        st.switch_page(address.path(page), query_params=address.link(page, **values))
+
+
+def way_from(place: str, text: str, token: int, layer: int) -> tuple[str, dict[str, Any]]:
+    """The page about a place, and the fields that it is given, by their names. ``token`` and ``layer`` count from 0."""
+    given = {"text": text, "model": DEFAULT_MODEL}
+    if place == "output":
+        return "masked_words", given | {"masks": () if _typed_mask(text) is not None else (token,)}
+    if place == "layer":
+        return "attention", given | {"layer": layer + 1}
+    if place == "head":
+        return "attention", given | {"layer": LAYER, "head": HEAD, "view": "grid"}
+    lesson, step = _LESSON_OF[place]
+    return "learn", given | {"lesson": lesson, "step": step, "token": token, "layer": LAYER, "head": HEAD}
+
+
+def _sent(text: str, pages: Mapping[str, Page[Any]]) -> Mapping[str, Any]:
+    asked = engine()
+    anatomy = asked.dissect(DEFAULT_MODEL, text, layer=LAYER - 1, head=HEAD - 1)
+    run = asked.attend(DEFAULT_MODEL, text)
+    mask, word = _typed_mask(text), to_follow(anatomy.encoding)
+    position = word if mask is None else mask
+    return payload(
+        anatomy,
+        n_layers=run.n_layers,
+        n_heads=anatomy.model.n_heads,
+        predictions=None if position is None else _guesses(text, position, hide=mask is None),
+        position=position or 0,
+        flows=np.stack([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)]),
+        opens=_opens(pages),
+    )
+
+
+def _typed_mask(text: str) -> int | None:
+    """The place of the first mask that was typed."""
+    ids = engine().encode(DEFAULT_MODEL, text).ids
+    mask = engine().vocabulary(DEFAULT_MODEL).mask_id
+    return ids.index(mask) if mask in ids else None
+
+
+def _guesses(text: str, position: int, hide: bool) -> MaskPrediction:
+    found = engine().fill_mask(DEFAULT_MODEL, text, masked=(position,) if hide else ())
+    return next(answer for answer in found if answer.position == position)
+
+
+def _opens(pages: Mapping[str, Page[Any]]) -> dict[str, str]:
+    """What a click on each place opens, in words: a step of a lesson by its own title."""
+    steps = {(mention.values["lesson"], mention.values["step"]): mention.label for mention in pages["learn"].mentions()}
+    lessons = {place: f"“{steps[step]}”" for place, step in _LESSON_OF.items()}
+    places = {"output": "masked_words", "layer": "attention", "head": "attention"}
+    return lessons | {place: f"the page “{pages[page].title}”" for place, page in places.items()}

@@ -1,0 +1,114 @@
+"""The home page: the model's own numbers in the picture, a way on from each part, cards, and the code of a room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from on_screen import unpacked
+from streamlit.testing.v1 import AppTest
+
+from analysis.words import to_follow
+from model_zoo import DEFAULT_MODEL, Engine
+from pages import PAGES
+from pages.home import walk
+from pages.learn.lessons import LESSONS
+from ui import TEXT, address
+from viz.anatomy import RUN_PLACES, SOURCE
+
+HOME = "pages/home/page.py"
+LARGEST = 200_000  # bytes of the picture: its scripts, its styles, its numbers
+MASKED = "The dogs near the house [MASK] hungry."
+
+
+def sent(app: AppTest) -> tuple[dict[str, Any], bytes]:
+    assert not app.exception
+    (packed,) = [e.proto.bytes for e in app.get("bidi_component") if e.proto.component_name == "anatomy"]
+    header, numbers = unpacked(packed)
+    return header, numbers
+
+
+def test_it_opens_on_an_example_with_the_model_s_numbers(open_page: Callable[..., AppTest], engine: Engine) -> None:
+    header, numbers = sent(open_page(HOME))
+    run, n = engine.attend(DEFAULT_MODEL, TEXT.default), len(header["tokens"])
+    assert (header["tokens"][header["position"]], header["hidden"]) == ("it", True)
+    means = np.stack([run.layer(layer).mean(axis=0) for layer in range(run.n_layers)])
+    flows = np.frombuffer(numbers[-means.size :], np.uint8).reshape(means.shape)
+    np.testing.assert_allclose(np.sqrt(means), flows / 255, atol=0.5 / 255 + 1e-6)
+    row = np.frombuffer(numbers[: 4 * n], "<f4")
+    np.testing.assert_allclose(row, run.head(walk.LAYER - 1, walk.HEAD - 1)[header["position"]], atol=1e-6)
+    (found,) = engine.fill_mask(DEFAULT_MODEL, TEXT.default, masked=(header["position"],))
+    assert header["words"][0] == [found.best[0].token, pytest.approx(found.best[0].probability)]
+
+
+@pytest.mark.parametrize("text", [TEXT.default, "word " * 60])
+def test_the_picture_is_light(text: str, open_page: Callable[..., AppTest]) -> None:
+    header, numbers = sent(open_page(HOME, text=text))
+    assert len(numbers) + sum(map(len, SOURCE.values())) < LARGEST
+    assert header["opens"]
+
+
+@pytest.mark.parametrize("text", ["😀", "...", MASKED])
+def test_any_text_runs(text: str, open_page: Callable[..., AppTest]) -> None:
+    header, _ = sent(open_page(HOME, text=text))
+    assert bool(header["words"]) == (text == MASKED)
+    if text == MASKED:
+        assert (header["tokens"][header["position"]], header["hidden"]) == ("[MASK]", False)
+
+
+def test_without_a_text_it_says_what_to_do(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(HOME, text="")
+    assert not app.exception
+    assert not [e for e in app.get("bidi_component") if e.proto.component_name == "anatomy"]
+    assert [message for message in (*app.info, *app.warning, *app.error) if "text" in message.value]
+
+
+def test_every_part_leads_to_the_lesson_or_page_about_it(open_page: Callable[..., AppTest]) -> None:
+    header, _ = sent(open_page(HOME))
+    parts = {stage["name"] for stage in header["stages"]} - {"output"} | set(RUN_PLACES)
+    assert header["opens"].keys() == parts
+    titles = {page.name: page.title for page in PAGES}
+    for place in parts:
+        page, values = walk.way_from(place, TEXT.default, 3, 4)
+        written = address.link(page, **values)
+        assert written["text"] == TEXT.default
+        if page == "learn":
+            step = LESSONS[values["lesson"]].steps[values["step"] - 1]
+            assert header["opens"][place].endswith(f": {step.title}”")
+            assert written["token"] == "4"
+        else:
+            assert titles[page] in header["opens"][place]
+    assert walk.way_from("layer", TEXT.default, 3, 4)[1]["layer"] == 5
+    assert walk.way_from("output", TEXT.default, 3, 4)[1]["masks"] == (3,)
+    assert walk.way_from("output", MASKED, 3, 4)[1]["masks"] == ()
+
+
+def test_every_example_is_followed_at_a_word_or_a_mask(engine: Engine) -> None:
+    for example in walk.EXAMPLES.each:
+        encoding = engine.encode(DEFAULT_MODEL, example.values[TEXT])
+        place = to_follow(encoding)
+        assert place is not None
+        assert len(encoding) <= 16, example.title
+
+
+def test_the_ways_in_lead_where_they_say(open_page: Callable[..., AppTest]) -> None:
+    links = {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in open_page(HOME).get("page_link")}
+    assert links["**I am new**"] == {"lesson": "pieces"}
+    assert links["**I teach**"] == {"teach": "1"}
+    assert links["**I do research**"]["view"] == "heads"
+    app = open_page("pages/learn/page.py", teach="1")
+    assert app.expander[0].proto.expanded
+    assert app.expander[0].label.startswith("For teachers")
+
+
+def test_a_code_that_is_none_is_told_at_once(open_page: Callable[..., AppTest]) -> None:
+    app = open_page(HOME)
+    app.text_input[0].input("b8?")
+    app.button[-1].click().run()
+    assert not app.exception
+    assert [warning.value for warning in app.warning] == [
+        "A code has five letters and digits. Ask your teacher for it."
+    ]
