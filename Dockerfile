@@ -8,8 +8,9 @@ ARG TORCH_INDEX
 ARG REQUIREMENTS=requirements.txt
 
 WORKDIR /app
-COPY requirements.txt requirements-serve.txt ./
-RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} -r "$REQUIREMENTS"
+COPY requirements.txt requirements-serve.txt requirements-redis.txt ./
+RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} -r "$REQUIREMENTS" \
+    -r requirements-redis.txt
 COPY . .
 RUN python -m compileall -q . && mkdir /models && chown 10001:10001 /models
 

@@ -52,6 +52,11 @@ def declared() -> tuple[Field[Any], ...]:
     return tuple(dict.fromkeys(itertools.chain.from_iterable(_PAGES.values())))
 
 
+def fields_of(page: str) -> tuple[Field[Any], ...]:
+    """The fields of a page by its name; none where there is no such page."""
+    return _PAGES.get(page, ())
+
+
 def path(page: str) -> str:
     """Where the file of a page lies, from the project's root."""
     return f"pages/{page}/page.py"

@@ -6,11 +6,21 @@ that a retrained model cannot leave a question without its answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ui.field import Field, whole_state
+import streamlit as st
+
+from ui import address, browser
+from ui.field import Field, pattern, whole_state
+
+if TYPE_CHECKING:
+    from ui.page import Page
+
+ASKED: Field[str] = Field("question", "", pattern("[a-z0-9-]{1,80}", "is not the name of a question.", empty=True))
+"""The link by which the page was opened, whose question stands above its picture."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +32,11 @@ class LessonLink:
     title: str
     values: Mapping[Field[Any], Any]
     question: str
+
+    @property
+    def name(self) -> str:
+        """Its title as an address has it."""
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,4 +51,29 @@ class LessonLinks:
 
     def state(self, link: LessonLink) -> dict[Field[Any], Any]:
         """All the fields that a link sets."""
-        return whole_state(self.decides, link.values)
+        return whole_state(self.decides, {**link.values, ASKED: link.name})
+
+    def ask(self) -> None:
+        """The question of the link that opened the page, above the picture, until it is closed."""
+        link = next((link for link in self.links if link.name == ASKED.value), None)
+        if link is None:
+            ASKED.value = ""  # of another page
+            return
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson question"):
+            st.markdown(f":material/school: {link.question}", width="stretch")
+            st.button("Close", key="close the question", icon=":material/close:", type="tertiary", on_click=close)
+
+
+def close() -> None:
+    """No question above the picture. For the callback of a widget."""
+    ASKED.value = ""
+
+
+def draw(page: Page[Any], link: LessonLink) -> None:
+    """One link with its question, and a button that copies it."""
+    query = address.link(page.name, **page.values_of(link))
+    with st.container(gap=None, key=f"lesson link {page.name} {link.name}"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.page_link(page.path, label=f"**{link.title}**", icon=page.icon, query_params=query, width="content")
+            browser.copy_link(query, key=f"copy {page.name} {link.name}", page=page.name)
+        st.markdown(link.question)

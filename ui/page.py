@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import streamlit as st
 
 from model_zoo.types import ModelSpec
-from ui import address, browser, notes, page_frame, tuned
+from ui import address, browser, lesson_links, notes, page_frame, room, tuned
 from ui.appearance import PRESENT
 from ui.field import Field, one_of, pattern
 from ui.lesson_links import LessonLink, LessonLinks
@@ -144,7 +144,8 @@ class Page(Generic[S]):
         """What its address holds: its own fields and those of its views, each once."""
         of_views = [field for view in self.views for field in view.fields]
         view = [self.view_choice] if self.view else []
-        return tuple(dict.fromkeys([*self.fields, *view, *of_views, PRESENT]))
+        asked = [lesson_links.ASKED] if self.lesson_links else []
+        return tuple(dict.fromkeys([*self.fields, *view, *of_views, *asked, room.ROOM, PRESENT]))
 
     @property
     def chosen(self) -> View[S]:
@@ -158,21 +159,25 @@ def run(page: Page[Any]) -> None:
     """Draw a page: the only thing its file does."""
     ignored = address.enter(page.name, page.title, page.all_fields)
     page_frame.frame()
+    room.begin(page.name, page.all_fields, bound=page.body is not None)
     view = page.chosen if page.views else None
     about, more = (page.about, "") if view is None else (view.about or page.about, view.more)
     terms = () if view is None else view.terms
     page_frame.headline(page.heading or page.title, about, (more, page.about), terms)
     notes.complaints(ignored)
+    room.line(own=page.name == room.HOME)
     if page.body is not None:
         page.body()
         address.publish()
         return
     assert page.scene is not None
+    if page.lesson_links is not None:
+        page.lesson_links.ask()
     scene = None
     with failures_as_messages():
         scene = page.scene(page.chosen)
     if scene is None:  # what cannot be shown has an address, too
-        _link("")
+        _link(page, "")
         return
     _switch(page)
     (fragment(_show) if page.apart else _show)(page, page.chosen, scene)
@@ -192,7 +197,7 @@ def _show(page: Page[Any], view: View[Any], scene: Any) -> None:
         st.caption(view.caution)
     if page.footer is not None:
         page.footer(scene)
-    _link(" ".join(filter(None, (page.left_out(scene), view.left_out(scene)))))
+    _link(page, " ".join(filter(None, (page.left_out(scene), view.left_out(scene)))))
 
 
 def lacking(scene: Scene, needs: Iterable[Need]) -> bool:
@@ -206,14 +211,16 @@ def lacking(scene: Scene, needs: Iterable[Need]) -> bool:
     return said is not None
 
 
-def _link(left_out: str) -> None:
-    """See to it that the address restores the page; a button that copies it, and what it lacks: a text that is too
-    long, and what ``left_out`` says.
+def _link(page: Page[Any], left_out: str) -> None:
+    """See to it that the address restores the page, and the room that the visitor leads shows it; a button that copies
+    it, and what it lacks: a text that is too long, and what ``left_out`` says.
     """
+    with failures_as_messages():
+        room.show(page.name, page.all_fields)
     chosen = (part for value in address.query().values() for part in value.split(","))
     left_out = " ".join(filter(None, (left_out, tuned.left_out(chosen))))
     with st.container(horizontal=True, vertical_alignment="center"):
-        browser.copy_link(address.query())
+        browser.copy_link({name: value for name, value in address.query().items() if name != room.ROOM.name})
         what = "what is chosen" if left_out else "what you see"
         if address.publish():
             said = f"This page's link restores {what}."

@@ -12,7 +12,7 @@ from model_zoo import DEFAULT_MODEL, registry
 from model_zoo.text import refuse_too_long
 from model_zoo.tuned import is_id
 from model_zoo.types import AttentionRun, ModelSpec
-from ui import address, notes, size_card, tuned
+from ui import address, lesson_links, notes, size_card, tuned
 from ui.examples import Example, Examples
 from ui.field import Field, count, place, places
 from ui.messages import enumerated
@@ -90,6 +90,7 @@ def try_example(examples: Examples) -> None:
     """The titles of a page's examples behind a button; a click puts the page into that example's state."""
 
     def use(example: Example) -> None:
+        lesson_links.close()
         address.put(examples.state(example))
 
     with popover("Examples", ":material/lightbulb:", "examples"):

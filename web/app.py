@@ -23,6 +23,7 @@ from web.health import Health
 from web.metrics import metrics
 from web.origins import OwnPages
 from web.paths import UnknownPaths, start
+from web.room_stores import rooms
 from web.saved import ADDRESS, Saved
 from web.settings import settings
 
@@ -33,7 +34,7 @@ _INTERNAL = ("_stcore/metrics",)
 def routes() -> list[BaseRoute]:
     """The addresses that are no pages."""
     saved = Route(f"{start()}{ADDRESS}/{{name}}", Saved(engine))
-    return [Route("/healthz", Health(engine)), Route("/metrics", metrics), saved]
+    return [Route("/healthz", Health(engine, rooms=lambda: rooms().wrong())), Route("/metrics", metrics), saved]
 
 
 @asynccontextmanager
@@ -47,6 +48,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     keep_less()
     PagesManager.uses_pages_directory = False  # else pages/ is taken for an old-style app until the router has run once
     warm_up()
+    rooms()  # a setting for them that cannot be used ends the app here
     looking = asyncio.create_task(kept.look_after())
     yield
     looking.cancel()

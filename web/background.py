@@ -13,14 +13,14 @@ from jobs import Desk, Visits
 _DESK = "desk"
 
 
-def _connected(session: str) -> bool:
+def connected(session: str) -> bool:
     try:
         return runtime.get_instance().is_active_session(session)
     except RuntimeError:  # no server, or none any more
         return False
 
 
-VISITS: Final = Visits(_connected)
+VISITS: Final = Visits(connected)
 
 
 def desk() -> Desk:

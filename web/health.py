@@ -31,15 +31,24 @@ class _Check:
     ended: float | None = None
     outcome: Future[str] = field(default_factory=Future)
     """What is wrong, in a sentence; "" where the question was answered."""
+    rooms: str = ""
+    """What is wrong with the rooms: said, but no reason to start the app anew, which would not help."""
 
 
 class Health:
     """The address that says so: 200, or 503 with a sentence. One check at a time, on a thread of its own, since the
-    first one may have to load torch; it serves all who ask while it lasts and for a few seconds after.
+    first one may have to load torch; it serves all who ask while it lasts and for a few seconds after. ``rooms`` says
+    what is wrong with where rooms are kept.
     """
 
-    def __init__(self, engine: Callable[[], EngineInterface], patience: float = PATIENCE, fresh: float = FRESH) -> None:
-        self._engine = engine
+    def __init__(
+        self,
+        engine: Callable[[], EngineInterface],
+        patience: float = PATIENCE,
+        fresh: float = FRESH,
+        rooms: Callable[[], str] = str,
+    ) -> None:
+        self._engine, self._rooms = engine, rooms
         self._patience, self._fresh = patience, fresh
         self._check: _Check | None = None
 
@@ -57,7 +66,9 @@ class Health:
         else:
             wrong, seconds = f"{DEFAULT_MODEL} has not answered within {self._patience:g} seconds.", self._patience
         return JSONResponse(
-            {"healthy": not wrong, "seconds": round(seconds, 3)} | ({"why": wrong} if wrong else {}),
+            {"healthy": not wrong, "seconds": round(seconds, 3)}
+            | ({"why": wrong} if wrong else {})
+            | ({"rooms": check.rooms} if check.rooms else {}),
             status_code=503 if wrong else 200,
             headers={"Cache-Control": "no-store"},
         )
@@ -72,7 +83,7 @@ class Health:
         return check
 
     def _ask(self, check: _Check) -> None:
-        wrong = ""
+        wrong, check.rooms = "", self._rooms()
         try:
             self._engine().ask(ProbeHealth.example(DEFAULT_MODEL))
         except Exception as error:

@@ -106,6 +106,18 @@ class Settings(BaseSettings, EngineSettings):
             "The code that a teacher types on the page Status to use its button; without one, the button needs no code."
         ),
     )
+    rooms_file: str = Field(
+        default="",
+        description="A file that keeps the rooms of the page Learn through a restart: a few kilobytes, with what "
+        "teachers show and students answer, for a day; without one they are in memory alone.",
+    )
+    rooms_redis: str = Field(
+        default="",
+        repr=False,
+        pattern=r"^(|(redis|rediss|unix)://\S+)$",
+        description="A Redis server that keeps them instead, such as `redis://127.0.0.1:6379/0`, so that every process "
+        "finds them (see hosting.md).",
+    )
     upload_memory_mb: int = of_machine(
         lambda: share_of_memory(0.1, 256),
         "10% of the memory, at most 256",

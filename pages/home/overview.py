@@ -13,7 +13,7 @@ import streamlit as st
 
 from model_zoo import DEFAULT_MODEL
 from pages.home import walk
-from ui import TEXT, LessonLink, Page, address, failures_as_messages, figures, page_link
+from ui import TEXT, LessonLink, Page, address, failures_as_messages, figures, lesson_links, page_link
 
 _STYLE = (Path(__file__).parent / "home.css").read_text(encoding="utf-8")
 _CODE = "code of a room to join"
@@ -99,8 +99,8 @@ def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
     """The prepared links by groups, each with its question."""
     st.header("For a lesson", anchor=False)
     st.markdown(
-        "Ready-made pages, each with a question students answer by looking. To share one, copy its link: right-click, "
-        "or press and hold on a phone."
+        "Ready-made pages, each with a question students answer by looking; it stands above the picture there, too. "
+        "“Copy link” copies one to share with a class."
     )
     groups: dict[str, list[tuple[Page[Any], LessonLink]]] = {}
     for page in pages.values():
@@ -111,6 +111,4 @@ def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:
         for heading, links in groups.items():
             with st.expander(heading):
                 for page, link in links:
-                    with st.container(gap=None):
-                        page_link(page.name, f"**{link.title}**", page.icon, **page.values_of(link))
-                        st.markdown(link.question)
+                    lesson_links.draw(page, link)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from pages.learn import fields, keeper, teaching, worksheet
+from pages.learn import fields, keeper, worksheet
 from pages.learn.case import Case
 from pages.learn.fields import LESSON, STEP
 from pages.learn.lesson import Lesson
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS, Plan, links
-from ui import MODEL, PAIR, TEXT, Mention, failures_as_messages, glossary, save, widgets
+from ui import MODEL, PAIR, TEXT, Mention, failures_as_messages, glossary, room, save, widgets
 
 
 def draw() -> None:
@@ -26,8 +26,8 @@ def draw() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="progress"):
         if place is not None:
             _progress(*place, sum(done.values()))
-        teaching.draw()
-        teaching.join()
+        room.draw()
+        room.join()
     above = st.container()
     with st.container(key="answer course"):
         for number, lesson in enumerate(LESSONS.values(), start=1):

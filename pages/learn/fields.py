@@ -1,4 +1,4 @@
-"""What the address of the page "Learn" holds: the lesson, the step, the answers so far, what is followed, the room."""
+"""What the address of the page "Learn" holds: the lesson, the step, the answers so far, what is followed, the plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS
 from pages.learn.walk import FOLLOWED
-from ui import PAIR, SWITCH, TEXT, Field, names, one_of, pattern, within
+from ui import PAIR, SWITCH, TEXT, Field, names, one_of, within
 from viz.sketch import LEVELS
 
 MOST_STEPS: Final = 12
@@ -25,7 +25,6 @@ ANSWERS: Field[tuple[str, ...]] = Field(
     of="learn",
     stays=True,
 )
-ROOM: Field[str] = Field("room", "", pattern("[A-Z2-9]{4,8}", "is not the code of a room.", empty=True), of="learn")
 
 _PLANS: Final = {plan.name: plan.title for plan in PLANS}
 PLAN: Field[str] = Field("plan", PLANS[0].name, one_of("the plan", _PLANS), of="learn")
@@ -33,7 +32,7 @@ PLAN: Field[str] = Field("plan", PLANS[0].name, one_of("the plan", _PLANS), of="
 TEACH: Field[bool] = Field("teach", False, SWITCH, of="learn")
 """Whether the plans stand open above the lessons."""
 
-FIELDS: Final = (LESSON, STEP, ANSWERS, FOLLOWED, ROOM, PLAN, TEACH)
+FIELDS: Final = (LESSON, STEP, ANSWERS, FOLLOWED, PLAN, TEACH)
 
 
 def answers() -> dict[tuple[str, int], str]:

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import streamlit as st
 
-from pages.learn import fields
+from pages.learn import fields, teaching
 from pages.learn.fields import ANSWERS, LESSON, STEP
 from pages.learn.lessons import LESSONS
 from ui import PAIR, TEXT, address, browser
@@ -53,7 +53,11 @@ def _take(kept: object) -> None:
     if not isinstance(kept, Mapping):
         return
     said = {name: str(value).encode(errors="ignore").decode() for name, value in kept.items()}
-    fields.keep(_answers(said.get("answers", "")) | fields.answers())
+    kept_answers = _answers(said.get("answers", ""))
+    if teaching.teaches():
+        teaching.put_aside(kept_answers)
+    else:
+        fields.keep(kept_answers | fields.answers())
     with suppress(ValueError):
         lesson, step = LESSON.codec.read(said.get("lesson", "")), STEP.codec.read(said.get("step", ""))
         if lesson:

@@ -25,6 +25,7 @@ from ui import (
     caption,
     failures_as_messages,
     glossary,
+    room,
     save,
     size_card,
     widgets,
@@ -80,7 +81,7 @@ def _asked(lesson: Lesson) -> Case:
         text, pair = widgets.texts(lesson.paired)
         model = widgets.model()
         widgets.try_example(_examples(lesson))
-        teaching.draw()
+        room.draw()
     case = Case(model, text, pair, tuned=_tuned())
     if not lesson.controls and not PRESENT.value:
         return case
@@ -238,7 +239,7 @@ def _link(lesson: Lesson, case: Case | None) -> None:
     """
     query = address.query()
     with st.container(horizontal=True, vertical_alignment="center", key="learn-link"):
-        browser.copy_link({name: value for name, value in query.items() if name != ANSWERS.name})
+        browser.copy_link({name: value for name, value in query.items() if name not in (ANSWERS.name, room.ROOM.name)})
         whole = address.publish()
         about = "A link to this step with this sentence, without your answers; this page’s address includes them."
         st.caption(about if whole else "The text is too long for a link: the link opens the step without it.")

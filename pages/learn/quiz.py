@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 
 import numpy as np
@@ -10,11 +11,12 @@ import streamlit as st
 from model_zoo.types import counted
 from pages.learn import fields, teaching
 from pages.learn.lesson import Choice, Sketch
-from ui import figures, is_dark
+from ui import figures, is_dark, room
 from ui.component import component
 from ui.glossary import worded
 from viz.bars import bars
 from viz.sketch import SOURCE, payload
+from web.rooms import Seen
 
 
 def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
@@ -46,13 +48,26 @@ def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
             on_click=teaching.ask_again,
             args=(lesson, step),
         )
-    if isinstance(question, Sketch) and teaching.teaches():
-        teaching.live(_drawings)(lesson, step, question)
+    votes = teaching.shows_votes(lesson, step)
+    if teaching.teaches():
+        st.button(
+            "Hide votes" if votes else "Show votes",
+            key="show votes",
+            type="tertiary",
+            icon=":material/bar_chart:",
+            help="Let everybody see how many have given which answer. Hidden again on the next step.",
+            on_click=teaching.show_votes,
+            args=(lesson, step, not votes),
+        )
+    if isinstance(question, Sketch) and (teaching.teaches() or votes):
+        room.live(_drawings)(lesson, step, question, votes)
 
 
 def _choice(lesson: str, step: int, question: Choice, given: str | None, revealed: bool) -> None:
     if teaching.teaches():
-        teaching.live(_counted)(lesson, step, question, given)
+        room.live(_counted)(lesson, step, question, given, teaching.shows_votes(lesson, step))
+    elif teaching.shows_votes(lesson, step):
+        _with_votes(lesson, step, question, given, revealed, teaching.now().counts)
     else:
         for place in range(len(question.options)):
             _option(lesson, step, question, place, given, revealed)
@@ -85,23 +100,35 @@ def _option(lesson: str, step: int, question: Choice, place: int, given: str | N
     )
 
 
-def _counted(lesson: str, step: int, question: Choice, given: str | None) -> None:
-    """The options for a teacher, with how many students have chosen each."""
+def _counted(lesson: str, step: int, question: Choice, given: str | None, votes: bool) -> None:
+    """The options for a teacher, and how many have answered."""
     if teaching.given(lesson, step) != given:  # by a click here, which draws this alone
         st.rerun()
-    counts = teaching.counts(lesson, step)
+    now = teaching.now()
+    if votes:
+        _with_votes(lesson, step, question, given, given is not None, now.counts)
+    else:
+        for place in range(len(question.options)):
+            _option(lesson, step, question, place, given, given is not None)
+    _n_answers(now)
+
+
+def _with_votes(
+    lesson: str, step: int, question: Choice, given: str | None, revealed: bool, counts: Mapping[str, int]
+) -> None:
+    """The options, with how many students have chosen each."""
     found = [counts.get(str(place + 1), 0) for place in range(len(question.options))]
     for place, n in enumerate(found):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"counted {place + 1}"):
-            _option(lesson, step, question, place, given, given is not None)
+            _option(lesson, step, question, place, given, revealed)
             width, said = 3 * n / max(sum(found), 1), f"{n} of {counted(sum(found), 'answer')}"
             bar = f'<i style="width: {width:.2f}rem"></i><b>{n}</b>'
             st.html(f'<div class="count" role="img" aria-label="{said}" title="{said}">{bar}</div>', width=88)
-    _n_answers(sum(found))
 
 
-def _n_answers(n: int) -> None:
-    st.caption(f"{counted(n, 'answer')} from {counted(teaching.n_present(), 'student')} in the room.")
+def _n_answers(now: Seen) -> None:
+    n = counted(sum(now.counts.values()), "answer")
+    st.caption(f"{n} from {counted(now.n_present, 'student')} in the room.")
 
 
 def _sketch(lesson: str, step: int, question: Sketch, given: str | None, revealed: bool) -> None:
@@ -132,16 +159,17 @@ def _heights(question: Sketch, given: str | None) -> tuple[float, ...] | None:
     return fields.heights(given, question.top)
 
 
-def _drawings(lesson: str, step: int, question: Sketch) -> None:
-    """The mean of what students have drawn, for their teacher."""
+def _drawings(lesson: str, step: int, question: Sketch, votes: bool) -> None:
+    """How many have drawn, and the mean of it once that is to be seen."""
+    now = teaching.now()
+    _n_answers(now)
     found = [
         heights
-        for given, n in teaching.counts(lesson, step).items()
+        for given, n in now.counts.items()
         if (heights := _heights(question, given)) is not None
         for _ in range(n)
     ]
-    _n_answers(len(found))
-    if found:
+    if votes and found:
         means = [float(np.mean(column)) for column in zip(*found, strict=True)]
         written = ".0%" if question.unit == "%" else ".2f"
         figure = bars(question.labels, [("class mean", means)], top=question.top, written=written, dark=is_dark())

@@ -49,8 +49,9 @@ def test_students_follow_and_are_counted(visit: Callable[..., Any], app_url: str
 
     option(student, 1).click()
     expect(student.get_by_text("Recorded.")).to_be_visible()
-    expect(teacher.locator(".st-key-counted-1 .count")).to_have_text("1")
     expect(teacher.get_by_text("1 answer from 2 students in the room.")).to_be_visible()
+    teacher.get_by_role("button", name="Show votes").click()
+    expect(teacher.locator(".st-key-counted-1 .count")).to_have_text("1")
     expect(student.get_by_text("Why?")).to_have_count(0)
 
     teacher.get_by_role("button", name="Show the answer").click()

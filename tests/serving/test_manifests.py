@@ -105,6 +105,9 @@ def test_versions_and_names_agree() -> None:
     web = next(each for each in DOCUMENTS if each["kind"] == "Deployment")["spec"]["template"]["spec"]["containers"][0]
     address = next(each["value"] for each in web["env"] if each["name"] == "INSIDE_BERT_ENGINE")
     assert address == f"http://{RAY_SERVICE['metadata']['name']}-serve-svc:8000"  # as KubeRay names the service
+    rooms = next(each["value"] for each in web["env"] if each["name"] == "INSIDE_BERT_ROOMS_REDIS")
+    (redis,) = (each for each in OTHERS if each["kind"] == "Service" and each["metadata"]["name"] != "inside-bert-web")
+    assert rooms == f"redis://{redis['metadata']['name']}:{redis['spec']['ports'][0]['port']}/0"
     secrets = re.findall(
         r"name: inside-bert, key: ([\w-]+)", (ROOT / "serving/kuberay.yaml").read_text(encoding="utf-8")
     )

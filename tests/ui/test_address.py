@@ -42,6 +42,8 @@ BY_NAME: dict[str, st.SearchStrategy[Any]] = {
     "view": st.sampled_from([view.name for view in ATTENTION.views]),
     "bertviz": st.sampled_from(["head", "model"]),
     "ask": st.sampled_from(["words", "previous", "other_sentence"]),
+    "question": st.from_regex("([a-z0-9-]{1,80})?", fullmatch=True),
+    "room": st.from_regex("([A-Z2-9]{4,8})?", fullmatch=True),
     **dict.fromkeys(("looks", "at"), st.sets(st.integers(0, 9998), max_size=1).map(tuple)),
     **{field.name: st.booleans() for field in ATTENTION.all_fields if field.default is False},
     **dict.fromkeys(("text", "pair", "model", "texts"), TEXTS),

@@ -1,5 +1,5 @@
 """What the app asks of the browser beyond drawing: steps of its history, texts that Enter applies, a copied link,
-slides on a full screen, and what it keeps from visit to visit.
+slides on a full screen, and what it keeps from visit to visit and of rooms.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import streamlit as st
 from ui.component import component
 from ui.field import Field
 from viz.component import linked, theme_css
+from web.paths import start
 
 _FILES = Path(__file__).parent
 
@@ -27,7 +28,7 @@ def _source(name: str) -> Mapping[str, str]:
 
 
 # Read once: every run of every page mounts the first two.
-_BROWSER, _COPY_LINK, _SLIDES, _KEEPER = map(_source, ("browser", "copy_link", "slides", "keeper"))
+_BROWSER, _COPY_LINK, _SLIDES, _KEEPER, _ROOM = map(_source, ("browser", "copy_link", "slides", "keeper", "room"))
 
 
 def prepare(fields: Sequence[Field[Any]]) -> None:
@@ -41,9 +42,22 @@ def prepare(fields: Sequence[Field[Any]]) -> None:
     )
 
 
-def copy_link(query: Mapping[str, str], key: str = "copy link") -> None:
-    """A button that copies this page's address with these parameters; ``key`` tells two on a page apart."""
-    component("copy_link", _COPY_LINK)(key=key, data={"query": dict(query)}, width="content")
+def copy_link(
+    query: Mapping[str, str],
+    key: str = "copy link",
+    *,
+    base: str = "",
+    page: str = "",
+    hash: str = "",
+    label: str = "Copy link",
+) -> None:
+    """A button that copies this page's address with these parameters; ``key`` tells two on a page apart. With a
+    ``page``, the address of that one, behind ``base`` if the app is reached elsewhere than here; ``hash`` stands last.
+    """
+    to = f"{base or start()}{page}" if page else ""
+    component("copy_link", _COPY_LINK)(
+        key=key, data={"query": dict(query), "to": to, "hash": hash, "label": label}, width="content"
+    )
 
 
 def slides(on: bool, place: str, switch: Callable[[bool], None]) -> None:
@@ -70,3 +84,11 @@ def keep(now: Mapping[str, str | int], taken: bool, give_back: Callable[[object]
     component("keeper", _KEEPER)(
         key=key, data={**now, "taken": taken}, on_kept_change=lambda: give_back(st.session_state[key]["kept"])
     )
+
+
+def room(now: Mapping[str, Any], told: Callable[[object], None]) -> None:
+    """Keep of rooms what ui/browser/room.js says; ``told`` hears what this browser knows and the session does not,
+    which may be anything.
+    """
+    key = "room of this browser"
+    component("room", _ROOM)(key=key, data=dict(now), on_kept_change=lambda: told(st.session_state[key]["kept"]))

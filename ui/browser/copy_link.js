@@ -1,18 +1,21 @@
-// A button that copies the address that restores the page.
+// A button that copies the address that restores a page: this one, or another.
 
 const AWAY = 2000; // milliseconds that the button says what it did
 
-// The address with these parameters and no others.
-export function linkTo(address, query) {
-  const link = new URL(address);
+// The address, or another one seen from it, with these parameters and no others; what stands behind "#" stays, unless
+// there is something else to put there.
+export function linkTo(address, query, to = "", hash = "") {
+  const link = new URL(to || address, address);
   link.search = new URLSearchParams(query).toString();
+  if (hash) link.hash = hash;
   return link.href;
 }
 
 export default function render({ data, parentElement }) {
   const button = parentElement.querySelector("button");
   const said = parentElement.querySelector("span");
-  const link = linkTo(location.href, data.query);
+  const link = linkTo(location.href, data.query, data.to, data.hash);
+  said.textContent = data.label;
   let timer;
   button.onclick = async () => {
     try {
@@ -23,7 +26,7 @@ export default function render({ data, parentElement }) {
       prompt("Copy this link:", link);
     }
     clearTimeout(timer);
-    timer = setTimeout(() => (said.textContent = "Copy link"), AWAY);
+    timer = setTimeout(() => (said.textContent = data.label), AWAY);
   };
   return () => clearTimeout(timer);
 }

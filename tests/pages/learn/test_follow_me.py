@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,11 +14,15 @@ from streamlit.testing.v1 import AppTest
 
 from model_zoo.errors import InvalidInput
 from pages.learn import teaching
-from pages.learn.fields import ANSWERS, LESSON, ROOM, STEP, drawn
+from pages.learn.fields import ANSWERS, LESSON, STEP, drawn
 from pages.learn.lesson import Sketch
 from pages.learn.lessons import LESSONS
 from tests.pages.learn.sentences import SENTENCES
-from ui.widgets import LAYER, TEXT
+from ui import room
+from ui.room import ROOM
+from ui.widgets import HEAD, LAYER, TEXT
+from web.room_stores import rooms
+from web.rooms import RoomsUnreachable
 
 Open = Callable[..., AppTest]
 PAGE = "pages/learn/page.py"
@@ -49,7 +56,7 @@ def teacher(open_page: Open) -> AppTest:
 
 @pytest.fixture
 def code(teacher: AppTest) -> str:
-    found: str = teacher.session_state[teaching._TAUGHT].code
+    found: str = teacher.session_state[room._LEADS].code
     return found
 
 
@@ -96,7 +103,7 @@ def test_answers_are_counted_and_held_back(teacher: AppTest, student: AppTest, c
     assert ANSWERS.name not in student.query_params
     teacher.run()
     assert "2 answers from 2 students in the room." in said(teacher)
-    assert teaching.rooms().counts(code, "pieces", 1) == {"2": 2}
+    assert dict(rooms().see(code).counts) == {"2": 2}
     teacher.button(key="show me").click().run()
     assert is_open(teacher)
     student.run()
@@ -107,7 +114,7 @@ def test_answers_are_counted_and_held_back(teacher: AppTest, student: AppTest, c
     assert chosen(student) == [0]
     late = open_page(PAGE, room=code)
     assert is_open(late)
-    assert teaching.rooms().counts(code, "pieces", 1) == {"2": 2}
+    assert dict(rooms().see(code).counts) == {"2": 2}
     teacher.button(key="ask again").click().run()
     student.run()
     assert not is_open(student)
@@ -121,7 +128,7 @@ def test_another_sentence_is_another_question(teacher: AppTest, student: AppTest
     student.run()
     assert chosen(student) == []
     assert "Recorded." not in said(student)
-    assert teaching.rooms().counts(code, "pieces", 1) == {}
+    assert dict(rooms().see(code).counts) == {}
 
 
 def test_drawings_are_counted_with_their_mean(
@@ -141,9 +148,11 @@ def test_drawings_are_counted_with_their_mean(
     assert not student.exception
     n = len(question.labels)
     for visitor, height in (("one", 0.0), ("two", question.top)):
-        teaching.rooms().answer(code, visitor, name, place, drawn([height] * n, question.top))
+        rooms().answer(code, visitor, f"{name}.{place}", drawn([height] * n, question.top))
     teacher.run()
     assert "2 answers from 1 student in the room." in said(teacher)
+    assert not any("class mean" in each.proto.spec for each in teacher.get("plotly_chart"))
+    teacher.button(key="show votes").click().run()
     (figure,) = (each for each in teacher.get("plotly_chart") if "class mean" in each.proto.spec)
     assert "what the class drew" in figure.proto.id
 
@@ -181,8 +190,8 @@ def test_a_room_that_has_ended_lets_go(teacher: AppTest, student: AppTest, code:
 
 
 def test_a_room_that_was_forgotten_lets_its_teacher_go(teacher: AppTest, code: str) -> None:
-    mine = teacher.session_state[teaching._TAUGHT]
-    teaching.rooms().end(code, mine.key)
+    mine = teacher.session_state[room._LEADS]
+    rooms().end(code, mine.key)
     teacher.run()
     assert [f"Your room {code} has ended" in each.value for each in teacher.toast] == [True]
     assert teacher.session_state[ANSWERS.key] == ("pieces.1.1",)
@@ -196,14 +205,16 @@ def test_a_wrong_code_is_a_sentence(given: str, open_page: Open) -> None:
     assert len(app.toast) + len(app.warning) == 1
     assert app.text_area
     typed = open_page(PAGE)
-    typed.text_input[0].set_value(given).run()
+    typed.text_input[0].set_value(given)
+    labelled(typed, "Join").click().run()
     assert len(typed.toast) == 1
-    assert typed.text_input[0].value == ""
+    assert typed.text_input[0].value == given, "to be put right"
 
 
 def test_a_code_is_typed(code: str, open_page: Open) -> None:
     app = open_page(PAGE)
-    app.text_input[0].set_value(f" {code.lower()} ").run()
+    app.text_input[0].set_value(f" {code.lower()} ")
+    labelled(app, "Join").click().run()
     assert f"You are in room **{code}**" in said(app)
     assert app.query_params[ROOM.name] == code
 
@@ -215,15 +226,142 @@ def test_a_teacher_does_not_follow_the_own_room(teacher: AppTest, code: str) -> 
     assert f"**{code}**" in said(teacher)
 
 
-def test_a_look_compares_one_number(teacher: AppTest, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    version, _ = teaching.rooms().state(code)
+def test_a_look_draws_the_page_again_when_there_is_something_else(
+    teacher: AppTest, student: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = rooms().see(code)
     rerun: list[bool] = []
-    monkeypatch.setattr(teaching.st, "rerun", lambda: rerun.append(True))
-    monkeypatch.setattr(teaching, "_visitor", lambda: "one")
-    teaching._look(code, version)
+    monkeypatch.setattr(room.st, "rerun", lambda: rerun.append(True))
+    monkeypatch.setattr(room, "visitor", lambda: "one")
+    room._look(code, before)
+    options(student)[0].click().run()
+    room._look(code, before)  # votes are not seen: another one is nothing to draw
     assert not rerun
-    teaching._look(code, version - 1)
+    room._look(code, replace(before, version=before.version - 1))
     assert rerun
-    teaching.rooms().end(code, teacher.session_state[teaching._TAUGHT].key)
+    rerun.clear()
+    teacher.button(key="show votes").click().run()
+    room._look(code, replace(rooms().see(code), counts={}))
+    assert rerun
+    rooms().end(code, teacher.session_state[room._LEADS].key)
     with pytest.raises(InvalidInput):  # which draws the page again: it lets go
-        teaching._look(code, version)
+        room._look(code, before)
+
+
+def bars(app: AppTest) -> list[str]:
+    """What the bars beside the options say."""
+    return [found for each in app.get("html") for found in re.findall(r'aria-label="([^"]*)"', each.proto.body)]
+
+
+def test_votes_are_seen_when_the_teacher_shows_them(teacher: AppTest, student: AppTest, code: str) -> None:
+    options(student)[1].click().run()
+    teacher.run()
+    assert bars(teacher) == bars(student) == []
+    assert "1 answer so far." in said(student)
+    teacher.button(key="show votes").click().run()
+    student.run()
+    assert bars(teacher) == bars(student) == ["0 of 1 answer", "1 of 1 answer", "0 of 1 answer", "0 of 1 answer"]
+    assert not is_open(student)
+    teacher.button(key="step on").click().run()
+    teacher.button(key="step back").click().run()
+    student.run()
+    assert bars(teacher) == bars(student) == []
+    assert rooms().see(code).counts == {"2": 1}
+
+
+def test_a_teacher_who_comes_back_leads_on(teacher: AppTest, student: AppTest, code: str, open_page: Open) -> None:
+    options(student)[1].click().run()
+    teacher.button(key="show me").click().run()
+    teacher.button(key="step on").click().run()
+    ticket = teacher.session_state[room._LEADS].ticket
+    again = come_back(open_page(PAGE, answers="pieces.1.1,head.1.1"), ticket)  # on another device
+    assert again.header[0].value.startswith("2. ")
+    assert f"**{code}**" in said(again)
+    assert again.session_state[ANSWERS.key] == ("pieces.1.x",), "what the room has revealed, and nothing else"
+    assert code not in str(again.query_params)
+    again.button(key="step on").click().run()
+    student.run()
+    assert student.header[0].value.startswith("3. ")
+    teacher.session_state[room._ADOPTS] = True  # as its look finds
+    teacher.run()
+    assert teacher.header[0].value.startswith("3. ")
+    teacher.button(key="step back").click().run()
+    student.run()
+    assert student.header[0].value.startswith("2. ")
+    labelled(again, "End the room").click().run()
+    assert set(again.session_state[ANSWERS.key]) == {"pieces.1.x", "head.1.1"}
+    teacher.run()
+    assert [f"Your room {code} has ended" in each.value for each in teacher.toast] == [True]
+
+
+def come_back(app: AppTest, ticket: str) -> AppTest:
+    """The page after its browser has told of a room that it led."""
+    app.session_state[room._LEADS], app.session_state[room._ADOPTS] = room.Lead(*ticket.split(".")), True
+    return app.run()
+
+
+def test_what_a_browser_tells_may_be_anything(code: str, teacher: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = teacher.session_state[room._LEADS].key
+    session: dict[str, Any] = {}
+    monkeypatch.setattr(room.st, "session_state", session)
+    monkeypatch.setattr(room, "ROOM", SimpleNamespace(value="", key="room", name="room"))
+    for anything in (None, [], "x", {"lead": 3}, {"lead": "AAAAA.x"}, {"lead": f"{code}.{key}x"}, {"visitor": "<b>"}):
+        room._told(anything)
+        assert room._LEADS not in session
+        assert room._VISITOR not in session
+    room._told({"offer": f"{code}.{key}"})
+    assert session[room._OFFERED] == f"{code}.{key}"
+    assert room._LEADS not in session, "another tab may lead it"
+    room._told({"lead": f"{code}.{key}", "visitor": "0123456789abcdef"})
+    assert (session[room._LEADS].code, session[room._VISITOR]) == (code, "0123456789abcdef")
+
+
+def test_students_follow_to_another_page(teacher: AppTest, student: AppTest, code: str) -> None:
+    teacher.switch_page("pages/attention/page.py").run()
+    assert f"Room {code}" in [each.proto.popover.label for each in teacher.get("popover")]
+    teacher.number_input(key=LAYER.key).set_value(3).run()
+    student.run()
+    assert [each.value for each in student.title] == ["Attention"]
+    assert student.session_state[LAYER.key] == 3
+    assert f"You are in room **{code}**" in said(student)
+    student.switch_page("pages/attention/page.py")  # where a browser is by now
+    student.number_input(key=LAYER.key).set_value(5).run()
+    assert student.session_state[LAYER.key] == 5, "until the teacher shows something else one can look around"
+    teacher.number_input(key=HEAD.key).set_value(2).run()
+    student.run()
+    assert (student.session_state[LAYER.key], student.session_state[HEAD.key]) == (3, 2)
+    teacher.switch_page(PAGE).run()
+    student.run()
+    assert student.header[0].value.startswith("1. ")
+    assert not student.exception
+
+
+def test_students_are_told_when_nobody_leads(teacher: AppTest, student: AppTest, code: str) -> None:
+    visitor = teacher.session_state[room._VISITOR]
+    rooms().here(code, visitor, teaches=True)
+    student.run()
+    assert "Your teacher has left" not in said(student)
+    rooms().gone(code, visitor, teaches=True)
+    student.run()
+    assert "Your teacher has left; you can go on by yourself" in said(student)
+    rooms().here(code, visitor, teaches=True)
+    student.run()
+    assert [each.value for each in student.toast] == ["Your teacher is here."]
+
+
+def test_rooms_that_cannot_be_reached_are_a_sentence(
+    teacher: AppTest, student: AppTest, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(_code: str) -> None:
+        raise RoomsUnreachable("The server that keeps the rooms does not answer. The app tries again by itself.")
+
+    monkeypatch.setattr(rooms()._store, "read", read)
+    for app in (teacher, student):
+        app.run()
+        assert not app.exception
+        assert ["does not answer" in each.value for each in app.toast] == [True]
+        assert app.header[0].value.startswith("1. ")
+    monkeypatch.undo()
+    student.run()
+    assert not student.toast
+    assert f"You are in room **{code}**" in said(student)

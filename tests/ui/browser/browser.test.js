@@ -30,6 +30,12 @@ Deno.test("a link has these parameters and no others, whatever is in them", () =
   const link = linkTo("http://127.0.0.1:8501/attention?old=1#top", { text: "a & b = ç?", layer: "3" });
   equal(link, "http://127.0.0.1:8501/attention?text=a+%26+b+%3D+%C3%A7%3F&layer=3#top");
   equal(new URL(link).searchParams.get("text"), "a & b = ç?");
+  const other = (to, hash) => linkTo("http://127.0.0.1:8501/bert/learn?old=1", { room: "AAAAA" }, to, hash);
+  equal(other("/bert/attention"), "http://127.0.0.1:8501/bert/attention?room=AAAAA");
+  equal(
+    other("http://192.0.2.2:8501/bert/learn", "teach=A.k"),
+    "http://192.0.2.2:8501/bert/learn?room=AAAAA#teach=A.k",
+  );
 });
 
 Deno.test("a text is taken as long as it can be sent, and can always be made shorter", () => {

@@ -1,0 +1,95 @@
+// What a browser tells a session of rooms: who led one leads on, who follows one is the same as before.
+
+import { deepEqual, equal } from "node:assert/strict";
+import render, { toTell } from "../../../ui/browser/room.js";
+
+const nothing = { visitor: "", led: "", over: [] };
+
+Deno.test("a tab that has led a room leads on; another tab of the browser is only offered it", () => {
+  deepEqual(toTell(nothing, "", "AAAAA.k", "AAAAA.k", ""), { lead: "AAAAA.k" });
+  deepEqual(toTell(nothing, "", "", "AAAAA.k", ""), { offer: "AAAAA.k" });
+  deepEqual(toTell({ ...nothing, led: "AAAAA.k" }, "", "AAAAA.k", "AAAAA.k", ""), {});
+  deepEqual(toTell({ ...nothing, over: ["AAAAA.k"] }, "", "AAAAA.k", "AAAAA.k", ""), {});
+  deepEqual(toTell(nothing, "", "", "", "0123"), {});
+});
+
+Deno.test("a link of a teacher comes before all else", () => {
+  deepEqual(toTell({ ...nothing, led: "AAAAA.k" }, "CCCCC.q", "AAAAA.k", "AAAAA.k", ""), { lead: "CCCCC.q" });
+});
+
+Deno.test("who follows a room leads none, and is the visitor of before", () => {
+  const follows = { ...nothing, visitor: "4567" };
+  deepEqual(toTell(follows, "", "AAAAA.k", "AAAAA.k", "0123"), { visitor: "0123" });
+  deepEqual(toTell(follows, "", "", "", "4567"), {});
+});
+
+// A tab with these things kept: `run` is a run of the script, `told` what the session heard.
+function tab(kept, hash = "") {
+  delete globalThis[Symbol.for("look inside BERT: the session that was told of its room")];
+  const told = [];
+  const storage = () => {
+    const map = new Map();
+    return {
+      map,
+      getItem: (key) => map.get(key) ?? null,
+      setItem: (key, text) => map.set(key, text),
+      removeItem: (key) => map.delete(key),
+    };
+  };
+  const [ofTab, ofBrowser] = [storage(), storage()];
+  for (const [key, text] of Object.entries(kept)) ofTab.map.set(`inside-bert:${key}`, text);
+  const address = { hash, pathname: "/learn", search: "?lesson=pieces" };
+  const replaceState = (_state, _title, url) => [address.hash, address.url] = ["", url];
+  for (
+    const [name, value] of Object.entries({
+      sessionStorage: ofTab,
+      localStorage: ofBrowser,
+      location: address,
+      history: { state: null, replaceState },
+    })
+  ) Object.defineProperty(globalThis, name, { value, configurable: true });
+  const run = (data) =>
+    render({ data: { session: "one", ...nothing, ...data }, setTriggerValue: (_name, value) => told.push(value) });
+  return { run, told, address, ofTab: ofTab.map, ofBrowser: ofBrowser.map };
+}
+
+Deno.test("the key of a room is kept while it is led, told to every new session once, and forgotten at its end", () => {
+  const { run, told, ofTab, ofBrowser } = tab({});
+  run({ led: "AAAAA.k" });
+  deepEqual([ofTab.get("inside-bert:room"), ofBrowser.get("inside-bert:room")], ["AAAAA.k", "AAAAA.k"]);
+  run({ session: "two" }); // of a process that was started anew, or a page that was loaded again
+  run({ session: "two" });
+  deepEqual(told, [{ lead: "AAAAA.k" }]);
+  run({ session: "two", over: ["AAAAA.k"] });
+  deepEqual([ofTab.size, ofBrowser.size], [0, 0]);
+});
+
+Deno.test("a key is taken out of the address before anybody sees it", () => {
+  const { run, told, address } = tab({}, "#teach=AAAAA.k");
+  run({});
+  deepEqual(told, [{ lead: "AAAAA.k" }]);
+  equal(address.url, "/learn?lesson=pieces");
+});
+
+Deno.test("a student's name is kept in the tab", () => {
+  const { run, told, ofTab, ofBrowser } = tab({});
+  run({ visitor: "0123" });
+  run({ visitor: "4567", session: "two" });
+  deepEqual(told, [{ visitor: "0123" }]);
+  equal(ofTab.get("inside-bert:visitor"), "0123");
+  equal(ofBrowser.size, 0);
+});
+
+Deno.test("a browser that forbids storage is one that knows nothing", () => {
+  const { run, told } = tab({});
+  const forbidden = () => {
+    throw new Error("forbidden");
+  };
+  const storage = { getItem: forbidden, setItem: forbidden, removeItem: forbidden };
+  for (const name of ["sessionStorage", "localStorage"]) {
+    Object.defineProperty(globalThis, name, { value: storage, configurable: true });
+  }
+  run({ led: "AAAAA.k", over: ["CCCCC.k"] });
+  run({ session: "two", visitor: "0123" });
+  deepEqual(told, []);
+});

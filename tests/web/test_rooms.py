@@ -1,0 +1,450 @@
+"""Rooms: what their teacher shows, who is there, what is counted, what is forgotten; in each place that keeps them."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.server import free_port
+from model_zoo.errors import InvalidInput
+from ui.room import ROOM
+from web.leading import Leaders
+from web.room_stores import FileStore, MemoryStore, RedisStore
+from web.rooms import ALPHABET, AWAY, FORGOTTEN, LED_FOR, PRESENT_FOR, Rooms, RoomsUnreachable, Shown, Store
+from web.settings import WrongSetting
+
+ONE, TWO = "pieces.1", "pieces.2"
+CAT = Shown("learn", {"text": "The cat sat."}, ONE)
+DOG = replace(CAT, about={"text": "The dog sat."})
+
+
+class Clock:
+    now = 1e9
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class MovedRedis(RedisStore):
+    """Redis by a clock that the tests move."""
+
+    def __init__(self, address: str, clock: Clock) -> None:
+        super().__init__(address, pause=0.0)
+        self._clock = clock
+
+    def now(self) -> float:
+        return self._clock()
+
+
+class RedisServer:
+    """A real one, which can be stopped and started again at the same address with what it had."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self.port = folder, free_port()
+        self.start()
+
+    @property
+    def address(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        import redis
+
+        self._process = subprocess.Popen(
+            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder)],
+            stdout=subprocess.DEVNULL,
+        )
+        with redis.Redis(port=self.port) as client:
+            for _ in range(500):
+                with suppress(redis.RedisError):
+                    client.ping()
+                    return
+                time.sleep(0.01)
+        pytest.fail("redis-server did not start within five seconds")
+
+    def empty(self) -> None:
+        import redis
+
+        with redis.Redis(port=self.port) as client:
+            client.flushall()
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    if shutil.which("redis-server") is None:
+        reason = "no redis-server on this machine (apt-get install redis-server)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["memory", "file", "redis"])
+def store(request: pytest.FixtureRequest, clock: Clock, tmp_path: Path) -> Store:
+    if request.param == "memory":
+        return MemoryStore(clock)
+    if request.param == "file":
+        return FileStore(tmp_path / "rooms.json", clock=clock)
+    server: RedisServer = request.getfixturevalue("redis_server")
+    server.empty()
+    return MovedRedis(server.address, clock)
+
+
+@pytest.fixture
+def rooms(store: Store) -> Rooms:
+    return Rooms(store, longest=40, most=3)
+
+
+def counts(rooms: Rooms, code: str) -> dict[str, int]:
+    return dict(rooms.see(code).counts)
+
+
+def test_a_code_can_be_read_out_and_stands_in_an_address() -> None:
+    rooms = Rooms(MemoryStore())
+    codes = [rooms.open()[0] for _ in range(50)]
+    assert len(set(codes)) == 50
+    assert all(ROOM.codec.read(code) == code and len(code) == 5 for code in codes)
+    assert not set("01OILBSZU") & set(ALPHABET)
+
+
+def test_another_thing_shown_is_another_version(rooms: Rooms) -> None:
+    code, key = rooms.open()
+    assert (rooms.see(code).version, rooms.see(code).shown) == (0, None)
+    assert rooms.show(code, key, CAT) == 1
+    assert (rooms.see(code).version, rooms.see(code).shown) == (1, CAT)
+    assert rooms.show(code, key, replace(CAT, about=dict(CAT.about))) == 1  # a run of the page that changed nothing
+    assert rooms.show(code, key, replace(CAT, revealed=True)) == 2
+    assert list(rooms.see(code).revealed) == [ONE]
+
+
+def test_only_the_key_changes_a_room(rooms: Rooms) -> None:
+    (code, key), (_, other) = rooms.open(), rooms.open()
+    rooms.show(code, key, CAT)
+    assert rooms.holds(code, key)
+    for wrong in (other, "", "ü"):
+        assert not rooms.holds(code, wrong)
+        with pytest.raises(InvalidInput, match="Only the person who started"):
+            rooms.show(code, wrong, DOG)
+        with pytest.raises(InvalidInput, match="Only the person who started"):
+            rooms.end(code, wrong)
+    assert rooms.see(code).shown == CAT
+    rooms.end(code, key)
+    assert not rooms.holds(code, key)
+    with pytest.raises(InvalidInput, match=f"no room “{code}”"):
+        rooms.see(code)
+
+
+def test_each_visitors_last_answer_counts(rooms: Rooms) -> None:
+    code, key = rooms.open()
+    rooms.show(code, key, CAT)
+    for visitor, answer in (("one", "1"), ("two", "1"), ("three", "2"), ("one", "2")):
+        rooms.answer(code, visitor, ONE, answer)
+    assert counts(rooms, code) == {"1": 1, "2": 2}
+    assert rooms.given(code, "one", ONE) == "2"
+    assert rooms.given(code, "four", ONE) is None
+    rooms.answer(code, "one", TWO, "1")  # which was not shown
+    rooms.answer(code, "four", ONE, "d" * 101)
+    rooms.show(code, key, replace(CAT, votes=True))
+    assert counts(rooms, code) == {"1": 1, "2": 2}
+    rooms.show(code, key, replace(CAT, revealed=True))
+    rooms.answer(code, "four", ONE, "1")  # who has seen it
+    assert counts(rooms, code) == {"1": 1, "2": 2}
+    rooms.show(code, key, replace(CAT, question=TWO))
+    assert counts(rooms, code) == {}
+
+
+def test_answers_are_those_to_the_question_that_is_shown(rooms: Rooms) -> None:
+    code, key = rooms.open()
+    seen = replace(CAT, revealed=True)
+    for shown, kept in ((CAT, 0), (replace(CAT, question=TWO), 0), (CAT, 1), (seen, 1), (CAT, 0), (DOG, 0)):
+        rooms.show(code, key, shown)
+        if shown.question == ONE:
+            assert sum(counts(rooms, code).values()) == kept, shown
+            rooms.answer(code, "one", ONE, "1")
+
+
+def test_a_step_has_place_for_so_many() -> None:
+    rooms = Rooms(MemoryStore())
+    code, key = rooms.open()
+    rooms.show(code, key, CAT)
+    for number in range(500):
+        rooms.here(code, str(number))
+        rooms.answer(code, str(number), ONE, "1")
+    with pytest.raises(InvalidInput, match="cannot take more"):
+        rooms.answer(code, "one more", ONE, "1")
+    rooms.answer(code, "7", ONE, "2")
+    assert counts(rooms, code) == {"1": 499, "2": 1}
+
+
+def test_answers_of_those_who_left_refuse_nobody(clock: Clock) -> None:
+    """Five hundred sessions can be made by one script; none of them stays to look."""
+    rooms = Rooms(MemoryStore(clock))
+    code, key = rooms.open()
+    rooms.show(code, key, CAT)
+    rooms.here(code, "here")
+    rooms.answer(code, "here", ONE, "2")
+    for number in range(600):
+        rooms.here(code, f"fake {number}")
+        clock.now += PRESENT_FOR / 400
+        rooms.answer(code, f"fake {number}", ONE, "1")
+        rooms.here(code, "here")
+    rooms.here(code, "late")
+    rooms.answer(code, "late", ONE, "2")
+    assert rooms.given(code, "here", ONE) == rooms.given(code, "late", ONE) == "2"
+    assert counts(rooms, code) == {"1": 498, "2": 2}
+
+
+def test_who_has_not_looked_for_a_while_is_gone(rooms: Rooms, clock: Clock) -> None:
+    code, _ = rooms.open()
+    rooms.here(code, "one")
+    clock.now += PRESENT_FOR / 2
+    rooms.here(code, "two")
+    assert rooms.see(code).n_present == 2
+    clock.now += PRESENT_FOR / 2
+    assert rooms.see(code).n_present == 1
+    rooms.here(code, "one")
+    assert rooms.see(code).n_present == 2
+    rooms.gone(code, "one")
+    assert rooms.see(code).n_present == 1
+
+
+def test_a_room_is_led_while_one_of_its_teachers_is_there(rooms: Rooms, clock: Clock) -> None:
+    code, _ = rooms.open()
+    assert not rooms.see(code).led
+    rooms.here(code, "at the desk", teaches=True)
+    rooms.here(code, "on the phone", teaches=True)
+    assert rooms.see(code).led
+    assert rooms.see(code).n_present == 0
+    clock.now += LED_FOR * 0.6
+    rooms.here(code, "on the phone", teaches=True)
+    clock.now += LED_FOR * 0.6
+    assert rooms.see(code).led
+    rooms.gone(code, "on the phone", teaches=True)
+    assert not rooms.see(code).led
+
+
+def test_a_room_is_forgotten_a_day_after_it_was_used(rooms: Rooms, store: Store, clock: Clock) -> None:
+    code, key = rooms.open()
+    clock.now += FORGOTTEN - 1
+    rooms.show(code, key, CAT)
+    clock.now += FORGOTTEN - 1
+    rooms.answer(code, "one", ONE, "1")
+    clock.now += FORGOTTEN - 1
+    rooms.here(code, "one")  # a tab that was left open
+    clock.now += 1
+    with pytest.raises(InvalidInput, match="or it has ended"):
+        rooms.see(code)
+    rooms.open()
+    assert code not in store.codes()
+
+
+def test_a_room_that_everybody_has_left_makes_way(rooms: Rooms, store: Store, clock: Clock) -> None:
+    (empty, _), (full, _), (taught, _) = rooms.open(), rooms.open(), rooms.open()
+    with pytest.raises(InvalidInput, match="All 3 rooms"):
+        rooms.open()
+    clock.now += AWAY
+    rooms.here(full, "a student")
+    rooms.here(taught, "its teacher", teaches=True)
+    new, _ = rooms.open()
+    assert {full, taught, new} == set(store.codes())
+    with pytest.raises(InvalidInput, match=f"no room “{empty}”"):
+        rooms.see(empty)
+    with pytest.raises(InvalidInput, match="All 3 rooms"):
+        rooms.open()
+
+
+def test_of_several_that_make_way_the_first_is_the_one_used_first(rooms: Rooms, store: Store, clock: Clock) -> None:
+    opened = []
+    for _ in range(3):
+        opened.append(rooms.open())
+        clock.now += 1
+    rooms.show(*opened[0], CAT)
+    clock.now += AWAY
+    rooms.open()
+    assert opened[1][0] not in store.codes()
+    assert opened[0][0] in store.codes()
+
+
+def test_what_is_shown_has_a_bound(rooms: Rooms) -> None:
+    code, key = rooms.open()
+    with pytest.raises(InvalidInput, match="41 characters"):
+        rooms.show(code, key, replace(CAT, about={"text": "a" * 41}))
+    assert rooms.see(code).shown is None
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_a_class_and_its_teacher_at_once(processes: int, request: pytest.FixtureRequest) -> None:
+    """Nobody's change is lost, be it in one process or in several."""
+    if processes == 1:
+        stores: list[Store] = [MemoryStore()]
+    else:
+        server: RedisServer = request.getfixturevalue("redis_server")
+        server.empty()
+        stores = [RedisStore(server.address) for _ in range(processes)]
+    doors = [Rooms(store) for store in stores]
+    code, key = doors[0].open()
+    doors[0].show(code, key, CAT)
+    n, turns = (30, 100) if processes == 1 else (12, 10)
+    begin = threading.Barrier(n + 1)
+    versions: list[list[int]] = []
+
+    def student(number: int) -> None:
+        rooms, mine = doors[number % processes], []
+        begin.wait()
+        for turn in range(turns):
+            rooms.here(code, str(number))
+            mine.append(rooms.see(code).version)
+            rooms.answer(code, str(number), ONE, str((number + turn) % 3))
+        rooms.answer(code, str(number), ONE, str(number % 3))
+        versions.append(mine)
+
+    def teacher() -> None:
+        begin.wait()
+        for step in range(2, turns + 2):
+            doors[-1].show(code, key, replace(CAT, question=f"pieces.{step}"))
+
+    threads = [threading.Thread(target=student, args=(number,)) for number in range(n)]
+    threads.append(threading.Thread(target=teacher))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(mine == sorted(mine) for mine in versions)
+    assert len(versions) == n
+    doors[0].show(code, key, CAT)
+    for rooms in doors:
+        assert rooms.see(code).version == turns + 2
+        assert rooms.see(code).n_present == n
+        assert counts(rooms, code) == {"0": n // 3, "1": n // 3, "2": n // 3}
+
+
+# ---- where rooms are kept -----------------------------------------------------------------------------------------
+
+
+def eventually(found: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if found():
+            return
+        time.sleep(0.01)
+    pytest.fail("not within five seconds")
+
+
+def test_rooms_in_a_file_outlast_the_process(tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "new" / "rooms.json"
+    rooms = Rooms(FileStore(path, wait=0.01, clock=clock))
+    code, key = rooms.open()
+    rooms.show(code, key, CAT)
+    rooms.answer(code, "one", ONE, "2")
+    again = Rooms(MemoryStore(clock))
+
+    def is_written() -> bool:
+        nonlocal again
+        again = Rooms(FileStore(path, clock=clock))
+        return again.holds(code, key) and dict(again.see(code).counts) == {"2": 1}
+
+    eventually(is_written)
+    assert again.see(code).shown == CAT
+    assert again.show(code, key, DOG) == 2
+    assert path.stat().st_mode & 0o077 == 0, "there are keys in it"
+    assert len(path.read_bytes()) < 2000
+    assert [each.name for each in path.parent.iterdir()] == ["rooms.json"]
+    clock.now += FORGOTTEN
+    assert FileStore(path, clock=clock).codes() == []
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"AAAAA": {"key": 1}}', "\x00"])
+def test_a_file_that_is_broken_is_an_empty_start(text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "rooms.json"
+    path.write_text(text, encoding="utf-8")
+    with caplog.at_level(logging.WARNING):
+        store = FileStore(path, wait=0.0)
+    assert store.codes() == []
+    assert "cannot be read, and are forgotten" in caplog.text
+    code, _ = Rooms(store).open()
+    eventually(lambda: code in path.read_text(encoding="utf-8"))
+    assert code in json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_a_file_that_cannot_be_written_costs_no_room(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with caplog.at_level(logging.WARNING):
+        rooms = Rooms(FileStore(tmp_path / "file" / "rooms.json", wait=0.0))
+        code, key = rooms.open()
+        eventually(lambda: "cannot be written" in caplog.text)
+    assert rooms.holds(code, key)
+
+
+def test_a_redis_that_is_gone_is_a_sentence_until_it_is_back(
+    redis_server: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    redis_server.empty()
+    rooms = Rooms(RedisStore(redis_server.address, pause=0.2))
+    code, key = rooms.open()
+    rooms.show(code, key, CAT)
+    redis_server.stop()
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            with pytest.raises(RoomsUnreachable, match="does not answer"):
+                rooms.see(code)
+    assert caplog.text.count("does not answer") == 1, "one line, not one for each who asks"
+    assert "does not answer" in rooms.wrong()
+    redis_server.start()
+    eventually(lambda: rooms.wrong() == "")
+    assert rooms.holds(code, key), "redis-server writes what it has when it is told to end"
+
+
+def test_what_is_no_room_in_redis_is_none(redis_server: RedisServer) -> None:
+    import redis
+
+    redis_server.empty()
+    store = RedisStore(redis_server.address)
+    with redis.Redis(port=redis_server.port) as client:
+        client.set("inside-bert:room:AAAAA", "{")
+        assert store.read("AAAAA") is None
+        code, _ = Rooms(store).open()
+        assert 0 < client.ttl(f"inside-bert:room:{code}") <= FORGOTTEN
+
+
+def test_an_address_that_is_none_ends_the_start() -> None:
+    with pytest.raises(WrongSetting, match="rooms_redis"):
+        RedisStore("redis://127.0.0.1:port")
+
+
+def test_teachers_are_told_of_while_they_are_connected() -> None:
+    connected, told = {"here"}, []
+    leaders = Leaders(connected.__contains__, lambda code, visitor: told.append((code, visitor)))
+    assert not leaders.look()
+    leaders.lead("here", "AAAAA", "one")
+    leaders.lead("away", "CCCCC", "two")
+    told.clear()
+    assert leaders.look()
+    assert ("AAAAA", "one") in told
+    assert ("CCCCC", "two") not in told
+    connected.add("away")  # whose connection was lost for a moment
+    leaders.look()
+    assert ("CCCCC", "two") in told
+    leaders.stop("here")
+    leaders.stop("away")
+    assert not leaders.look()

@@ -1,0 +1,69 @@
+// What this browser knows of rooms, so that a teacher leads on after a reload and a student who comes back is the same
+// one: the ticket of the room that this tab leads, the last one that any tab has led, and the name that tells a visitor
+// from others in a room.
+//
+// A teacher's own link holds the ticket behind "#", which a browser sends to nobody; it is taken out of the address.
+
+const TICKET = "inside-bert:room"; // of this tab, and of the last one that led a room
+const VISITOR = "inside-bert:visitor";
+const LINKED = "#teach=";
+const TOLD = Symbol.for("look inside BERT: the session that was told of its room");
+
+export default function render({ data, setTriggerValue }) {
+  const linked = ticketOfLink();
+  for (const ticket of data.over) {
+    for (const kept of [sessionStorage, localStorage]) forget(kept, ticket);
+  }
+  if (globalThis[TOLD] !== data.session || linked) {
+    globalThis[TOLD] = data.session;
+    const told = toTell(
+      data,
+      linked,
+      read(sessionStorage, TICKET),
+      read(localStorage, TICKET),
+      read(sessionStorage, VISITOR),
+    );
+    if (Object.keys(told).length) return setTriggerValue("kept", told);
+  }
+  if (data.led) { for (const kept of [sessionStorage, localStorage]) write(kept, TICKET, data.led); }
+  if (data.visitor) write(sessionStorage, VISITOR, data.visitor);
+}
+
+// What a session has to be told that knows less than its browser. Who follows a room has chosen that.
+export function toTell({ visitor, led, over }, linked, ofTab, ofBrowser, name) {
+  const told = {};
+  const fresh = (ticket) => ticket && !over.includes(ticket);
+  if (linked) told.lead = linked;
+  else if (!led && !visitor && fresh(ofTab)) told.lead = ofTab;
+  else if (!led && !visitor && fresh(ofBrowser)) told.offer = ofBrowser;
+  if (visitor && name && name !== visitor) told.visitor = name;
+  return told;
+}
+
+function ticketOfLink() {
+  if (!location.hash.startsWith(LINKED)) return "";
+  const ticket = location.hash.slice(LINKED.length);
+  history.replaceState(history.state, "", location.pathname + location.search);
+  return ticket;
+}
+
+// A browser may forbid storage: then nothing is known.
+function read(kept, name) {
+  try {
+    return kept.getItem(name) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function write(kept, name, text) {
+  try {
+    kept.setItem(name, text);
+  } catch {
+    // A reload then ends the lead; the key link opens it again.
+  }
+}
+
+function forget(kept, ticket) {
+  if (read(kept, TICKET) === ticket) kept.removeItem(TICKET);
+}
