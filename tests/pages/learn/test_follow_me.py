@@ -250,7 +250,11 @@ def test_a_look_draws_the_page_again_when_there_is_something_else(
 
 def bars(app: AppTest) -> list[str]:
     """What the bars beside the options say."""
-    return [found for each in app.get("html") for found in re.findall(r'aria-label="([^"]*)"', each.proto.body)]
+    return [
+        found
+        for each in app.get("html")
+        for found in re.findall(r'class="count".*?aria-label="([^"]*)"', each.proto.body)
+    ]
 
 
 def test_votes_are_seen_when_the_teacher_shows_them(teacher: AppTest, student: AppTest, code: str) -> None:
