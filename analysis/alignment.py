@@ -22,7 +22,7 @@ from model_zoo.types import AttentionRun, Encoding, FloatArray, HiddenStates, co
 FEWEST: Final = 2
 MOST: Final = 4  # models side by side
 _NO_LIMIT: Final = sys.maxsize
-REST: Final = "special tokens and the rest"
+REST: Final = "all other tokens"
 """What the last column of attention on common words is called."""
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from viz import component
-from viz.layout import visible_text
+from viz.layout import even_marks, visible_text
 from viz.palette import diverging, sequential
 from viz.token_line import INKS
 
@@ -28,15 +28,16 @@ class Payload(TypedDict):
     weights: bytes  # float32 (rows, columns), C order; nan for what could not be had
     rows: list[str]
     columns: list[str]
-    down: str  # what the rows are, "" where they speak for themselves
+    down: str  # what the rows are
     across: str
-    what: str  # what a number is
+    what: str  # what a number is, with its unit
+    title: str  # of the colour bar
     ends: list[float]  # the size at which the colour of each row is full
     signed: bool  # whether the scale is centred at 0, or begins there
     scale: list[str]  # evenly spaced colours, "#rrggbb"
     dark_scale: list[str]
     inks: tuple[str, str]  # of numbers on light colours and on dark ones
-    marks: list[tuple[float, str]]  # places on the colour bar, 0 to 1, and their names; none for no bar
+    marks: list[tuple[float, str]]  # places on the colour bar, 0 to 1, and their names
     picked: list[tuple[int, int]]
     known: int  # serial number of the last click that the page knows of
     pick: bool  # whether cells can be picked
@@ -50,8 +51,8 @@ def cells(
     columns: Sequence[str],
     *,
     what: str,
-    down: str = "",
-    across: str = "",
+    down: str,
+    across: str,
     end: float | None = None,
     each_row: bool = False,
     signed: bool = True,
@@ -62,7 +63,7 @@ def cells(
     file: str = "map",
 ) -> Payload:
     """Numbers (rows, columns), coloured on a scale that ends at ``end``, by default the largest size there is; with
-    ``each_row`` at each row's own, and then without a bar that would say what a colour means.
+    ``each_row`` at each row's own.
 
     ``signed`` numbers have a scale centred at 0, of which ``signs`` say in a word what is below 0 and above; others,
     none below 0, have one that begins there. Raises ValueError where
@@ -74,12 +75,18 @@ def cells(
     ends = sizes.max(axis=1) if each_row else np.full(len(rows), end or sizes.max())
     ends = np.where(ends == 0, 1.0, ends)
     light, dark = ([colour for _, colour in (diverging if signed else sequential)(dark)] for dark in (False, True))
+<<<<<<< HEAD
     largest = f"{ends[0]:.2g}"
     below, above = signs
     if signed:
         bar = [(0.0, f"−{largest} {below}".rstrip()), (0.5, "0"), (1.0, f"{above} +{largest}".lstrip())]
     else:
         bar = [(0.0, "0"), (1.0, largest)]
+=======
+    marks = even_marks(float(ends[0]), signed=signed)
+    if each_row:
+        marks = [(0.0, "−largest"), (0.5, "0"), (1.0, "+largest")] if signed else [(0.0, "0"), (1.0, "largest")]
+>>>>>>> 4fe7502 (Heatmaps follow one rule, which a test holds over all figures: names and titles above and at the left, the colour bar with its unit below)
     return Payload(
         weights=np.ascontiguousarray(values, dtype="<f4").tobytes(),
         rows=[visible_text(name) for name in rows],
@@ -92,7 +99,8 @@ def cells(
         scale=light,
         dark_scale=dark,
         inks=INKS,
-        marks=[] if each_row else bar,
+        marks=marks,
+        title=f"{what}, in each row up to its largest" if each_row else what,
         picked=list(picked),
         known=0,
         pick=pick,

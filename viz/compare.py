@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
 from viz.heatmap import Number, Options, Payload, matrix
-from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, scale_bar, token_text, visible_text
-from viz.marks import cells
+from viz.layout import axis, root_title, scale_bar, token_text, visible_text
+from viz.marks import cells, cells_layout
 from viz.palette import diverging, sequential, square_root, theme
 
 _LONGEST_NAME: Final = 30  # characters of a model's name beside a figure
@@ -52,8 +52,8 @@ def difference(
         limits=(-reach, reach),
         bend="root both ways",
         scales=(diverging(dark=False), diverging(dark=True)),
-        marks=[(place, f"{value * reach:+.2g}" if value else "0") for place, value in _MARKS],
-        title="{} − {} (√ scale)".format(*(visible_text(name) for name in names)),
+        marks=[(place, f"{value * reach:+.3g}".replace("-", "−") if value else "0") for place, value in _MARKS],
+        title=root_title("{} − {}".format(*(visible_text(name) for name in names))),
         file=file,
         **options,
     )
@@ -86,7 +86,7 @@ def head_matrix(
     # 0 bits, the closest, takes the end that stands out.
     scale = tuple((1 - place, colour) for place, colour in reversed(sequential(dark)))
     marks = [(float(np.sqrt(bits)), f"{bits:g}") for bits in (0, 0.04, 0.16, 0.36, 0.64, 1)]
-    legend = scale_bar(scale[::2], marks, "divergence in bits, 0 is the same (√ scale)", dark)
+    bar = scale_bar(scale, marks, root_title("divergence, bits; 0 is the same"), dark)
     name_a, name_b = _names(names)
     cell = min(_LARGEST_HEAD, _LARGEST_SIDE / max(shape))
     lines = [_line("y", layer * heads_a, colours.muted) for layer in range(1, layers_a)]
@@ -105,25 +105,13 @@ def head_matrix(
                 ygap=0,
             )
         ],
-        layout=base_layout(
+        layout=cells_layout(
+            axis(dark, f"{name_b}: heads by layer", range=[-0.5, shape[1] - 0.5], **_layers(layers_b, heads_b)),
+            axis(dark, f"{name_a}: heads by layer", range=[shape[0] - 0.5, -0.5], **_layers(layers_a, heads_a)),
+            bar,
             dark,
-            shapes=[*lines, *legend],
-            hovermode="closest",
-            height=round(cell * shape[0]) + 90 + COLOUR_BAR_SPACE,
-            margin={"l": 8, "r": 12, "t": 8, "b": COLOUR_BAR_SPACE},
-            xaxis=axis(
-                dark,
-                f"{name_b}: heads by layer",
-                side="top",
-                range=[-0.5, shape[1] - 0.5],
-                **_layers(layers_b, heads_b),
-            ),
-            yaxis=axis(
-                dark,
-                f"{name_a}: heads by layer",
-                range=[shape[0] - 0.5, -0.5],
-                **_layers(layers_a, heads_a),
-            ),
+            height=round(cell * shape[0]) + 90,
+            shapes=lines,
         ),
     )
 

@@ -12,7 +12,7 @@ from typing import TypedDict
 
 from analysis.thumbnails import Thumbnails
 from viz import component
-from viz.layout import weight_marks
+from viz.layout import root_title, weight_marks
 from viz.palette import sequential
 
 SOURCE = component.source("grid", styles=("picture",))
@@ -65,7 +65,7 @@ def grid(
         scale=light,
         dark_scale=dark,
         marks=weight_marks(thumbnails.maximum),
-        title=f"{what} (square-root scale)",
+        title=root_title(what),
         group=group,
         height=height,
         file=file,

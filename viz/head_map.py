@@ -6,8 +6,8 @@ import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
 from viz import cell_numbers
-from viz.layout import axis, base_layout
-from viz.marks import cells
+from viz.layout import axis, root_title, scale_bar, token_text, weight_marks
+from viz.marks import cells, cells_layout
 from viz.palette import sequential, square_root
 
 _NUMBERED = 12  # heads per layer; with more the numbers would print over each other
@@ -18,14 +18,14 @@ def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool 
     """Numbers from 0 to ``highest``, float32 (layers, heads), coloured by their square root: shares on one scale for
     all pictures, or small numbers up to the highest there is.
 
-    nan stands for a head that its layer does not have. ``what`` names the number when a cell is hovered. Raises
-    ValueError for another shape.
+    nan stands for a head that its layer does not have. ``what`` names the number, with its unit. Raises ValueError for
+    another shape.
     """
     if values.ndim != 2:
         raise ValueError(f"one number per head is (layers, heads); got {values.shape}")
     n_layers, n_heads = values.shape
     scale = square_root(sequential(dark))
-    numbers = cell_numbers.of_size(values, lambda cell: _number(float(values[cell]), highest), scale, highest, 10, 1)
+    numbers = cell_numbers.of_size(values, lambda cell: _number(float(values[cell]), highest), scale, highest, 11, 1)
     digits = 3 if highest >= _SMALL else 5
     return go.Figure(
         data=[
@@ -42,12 +42,12 @@ def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool 
             ),
             *([numbers] if n_heads <= _NUMBERED else []),
         ],
-        layout=base_layout(
+        layout=cells_layout(
+            axis(dark, "head", dtick=1),
+            axis(dark, "layer", autorange="reversed", dtick=1),
+            scale_bar(sequential(dark), weight_marks(highest), root_title(token_text(what)), dark),
             dark,
             height=30 * n_layers + 60,
-            margin={"l": 8, "r": 8, "t": 8, "b": 8},
-            xaxis=axis(dark, "head", side="top", dtick=1),
-            yaxis=axis(dark, "layer", autorange="reversed", dtick=1),
         ),
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from model_zoo.types import FloatArray
 from viz import component
-from viz.layout import visible_text, weight_marks
+from viz.layout import root_title, visible_text, weight_marks
 from viz.palette import Colorscale, sequential
 
 SOURCE = component.source("heatmap", styles=("picture",))
@@ -85,7 +85,7 @@ def heatmap(
         bend="root",
         scales=(sequential(dark=False), sequential(dark=True)),
         marks=weight_marks(maximum),
-        title=f"{what} (square-root scale)",
+        title=root_title(what),
         file=file,
         **options,
     )

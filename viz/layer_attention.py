@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, colour_bar, token_text
-from viz.marks import cells
+from viz.layout import axis, root_title, scale_bar, token_text, weight_marks
+from viz.marks import cells, cells_layout
 from viz.palette import sequential, square_root
 
 _LONGEST_TOKEN = 12  # characters of a label
@@ -42,12 +42,12 @@ def layer_attention(
                 text=[[token_text(token) for token in tokens]] * n_layers,
             ),
         ],
-        layout=base_layout(
+        layout=cells_layout(
+            axis(dark, "key: the token attended to", tickvals=places, ticktext=labels, tickangle=-60),
+            axis(dark, rows, autorange="reversed", dtick=1),
+            scale_bar(sequential(dark), weight_marks(1.0), root_title("attention weight"), dark),
             dark,
-            shapes=colour_bar(dark),
-            height=28 * n_layers + 90 + COLOUR_BAR_SPACE,
-            margin={"l": 8, "r": _CAMERA + round(_SLANT * len(labels[-1])), "t": 8, "b": COLOUR_BAR_SPACE},
-            xaxis=axis(dark, side="top", tickvals=places, ticktext=labels, tickangle=-60),
-            yaxis=axis(dark, rows, autorange="reversed", dtick=1),
+            height=28 * n_layers + 108,
+            right=_CAMERA + round(_SLANT * len(labels[-1])),
         ),
     )

@@ -12,8 +12,19 @@ import plotly.graph_objects as go
 from analysis.probing.results import TaskMap
 from model_zoo.types import FloatArray
 from viz.cell_numbers import fitting
-from viz.layout import axis, base_layout, columns, layer_names, rows, token_text
-from viz.marks import LEGEND_ABOVE, cells
+from viz.layout import (
+    axis,
+    base_layout,
+    columns,
+    even_marks,
+    layer_names,
+    root_title,
+    rows,
+    scale_bar,
+    token_text,
+    weight_marks,
+)
+from viz.marks import LEGEND_ABOVE, cells, cells_layout
 from viz.palette import Colorscale, categorical, sequential, square_root
 
 _LONGEST_LABEL: Final = 28  # characters of a token or a model's name beside a picture
@@ -99,7 +110,14 @@ def similarity(cka: FloatArray, names: tuple[str, str] | None = None, *, dark: b
     down, across = ["layer"] * 2 if names is None else [f"{token_text(name, _LONGEST_LABEL)}: layer" for name in names]
     scale = sequential(dark)
     figure = _matrix(
-        cka, (layer_names(len(cka)), down), (layer_names(cka.shape[1]), across), 1.0, "CKA", scale=scale, dark=dark
+        cka,
+        (layer_names(len(cka)), down),
+        (layer_names(cka.shape[1]), across),
+        1.0,
+        "CKA",
+        scale_bar(scale, even_marks(1.0), "CKA, from 0 to 1: the same", dark),
+        scale=scale,
+        dark=dark,
     )
     # Similarities differ by little where all are high, so they are written out where they have the room.
     if len(cka) <= _MOST_WRITTEN_OUT:
@@ -111,12 +129,14 @@ def token_movement(moved: FloatArray, tokens: Sequence[str], what: str, *, dark:
     """How far each token's vector moves in each layer, (layers, n); ``what`` names the measure."""
     if moved.shape[1] != len(tokens):
         raise ValueError(f"movement of shape {moved.shape} does not fit {len(tokens)} tokens")
+    most = float(moved.max(initial=0.0)) or 1.0
     return _matrix(
         moved,
         ([str(layer + 1) for layer in range(len(moved))], "layer"),
-        ([token_text(token, _LONGEST_LABEL) for token in tokens], ""),
-        float(moved.max(initial=0.0)) or 1.0,
+        ([token_text(token, _LONGEST_LABEL) for token in tokens], "token"),
+        most,
         what,
+        scale_bar(sequential(dark), weight_marks(most), root_title(token_text(what)), dark),
         scale=square_root(sequential(dark)),
         dark=dark,
     )
@@ -128,11 +148,12 @@ def _matrix(
     across: tuple[Sequence[str], str],
     maximum: float,
     what: str,
+    bar: Sequence[dict[str, Any]],
     *,
     scale: Colorscale,
     dark: bool,
 ) -> go.Figure:
-    """A heatmap of numbers from 0 to ``maximum`` with a colour bar; ``down`` and ``across`` are the names of rows and
+    """A heatmap of numbers from 0 to ``maximum`` with its colour bar; ``down`` and ``across`` are the names of rows and
     columns and a title for them. Names may repeat, as tokens do.
     """
     return go.Figure(
@@ -143,17 +164,15 @@ def _matrix(
                 0.0,
                 maximum,
                 f"%{{text}}<br>{what} %{{z:.3f}}<extra></extra>",
-                text=[[f"{across[1]} {column}<br>{down[1]} {row}".lstrip() for column in across[0]] for row in down[0]],
-                showscale=True,
-                colorbar={"title": {"text": what, "side": "right"}, "thickness": 10, "outlinewidth": 0},
+                text=[[f"{across[1]} {column}<br>{down[1]} {row}" for column in across[0]] for row in down[0]],
             )
         ],
-        layout=base_layout(
+        layout=cells_layout(
+            columns(across[0], dark, across[1], fixedrange=False),
+            rows(down[0], dark, down[1], fixedrange=False, ticklabelstandoff=0),
+            bar,
             dark,
+            height=max(34 * len(values) + 90, 190),
             dragmode="zoom",
-            height=max(34 * len(values) + 120, 220),
-            margin={"l": 10, "r": 10, "t": 20, "b": 10},
-            xaxis=columns(across[0], dark, across[1], fixedrange=False),
-            yaxis=rows(down[0], dark, down[1], fixedrange=False, ticklabelstandoff=0),
         ),
     )

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import regex
 
-from viz.palette import Colorscale, sequential, theme
+from viz.palette import Colorscale, theme
 
 FONT: Final = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
 PERCENT: Final = ".1~%"  # of an axis: with a digit behind the point where ticks are less than one percent apart
@@ -189,59 +189,81 @@ def headline(title: str, dark: bool) -> dict[str, Any]:
     }
 
 
-def colour_bar(dark: bool, maximum: float = 1.0, what: str = "attention weight") -> list[dict[str, Any]]:
-    """The legend of a √weight colour scale as layout shapes, below the figure's matrix at its left.
-
-    Spaced by the square root: a heatmap's own bar is spaced by weight and squeezes everything below 0.1 into its
-    first third. Shapes, because Plotly takes longer to draw a colour bar than the whole matrix. The figure leaves
-    ``COLOUR_BAR_SPACE`` px at its bottom for it.
-    """
-    return scale_bar(sequential(dark)[::2], weight_marks(maximum), f"{what} (square-root scale)", dark)
-
-
 def weight_marks(maximum: float) -> list[tuple[float, str]]:
     """Places on the bar of a √weight scale that ends at ``maximum``, 0 to 1, and the weights they stand for."""
     return [(float(np.sqrt(mark / maximum)), f"{mark:.3g}") for mark in _marks(maximum)]
 
 
-def scale_bar(scale: Colorscale, marks: Iterable[tuple[float, str]], title: str, dark: bool) -> list[dict[str, Any]]:
-    """The legend of any colour scale, drawn as ``colour_bar``; ``marks`` are places from 0 to 1 and their names."""
+def even_marks(end: float, *, signed: bool = False, beyond: bool = False) -> list[tuple[float, str]]:
+    """``weight_marks`` of an even scale from 0 to ``end``, or ``signed`` from -``end`` on. With ``beyond`` its ends
+    mean all that is farther out, too.
+    """
+    size = f"{end:.2g}" if beyond else f"{end:.3g}"
+    if signed:
+        return [(0.0, f"{'≤' * beyond}−{size}"), (0.5, "0"), (1.0, f"{'≥' * beyond}+{size}")]
+    return [(0.0, "0"), (0.5, f"{end / 2:.3g}"), (1.0, size)]
+
+
+def root_title(what: str) -> str:
+    """What a colour bar says of numbers whose colours follow their square root."""
+    return f"{what} (square-root scale)"
+
+
+def scale_bar(
+    scale: Colorscale,
+    marks: Iterable[tuple[float, str]],
+    title: str,
+    dark: bool,
+    *,
+    at: float = 0.0,
+    length: int = _BAR_LENGTH,
+) -> list[dict[str, Any]]:
+    """The legend of a colour scale as layout shapes, below the plot from ``at`` on, a share of its width; ``length`` in
+    px. ``marks`` are places from 0 to 1 and their names, ``title`` safe text: what the numbers are, with their unit.
+
+    Its colours are evenly spaced: a heatmap's own bar is spaced by number, and squeezes everything below 0.1 of a √
+    scale into its first third. Shapes, because Plotly takes longer to draw a colour bar than the whole matrix. The
+    figure leaves ``COLOUR_BAR_SPACE`` px at its bottom for it.
+    """
     colours = theme(dark)
+    scale = scale[::2]
     # Every piece reaches to the end, so that no seam shows between one and the next.
     bar = [
-        _box(round(_BAR_LENGTH * piece / len(scale)), _BAR_LENGTH, -8, -18) | {"fillcolor": colour}
+        _box(round(length * piece / len(scale)), length, -8, -18, at) | {"fillcolor": colour}
         for piece, (_, colour) in enumerate(scale)
     ]
     # A label stands in the middle of a box of no width.
     labels = [
-        _box(place, place, -18, -36)
+        _box(place, place, -18, -36, at)
         | {
+            "name": "mark of a colour bar",
             "label": {
                 "text": text,
                 "font": {"size": 11, "color": colours.muted},
                 "textposition": "middle center",
-            }
+            },
         }
-        for place, text in ((round(_BAR_LENGTH * place), text) for place, text in marks)
+        for place, text in ((round(length * place), text) for place, text in marks)
     ]
-    below = _box(0, _BAR_LENGTH, -34, -52) | {
+    below = _box(0, length, -34, -52, at) | {
+        "name": "title of a colour bar",
         "label": {
             "text": title,
             "font": {"size": 11, "color": colours.muted},
             "textposition": "middle left",
             "padding": 0,
-        }
+        },
     }
     return [*bar, *labels, below]
 
 
-def _box(x0: int, x1: int, y0: int, y1: int) -> dict[str, Any]:
-    """A shape in px, from the lower left corner of the plot."""
+def _box(x0: int, x1: int, y0: int, y1: int, at: float) -> dict[str, Any]:
+    """A shape in px, from the lower edge of the plot and the place ``at``, a share of its width."""
     return {
         "type": "rect",
         "xref": "paper",
         "xsizemode": "pixel",
-        "xanchor": 0,
+        "xanchor": at,
         "yref": "y domain",
         "ysizemode": "pixel",
         "yanchor": 0,

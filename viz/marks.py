@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model_zoo.types import FloatArray
-from viz.layout import base_layout, rows
+from viz.layout import COLOUR_BAR_SPACE, base_layout, rows
 from viz.palette import Colorscale, rgb, theme
 
 LEGEND_ABOVE: Final = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "normal"}
@@ -119,6 +119,35 @@ def cells(
     }
 
 
+def cells_layout(
+    across: dict[str, Any],
+    down: dict[str, Any],
+    bar: Sequence[dict[str, Any]],
+    dark: bool,
+    *,
+    height: int,
+    right: int = 8,
+    shapes: Sequence[dict[str, Any]] = (),
+    **settings: Any,
+) -> dict[str, Any]:
+    """The layout of ``cells`` by the rule that holds for every heatmap, also for those that components draw: what the
+    columns are stands above them, what the rows are at the left, and below is the colour bar (``layout.scale_bar``),
+    from the left edge of the cells on. A heatmap has no title of its own: the page has one.
+
+    ``across`` and ``down`` are the axes, each with its title; ``height`` is that of the cells and what is above, in px.
+    """
+    return base_layout(
+        dark,
+        shapes=[*shapes, *bar],
+        height=height + COLOUR_BAR_SPACE,
+        margin={"l": 8, "r": right, "t": 8, "b": COLOUR_BAR_SPACE},
+        hovermode="closest",
+        xaxis=across | {"side": "top"},
+        yaxis=down,
+        **settings,
+    )
+
+
 def end_of_scale(values: npt.ArrayLike) -> float:
     """Where a diverging scale ends so that one outlier does not fade all other numbers: the 98th percentile of the
     sizes, or 1 where all are 0 or not finite.
@@ -126,25 +155,6 @@ def end_of_scale(values: npt.ArrayLike) -> float:
     sizes = np.abs(values)
     sizes = sizes[np.isfinite(sizes)]
     return (float(np.percentile(sizes, 98)) if sizes.size else 0.0) or 1.0
-
-
-def bar_below(end: float, distance: float, dark: bool, size: int = 11, **settings: Any) -> dict[str, Any]:
-    """A flat colour bar of a scale from -``end`` to ``end`` whose ends stand for everything beyond them, too; below the
-    figure by ``distance``, a share of its height.
-    """
-    return {
-        "orientation": "h",
-        "y": -distance,
-        "yanchor": "top",
-        "ypad": 0,
-        "xpad": 0,
-        "thickness": 8,
-        "outlinewidth": 0,
-        "tickvals": [-end, 0, end],
-        "ticktext": [f"≤−{end:.2g}", "0", f"≥{end:.2g}"],
-        "tickfont": {"size": size, "color": theme(dark).muted},
-        **settings,
-    }
 
 
 def error_bars(

@@ -9,7 +9,16 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import axis, base_layout, note, token_text
+from viz.layout import (
+    COLOUR_BAR_SPACE,
+    axis,
+    base_layout,
+    even_marks,
+    root_title,
+    scale_bar,
+    token_text,
+    weight_marks,
+)
 from viz.marks import cells
 from viz.palette import diverging, sequential, square_root, theme
 
@@ -24,13 +33,15 @@ def matrices(
     columns: Sequence[str],
     *,
     what: str,
+    axes: tuple[str, str],
     signed: bool = False,
     root: bool = False,
     dark: bool = False,
 ) -> go.Figure:
     """Each matrix float32 (rows, columns) under its name. Colours run from 0 to the largest number, or ``signed`` from
     minus the largest size to plus it; with ``root`` they follow the square root, so that small shares can be told
-    apart. ``what`` names the numbers on hovering. Raises ValueError where labels do not fit.
+    apart. ``what`` names the numbers, ``axes`` say what a row and a column are. Raises ValueError where
+    labels do not fit.
     """
     if not named or any(values.shape != (len(rows), len(columns)) for _, values in named):
         raise ValueError(f"matrices of {len(rows)} rows and {len(columns)} columns are wanted")
@@ -39,7 +50,11 @@ def matrices(
     scale = diverging(dark) if signed else square_root(sequential(dark)) if root else sequential(dark)
     n, gap = len(named), 0.04
     width = (1 - gap * (n - 1)) / n
-    figure = go.Figure(layout=base_layout(dark, height=_HEIGHT, margin={"l": 8, "r": 8, "t": 52, "b": 52}))
+    marks = weight_marks(end) if root else even_marks(end, signed=signed)
+    title = root_title(token_text(what)) if root else token_text(what)
+    bar = scale_bar(diverging(dark) if signed else sequential(dark), marks, title, dark)
+    margin = {"l": 8, "r": 8, "t": 8, "b": COLOUR_BAR_SPACE}
+    figure = go.Figure(layout=base_layout(dark, height=_HEIGHT, margin=margin, shapes=bar))
     for number, (name, values) in enumerate(named):
         which = "" if number == 0 else str(number + 1)
         start = number * (width + gap)
@@ -59,22 +74,22 @@ def matrices(
         )
         figure.layout[f"xaxis{which}"] = axis(
             dark,
+            f"<span style='color:{colours.text}'><b>{token_text(name)}</b></span><br>{axes[1]}",
+            side="top",
             domain=[start, start + width],
             anchor=f"y{which}",
             tickangle=-60,
-            automargin=False,
             **_labels(columns, _MOST_LABELS // n),
         )
         figure.layout[f"yaxis{which}"] = axis(
             dark,
+            axes[0] if number == 0 else "",
             domain=[0, 1],
             anchor=f"x{which}",
             autorange="reversed",
             showticklabels=number == 0,
             **_labels(rows, _MOST_LABELS),
         )
-        title = note(f"<b>{token_text(name)}</b>", start + width / 2, 1, colours.text, 12)
-        figure.add_annotation(title | {"xanchor": "center", "yanchor": "bottom"})
     return figure
 
 

@@ -11,15 +11,21 @@ import plotly.graph_objects as go
 from analysis.neuron import QueryNumbers
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed
+<<<<<<< HEAD
 from viz.layout import axis, base_layout, note, rows, token_text
 from viz.marks import bar_below, cells, end_of_scale, horizontal_bars
 from viz.palette import by_sign, diverging, theme
+=======
+from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, even_marks, note, rows, scale_bar, token_text
+from viz.marks import cells, end_of_scale, horizontal_bars
+from viz.palette import diverging, opposed, theme
+>>>>>>> 4fe7502 (Heatmaps follow one rule, which a test holds over all figures: names and titles above and at the left, the colour bar with its unit below)
 
 MAX_KEYS: Final = 24
 
 _ROW: Final = 24  # px, of a key and of the query
 _HEADING: Final = 26  # px above each block
-_LEGEND: Final = 42  # px below: the two colour bars
+_BAR: Final = 60  # px: two of them stand side by side on a phone
 _NOTE: Final = 36  # px below these, where keys are left out
 _LONGEST_LABEL: Final = 12  # characters of a token beside its row; hovering shows all of it
 _BESIDE: Final = 0.06  # of their room, between figures and bars
@@ -141,7 +147,7 @@ def _heights(n_keys: int) -> tuple[int, float, float]:
 def _frame(tokens: list[str], query_label: str, note: bool, dark: bool) -> go.Figure:
     """The empty figure: one row for the query, one per key, named at the left."""
     plot, keys_top, query_bottom = _heights(len(tokens))
-    below = _LEGEND + _NOTE * note
+    below = COLOUR_BAR_SPACE + _NOTE * note
     return go.Figure(
         layout=base_layout(
             dark,
@@ -152,12 +158,14 @@ def _frame(tokens: list[str], query_label: str, note: bool, dark: bool) -> go.Fi
             yaxis=rows(
                 [token_text(token, _LONGEST_LABEL) for token in tokens],
                 dark,
+                "key",
                 domain=[0, keys_top],
                 ticklabelstandoff=0,
             ),
             yaxis2=rows(
                 [f"<b>{token_text(query_label, _LONGEST_LABEL)}</b>"],
                 dark,
+                "query",
                 domain=[query_bottom, query_bottom + _ROW / plot],
                 ticklabelstandoff=0,
             ),
@@ -175,7 +183,6 @@ def _strips(
     dark: bool,
 ) -> None:
     """The vectors as strips of colour: query, keys, products; one column per dimension, counted from 1."""
-    plot, _, _ = _heights(len(shown))
     d = len(numbers.query)
     keys, products = numbers.keys[shown], numbers.products[shown].copy()
     products[numbers.masked[shown]] = np.nan  # a masked key's products go nowhere
@@ -197,7 +204,7 @@ def _strips(
             keys,
             values_end,
             "key %{customdata}<br>dimension %{x}: <b>%{z:.6g}</b><extra></extra>",
-            {"customdata": names} | _colour_bar(columns[0], values_end, plot, dark),
+            {"customdata": names},
         ),
         (
             "products",
@@ -205,22 +212,23 @@ def _strips(
             products_end,
             "key %{customdata[0]}<br>dimension %{x}: %{customdata[1]:.6g} · %{customdata[2]:.6g}"
             f" · {numbers.scaling:.4g}<br>= <b>%{{z:.6g}}</b><extra></extra>",
-            {"customdata": factors, "xaxis": "x2"} | _colour_bar(columns[1], products_end, plot, dark),
+            {"customdata": factors, "xaxis": "x2"},
         ),
     ):
         figure.add_trace(cells(values, diverging(dark), -end, end, hover, name=name, **places, **settings))
+    figure.layout.shapes = [
+        shape
+        for what, (start, _), end in (("value", columns[0], values_end), ("product", columns[1], products_end))
+        for shape in scale_bar(
+            diverging(dark), even_marks(end, signed=True, beyond=True), what, dark, at=start, length=_BAR
+        )
+    ]
     for name, column in zip(("xaxis", "xaxis2"), columns, strict=False):
         figure.layout[name] = _column_axis(column, [0.5, d + 0.5], dark)
 
 
 def _column_axis(column: tuple[float, float], limits: list[float], dark: bool, **settings: Any) -> dict[str, Any]:
     return axis(dark, domain=column, range=limits, showticklabels=False, anchor="y", automargin=False, **settings)
-
-
-def _colour_bar(column: tuple[float, float], end: float, plot: int, dark: bool) -> dict[str, Any]:
-    """A flat bar under a column."""
-    bar = bar_below(end, 10 / plot, dark, 10, x=sum(column) / 2, xanchor="center", len=(column[1] - column[0]) * 0.6)
-    return {"showscale": True, "colorbar": bar}
 
 
 def _number_column(
@@ -300,6 +308,6 @@ def _words(
     middle = (query_bottom + over_query) / 2
     written.append(note(dimensions, columns[1][0], middle, ink, 11, xanchor="left", yanchor="middle"))
     if left_out:
-        below = -_LEGEND / plot
+        below = -COLOUR_BAR_SPACE / plot
         written.append(note(left_out, 0, below, ink, 11, xanchor="left", yanchor="top", align="left"))
     figure.layout.annotations = written

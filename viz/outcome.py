@@ -12,8 +12,8 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 from viz import cell_numbers
-from viz.layout import axis, base_layout, columns, rows, token_text
-from viz.marks import LEGEND_ABOVE, bars_layout, cells, horizontal_bars
+from viz.layout import axis, base_layout, columns, root_title, rows, scale_bar, token_text, weight_marks
+from viz.marks import LEGEND_ABOVE, bars_layout, cells, cells_layout, horizontal_bars
 from viz.palette import categorical, sequential, square_root, theme
 from viz.predictions import percent
 from viz.token_line import Cell, Item, Line, filled_with
@@ -157,31 +157,31 @@ def _named(scores: npt.NDArray[np.float64], best: tuple[int, int] | None) -> lis
     return sorted(found)
 
 
-def confusion(matrix: npt.NDArray[np.int64], labels: Sequence[str], *, dark: bool = False) -> go.Figure:
+def confusion(counts: npt.NDArray[np.int64], labels: Sequence[str], *, dark: bool = False) -> go.Figure:
     """How often items of each true label (rows) were called each label (columns), coloured by the share of the row.
 
-    Raises ValueError where the matrix is not (labels, labels).
+    Raises ValueError where ``counts`` is not (labels, labels).
     """
-    if matrix.shape != (len(labels), len(labels)):
-        raise ValueError(f"{len(labels)} labels need a matrix of their size; got {matrix.shape}")
+    if counts.shape != (len(labels), len(labels)):
+        raise ValueError(f"{len(labels)} labels need a matrix of their size; got {counts.shape}")
     scale = square_root(sequential(dark))
-    shares = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     names = [token_text(label, _LONGEST_LABEL) for label in labels]
     said = [
-        [f"{true} predicted as {told}: {matrix[row, column]:,}" for column, told in enumerate(names)]
+        [f"{true} predicted as {told}: {counts[row, column]:,}" for column, told in enumerate(names)]
         for row, true in enumerate(names)
     ]
     hover = "%{customdata} (%{z:.0%})<extra></extra>"
     traces = [cells(shares, scale, 0, 1, hover, xgap=2, ygap=2, customdata=np.array(said))]
     if len(labels) <= _NUMBERED:
-        traces.append(cell_numbers.of_size(shares, lambda cell: f"{matrix[cell]:,}", scale, 1.0, 13))
+        traces.append(cell_numbers.of_size(shares, lambda cell: f"{counts[cell]:,}", scale, 1.0, 13))
     return go.Figure(
         data=traces,
-        layout=base_layout(
+        layout=cells_layout(
+            columns(names, dark, "predicted label"),
+            rows(names, dark, "true label"),
+            scale_bar(sequential(dark), weight_marks(1.0), root_title("share of a true label's items"), dark),
             dark,
-            height=max(220, 36 * len(labels) + 120),
-            margin={"l": 8, "r": 8, "t": 8, "b": 8},
-            xaxis=columns(names, dark, "predicted", side="top"),
-            yaxis=rows(names, dark, "true"),
+            height=max(180, 36 * len(labels) + 90),
         ),
     )

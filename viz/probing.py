@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis.probing.results import TaskResult
-from viz.layout import axis, base_layout, columns, layer_names, rows, token_text
-from viz.marks import band, cells, error_bars, line, symbol
+from viz.layout import axis, base_layout, columns, layer_names, rows, scale_bar, token_text
+from viz.marks import band, cells, cells_layout, error_bars, line, symbol
 from viz.palette import categorical, sequential, theme
 
 _ROW: Final = 44  # px per task
@@ -92,20 +92,7 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
         "yref": "y domain",
         "line": {"color": colours.muted, "width": 1},
     }
-    bar = {
-        "orientation": "h",
-        "yref": "container",
-        "y": 0.0,
-        "yanchor": "bottom",
-        "x": 0.5,
-        "lenmode": "pixels",
-        "len": 220,
-        "thickness": 10,
-        "outlinewidth": 0,
-        "tickvals": [0, 1],
-        "ticktext": ["majority", "no mistakes"],
-        "tickfont": {"size": 11, "color": colours.muted},
-    }
+    marks = [(0.0, "majority"), (1.0, "100%")]
     return go.Figure(
         data=[
             cells(
@@ -118,23 +105,23 @@ def layers_by_tasks(results: Sequence[TaskResult], titles: Sequence[str], *, dar
                 ygap=2,
                 text=hover,
                 hoverongaps=False,
-                showscale=True,
-                colorbar=bar,
             )
         ],
-        layout=base_layout(
+        layout=cells_layout(
+            columns(names, dark, "layer", range=[-0.5, len(names) - 0.5], fixedrange=False),
+            rows(
+                [token_text(title, _LONGEST_TITLE) for title in titles],
+                dark,
+                "task",
+                fixedrange=False,
+                ticklabelstandoff=0,
+            ),
+            scale_bar(sequential(dark), marks, "accuracy, from each task's majority baseline", dark),
             dark,
-            dragmode="zoom",
-            annotations=numbers,
+            height=_ROW * max(len(results), 1) + 60,
             shapes=[after_baselines],
-            height=_ROW * max(len(results), 1) + 120,
-            margin={"l": 10, "r": 10, "t": 60, "b": 60},
-            xaxis=columns(
-                names, dark, "layer", side="top", range=[-0.5, len(names) - 0.5], fixedrange=False, automargin=False
-            ),
-            yaxis=rows(
-                [token_text(title, _LONGEST_TITLE) for title in titles], dark, fixedrange=False, ticklabelstandoff=0
-            ),
+            annotations=numbers,
+            dragmode="zoom",
         ),
     )
 

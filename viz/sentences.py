@@ -12,18 +12,18 @@ import plotly.graph_objects as go
 from model_zoo.types import FloatArray
 from viz.cell_numbers import fitting
 from viz.layout import (
-    COLOUR_BAR_SPACE,
     axis,
     base_layout,
     clipped,
     columns,
     component_axis,
+    even_marks,
     layer_names,
     rows,
     scale_bar,
     token_text,
 )
-from viz.marks import LEGEND_BELOW, cells, line, symbol, texts_outside
+from viz.marks import LEGEND_BELOW, cells, cells_layout, line, symbol, texts_outside
 from viz.palette import categorical, diverging
 
 _LONGEST_LABEL: Final = 24  # characters beside the matrix: a phone has room for them and the colour bar
@@ -54,13 +54,12 @@ def cosine_matrix(cosines: FloatArray, sentences: Sequence[str], *, dark: bool =
             ),
             *(fitting(cosines, scale, -1, 1) if n <= _NUMBERED else []),
         ],
-        layout=base_layout(
+        layout=cells_layout(
+            columns(numbers, dark, "sentence, by its number", ticklabelstandoff=4),
+            rows(labels, dark, "sentence", ticklabelstandoff=4),
+            scale_bar(scale, even_marks(1.0, signed=True), "cosine", dark),
             dark,
-            shapes=scale_bar(scale[::2], [(0, "−1"), (0.5, "0"), (1, "1")], "cosine", dark),
-            height=max(120, min(30 * n, 900)) + 52 + COLOUR_BAR_SPACE,
-            margin={"l": 8, "r": 8, "t": 52, "b": COLOUR_BAR_SPACE},  # the button that saves it is above the numbers
-            xaxis=columns(numbers, dark, side="top", ticklabelstandoff=4),
-            yaxis=rows(labels, dark, ticklabelstandoff=4),
+            height=max(120, min(30 * n, 900)) + 52,
         ),
     )
 

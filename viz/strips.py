@@ -10,12 +10,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import axis, base_layout, rows, token_text
-from viz.marks import bar_below, cells, end_of_scale
+from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, even_marks, rows, scale_bar, token_text
+from viz.marks import cells, end_of_scale
 from viz.palette import diverging, theme
 
 _ROW: Final = 38  # px
-_BAR: Final = 46  # px below: the colour bar
 _LONGEST_LABEL: Final = 30
 _LEAST: Final = 0.25  # of the width that a short vector gets: cells that one can point at
 
@@ -50,11 +49,12 @@ def strips(vectors: Sequence[Strip], *, what: str = "dimension", dark: bool = Fa
     figure = go.Figure(
         layout=base_layout(
             dark,
-            height=plot + _BAR + 28,
-            margin={"l": 8, "r": 8, "t": 28, "b": _BAR},
+            shapes=scale_bar(diverging(dark), even_marks(end, signed=True, beyond=True), "value", dark),
+            height=plot + COLOUR_BAR_SPACE + 28,
+            margin={"l": 8, "r": 8, "t": 28, "b": COLOUR_BAR_SPACE},
             hovermode="closest",
-            xaxis=axis(dark, range=[0, 1], showticklabels=False),
-            yaxis=rows([_label(each) for each in vectors], dark),
+            xaxis=axis(dark, f"{what}s, from left to right", side="top", range=[0, 1], showticklabels=False),
+            yaxis=rows([_label(each) for each in vectors], dark, "vector"),
         )
     )
     for place, row in enumerate(vectors):
@@ -73,8 +73,6 @@ def strips(vectors: Sequence[Strip], *, what: str = "dimension", dark: bool = Fa
                 text=[_hovers(row, what)],
                 xgap=0,
                 ygap=8,
-                showscale=place == 0,
-                colorbar=bar_below(end, 6 / plot, dark, x=0, xanchor="left", lenmode="pixels", len=180),
             )
         )
         for at in row.ends:

@@ -84,7 +84,9 @@ def draw(scene: Scene) -> None:
         _bars(answer)
         _say(answer)
     with aside:
-        figures.show(head_map(answer.found.by_layer(), "share", dark=is_dark()), "who looks where", "who-looks-map")
+        figures.show(
+            head_map(answer.found.by_layer(), "share of attention", dark=is_dark()), "who looks where", "who-looks-map"
+        )
         st.caption("All heads: how much each looks there.")
     with controls, save.popover():
         save.table("All heads", lambda: _table(answer), "who-looks")

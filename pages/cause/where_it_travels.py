@@ -117,7 +117,7 @@ def _show(scene: Scene, effects: Effects, units: tuple[Unit, ...], what: What, b
         rows,
         columns,
         what="share of the difference",
-        across="head" if what == "heads" else "",
+        across="head" if what == "heads" else "word",
         down="after layer" if what == "states" else "layer",
         end=1.0,
         file="where-it-travels",

@@ -117,6 +117,8 @@ def _scores(scene: Scene, found: Explained) -> None:
         [_TITLES[name] for name in names],
         [unit.label for unit in found.units],
         what="score",
+        down="method",
+        across="word",
         each_row=True,
         file="which-word",
     )
@@ -180,7 +182,17 @@ def _agreement(found: Explained) -> None:
     short = [_TITLES[name].partition(":")[0] for name in names]
     numbered = [f"{number} {name}" for number, name in enumerate(short, start=1)]
     places = [str(number) for number in range(1, len(names) + 1)]
-    show(cells.cells(taus, numbered, places, what="τ", end=1.0, file="which-word-agreement"), "cause_taus")
+    payload = cells.cells(
+        taus,
+        numbered,
+        places,
+        what="Kendall’s τ",
+        down="method",
+        across="method, by its number",
+        end=1.0,
+        file="which-word-agreement",
+    )
+    show(payload, "cause_taus")
     st.caption(
         "Attention that disagrees with gradients and occlusion (Jain & Wallace 2019) need not be useless: whether it "
         "explains depends on what you ask of an explanation (Wiegreffe & Pinter 2019). See which passes this test."

@@ -64,10 +64,12 @@ def matrices(
     columns: Sequence[str] | None = None,
     *,
     what: str,
+    axes: tuple[str, str],
     signed: bool = False,
     root: bool = False,
 ) -> None:
     """Draw ``viz.matrices``; rows and columns without labels have their numbers, from 1."""
     counted = ([str(number) for number in range(1, size + 1)] for size in named[0][1].shape)
     rows, columns = (given or numbers for given, numbers in zip((rows, columns), counted, strict=True))
-    show(name, viz.matrices.matrices(named, rows, columns, what=what, signed=signed, root=root, dark=is_dark()))
+    drawn = viz.matrices.matrices(named, rows, columns, what=what, axes=axes, signed=signed, root=root, dark=is_dark())
+    show(name, drawn)

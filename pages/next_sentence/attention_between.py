@@ -23,7 +23,8 @@ def draw(scene: Scene) -> None:
     for column, share, direction in zip(st.columns(2, gap="large"), shares, ("A->B", "B->A"), strict=True):
         with column:
             st.markdown(f"**{direction.replace('->', ' → ')}**, mean {share.mean():.1%}")
-            figures.show(head_map(share, direction, dark=is_dark()), f"shares {direction}", f"attention-{direction}")
+            figure = head_map(share, f"share of attention {direction.replace('->', ' → ')}", dark=is_dark())
+            figures.show(figure, f"shares {direction}", f"attention-{direction}")
             st.markdown("Strongest heads")
             _links(run, share, direction)
     st.caption(notes.about_model(run.model, run.n_tokens))

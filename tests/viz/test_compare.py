@@ -35,7 +35,7 @@ def test_the_difference_holds_all_three_numbers_around_a_neutral_zero() -> None:
     assert picture["bend"] == "root both ways"
     assert picture["scale"] == [colour for _, colour in diverging(dark=False)]
     assert picture["dark_scale"] == [colour for _, colour in diverging(dark=True)]
-    assert picture["title"] == "BERT − Modern<b>BERT (√ scale)"
+    assert picture["title"] == "BERT − Modern<b>BERT (square-root scale)"
 
 
 def test_more_is_blue_and_less_is_orange() -> None:
@@ -58,7 +58,7 @@ def test_the_bar_names_differences_where_their_colours_are() -> None:
         assert picture["limits"] == (-reach, reach)
         for place, text in picture["marks"]:
             away = 2 * place - 1  # colour follows the root, so a place stands for its square
-            assert float(text) / reach == pytest.approx(away * abs(away), abs=0.03)
+            assert float(text.replace("−", "-")) / reach == pytest.approx(away * abs(away), abs=0.03)
 
 
 def test_differences_of_other_words_are_refused() -> None:

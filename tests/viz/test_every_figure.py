@@ -23,8 +23,13 @@ from analysis.probing import Baseline, LayerResult, Settings, StructuralLayer, S
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores
 from analysis.words import Unit
 from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift
+<<<<<<< HEAD
 from viz.layout import FONT
 from viz.palette import diverging, opposes, supports, theme
+=======
+from viz.layout import COLOUR_BAR_SPACE, FONT
+from viz.palette import theme
+>>>>>>> 4fe7502 (Heatmaps follow one rule, which a test holds over all figures: names and titles above and at the left, the colour bar with its unit below)
 from viz.race import Entry
 from viz.sentences import Ranking
 from viz.strips import Strip
@@ -92,7 +97,10 @@ EXAMPLES: dict[str, tuple[tuple[object, ...], dict[str, object]]] = {
         (MaskLens(1, ((DOG,), (CAT,)), CAT, (900, 1), (-9.0, -0.7), (5000, 60)), "a long word in the way"),
         {},
     ),
-    "matrices.matrices": (([("a", WEIGHTS), ("b", WEIGHTS)], ["x", "y"], ["p", "q"]), {"what": "share"}),
+    "matrices.matrices": (
+        ([("a", WEIGHTS), ("b", WEIGHTS)], ["x", "y"], ["p", "q"]),
+        {"what": "share", "axes": ("row", "column")},
+    ),
     "minimal_pairs.accuracy_bars": ((accuracies([MinimalPair("a", "b", "word order")], [1.0]),), {}),
     "neuron.neuron": (
         (query_numbers(WEIGHTS[0], WEIGHTS, WEIGHTS @ WEIGHTS[0], 1.0),),
@@ -171,6 +179,7 @@ def test_every_figure_has_the_layout(name: str, dark: bool) -> None:
         assert layout.legend.yref == "container" or not 0 <= layout.legend.y <= 1
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_sign_is_shown_by_one_pair_of_colours(name: str, dark: bool) -> None:
@@ -196,3 +205,33 @@ def test_colours_are_the_palettes_alone() -> None:
     files = [file for file in files if "bertviz" not in file.parts and file.name != "theme.css"]
     with_colours = {file.name for file in files if re.search(r"#[0-9a-fA-F]{6}\b", file.read_text("utf-8"))}
     assert with_colours == {"palette.py", "token_line.py"}  # black and white, of text on any colour
+=======
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_heatmap_follows_one_rule(name: str) -> None:
+    """What rows and columns are stands at the left and above; below, a bar says what a colour is, in the same place and
+    the same form of numbers; nothing has a title of its own.
+    """
+    positional, named = EXAMPLES[name]
+    figure = FIGURES[name](*positional, **named)
+    cells = [trace for trace in figure.data if trace.type == "heatmap"]
+    if not cells:
+        return
+    layout = figure.layout
+    marks = [shape for shape in layout.shapes if shape.name == "mark of a colour bar"]
+    titles = [shape for shape in layout.shapes if shape.name == "title of a colour bar"]
+    assert not any(trace.showscale for trace in cells), "a bar of Plotly's"
+    assert layout.title.text is None
+    assert titles, "no bar says what the colours are"
+    assert all(title.label.text for title in titles)
+    assert {(title.y0, title.y1) for title in titles} == {(-34, -52)}
+    assert layout.margin.b >= COLOUR_BAR_SPACE
+    assert titles[0].xanchor == 0
+    number = r"[≤≥]?[−+]?\d+(\.\d+)?(e-\d+)?"
+    assert all(re.fullmatch(f"{number}%?|majority", mark.label.text) for mark in marks)
+    for axis in figure.select_yaxes():
+        assert axis.title.text or not axis.showticklabels
+    if name != "neuron.neuron":  # whose columns have headings
+        for axis in figure.select_xaxes():
+            assert axis.title.text
+            assert axis.side == "top"
+>>>>>>> 4fe7502 (Heatmaps follow one rule, which a test holds over all figures: names and titles above and at the left, the colour bar with its unit below)

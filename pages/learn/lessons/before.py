@@ -288,7 +288,7 @@ class Alignment(Step):
             ("k of each source word", _KEYS.astype(np.float32)),
             ("q of each target word", _QUERIES.astype(np.float32)),
         ]
-        pictures.matrices("made-up", named, _SOURCE, ("animal", "action"), what="value")
+        pictures.matrices("made-up", named, _SOURCE, ("animal", "action"), what="value", axes=("word", "number"))
 
     def ask(self) -> Choice:
         q, k = _QUERIES[_AT], _KEYS[1]
@@ -313,7 +313,7 @@ class Alignment(Step):
             ("multiplicative: q · k", softmax(multiplicative()).astype(np.float32)),
             ("additive: v · tanh(W q + U k + b)", softmax(additive()).astype(np.float32)),
         ]
-        pictures.matrices("alignment", named, _TARGET, _SOURCE, what="weight")
+        pictures.matrices("alignment", named, _TARGET, _SOURCE, what="weight", axes=("target word", "source word"))
 
     def why(self) -> str:
         row, other = softmax(multiplicative())[_AT], softmax(additive())[_AT]
@@ -370,7 +370,8 @@ class SoftMemory(Step):
     def reveal(self) -> None:
         rows = np.vstack([_KEYS, self.context]).astype(np.float32)
         names = (*_SOURCE, f"read for {_TARGET[_AT]}")
-        pictures.matrices("context", [("vectors, and what is read", rows)], names, ("animal", "action"), what="value")
+        named = [("vectors, and what is read", rows)]
+        pictures.matrices("context", named, names, ("animal", "action"), what="value", axes=("word", "number"))
 
     def why(self) -> str:
         context = self.context

@@ -47,7 +47,7 @@ def _sets() -> dict[str, tuple[tuple[str, str], ...]]:
         same.append((pair.first, alike[place % len(alike)].second))
         other.append((pair.first, far.second))
     return {
-        "true next sentence": tuple(true),
+        "the true pair": tuple(true),
         "the two swapped": tuple((b, a) for a, b in true),
         "same subject": tuple(same),
         "another subject": tuple(other),

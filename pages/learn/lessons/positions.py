@@ -110,17 +110,18 @@ class Told(PositionsStep):
         )
 
     def reveal(self) -> None:
-        found, what = self.positions, "cosine"
+        found, what, axes = self.positions, "cosine", ("position", "position")
         if found.table is not None:
             named = ("learned vectors of positions", cosines(found.table))
         elif found.frequencies is not None:
             named = ("cosine of the angle, by position and pair", _angles(found.frequencies[0]))
+            axes = ("position", "pair")
         elif found.bias is not None:
             named, what = ("bias of head 1 by places", found.bias[0]), "added to the score"
         else:
             st.info("There is no table to show for this model.", icon=":material/block:")
             return
-        pictures.matrices("positions", [named], what=what, signed=True)
+        pictures.matrices("positions", [named], what=what, axes=axes, signed=True)
 
     def why(self) -> str:
         found = self.positions
@@ -167,7 +168,7 @@ class Sinusoids(PositionsStep):
 
     def figure(self) -> None:
         table = sinusoids(_SHOWN, _WIDTH).astype(np.float32)
-        pictures.matrices("sinusoids", [("PE: positions down, dimensions across", table)], what="PE", signed=True)
+        pictures.matrices("sinusoids", [("PE", table)], what="PE", axes=("position", "dimension"), signed=True)
 
     def ask(self) -> Sketch:
         truth = tuple(_alike())
@@ -185,7 +186,8 @@ class Sinusoids(PositionsStep):
 
     def reveal(self) -> None:
         alike = cosines(sinusoids(_SHOWN, _WIDTH).astype(np.float32))
-        pictures.matrices("sinusoids-alike", [("similarity of two places", alike)], what="similarity", signed=True)
+        named = [("similarity of two places", alike)]
+        pictures.matrices("sinusoids-alike", named, what="cosine", axes=("place", "place"), signed=True)
 
     def why(self) -> str:
         vectors = sinusoids(64, _WIDTH)
@@ -270,8 +272,8 @@ class Turned(PositionsStep):
 
     def figure(self) -> None:
         *_, theta = self.pair
-        named = [("rotation of each pair (across), by position (down)", _angles(theta))]
-        pictures.matrices("angles", named, what="cosine of the angle", signed=True)
+        named = [("rotation of each pair, by position", _angles(theta))]
+        pictures.matrices("angles", named, what="cosine of the angle", axes=("position", "pair"), signed=True)
 
     def ask(self) -> Choice:
         before, after = self.product(2, 5), self.product(5, 8)
@@ -305,7 +307,7 @@ class Turned(PositionsStep):
         far = np.abs(np.subtract.outer(places, places)) / (_COMPARED - 1)
         named = {"rotary: cosine of q and k": alike, "relative: −distance (an example)": -far}
         both = [(name, values.astype(np.float32)) for name, values in named.items()]
-        pictures.matrices("by-distance", both, what="value", signed=True)
+        pictures.matrices("by-distance", both, what="value", axes=("query’s place", "key’s place"), signed=True)
         st.caption(
             "Rows are the query’s position, columns the key’s. Each diagonal is one signed distance and has one colour."
         )

@@ -26,6 +26,7 @@ from web.engine import engine
 _MOST_WORDS: Final = 12  # that one draws over, and whose guesses are computed
 _SHOWN: Final = 24  # tokens in a picture of a mask
 _BEST: Final = 6  # guesses shown
+_AXES: Final = ("query: the token that attends", "key: the token attended to")
 
 Kind = Literal["causal", "cross"]
 """What models do that look back only, or across."""
@@ -56,7 +57,7 @@ def _draw_mean(run: AttentionRun, name: str = "mean-attention") -> None:
     """Draw the mean of all heads of a run, of its first tokens."""
     mean, rows, columns = _mean_of(run), run.encoding.tokens[:_SHOWN], run.key_encoding.tokens[:_SHOWN]
     named = [("mean of all heads of all layers", mean[: len(rows), : len(columns)])]
-    pictures.matrices(name, named, rows, columns, what="share", root=True)
+    pictures.matrices(name, named, rows, columns, what="share of attention", axes=_AXES, root=True)
 
 
 class SightStep(Step):
@@ -69,7 +70,7 @@ class SightStep(Step):
         tokens = self.tokens[:_SHOWN]
         full = np.ones((len(tokens), len(tokens)), dtype=np.float32)
         named = [(title.replace("_", " "), np.tril(full) if back else full) for title, back in causal.items()]
-        pictures.matrices(name, named, tokens, tokens, what="can see")
+        pictures.matrices(name, named, tokens, tokens, what="1: can see, 0: cannot", axes=_AXES)
 
     def unseeing(self, place: int) -> MaskPrediction:
         """The guess at a hidden token when no token can see later ones."""

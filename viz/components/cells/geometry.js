@@ -1,6 +1,7 @@
 // Where everything is in a map of cells, in CSS pixels from its left and top edge. `scale` is how much larger than usual
 // type is, and all that holds type with it.
 
+import { BAR_SPACE } from "../shared/bar.js";
 import { GAP } from "../shared/cells.js";
 
 const DOWN = 27; // of a cell
@@ -10,21 +11,23 @@ export const NUMBERED_FROM = 27; // narrower cells have no room for a number
 const WIDEST_LABELS = 0.42; // of the width
 export const AXIS = 18; // what an axis' name takes
 const LINE = 14; // what a label takes
+<<<<<<< HEAD
 export const BAR = { length: 200, height: 9 };
 const BELOW = 42; // the bar and its numbers
+=======
+>>>>>>> 4fe7502 (Heatmaps follow one rule, which a test holds over all figures: names and titles above and at the left, the colour bar with its unit below)
 
-// Places for labels of these widths, down the side and along the top, in a picture of a width. `named` says of both axes
-// (down, across) whether they have a name, `barred` whether a bar of colours stands below.
-export function placed(rows, columns, width, { scale = 1, named = [false, false], barred = true } = {}) {
+// Places for labels of these widths, down the side and along the top, in a picture of a width.
+export function placed(rows, columns, width, { scale = 1 } = {}) {
   const widest = (widths) => Math.max(0, ...widths);
   const [axis, line] = [AXIS * scale, LINE * scale];
-  const left = Math.ceil((named[0] ? axis : 0) + Math.min(widest(rows), WIDEST_LABELS * width) + GAP);
+  const left = Math.ceil(axis + Math.min(widest(rows), WIDEST_LABELS * width) + GAP);
   const room = Math.max(width - left - 2, 1);
   const across = Math.floor(
     Math.min(Math.max(room / columns.length, NARROWEST_CELL * scale), WIDEST_CELL * scale),
   );
   const upright = widest(columns) + GAP > across;
-  const top = Math.ceil((named[1] ? axis : 0) + (upright ? widest(columns) : line) + GAP);
+  const top = Math.ceil(axis + (upright ? widest(columns) : line) + GAP);
   const down = Math.round(DOWN * scale);
   const [right, bottom] = [left + across * columns.length, top + down * rows.length];
   return {
@@ -38,6 +41,6 @@ export function placed(rows, columns, width, { scale = 1, named = [false, false]
     scale,
     numbered: across >= NUMBERED_FROM * scale,
     width: Math.max(width, right + 2),
-    height: Math.ceil(bottom + (barred ? BELOW * scale : GAP)),
+    height: Math.ceil(bottom + BAR_SPACE * scale),
   };
 }

@@ -1,11 +1,12 @@
 // The picture of a map of cells: what is in it, and how a pen draws it, on the screen and into files.
 
+import { drawBar } from "../shared/bar.js";
 import { GAP } from "../shared/cells.js";
 import { fitted, labelOf } from "../shared/labels.js";
 import { clamp } from "../shared/numbers.js";
 import { themeOf } from "../shared/screen.js";
-import { barOf, SHADES, shadesOf } from "../shared/shades.js";
-import { AXIS, BAR, placed } from "./geometry.js";
+import { SHADES, shadesOf } from "../shared/shades.js";
+import { AXIS, placed } from "./geometry.js";
 import { idOf, written } from "./words.js";
 
 const LONGEST_LABEL = 26; // characters; what a cell says names its row and column whole
@@ -29,8 +30,6 @@ export class Picture {
     const widths = (labels) => labels.map((label) => label.width);
     this.places = placed(widths(this.rows), widths(this.columns), width, {
       scale: this.scale,
-      named: [data.down !== "", data.across !== ""],
-      barred: data.marks.length > 0,
     });
     this.width = this.places.width;
     this.height = this.places.height;
@@ -65,7 +64,9 @@ export class Picture {
     });
     this.drawPicked(pen);
     this.drawNames(pen);
-    if (data.marks.length) this.drawBar(pen);
+    const { marks, title } = data;
+    const { shades, scale } = this;
+    drawBar(pen, { shades, marks, title, theme, scale }, left, places.bottom);
   }
 
   drawPicked(pen) {
@@ -85,9 +86,9 @@ export class Picture {
 
   drawNames(pen) {
     const { data, theme, size, scale } = this;
-    const { left, top, bottom, across, down, upright } = this.places;
+    const { left, top, right, bottom, across, down, upright } = this.places;
     pen.ink(theme.text, 1);
-    const room = left - GAP - (data.down ? AXIS * scale : 0);
+    const room = left - GAP - AXIS * scale;
     this.rows.forEach((label, row) => {
       pen.text(fitted(label, room), left - GAP, top + (row + 0.5) * down + 0.35 * size, { size, align: "right" });
     });
@@ -97,23 +98,8 @@ export class Picture {
       else pen.text(text, middle, top - GAP, { size, align: "center" });
     });
     pen.ink(theme.muted, 1);
-    if (data.down) pen.text(data.down, size, (top + bottom) / 2, { size, align: "center", upright: true });
-    if (data.across) pen.text(data.across, left, size, { size });
-  }
-
-  drawBar(pen) {
-    const { data, theme, scale } = this;
-    const { left, bottom } = this.places;
-    const [size, length, height] = [11 * scale, BAR.length * scale, BAR.height * scale];
-    const top = bottom + 8 * scale;
-    pen.ink(theme.line, 1);
-    pen.box(left - 1, top - 1, length + 2, height + 2);
-    pen.pixels(barOf(this.shades), left, top, length, height);
-    pen.ink(theme.muted, 1);
-    for (const [place, name] of data.marks) {
-      const align = place === 0 ? "left" : place === 1 ? "right" : "center";
-      pen.text(name, left + place * length, top + height + 13 * scale, { size, align });
-    }
+    pen.text(data.down, size, (top + bottom) / 2, { size, align: "center", upright: true });
+    pen.text(data.across, (left + right) / 2, size, { size, align: "center" });
   }
 }
 

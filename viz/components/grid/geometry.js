@@ -1,11 +1,12 @@
 // Where everything is in a grid of heads, in CSS pixels from its left and top edge.
 
+import { BAR_SPACE, LONGEST_BAR } from "../shared/bar.js";
+
 const SMALLEST_CELL = 24; // a finger hits nothing smaller
 const LARGEST_CELL = 92;
 const WIDEST_FOR_ITS_HEIGHT = 2;
 const GUTTER = 38; // left of the cells: the word "layer" and its numbers
-const ABOVE = 18; // the word "head" and its numbers
-const BELOW = 50; // the bar with its numbers, and its title under them
+const ABOVE = 34; // the word "head" and, under it, its numbers
 const BUTTONS = 190; // beside the bar
 const BESIDE = 4; // right of the cells: the outline of the last one
 export const PARTED_BY = 2; // px between two cells
@@ -16,12 +17,12 @@ export const PARTED_BY = 2; // px between two cells
 export function placed(heads, width, height, scale) {
   const widest = Math.max(...heads);
   const [smallest, largest] = [SMALLEST_CELL * scale, LARGEST_CELL * scale];
-  const [left, top, below] = [GUTTER, ABOVE, BELOW].map((size) => Math.round(size * scale));
+  const [left, top, below] = [GUTTER, ABOVE, BAR_SPACE].map((size) => Math.round(size * scale));
   const room = Math.min(largest, (width - left - BESIDE) / widest);
   const down = Math.floor(Math.max(smallest, Math.min(room, (height * scale - top - below) / heads.length)));
   const across = Math.floor(Math.max(smallest, Math.min(room, WIDEST_FOR_ITS_HEIGHT * down)));
   const [right, bottom] = [left + widest * across, top + heads.length * down];
-  const bar = Math.max(90, Math.min(180 * scale, width - BUTTONS));
+  const bar = Math.max(90, Math.min(LONGEST_BAR * scale, width - left - BUTTONS));
   return {
     width: Math.max(width, right + BESIDE),
     height: bottom + below,

@@ -1,8 +1,8 @@
 // The picture of all heads: what is in it, and how a pen draws it, on the screen and into files.
 
-import { printable } from "../shared/labels.js";
+import { drawBar } from "../shared/bar.js";
 import { themeOf } from "../shared/screen.js";
-import { barOf, imageOf, shadesOf } from "../shared/shades.js";
+import { imageOf, shadesOf } from "../shared/shades.js";
 import { PARTED_BY, placed } from "./geometry.js";
 import { mosaicOf } from "./mosaic.js";
 
@@ -41,13 +41,15 @@ export class Picture {
       if (heads < widest) pen.box(left + heads * across, top + layer * down, (widest - heads) * across, down);
     });
     this.drawNames(pen);
-    this.drawBar(pen);
+    const { marks, title } = data;
+    const { shades, scale } = this;
+    drawBar(pen, { shades, marks, title, theme, scale }, left, bottom, places.bar);
     if (this.selected) this.drawFrame(pen);
   }
 
   drawNames(pen) {
     const { data, theme, places, scale } = this;
-    const { left, top, bottom, across, down } = places;
+    const { left, top, right, bottom, across, down } = places;
     const size = 12 * scale;
     const gap = 6 * scale;
     pen.ink(theme.text, 1);
@@ -58,22 +60,8 @@ export class Picture {
       pen.text(`${layer + 1}`, left - gap, top + (layer + 0.5) * down + 0.35 * size, { size, align: "right" });
     });
     pen.ink(theme.muted, 1);
-    pen.text("head", left - gap, top - gap, { size, align: "right" });
+    pen.text("head", (left + right) / 2, size, { size, align: "center" });
     pen.text("layer", size, (top + bottom) / 2, { size, align: "center", upright: true });
-  }
-
-  drawBar(pen) {
-    const { data, theme, places, scale } = this;
-    const [size, length, height] = [11 * scale, places.bar, 10 * scale];
-    const [left, top] = [4, places.bottom + 8 * scale];
-    pen.ink(theme.line, 1);
-    pen.box(left - 1, top - 1, length + 2, height + 2);
-    pen.pixels(barOf(this.shades), left, top, length, height);
-    pen.ink(theme.muted, 1);
-    for (const [place, name] of data.marks) {
-      pen.text(name, left + place * length, top + height + 12 * scale, { size, align: "center" });
-    }
-    pen.text(printable(data.title), left, top + height + 27 * scale, { size });
   }
 
   drawFrame(pen) {

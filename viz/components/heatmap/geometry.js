@@ -1,16 +1,18 @@
 // Where everything is in a heatmap, in CSS pixels from its left and top edge. `scale` is how much larger than usual type
 // is, and all that holds type with it.
 
+import { BAR_SPACE, LONGEST_BAR } from "../shared/bar.js";
 import { cellAt, GAP } from "../shared/cells.js";
 
 const LARGEST_CELL = 64;
+const WIDEST = 96; // of a low cell, so that a short text fills the width
+const WIDEST_FOR_ITS_HEIGHT = 4.5;
 const LARGEST_SIDE = 620;
 const HIGHEST_WIDE_CELL = 24; // of cells that fill the width
 const SQUARE_UP_TO = 24; // tokens; beyond, cells are small, and filling the width shows more
 const LABELLED_UP_TO = 100; // tokens; so many rows are high enough for a label each
 const WIDEST_LABELS = 0.4; // of the width
-const BELOW = 62; // below the cells: the bar, its numbers, its title
-export const BAR = { length: 180, height: 10 };
+const BELOW = BAR_SPACE + 6; // below the cells
 const SMALLEST_LINE = 11; // what the smallest label takes
 export const PARTED_FROM = 6; // smaller cells touch
 export const LINE = 14; // what a label takes
@@ -34,7 +36,7 @@ export function placed(
   const crisp = (size) => (size >= PARTED_FROM ? Math.floor(size) : size);
   const left = Math.ceil(title + Math.min(widest(rows), WIDEST_LABELS * width) + GAP);
   const room = Math.max(width - left - 1, 1);
-  const beside = left + Math.max(BAR.length * scale, foot.title) + 3 * GAP + foot.buttons <= width;
+  const beside = left + Math.max(LONGEST_BAR * scale, foot.title) + 3 * GAP + foot.buttons <= width;
   const least = rows.length <= LABELLED_UP_TO ? smallest : 0;
   let across = crisp(room / columns.length);
   let down = Math.max(crisp(Math.min(cell(rows.length), HIGHEST_WIDE_CELL * scale)), least);
@@ -45,7 +47,9 @@ export function placed(
   if (limit && highest < down) {
     down = Math.max(highest, least, 1);
     // What a cell loses in height it may have in width.
-    if (longest <= SQUARE_UP_TO) across = Math.min(crisp(room / columns.length), LARGEST_CELL * scale, 3 * down);
+    if (longest <= SQUARE_UP_TO) {
+      across = Math.min(crisp(room / columns.length), WIDEST * scale, crisp(WIDEST_FOR_ITS_HEIGHT * down));
+    }
     upright = widest(columns) + GAP > across;
   }
   const top = topOf();

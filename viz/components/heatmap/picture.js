@@ -1,10 +1,11 @@
 // The picture of a heatmap: what is in it, and how a pen draws it, on the screen and into files.
 
+import { BAR_SPACE, BAR_TEXT, drawBar } from "../shared/bar.js";
 import { GAP } from "../shared/cells.js";
 import { fitted, labelOf, printable } from "../shared/labels.js";
 import { themeOf } from "../shared/screen.js";
-import { barOf, imageOf, levelsOf, shadesOf } from "../shared/shades.js";
-import { BAR, borders, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
+import { imageOf, levelsOf, shadesOf } from "../shared/shades.js";
+import { borders, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
 
 const LONGEST_LABEL = 16; // characters; what a cell says names its tokens whole
 const SIZE = 12; // of text
@@ -55,8 +56,10 @@ export class Picture {
     pen.ink(theme.muted, 1);
     const whole = "query: the token that attends";
     const title = this.context.measureText(whole).width <= bottom - top ? whole : "query";
-    pen.text(title, this.size, top, { size: this.size, align: "right", upright: true });
-    pen.text("key: the token attended to", left, this.size, { size: this.size });
+    pen.text(title, this.size, (top + bottom) / 2, { size: this.size, align: "center", upright: true });
+    const said = "key: the token attended to";
+    const middle = Math.max((left + right) / 2, left + this.context.measureText(said).width / 2);
+    pen.text(said, middle, this.size, { size: this.size, align: "center" });
     this.drawBar(pen);
   }
 
@@ -99,26 +102,10 @@ export class Picture {
   }
 
   drawBar(pen) {
-    const { data, theme } = this;
-    const { left, bottom: above, merged, scale } = this.places;
-    const top = above + GAP + 4;
-    const [length, height] = [BAR.length * scale, BAR.height];
-    const size = this.size - 1;
-    pen.ink(theme.text, 1);
-    pen.pixels(barOf(this.shades), left, top, length, height);
-    pen.setWidth(1);
-    pen.ink(theme.line, 1);
-    const [right, bottom] = [left + length, top + height];
-    pen.line(left, top - 0.5, right, top - 0.5);
-    pen.line(left, bottom + 0.5, right, bottom + 0.5);
-    pen.line(left - 0.5, top, left - 0.5, bottom);
-    pen.line(right + 0.5, top, right + 0.5, bottom);
-    pen.ink(theme.muted, 1);
-    for (const [place, name] of data.marks) {
-      pen.text(name, left + place * length, bottom + 14 * scale, { size, align: "center" });
-    }
-    const notes = [printable(data.title)];
-    if (merged) notes.push("More cells than pixels: each shows its strongest.");
-    notes.forEach((note, at) => pen.text(note, left, bottom + (31 + at * LINE) * scale, { size }));
+    const { data: { marks, title }, shades, theme, scale, places: { left, bottom, merged } } = this;
+    drawBar(pen, { shades, marks, title, theme, scale }, left, bottom);
+    const size = BAR_TEXT * scale;
+    const note = "More cells than pixels: each shows its strongest.";
+    if (merged) pen.text(note, left, bottom + (BAR_SPACE + LINE - 9) * scale, { size });
   }
 }
