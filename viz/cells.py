@@ -66,8 +66,7 @@ def cells(
     ``each_row`` at each row's own.
 
     ``signed`` numbers have a scale centred at 0, of which ``signs`` say in a word what is below 0 and above; others,
-    none below 0, have one that begins there. Raises ValueError where
-    names do not fit the numbers, or there are none.
+    none below 0, have one that begins there. Raises ValueError where names do not fit the numbers, or there are none.
     """
     if values.shape != (len(rows), len(columns)) or 0 in values.shape:
         raise ValueError(f"{len(rows)} rows and {len(columns)} columns are wanted; got {values.shape}")
@@ -75,18 +74,12 @@ def cells(
     ends = sizes.max(axis=1) if each_row else np.full(len(rows), end or sizes.max())
     ends = np.where(ends == 0, 1.0, ends)
     light, dark = ([colour for _, colour in (diverging if signed else sequential)(dark)] for dark in (False, True))
-<<<<<<< HEAD
-    largest = f"{ends[0]:.2g}"
-    below, above = signs
-    if signed:
-        bar = [(0.0, f"−{largest} {below}".rstrip()), (0.5, "0"), (1.0, f"{above} +{largest}".lstrip())]
-    else:
-        bar = [(0.0, "0"), (1.0, largest)]
-=======
     marks = even_marks(float(ends[0]), signed=signed)
     if each_row:
         marks = [(0.0, "−largest"), (0.5, "0"), (1.0, "+largest")] if signed else [(0.0, "0"), (1.0, "largest")]
->>>>>>> 4fe7502 (Heatmaps follow one rule, which a test holds over all figures: names and titles above and at the left, the colour bar with its unit below)
+    if signed:
+        (_, least), zero, (_, most) = marks
+        marks = [(0.0, f"{least} {signs[0]}".rstrip()), zero, (1.0, f"{signs[1]} {most}".lstrip())]
     return Payload(
         weights=np.ascontiguousarray(values, dtype="<f4").tobytes(),
         rows=[visible_text(name) for name in rows],

@@ -11,15 +11,9 @@ import plotly.graph_objects as go
 from analysis.neuron import QueryNumbers
 from model_zoo.errors import InvalidInput
 from model_zoo.types import FloatArray, signed
-<<<<<<< HEAD
-from viz.layout import axis, base_layout, note, rows, token_text
-from viz.marks import bar_below, cells, end_of_scale, horizontal_bars
-from viz.palette import by_sign, diverging, theme
-=======
 from viz.layout import COLOUR_BAR_SPACE, axis, base_layout, even_marks, note, rows, scale_bar, token_text
 from viz.marks import cells, end_of_scale, horizontal_bars
-from viz.palette import diverging, opposed, theme
->>>>>>> 4fe7502 (Heatmaps follow one rule, which a test holds over all figures: names and titles above and at the left, the colour bar with its unit below)
+from viz.palette import by_sign, diverging, theme
 
 MAX_KEYS: Final = 24
 

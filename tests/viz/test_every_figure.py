@@ -23,13 +23,8 @@ from analysis.probing import Baseline, LayerResult, Settings, StructuralLayer, S
 from analysis.probing.structural_results import Estimate, ParsedSentence, Scores
 from analysis.words import Unit
 from model_zoo.types import MaskLens, MaskPrediction, Prediction, Shift
-<<<<<<< HEAD
-from viz.layout import FONT
-from viz.palette import diverging, opposes, supports, theme
-=======
 from viz.layout import COLOUR_BAR_SPACE, FONT
-from viz.palette import theme
->>>>>>> 4fe7502 (Heatmaps follow one rule, which a test holds over all figures: names and titles above and at the left, the colour bar with its unit below)
+from viz.palette import diverging, opposes, supports, theme
 from viz.race import Entry
 from viz.sentences import Ranking
 from viz.strips import Strip
@@ -179,7 +174,6 @@ def test_every_figure_has_the_layout(name: str, dark: bool) -> None:
         assert layout.legend.yref == "container" or not 0 <= layout.legend.y <= 1
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_sign_is_shown_by_one_pair_of_colours(name: str, dark: bool) -> None:
@@ -205,7 +199,8 @@ def test_colours_are_the_palettes_alone() -> None:
     files = [file for file in files if "bertviz" not in file.parts and file.name != "theme.css"]
     with_colours = {file.name for file in files if re.search(r"#[0-9a-fA-F]{6}\b", file.read_text("utf-8"))}
     assert with_colours == {"palette.py", "token_line.py"}  # black and white, of text on any colour
-=======
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_heatmap_follows_one_rule(name: str) -> None:
     """What rows and columns are stands at the left and above; below, a bar says what a colour is, in the same place and
@@ -234,4 +229,3 @@ def test_every_heatmap_follows_one_rule(name: str) -> None:
         for axis in figure.select_xaxes():
             assert axis.title.text
             assert axis.side == "top"
->>>>>>> 4fe7502 (Heatmaps follow one rule, which a test holds over all figures: names and titles above and at the left, the colour bar with its unit below)

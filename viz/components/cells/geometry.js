@@ -11,11 +11,6 @@ export const NUMBERED_FROM = 27; // narrower cells have no room for a number
 const WIDEST_LABELS = 0.42; // of the width
 export const AXIS = 18; // what an axis' name takes
 const LINE = 14; // what a label takes
-<<<<<<< HEAD
-export const BAR = { length: 200, height: 9 };
-const BELOW = 42; // the bar and its numbers
-=======
->>>>>>> 4fe7502 (Heatmaps follow one rule, which a test holds over all figures: names and titles above and at the left, the colour bar with its unit below)
 
 // Places for labels of these widths, down the side and along the top, in a picture of a width.
 export function placed(rows, columns, width, { scale = 1 } = {}) {

@@ -17,7 +17,9 @@ export function drawBar(pen, { shades, marks, title, theme, scale }, left, botto
   pen.pixels(barOf(shades), left, top, length, height);
   pen.ink(theme.muted, 1);
   for (const [place, name] of marks) {
-    pen.text(name, left + place * length, top + height + 13 * scale, { size, align: "center" });
+    // A word at an end stays within the bar.
+    const align = !/\p{L}/u.test(name) || place % 1 ? "center" : place ? "right" : "left";
+    pen.text(name, left + place * length, top + height + 13 * scale, { size, align });
   }
   pen.text(printable(title), left, top + height + 29 * scale, { size });
 }
