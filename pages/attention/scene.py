@@ -8,9 +8,10 @@ import streamlit as st
 
 from analysis.filters import Filter, Filtered
 from analysis.heads import HeadTable, head_table
+from analysis.words import word_units
 from model_zoo.types import ModelInfo, Stack
 from pages.attention import examples
-from pages.attention.fields import MODEL_PART
+from pages.attention.fields import LOCKED, MODEL_PART, SHOWN_VIEW, TOKEN
 from ui import HEAD, LAYER, Need, View, as_text, caption, figures, note, notes, widgets
 from ui.attended_text import AttendedText
 from viz.heatmap import heatmap
@@ -82,6 +83,7 @@ def _without_this_head(scene: Scene) -> None:
         return
     if info.mlm and info.nsp is None:  # there two texts are asked whether one follows, so ask about a mask in the first
         pair = ""
+    masks = () if pair else _pointed_at(scene)
     widgets.page_link(
         "cause",
         f"On Cause: what if layer {LAYER.value}, head {HEAD.value} is switched off?",
@@ -90,8 +92,20 @@ def _without_this_head(scene: Scene) -> None:
         pair=pair,
         model=scene.model,
         off=(f"{LAYER.value}.{HEAD.value}",),
+        answer="",
+        against="",
         view="heads",
+        **({"masks": masks} if masks else {"find": True}),
     )
+
+
+def _pointed_at(scene: Scene) -> tuple[int, ...]:
+    """The tokens of the word of the first text that is kept in the picture, or the query; none where none is."""
+    kept = LOCKED.value and SHOWN_VIEW.value in ("grid", "lines")
+    if not kept and SHOWN_VIEW.value != "neuron":
+        return ()
+    units = [unit for unit in word_units(scene.run.encoding) if not unit.special and unit.segment == 0]
+    return next((tuple(range(one.start, one.stop)) for one in units if one.start < TOKEN.value <= one.stop), ())
 
 
 def summary(shown: Filtered) -> bool:

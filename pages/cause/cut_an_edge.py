@@ -80,7 +80,8 @@ def draw(scene: Scene) -> None:
         layer, head = _scope(scene)
         by: By = scenes.measure() if shown == "effect" else "bits"
     cuts = _Cuts(scene, layer, head, _edges(scene.units))
-    left, right = st.columns([3, 2], gap="medium")
+    with st.container(key="result first"):
+        left, right = st.columns([3, 2], gap="medium")
     with left:
         if shown == "attention":
             _attention(cuts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.effects import By
 from model_zoo.types import Value
-from ui import Field, names, one_of, view_field
+from ui import SWITCH, Field, names, one_of, view_field
 
 _PAGE = "cause"
 
@@ -35,6 +35,9 @@ OFF: Field[tuple[str, ...]] = Field(
     ),
     of=_PAGE,
 )
+
+# Set by a link that brings what is off and no mask: the word is masked whose prediction that changes most.
+FIND: Field[bool] = Field("find", False, SWITCH, of=_PAGE)
 
 # Edges that are cut, "5.2" where the word at place 5 may not look at that at place 2, both from 1.
 EDGES: Field[tuple[str, ...]] = Field(

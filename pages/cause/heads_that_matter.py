@@ -22,6 +22,7 @@ from model_zoo.types import Change, Effects, counted, signed
 from pages.cause import before_after
 from pages.cause import scene as scenes
 from pages.cause.fields import BY, OFF, VALUE
+from pages.cause.parts import BLOCKS, change_of, name_of
 from pages.cause.scene import UNITS, Scene
 from ui import View, caption, figures, is_dark, note, save, say, start_button, token_line, watch
 from ui.cells import Cells, show
@@ -34,7 +35,6 @@ from web.engine import engine
 
 Map = npt.NDArray[np.float64]
 
-_BLOCKS = ("attention", "forward")
 _BLOCK_NAMES = ("all heads", "feed-fwd")
 _MOST_NAMED = 6
 _LONGEST_FOR_WORDS = 64  # tokens; beyond, hiding each word twice takes seconds
@@ -56,13 +56,14 @@ def draw(scene: Scene) -> None:
         )
     question = replace(scene.resolved, value=value)
     parts, n_blocks = _parts(scene)
-    each = replace(question, changes=tuple(_change([part]) for part in parts))
+    each = replace(question, changes=tuple(change_of([part]) for part in parts))
     effects = scenes.answered(replace(each, top_k=1), len(scene.encoding))
     off = _off(parts)
-    left, right = st.columns([3, 2], gap="medium")
+    with st.container(key="result first"):
+        left, right = st.columns([3, 2], gap="medium")
     with right:  # first: it is what a click waits for
         _switches(parts)
-        _together(scene, replace(question, changes=(_change(off),)), off)
+        _together(scene, replace(question, changes=(change_of(off),)), off)
     with left:
         if effects is not None:
             _map(scene, effects, by, n_blocks, off)
@@ -74,8 +75,8 @@ def draw(scene: Scene) -> None:
 def _parts(scene: Scene) -> tuple[list[str], int]:
     """All that can be switched off, by name, and how many whole blocks a layer has that can."""
     layers, heads = range(1, scene.info.n_layers + 1), range(1, scene.info.n_heads + 1)
-    n_blocks = len(_BLOCKS) if _has_blocks(scene) else 0
-    return [f"{layer}.{part}" for layer in layers for part in (*heads, *_BLOCKS[:n_blocks])], n_blocks
+    n_blocks = len(BLOCKS) if _has_blocks(scene) else 0
+    return [f"{layer}.{part}" for layer in layers for part in (*heads, *BLOCKS[:n_blocks])], n_blocks
 
 
 def _has_blocks(scene: Scene) -> bool:
@@ -85,16 +86,6 @@ def _has_blocks(scene: Scene) -> bool:
     except NotSupported:
         return False
     return True
-
-
-def _change(parts: Sequence[str]) -> Change:
-    """Some parts off together."""
-    split = [(int(part.partition(".")[0]) - 1, part.partition(".")[2]) for part in parts]
-    return Change(
-        heads=tuple((layer, int(name) - 1) for layer, name in split if name not in _BLOCKS),
-        attention=tuple(layer for layer, name in split if name == "attention"),
-        feed_forward=tuple(layer for layer, name in split if name == "forward"),
-    )
 
 
 def _off(parts: Sequence[str]) -> tuple[str, ...]:
@@ -140,26 +131,19 @@ def _map(scene: Scene, effects: Effects, by: By, n_blocks: int, off: Sequence[st
 def _most(effects: Effects, by: By, parts: Sequence[str]) -> str:
     """The heads whose loss moves the answer most, and how many hardly move it, as plain text."""
     values = lost(effects, by)
-    heads = [place for place, part in enumerate(parts) if part.partition(".")[2] not in _BLOCKS]
+    heads = [place for place, part in enumerate(parts) if part.partition(".")[2] not in BLOCKS]
     largest = max(abs(values[place]) for place in heads)
     small = sum(abs(values[place]) < 0.1 * largest for place in heads)
     most, least = (pick(heads, key=lambda place: values[place]) for pick in (max, min))
     found = [place for place in (most, least) if abs(values[place]) >= 0.1 * largest and values[place]]
     named = " and ".join(
-        f"{_name(parts[place]).lower()} ({signed(values[place], plus=True)})" for place in dict.fromkeys(found)
+        f"{name_of(parts[place]).lower()} ({signed(values[place], plus=True)})" for place in dict.fromkeys(found)
     )
     said = f"Largest effects: {named}; " if named else ""
     return (
         f"{said}{counted(small, 'head')} of {len(heads)} have under a tenth of the largest effect. "
         f"{scenes.in_numbers(by)} Colours are capped at the largest head; blocks may exceed it."
     )
-
-
-def _name(part: str) -> str:
-    layer, _, name = part.partition(".")
-    if name in _BLOCKS:
-        return f"the {'attention' if name == 'attention' else 'feed-forward'} block of layer {layer}"
-    return f"Head {name} of layer {layer}"
 
 
 def _switches(parts: Sequence[str]) -> None:
@@ -179,7 +163,7 @@ def _together(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
         st.caption("Click a cell to switch that part off.")
         return
     effects = engine().ask(question)
-    what = f"{_name(off[0]).lower()} off" if len(off) == 1 else f"{len(off)} parts off"
+    what = f"{name_of(off[0]).lower()} off" if len(off) == 1 else f"{len(off)} parts off"
     before_after.draw(scene, effects, what, "heads")
 
 
@@ -188,7 +172,7 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
     units = explainable(scene.encoding, scene.position)
     if not units or len(scene.encoding) > _LONGEST_FOR_WORDS:
         return
-    change = _change(off)
+    change = change_of(off)
     hidden = each_hidden(units)
     both = (change, *(replace(change, hidden=each.hidden) for each in hidden))
     before = engine().ask(replace(question, changes=hidden, top_k=1))

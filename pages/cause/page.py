@@ -1,7 +1,7 @@
 """The page "Cause": switch a part of the model off, and see."""
 
 from pages.cause import lesson_links, scene
-from pages.cause.fields import ANSWER, FOIL, SHOWN_VIEW
+from pages.cause.fields import ANSWER, FIND, FOIL, SHOWN_VIEW
 from ui import MASK, MASKS, MODEL, PAIR, TEXT, Page, run, views_of
 
 PAGE = Page(
@@ -12,7 +12,7 @@ PAGE = Page(
     how="Switch heads off, cut edges, hide words, or patch one sentence’s vectors into another.",
     about="Attention shows where a head looks, not what effect that has. Here you change parts of the model and see "
     "how its prediction changes: an **intervention**.",
-    fields=(TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, FOIL),
+    fields=(TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, FOIL, FIND),
     view=SHOWN_VIEW,
     views=views_of("cause"),
     scene=scene.make,

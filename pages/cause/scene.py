@@ -12,9 +12,10 @@ from analysis.effects import BYS, By
 from analysis.words import Unit, word_units
 from jobs.intervention_job import InterventionJob
 from model_zoo.questions.intervene import Intervene
-from model_zoo.types import Effects, ModelInfo, ModelSpec, Reads, TargetAnswer
+from model_zoo.types import Effects, Encoding, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
-from pages.cause.fields import ANSWER, BY, FOIL
+from pages.cause.fields import ANSWER, BY, FIND, FOIL, OFF
+from pages.cause.parts import change_of
 from ui import (
     MASK,
     MASKS,
@@ -39,6 +40,7 @@ from web.engine import engine
 
 # Runs times tokens from which an answer takes seconds: it is then a job, with a bar and a button that stops it.
 _LONG = 12_000
+_MOST_TRIED = 24  # words that are masked in turn to find one whose prediction changes
 _TOP_K = 40  # so that most answers of a run are known in the other, too
 
 
@@ -148,7 +150,24 @@ def make(_view: View[Scene]) -> Scene:
     notes.warn_of_cut(encoding, masks=True)
     mask_id = engine().vocabulary(model).mask_id
     masked, typed = mask_strip.masks_of(encoding, mask_id, MASKS) if reads == "mask" else ((), ())
+    if FIND.value:
+        FIND.value = False
+        if reads == "mask" and info.mlm and not masked and not typed:
+            masked = MASKS.value = _most_changed(encoding, model)
     return Scene(info=info, encoding=encoding, masked=masked, typed=typed, reads=reads, made_of=_made_of())
+
+
+def _most_changed(encoding: Encoding, model: str) -> tuple[int, ...]:
+    """The tokens of the word whose prediction, where it is masked, changes most (KL divergence) by what is off."""
+    changes = (change_of(OFF.value),)
+    effects: dict[tuple[int, ...], float] = {}
+    with st.spinner("Looking for the word that it changes most …"):
+        for unit in [unit for unit in word_units(encoding) if not unit.special][:_MOST_TRIED]:
+            masked = tuple(range(unit.start, unit.stop))
+            aim = TargetAnswer("mask", unit.start)
+            found = engine().ask(Intervene(model, encoding.text, changes, masked=masked, aim=aim, top_k=1))
+            effects[masked] = found.readings[0].divergence
+    return max(effects, key=effects.__getitem__, default=())
 
 
 def _made_of() -> tuple[object, ...]:

@@ -216,13 +216,25 @@ def test_what_goes_to_cause_is_what_its_model_can_be_asked(
     for model, sent, follows in (
         (str(tmp_path), pair, "With head 1 of layer 1 off, "),
         (str(checkpoint("gpt2")), pair, "With head 1 of layer 1 off, "),
-        ("embedded/modernbert", "", "Nothing is masked yet"),
+        ("embedded/modernbert", "", "With head 1 of layer 1 off, "),
     ):
         (way,) = ways_to_cause(open_page(PAGE, text=text, pair=pair, model=model))
         assert way["pair"] == sent
         assert follows in said(open_page("pages/cause/page.py", **way))
     for name in ("electra_discriminator", "bert_headless"):
         assert not ways_to_cause(open_page(PAGE, text=text, pair=pair, model=str(checkpoint(name))))
+
+
+def test_the_word_that_is_pointed_at_is_masked_on_cause(open_page: Callable[..., AppTest]) -> None:
+    text = "My dog sat on the bed."
+    for query, masks in (
+        ({"view": "lines", "locked": "query.4", "token": "4"}, "4"),
+        ({"view": "neuron", "token": "3"}, "3"),
+        ({"view": "neuron", "token": "1"}, None),  # [CLS]
+        ({"view": "rollout", "locked": "query.4", "token": "4"}, None),  # not to be seen there
+    ):
+        (way,) = ways_to_cause(open_page(PAGE, text=text, **query))
+        assert (way.get("masks"), way.get("find")) == (masks, None if masks else "1")
 
 
 @pytest.mark.slow

@@ -81,6 +81,20 @@ def test_what_is_off_is_shown_before_and_after(open_page: Open, engine: Engine) 
     assert not cell_maps(app)[0]["picked"]
 
 
+def test_a_link_that_brings_no_mask_masks_the_word_that_changes_most(open_page: Open, engine: Engine) -> None:
+    text = "My dog barks at strangers."
+    by_word = [
+        engine.intervene(MODEL, text, [Change(heads=((1, 3),))], masked=[at], aim=TargetAnswer("mask", at))
+        for at in range(1, 7)
+    ]
+    changed = [effects.readings[0].divergence for effects in by_word]
+    app = open_page(PAGE, text=text, off="2.4", find="1")
+    assert app.session_state["masks"] == (1 + int(np.argmax(changed)),)
+    assert "find" not in app.query_params
+    assert "With head 4 of layer 2 off" in said(app)
+    assert open_page(PAGE, text=text, off="2.4", find="1", masks="3").session_state["masks"] == (2,)
+
+
 @pytest.mark.slow
 def test_a_measure_and_a_missing_part_are_said(open_page: Open) -> None:
     app = open_page(PAGE, text=DOGS, by="divergence", off="9.9")

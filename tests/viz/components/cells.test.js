@@ -84,6 +84,8 @@ Deno.test("cells fill the width; with many columns they stay as wide as a finger
 });
 
 Deno.test("few columns are no giants, long labels leave room, and larger type has larger cells", () => {
+  const picked = placed(widths(6, 8), widths(14, 12), 360, { finger: true });
+  deepEqual([picked.across, picked.down], [32, 32]); // by a finger
   equal(placed(widths(2, 8), widths(2, 12), 1200).across, 116);
   const long = placed(widths(2, 900), widths(4, 12), 400);
   ok(long.left < 200);

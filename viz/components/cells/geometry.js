@@ -5,25 +5,28 @@ import { BAR_SPACE } from "../shared/bar.js";
 import { GAP } from "../shared/cells.js";
 
 const DOWN = 27; // of a cell
+const FINGER = 32; // of a cell that a finger picks, both ways
 const WIDEST_CELL = 116;
-const NARROWEST_CELL = 24; // that a finger can hit; with more columns the picture scrolls
+const NARROWEST_CELL = 24; // with more columns the picture scrolls
 export const NUMBERED_FROM = 27; // narrower cells have no room for a number
 const WIDEST_LABELS = 0.42; // of the width
 export const AXIS = 18; // what an axis' name takes
 const LINE = 14; // what a label takes
 
-// Places for labels of these widths, down the side and along the top, in a picture of a width.
-export function placed(rows, columns, width, { scale = 1 } = {}) {
+// Places for labels of these widths, down the side and along the top, in a picture of a width; `finger` says whether
+// cells are picked by one.
+export function placed(rows, columns, width, { scale = 1, finger = false } = {}) {
+  const narrowest = finger ? FINGER : NARROWEST_CELL;
   const widest = (widths) => Math.max(0, ...widths);
   const [axis, line] = [AXIS * scale, LINE * scale];
   const left = Math.ceil(axis + Math.min(widest(rows), WIDEST_LABELS * width) + GAP);
   const room = Math.max(width - left - 2, 1);
   const across = Math.floor(
-    Math.min(Math.max(room / columns.length, NARROWEST_CELL * scale), WIDEST_CELL * scale),
+    Math.min(Math.max(room / columns.length, narrowest * scale), WIDEST_CELL * scale),
   );
   const upright = widest(columns) + GAP > across;
   const top = Math.ceil(axis + (upright ? widest(columns) : line) + GAP);
-  const down = Math.round(DOWN * scale);
+  const down = Math.round((finger ? FINGER : DOWN) * scale);
   const [right, bottom] = [left + across * columns.length, top + down * rows.length];
   return {
     left,

@@ -30,6 +30,7 @@ export class Picture {
     const widths = (labels) => labels.map((label) => label.width);
     this.places = placed(widths(this.rows), widths(this.columns), width, {
       scale: this.scale,
+      finger: data.pick && matchMedia("(hover: none)").matches,
     });
     this.width = this.places.width;
     this.height = this.places.height;
