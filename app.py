@@ -26,6 +26,7 @@ if __name__ == "__main__":
         page.run()
 else:
     from ui.messages import on_script_error
+    from ui.shell import documents
     from web import app as server
 
-    app = st.App(__file__, **server.parts([page.name for page in PAGES], on_script_error))
+    app = st.App(__file__, **server.parts(documents(PAGES), on_script_error))

@@ -30,7 +30,7 @@ MARKS = {(1280, 720): 300, (400, 800): 420}
 
 # Answers by what Streamlit calls them, the app's own components, and what a page marks as its answer where it shows
 # none of these: the place of a result that is not there yet, or a sentence. Components without a picture are left out.
-_RESULTS = (
+RESULTS = (
     '[data-testid="stPlotlyChart"]',
     '[data-testid="stDataFrame"]',
     '[data-testid="stTable"]',
@@ -121,7 +121,7 @@ def page_views() -> Iterator[PageView]:
 
 def measure(page: Page, patience_ms: int = 60_000) -> Position:
     """Looks at a page that was opened, as soon as it is at rest. Raises playwright's Error where it never is."""
-    return Position(**page.evaluate(_MEASURE, [", ".join(_RESULTS), patience_ms]))
+    return Position(**page.evaluate(_MEASURE, [", ".join(RESULTS), patience_ms]))
 
 
 def table(before: Path, after: Path | None) -> str:

@@ -26,10 +26,10 @@ NO_PICTURES = ("browser", "copy_link", "keeper", "room", "slides")  # components
 # line.
 PREPARED = "window[Symbol.for('look inside BERT: the browser is prepared')]"
 # In a page of ``visit``: the server has answered what was asked and been silent for a moment, which the page needs to
-# notice; the script has run, and nothing is being redrawn.
+# notice; the script has run, and nothing is being redrawn or still hidden.
 IDLE = """window.asked <= window.answered && performance.now() - window.answered > 100
     && document.querySelector('[data-test-script-state]')?.dataset.testScriptState === 'notRunning'
-    && !document.querySelector('[data-stale="true"]')"""
+    && !document.querySelector('[data-stale="true"], html[data-arriving]')"""
 
 
 def wait_for(page: Page, condition: str, arg: object = None) -> None:

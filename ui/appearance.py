@@ -1,4 +1,4 @@
-"""What a visitor sets for all pages: the theme, by Streamlit's own menu, large type, and how charts are saved."""
+"""What a visitor sets for all pages: light or dark, large type, and how charts are saved."""
 
 from __future__ import annotations
 

@@ -1,29 +1,16 @@
-"""What stands around every page: its stylesheet, its headline with what is behind "?", and the presentation mode."""
+"""What stands around every page: its headline with what is behind "?", and the presentation mode."""
 
 from __future__ import annotations
-
-from dataclasses import asdict
-from pathlib import Path
 
 import streamlit as st
 
 from ui import address, appearance, browser, glossary
-from viz.palette import DARK, LIGHT
 from web import sign_in
-
-_STYLE = (Path(__file__).parent / "page_frame.css").read_text(encoding="utf-8")
-_PRESENT = (Path(__file__).parent / "present.css").read_text(encoding="utf-8")
-# Streamlit tells components its colours, and not the page around them. Which of the two holds is told by the
-# color-scheme: Streamlit sets it on the app, and follows the system at once.
-_COLOURS = " ".join(f"--{role}: light-dark({colour}, {asdict(DARK)[role]});" for role, colour in asdict(LIGHT).items())
 
 
 def frame() -> None:
-    """Send, once a run, the stylesheet and what the browser has to know of the fields of all pages."""
-    # Popovers stand outside of the app.
-    scheme = f"color-scheme: {'dark' if appearance.is_dark() else 'light'};"
-    styles = f":root {{ {scheme} {_COLOURS} }}" + _STYLE + (_PRESENT if appearance.PRESENT.value else "")
-    st.html(f"<style>{styles}</style>")
+    """Say, once a run, whether this is the presentation mode, and what the browser has to know of all pages' fields."""
+    st.html(f'<i class="{"present" if appearance.PRESENT.value else ""}" hidden></i>')
     browser.prepare(address.declared())
 
 
@@ -39,6 +26,7 @@ def headline(title: str, about: str, more: tuple[str, ...], terms: tuple[str, ..
             for said in dict.fromkeys(filter(None, (called + about, *more))):
                 st.markdown(said, unsafe_allow_html=True)
             st.markdown(glossary.link("Glossary: what the terms mean"), unsafe_allow_html=True)
+            browser.theme()
             appearance.presentation()
             appearance.images()
             sign_in.sign_out()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -26,6 +26,7 @@ from web.paths import UnknownPaths, start
 from web.room_stores import rooms
 from web.saved import ADDRESS, Saved
 from web.settings import settings
+from web.shell import Shell
 
 # Streamlit's own figures, by the names of the functions whose results it keeps.
 _INTERNAL = ("_stcore/metrics",)
@@ -56,14 +57,15 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     tuned.OWN.close()
 
 
-def parts(pages: Sequence[str], on_script_error: Callable[[Exception], bool]) -> dict[str, Any]:
-    """What ``st.App`` takes beside the script. ``pages`` are the names of the pages, the start page first."""
+def parts(documents: Mapping[str, str], on_script_error: Callable[[Exception], bool]) -> dict[str, Any]:
+    """What ``st.App`` takes beside the script. ``documents`` are the pages' by their paths, "" for the first one."""
     return {
         "routes": routes(),
         "middleware": [
-            Middleware(Headers, embedded_by=settings().embedded_by),
+            Middleware(Headers, embedded_by=settings().embedded_by, documents=documents.values()),
             Middleware(OwnPages),
-            Middleware(UnknownPaths, pages=["", *pages[1:]], hidden=_INTERNAL if settings().hosted else ()),
+            Middleware(UnknownPaths, pages=documents, hidden=_INTERNAL if settings().hosted else ()),
+            Middleware(Shell, documents=documents),
         ],
         "lifespan": lifespan,
         "on_script_error": on_script_error,

@@ -7,17 +7,14 @@ send anything to another host.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
-import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from viz.bertviz_offline import script_sources
 from viz.component import source_of
 
-_INDEX = Path(streamlit.__file__).parent / "static" / "index.html"
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:\d+)?|\[[0-9a-fA-F:]+\](:\d+)?")
@@ -42,16 +39,17 @@ def fixed(embedded_by: str) -> dict[str, str]:
     return found
 
 
-def policy(embedded_by: str) -> dict[str, str]:
+def policy(embedded_by: str, documents: Iterable[str] = ()) -> dict[str, str]:
     """The Content-Security-Policy by its directives.
 
-    Scripts: Streamlit's files, WebAssembly among them, its one inline script, and components, which come from blobs.
+    Scripts: Streamlit's files, WebAssembly among them, those inside of the ``documents``, and components, which come
+    from blobs.
     A frame without an address of its own inherits the policy, so BertViz's scripts are named, each by its digest.
     Styles are made by scripts all over Streamlit and cannot be named. Pictures, figures and downloads are data and
     blobs.
     """
-    inline = _INLINE_SCRIPT.findall(_INDEX.read_text(encoding="utf-8"))
-    scripts = " ".join([*map(source_of, inline), *script_sources()])
+    inline = [script for document in documents for script in _INLINE_SCRIPT.findall(document)]
+    scripts = " ".join(dict.fromkeys([*map(source_of, inline), *script_sources()]))
     return {
         "default-src": "'none'",
         "script-src": f"'self' blob: 'wasm-unsafe-eval' {scripts}",
@@ -71,10 +69,10 @@ def policy(embedded_by: str) -> dict[str, str]:
 class Headers:
     """Middleware that adds them to every answer; websockets pass untouched."""
 
-    def __init__(self, app: ASGIApp, embedded_by: str = "") -> None:
+    def __init__(self, app: ASGIApp, embedded_by: str = "", documents: Iterable[str] = ()) -> None:
         self._app = app
         self._fixed = fixed(embedded_by)
-        self._policy = policy(embedded_by)
+        self._policy = policy(embedded_by, documents)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

@@ -80,3 +80,33 @@ def test_a_model_that_was_trained_before_the_connection_was_lost_can_be_opened_a
     here.wait_until_idle()
     expect(page.get_by_text("Tiny BERT, fine-tuned: Sentiment").first).to_be_visible()
     expect(page.get_by_text("trained in another session")).to_have_count(0)
+
+
+@pytest.mark.browser
+def test_a_lost_connection_is_said_at_once_and_what_was_typed_stays(
+    visit: Callable[..., Any], network: CuttingProxy
+) -> None:
+    here = visit()
+    page = here.open(f"{network.url}/attention")
+    said = page.locator("#lost")
+    expect(said).to_be_hidden()
+    text = page.get_by_label("Text", exact=True)
+    text.fill("A text that nobody has sent")
+    before = len(here.errors)
+    network.lose()
+    expect(said).to_have_text(
+        "The connection is lost. What you typed is kept, and the page goes on by itself.", timeout=1000
+    )
+    network.find()
+    expect(said).to_be_hidden()
+    here.wait_until_idle()
+    expect(text).to_have_value("A text that nobody has sent")
+    expect(text).to_be_focused()
+    page.keyboard.press("End")
+    page.keyboard.type(".")
+    expect(text).to_have_value("A text that nobody has sent.")
+    page.context.set_offline(True)
+    expect(said).to_be_visible(timeout=1000)
+    page.context.set_offline(False)
+    expect(said).to_be_hidden()
+    del here.errors[before:]

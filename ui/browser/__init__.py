@@ -1,5 +1,5 @@
 """What the app asks of the browser beyond drawing: steps of its history, texts that Enter applies, a copied link,
-slides on a full screen, and what it keeps from visit to visit and of rooms.
+light or dark, slides on a full screen, and what it keeps from visit to visit and of rooms.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def _source(name: str) -> Mapping[str, str]:
 
 
 # Read once: every run of every page mounts the first two.
-_BROWSER, _COPY_LINK, _SLIDES, _KEEPER, _ROOM = map(_source, ("browser", "copy_link", "slides", "keeper", "room"))
+_BROWSER, _COPY_LINK, _THEME, _SLIDES, _KEEPER, _ROOM = map(
+    _source, ("browser", "copy_link", "theme", "slides", "keeper", "room")
+)
 
 
 def prepare(fields: Sequence[Field[Any]]) -> None:
@@ -39,6 +41,7 @@ def prepare(fields: Sequence[Field[Any]]) -> None:
             "steps": sorted({field.name for field in fields if field.step}),
             "oneLine": [field.key for field in fields if field.clean is not None],
         },
+        on_scheme_change=lambda: None,  # a run, no more
     )
 
 
@@ -58,6 +61,11 @@ def copy_link(
     component("copy_link", _COPY_LINK)(
         key=key, data={"query": dict(query), "to": to, "hash": hash, "label": label}, width="content"
     )
+
+
+def theme() -> None:
+    """The choice of light, dark, or as the system is set, which the browser keeps."""
+    component("theme", _THEME)(key="theme")
 
 
 def slides(on: bool, place: str, switch: Callable[[bool], None]) -> None:

@@ -1,4 +1,5 @@
-// What the app needs of the browser itself: steps of history that Back can take, and texts that Enter applies.
+// What the app needs of the browser itself: steps of history that Back can take, texts that Enter applies, and figures
+// drawn anew where it becomes light or dark.
 
 const HEAD_START = 200; // milliseconds
 const PATIENCE = 10_000; // milliseconds in which a page that was asked for comes, or does not come any more
@@ -7,9 +8,11 @@ const PATIENCE = 10_000; // milliseconds in which a page that was asked for come
 const MOST_TYPED = 300_000;
 const MARK = Symbol.for("look inside BERT: the browser is prepared");
 
-export default function render({ data }) {
-  if (globalThis[MARK]) return;
-  globalThis[MARK] = true;
+export default function render({ data, setTriggerValue }) {
+  const prepared = globalThis[MARK];
+  globalThis[MARK] = { draw: (scheme) => setTriggerValue("scheme", scheme) };
+  if (prepared) return;
+  lightOrDark();
   stepsOfHistory(data.steps);
   enterApplies(data.oneLine);
   textsBeforePages();
@@ -66,6 +69,20 @@ function stepsOfHistory(parameters) {
     arriving = !samePage;
     return push.call(history, state, title, url);
   };
+}
+
+// Figures are made on the server in the colours that Streamlit has when it asks for them: it does not ask by itself
+// where they change.
+function lightOrDark() {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const draw = (tries = 120) => {
+    const scheme = system.matches ? "dark" : "light";
+    const app = document.querySelector(".stApp");
+    const follows = app && getComputedStyle(app).colorScheme === scheme;
+    if (follows) globalThis[MARK].draw(scheme);
+    else if (tries > 0) requestAnimationFrame(() => draw(tries - 1));
+  };
+  system.addEventListener("change", () => draw());
 }
 
 // In a text of one line Enter applies it, as Control and Enter do in every text; with Shift it breaks the line.
