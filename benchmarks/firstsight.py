@@ -81,17 +81,16 @@ WATCH = """(results) => {
     };
     requestAnimationFrame(look);
 }"""
-# Resolves to what was seen as soon as the script has run and nothing has moved for a second.
+# Resolves to what was seen as soon as the script has run and nothing has moved in twenty looks.
 REST = """async (patience) => {
     const end = performance.now() + patience;
-    let moved = performance.now(), before = '';
-    while (performance.now() - moved < 1000) {
+    for (let alike = 0, before = ''; alike < 20; ) {
         const idle = document.querySelector('[data-test-script-state="notRunning"]');
         const waits = document.querySelector('html[data-arriving], [data-stale="true"], [data-testid="stSkeleton"]')
             || document.querySelector('.stPlotlyChart:not(:has(.main-svg))');
         const main = document.querySelector('[data-testid="stMain"]:has(.stElementContainer)');
         const now = JSON.stringify([firstSight.shift, main?.scrollHeight, firstSight.kind]);
-        if (!idle || !main || waits || now !== before) moved = performance.now();
+        alike = idle && main && !waits && now === before ? alike + 1 : 0;
         before = now;
         if (performance.now() > end) throw new Error(`the page never came to rest: ${before}`);
         await new Promise((done) => setTimeout(done, 50));
