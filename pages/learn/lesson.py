@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import pandas as pd
 import streamlit as st
 
+from model_zoo import DEFAULT_MODEL
+from model_zoo.errors import InvalidInput, NotSupported
 from pages.learn import walk
-from pages.learn.case import Case
+from pages.learn.case import Case, name_of
+from ui import as_text
 from ui.glossary import quoted, worded
 from ui.sources import Source
 
@@ -132,6 +135,14 @@ class Step(ABC):
         """A table with a row a token: its place, from 1, the token, and what the columns say of it."""
         return pd.DataFrame({"place": range(1, len(self.tokens) + 1), "token": self.tokens, **columns})
 
+    def check(self) -> None:
+        """Work out all that the step says and draws. Raises what keeps it from being about its case."""
+        if self.stage is not None and not self.case.anatomy.attention.size:
+            raise NotSupported(f"{name_of(self.case.model)} has no attention.")
+        if self.after is not None:
+            self.after(self.case).check()
+        self.text(), self.ask(), self.why(), self.numbers()
+
     @abstractmethod
     def text(self) -> str:
         """What one reads first."""
@@ -161,6 +172,44 @@ class Step(ABC):
         """The numbers of the figures."""
 
 
+def fitting(lesson: Lesson, step: type[Step], case: Case) -> tuple[Step, str]:
+    """A step of a lesson about a case; where that does not do, about the lesson's own example, and with the app's own
+    model where it is the model that does not do. Beside it, what is said of that; "" where nothing is.
+
+    Raises what the step says of the case itself where the others do not do, either.
+    """
+    text, pair = lesson.examples[0]
+    example = replace(case, text=text, pair=(pair or None) if lesson.paired else None, token=None)
+    first: InvalidInput | NotSupported | None = None
+    for one in (case, example, _by_default(case), _by_default(example)):
+        made = step(one)
+        try:
+            made.check()
+        except (InvalidInput, NotSupported) as error:
+            first = first or error
+            continue
+        return made, "" if first is None else _instead(case, one, first)
+    assert first is not None
+    raise first
+
+
+def _by_default(case: Case) -> Case:
+    return replace(case, model=DEFAULT_MODEL, layer=0, head=0)
+
+
+def _instead(asked: Case, shown: Case, reason: Exception) -> str:
+    """What a step says where it is about another text than was asked, or another model."""
+    said = []
+    if (asked.text, asked.pair) != (shown.text, shown.pair):
+        example = " – ".join(quoted(text) for text in (shown.text, shown.pair) if text)
+        why = f"{as_text(str(reason))} Until then," if asked.model == shown.model else "Your text does not fit, so"
+        said.append(f"{why} this step is about an example: {example}")
+    if asked.model != shown.model:
+        one, other = as_text(name_of(asked.model)), as_text(name_of(shown.model))
+        said.append(f"{one} lacks what this step is about, so {other} answers here.")
+    return " ".join(said)
+
+
 @dataclass(frozen=True, slots=True)
 class Recall:
     """A question about what a lesson has said, to be answered from memory: ``options`` are the answers, ``point`` is
@@ -183,14 +232,20 @@ class RecallStep(Step):
         return "Answer from memory, without going back." if self.place == 0 else "Still from memory."
 
     def figure(self) -> None:
-        """Nothing to look at: that would give the answer away."""
+        """The summary so far: its next point would give the answer away."""
+        self._summary(self.place)
 
     def ask(self) -> Choice:
         recall = self.asked[self.place]
         return Choice(recall.question, recall.options)
 
     def reveal(self) -> None:
-        points = "".join(f"\n- {recall.point}" for recall in self.asked[: self.place + 1])
+        self._summary(self.place + 1)
+
+    def _summary(self, n: int) -> None:
+        if not n:
+            return
+        points = "".join(f"\n- {recall.point}" for recall in self.asked[:n])
         with st.container(border=True, key="summary"):
             st.markdown(worded(f"**Summary**\n{points}"), unsafe_allow_html=True)
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.export import table_to_csv
 from jobs.tuning import LessonTraining
+from model_zoo.errors import InvalidInput
 from pages.learn import course, fields, keeper, model_map, quiz, teaching, worksheet
 from pages.learn.case import Case
 from pages.learn.fields import ANSWERS, LESSON, STEP
-from pages.learn.lesson import Lesson, Step
+from pages.learn.lesson import Lesson, RecallStep, Step, fitting
 from pages.learn.lessons import LESSONS
 from pages.learn.walk import FOLLOWED
 from training.finetuning.results import Tuned
@@ -22,9 +26,9 @@ from ui import (
     address,
     as_text,
     browser,
-    caption,
     failures_as_messages,
     glossary,
+    is_dark,
     room,
     save,
     size_card,
@@ -38,12 +42,15 @@ from web.background import desk
 _STYLE = (Path(__file__).parent / "learn.css").read_text(encoding="utf-8")
 _SLIDES = (Path(__file__).parent / "slides.css").read_text(encoding="utf-8")
 
+_WRONG = {False: "#B42318", True: "#FF9B8F"}  # at least 4.5:1 on light and dark backgrounds
+
 _OPENED = "lesson that was opened last"
 
 
 def draw() -> None:
     """The course, or one step of the lesson that is chosen."""
-    st.html(f"<style>{_STYLE}{_SLIDES if LESSON.value and PRESENT.value else ''}</style>")
+    slides = _SLIDES if LESSON.value and PRESENT.value else ""
+    st.html(f"<style>:root {{ --wrong: {_WRONG[is_dark()]}; }}{_STYLE}{slides}</style>")
     teaching.begin()
     if teaching.follows():
         teaching.following()
@@ -61,44 +68,70 @@ def draw() -> None:
 
 
 def _lesson(lesson: Lesson) -> None:
+    """The way on comes first, though it stands last: one can go on while a model is still asked."""
     STEP.value = min(STEP.value, len(lesson.steps))
     step = lesson.steps[STEP.value - 1]
-    case = None
-    with failures_as_messages():
-        case = _followed(lesson) if teaching.follows() else _asked(lesson)
-        teaching.show()
-        model_map.draw(step.at, case.info.n_layers)
-        _draw(lesson, step(case))
+    body, links = st.container(), st.container()
     _way(lesson)
+    case = None
+    with body, failures_as_messages():
+        asked, here = st.container(), st.container()
+        parts = _Parts.of(step)
+        case = _followed(lesson, asked) if teaching.follows() else _asked(lesson, step, asked, parts.figure)
+        teaching.show()
+        with here:
+            model_map.draw(step.at, case.info.n_layers)
+        _draw(lesson, *fitting(lesson, step, case), parts)
     if not teaching.follows():
-        _link(lesson, case)
+        with links:
+            _link(lesson, case)
 
 
-def _asked(lesson: Lesson) -> Case:
-    """The sentence, the model, and what of them the lesson follows."""
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Where the parts of a step are drawn: see learn.css."""
+
+    title: DeltaGenerator
+    text: DeltaGenerator
+    figure: DeltaGenerator
+    ask: DeltaGenerator
+
+    @classmethod
+    def of(cls, step: type[Step]) -> _Parts:
+        """The empty parts; a picture of the whole model is given most of the width."""
+        kind = "recall" if issubclass(step, RecallStep) else "even" if step.stage is None else "wide"
+        with st.container(key=f"step-{kind}"):
+            return cls(*(st.container(key=f"step-{each.name}") for each in dataclass_fields(cls)))
+
+
+def _asked(lesson: Lesson, step: type[Step], asked: DeltaGenerator, figure: DeltaGenerator) -> Case:
+    """The sentence, the model, and what of them the lesson follows, which is chosen right above the picture."""
     _open_with_an_example(lesson)
-    with widgets.asked():
+    with asked, widgets.asked():
         text, pair = widgets.texts(lesson.paired)
         model = widgets.model()
         widgets.try_example(_examples(lesson))
         room.draw()
     case = Case(model, text, pair, tuned=_tuned())
-    if not lesson.controls and not PRESENT.value:
+    if not lesson.controls:
         return case
+    n_heads = case.info.n_heads
+    if issubclass(step, RecallStep):  # nothing is looked at, and what was chosen before is kept
+        layer, head = min(LAYER.value, case.info.n_layers) - 1, min(HEAD.value, n_heads or 1) - 1
+        return replace(case, token=FOLLOWED.value, layer=layer, head=head)
     token, layer, head = None, 0, 0
-    with widgets.controls():
+    with figure, widgets.controls():
         if "token" in lesson.controls:
-            token = _token(case)
+            with suppress(InvalidInput):  # of a text without a word, which the step does not use either
+                token = _token(case)
         if "layer" in lesson.controls:
             layer = widgets.stepper("layer", case.info.n_layers)
-        if "head" in lesson.controls and case.info.n_heads:
-            head = widgets.stepper("head", case.info.n_heads)
-        if PRESENT.value:  # where the line of what is asked is hidden
-            caption(" – ".join(filter(None, (text, pair))))
+        if "head" in lesson.controls and n_heads:
+            head = widgets.stepper("head", n_heads)
     return replace(case, token=token, layer=layer, head=head)
 
 
-def _followed(lesson: Lesson) -> Case:
+def _followed(lesson: Lesson, asked: DeltaGenerator) -> Case:
     """The same as the room shows it, with nothing to change."""
     pair = PAIR.value if lesson.paired and PAIR.value.strip() else None
     case = Case(MODEL.value, TEXT.value, pair, tuned=_tuned())
@@ -113,7 +146,7 @@ def _followed(lesson: Lesson) -> Case:
         case = replace(case, head=HEAD.value - 1)
         said.append(f"head {HEAD.value}")
     texts = " – ".join(quoted(text) for text in (TEXT.value, pair) if text)
-    with st.container(key="followed"):
+    with asked, st.container(key="followed"):
         st.markdown(f"{texts} :small[{' · '.join(said)}]")
     return case
 
@@ -154,38 +187,48 @@ def _token(case: Case) -> int:
     return int(st.selectbox("Follow", **FOLLOWED.offering(labels), width=260))
 
 
-def _draw(lesson: Lesson, step: Step) -> None:
-    """What is looked at, the question, and once it is answered what the model says."""
+def _draw(lesson: Lesson, step: Step, instead: str, parts: _Parts) -> None:
+    """What is looked at, the question, and once it is answered what the model says; above it, what the step is about
+    ``instead`` of what was asked.
+    """
     revealed = teaching.revealed(lesson.name, STEP.value)
-    with st.container(key=f"step-{'even' if step.stage is None else 'wide'}"):
-        with st.container(key="step-text"):
-            st.header(f"{STEP.value}. {step.title}", anchor=False)
-            if step.terms:
-                st.markdown(f'<span class="terms">{glossary.listed(step.terms)}</span>', unsafe_allow_html=True)
-            if STEP.value == 1:
-                with st.container(key="aims"):
-                    _say("**After this lesson you can**\n" + "".join(f"\n- {aim}" for aim in lesson.aims))
-            _say(step.text())
-            if lesson.sizes:
-                with st.expander("BERT base, BERT large and the bundled models", icon=":material/straighten:"):
-                    size_card.draw(step.case.model, "of the lesson")
-        figure = st.container(key="step-figure")
-        with st.container(key="step-ask"), failures_as_messages():
-            quiz.draw(lesson.name, STEP.value, step.ask())
-            if revealed:
-                _say(f"**Why?** {step.why()}")
-                if len(step.numbers()):
-                    save.file(
-                        "Numbers (CSV)",
-                        lambda: table_to_csv(step.numbers()),
-                        f"learn-{lesson.name}-{STEP.value}",
-                        "csv",
-                        "The numbers on the screen, as a table.",
-                    )
-                if step.sources:
-                    st.caption("Sources: " + as_text("; ".join(map(str, step.sources))) + ".")
-        with figure, failures_as_messages():
+    with parts.title:
+        st.header(f"{STEP.value}. {step.title}", anchor=False)
+        if step.terms:
+            st.markdown(f'<span class="terms">{glossary.listed(step.terms)}</span>', unsafe_allow_html=True)
+    with parts.text:
+        if instead:
+            with st.container(key="instead"):
+                _say(instead)
+        _say(step.text())
+    with parts.ask, failures_as_messages():
+        quiz.draw(lesson.name, STEP.value, step.ask())
+        if revealed:
+            _why(lesson, step)
+        elif STEP.value == 1:
+            with st.container(key="aims"):
+                _say("**After this lesson you can**\n" + "".join(f"\n- {aim}" for aim in lesson.aims))
+    with parts.figure:
+        with failures_as_messages():
             (step.reveal if revealed else step.figure)()
+        if lesson.sizes:
+            with st.expander("BERT base, BERT large and the bundled models", icon=":material/straighten:"):
+                size_card.draw(step.case.model, "of the lesson")
+
+
+def _why(lesson: Lesson, step: Step) -> None:
+    with st.container(key="step-why"):
+        _say(f"**Why?** {step.why()}")
+        if len(step.numbers()):
+            save.file(
+                "Numbers (CSV)",
+                lambda: table_to_csv(step.numbers()),
+                f"learn-{lesson.name}-{STEP.value}",
+                "csv",
+                "The numbers on the screen, as a table.",
+            )
+        if step.sources:
+            st.caption("Sources: " + as_text("; ".join(map(str, step.sources))) + ".")
 
 
 def _say(text: str) -> None:
@@ -193,7 +236,9 @@ def _say(text: str) -> None:
 
 
 def _way(lesson: Lesson) -> None:
-    """Back, the steps, and on: to the next step, or from the last one to the next lesson. Who follows a room is led."""
+    """Back, the answer, and on: to the next step, or from the last one to the next lesson. It stays at the bottom of
+    the window, each button at its place whether the answer is seen or not. Who follows a room is led.
+    """
     order = [(name, step) for name, each in LESSONS.items() for step in range(1, len(each.steps) + 1)]
     at = order.index((lesson.name, STEP.value))
     back, on = order[at - 1] if at else None, order[at + 1] if at + 1 < len(order) else None
@@ -201,10 +246,14 @@ def _way(lesson: Lesson) -> None:
         f"Lesson {list(LESSONS).index(lesson.name) + 1} of {len(LESSONS)}: **{lesson.title}** · step {STEP.value} of "
         f"{len(lesson.steps)}"
     )
-    with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center", key="way"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="way"):
+        st.markdown(here)
         if teaching.follows():
-            st.markdown(here, width="content")
             return
+        st.button(
+            "All lessons", key="step out", icon=":material/apps:", type="tertiary", on_click=fields.go, args=("",)
+        )
+        browser.slides(PRESENT.value, f"{lesson.name} {STEP.value}", _present)
         st.button(
             "Back",
             key="step back",
@@ -213,9 +262,9 @@ def _way(lesson: Lesson) -> None:
             on_click=fields.go,
             args=back or (lesson.name,),
         )
-        st.markdown(here, width="content")
+        _show(lesson.name, STEP.value)
         st.button(
-            "Next" if on is None or on[0] == lesson.name else f"Next: {LESSONS[on[0]].title}",
+            "Next" if on is None or on[0] == lesson.name else "Next lesson",
             key="step on",
             icon=":material/arrow_forward:",
             icon_position="right",
@@ -223,10 +272,29 @@ def _way(lesson: Lesson) -> None:
             on_click=fields.go,
             args=on or (lesson.name,),
         )
+
+
+def _show(lesson: str, step: int) -> None:
+    """Show the answer to a step, or where one teaches hide it again."""
+    revealed = teaching.revealed(lesson, step)
+    if revealed and teaching.teaches():
         st.button(
-            "All lessons", key="step out", icon=":material/apps:", type="tertiary", on_click=fields.go, args=("",)
+            "Ask again",
+            key="ask again",
+            icon=":material/visibility_off:",
+            help="Hide the answer and count again.",
+            on_click=teaching.ask_again,
+            args=(lesson, step),
         )
-        browser.slides(PRESENT.value, f"{lesson.name} {STEP.value}", _present)
+        return
+    st.button(
+        "Show the answer",
+        key="show me",
+        icon=":material/visibility:",
+        disabled=revealed,
+        on_click=teaching.answer,
+        args=(lesson, step, fields.SHOWN),
+    )
 
 
 def _present(on: bool) -> None:

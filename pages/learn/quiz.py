@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
+from typing import Literal
 
 import numpy as np
 import streamlit as st
@@ -13,7 +14,7 @@ from pages.learn import fields, teaching
 from pages.learn.lesson import Choice, Sketch
 from ui import figures, is_dark, room
 from ui.component import component
-from ui.glossary import worded
+from ui.glossary import plain, worded
 from viz.bars import bars
 from viz.sketch import SOURCE, payload
 from web.rooms import Seen
@@ -29,25 +30,6 @@ def draw(lesson: str, step: int, question: Choice | Sketch) -> None:
         _sketch(lesson, step, question, given, revealed)
     if given is not None and not revealed:
         st.caption("Recorded. You can still change it until your teacher shows the answer.")
-    elif not revealed and not teaching.follows():
-        st.button(
-            "Show the answer",
-            key="show me",
-            type="tertiary",
-            icon=":material/visibility:",
-            on_click=teaching.answer,
-            args=(lesson, step, fields.SHOWN),
-        )
-    elif teaching.teaches():
-        st.button(
-            "Ask again",
-            key="ask again",
-            type="tertiary",
-            icon=":material/visibility_off:",
-            help="Hide the answer and count again.",
-            on_click=teaching.ask_again,
-            args=(lesson, step),
-        )
     votes = teaching.shows_votes(lesson, step)
     if teaching.teaches():
         st.button(
@@ -72,9 +54,15 @@ def _choice(lesson: str, step: int, question: Choice, given: str | None, reveale
         for place in range(len(question.options)):
             _option(lesson, step, question, place, given, revealed)
     chosen = _place(given)
-    if revealed and chosen is not None and chosen < len(question.options):
-        reply = question.options[chosen]
-        _reply(("Right. " if reply.right else "Not quite. ") + reply.reply)
+    answer = question.options[chosen] if chosen is not None and chosen < len(question.options) else None
+    if not revealed:
+        return
+    right = answer is not None and answer.right
+    said = "Right." if right else f"The right answer is: {plain(question.options[question.right].text)}"
+    # What changes in buttons no screen reader tells by itself.
+    st.markdown(f'<span role="alert" class="heard">{said}</span>', unsafe_allow_html=True)
+    if answer is not None:
+        _reply(("Right. " if right else "Not quite. ") + answer.reply)
 
 
 def _place(given: str | None) -> int | None:
@@ -84,16 +72,18 @@ def _place(given: str | None) -> int | None:
 
 def _option(lesson: str, step: int, question: Choice, place: int, given: str | None, revealed: bool) -> None:
     option, is_chosen = question.options[place], place == _place(given)
-    mark = None
-    if revealed and option.right:
-        mark = ":material/check_circle:"
-    elif revealed and is_chosen:
-        mark = ":material/cancel:"
+    label, mark = option.text, None
+    kind: Literal["primary", "secondary", "tertiary"] = "primary" if is_chosen else "secondary"
+    if revealed and (option.right or is_chosen):
+        whose = "your answer, " if is_chosen else ""
+        label += f" · **{whose}{'right' if option.right else 'wrong'}**"
+        # The right one is filled; a wrong one has a border of its own (see learn.css).
+        mark, kind = (":material/check_circle:", "primary") if option.right else (":material/cancel:", "tertiary")
     st.button(
-        option.text,
+        label,
         key=f"option {place + 1}",
         icon=mark,
-        type="primary" if is_chosen else "secondary",
+        type=kind,
         width="stretch",
         on_click=teaching.answer,
         args=(lesson, step, str(place + 1)),

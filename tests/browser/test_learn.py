@@ -12,6 +12,7 @@ from journeys import step
 from on_screen import wait_for
 from playwright.sync_api import Page, expect
 
+from benchmarks import steps
 from pages.learn import fields
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, RecallStep
@@ -116,7 +117,7 @@ def test_a_whole_lesson_by_keyboard_alone(visit: Callable[..., Any], app_url: st
                 page.keyboard.press("ArrowRight")
                 expect_step(here, NAME, place + 1)
     following = list(LESSONS)[number]
-    press(here, f"Next: {LESSONS[following].title}", lambda: expect_step(here, following, 1))
+    press(here, "Next lesson", lambda: expect_step(here, following, 1))
     card = page.locator(f".st-key-lesson-card-{NAME}")
     done = f"{len(lesson.steps)} of {len(lesson.steps)} steps done"
     press(here, "All lessons", lambda: expect(card).to_contain_text(done))
@@ -208,6 +209,26 @@ def test_what_lies_in_the_browser_is_not_trusted(visit: Callable[..., Any], app_
     expect(page.get_by_text("Why?")).to_be_visible()
 
 
+@pytest.mark.usefixtures("app")
+def test_question_and_way_on_are_on_the_screen_at_one_place(visit: Callable[..., Any], app_url: str) -> None:
+    """One step of each layout; ``python -m benchmarks.steps`` looks at all of them."""
+    here = visit(*steps.SIZES[0])
+    for name, place in (("pieces", 1), ("head", 1), ("head", 3), ("head", 6), ("following", 2)):
+        page: Page = here.open(f"{app_url}/learn?lesson={name}&step={place}")
+        places = {}
+        for revealed in (False, True):
+            for width, height in steps.SIZES:
+                page.set_viewport_size({"width": width, "height": height})
+                found = steps.measure(page, revealed=revealed)
+                assert found.question, (name, place, width, revealed)
+                assert found.way, (name, place, width, revealed)
+                assert places.setdefault(width, found.place) == found.place, (name, place, width)
+            if not revealed:
+                with step(here):
+                    page.get_by_role("button", name="Show the answer").click()
+                    expect(page.get_by_text("Why?")).to_be_visible()
+
+
 def test_slides_fill_the_screen_and_keys_go_through_them(visit: Callable[..., Any], app_url: str) -> None:
     here = visit(1280, 720)
     page: Page = here.open(f"{app_url}/learn?lesson={NAME}")
@@ -215,18 +236,29 @@ def test_slides_fill_the_screen_and_keys_go_through_them(visit: Callable[..., An
         page.get_by_role("button", name="Slides").click()
         wait_for(page, FULL)
         expect(page.get_by_role("button", name="Leave slides")).to_be_visible()
-    for hidden in (".st-key-headline", ".st-key-asked", ".stAppHeader"):
+    for hidden in (".st-key-headline", ".stAppHeader"):
         expect(page.locator(hidden)).to_be_hidden()
-    expect(page.get_by_role("paragraph").filter(has_text=LESSONS[NAME].examples[0][0])).to_be_visible()
+    expect(page.get_by_label("Text", exact=True)).to_have_value(LESSONS[NAME].examples[0][0])
+    expect(page.get_by_role("button", name="Examples")).to_be_visible()
     assert parameters(page)["present"] == "1"
-    for key, place in (("ArrowRight", 2), ("PageDown", 3), ("ArrowLeft", 2), ("PageUp", 1), ("ArrowRight", 2)):
+    seen = [(1, False)]
+    for key in ("PageDown", " ", "ArrowRight", "PageUp", "ArrowLeft", "PageDown", "r"):  # a remote's, and a keyboard's
+        place, shown = seen[-1]
+        if key in ("PageUp", "ArrowLeft"):
+            now = (place - 1, True) if place > 1 else (place, shown)
+        else:
+            now = (place + 1, (place + 1, True) in seen) if shown else (place, True)
         with step(here):
             page.keyboard.press(key)
-            expect_step(here, NAME, place)
-    with step(here):
-        page.keyboard.press("r")
-        expect(page.get_by_text("Why?")).to_have_count(1)
-    assert parameters(page)["answers"] == f"{NAME}.2.{fields.SHOWN}"
+            expect_step(here, NAME, now[0])
+            expect(page.get_by_text("Why?")).to_have_count(int(now[1]))
+        seen.append(now)
+    assert seen[-1] == (2, True)
+    page.keyboard.press("b")
+    covers = "document.elementFromPoint(5, 5).style.background === 'rgb(0, 0, 0)'"
+    wait_for(page, covers)
+    page.keyboard.press(".")
+    wait_for(page, f"!({covers})")
     expect(page.locator(".st-key-way")).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     page.keyboard.press("f")

@@ -4,7 +4,18 @@ import { endOf, viewOf } from "../../viz/components/shared/view.js";
 
 const BUTTONS = { on: "step-on", back: "step-back", reveal: "show-me" };
 const ALWAYS = { ArrowRight: "on", ArrowLeft: "back" };
-const IN_SLIDES = { PageDown: "on", " ": "on", PageUp: "back", r: "reveal", f: "full", Escape: "leave" };
+// A presenter’s remote sends PageDown and PageUp, and some send F5, Escape, and a "b" or "." that turns the screen black.
+const IN_SLIDES = {
+  PageDown: "on",
+  " ": "on",
+  PageUp: "back",
+  r: "reveal",
+  f: "full",
+  F5: "fill",
+  b: "black",
+  ".": "black",
+  Escape: "leave",
+};
 
 // Where keys have a meaning of their own.
 const WRITES = "input, textarea, select, canvas, [contenteditable], [role=slider], [role=tab], [role=radio], " +
@@ -36,6 +47,7 @@ class Slides {
     this.on = false;
     this.place = null; // lesson and step
     this.full = false; // the screen, which Escape gives back
+    this.black = null; // what covers it while a class is to look elsewhere
     this.report = (_name, _value) => {}; // Streamlit's, set at every run
     this.listeners = new AbortController();
     const { signal } = this.listeners;
@@ -78,22 +90,47 @@ class Slides {
     const action = meant(event, this.on);
     if (!action) return;
     event.preventDefault();
+    if (this.uncover() && (action === "black" || action === "leave")) return;
     if (action === "leave") this.leave();
-    else if (action !== "full") press(BUTTONS[action]);
-    else if (!document.fullscreenElement) this.fill();
-    else {
+    else if (action === "black") this.cover();
+    else if (action === "fill" || action === "full" && !document.fullscreenElement) this.fill();
+    else if (action === "full") {
       this.full = false;
       document.exitFullscreen();
-    }
+    } else press(wayOn(action, this.on, (key) => buttonOf(key)?.disabled === false));
+  }
+
+  cover() {
+    this.black = document.createElement("div");
+    this.black.style.cssText = "position: fixed; inset: 0; z-index: 999999; background: #000; cursor: none";
+    this.black.addEventListener("click", () => this.uncover());
+    document.body.append(this.black);
+  }
+
+  // Whether there was something to take away.
+  uncover() {
+    const was = this.black !== null;
+    this.black?.remove();
+    this.black = null;
+    return was;
   }
 
   destroy() {
     this.listeners.abort();
+    this.uncover();
   }
 }
 
+// The button for what was asked; in slides one goes on to the answer first. ``ready`` says whether one can be pressed.
+export function wayOn(action, slides, ready) {
+  return BUTTONS[action === "on" && slides && ready(BUTTONS.reveal) ? "reveal" : action];
+}
+
+/** @returns {HTMLButtonElement | null} */
+function buttonOf(key) {
+  return document.querySelector(`.st-key-${key} button`);
+}
+
 function press(key) {
-  /** @type {HTMLElement | null} */
-  const button = document.querySelector(`.st-key-${key} button`);
-  button?.click();
+  buttonOf(key)?.click();
 }

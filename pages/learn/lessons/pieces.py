@@ -13,7 +13,7 @@ import streamlit as st
 from analysis.wordpiece import CONTINUED, Cut, cuts
 from model_zoo import registry
 from model_zoo.errors import InvalidInput
-from model_zoo.types import Encoding, Vocabulary
+from model_zoo.types import Encoding, Vocabulary, counted
 from pages.learn import options, pictures
 from pages.learn.case import Case, name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Step, recalled
@@ -407,11 +407,21 @@ class OtherLists(PiecesStep):
         pictures.bars("vocabularies", names, [("tokens", lengths)], written=".0f")
 
     def why(self) -> str:
-        most = max(self.others, key=lambda one: one[2])
+        (large, few, longest), (small, many, shortest) = (
+            (as_text(name), len(_own(encoding)), n)
+            for name, encoding, n in (pick(self.others, key=lambda one: one[2]) for pick in (max, min))
+        )
+        made = counted(few, "token")
+        if few == many:
+            said = f"on this text both make {made}. On rarer words a larger one tends to split less"
+        elif few < many:
+            said = f"{made} against {many}. A larger one tends to split less"
+        else:
+            said = f"{made} against {many}, though a larger one tends to split less"
         return (
-            f"A larger vocabulary, here that of {as_text(most[0])}, tends to split less and costs more rows in the "
-            "embedding table; since the pieces differ, token probabilities of such models cannot be compared "
-            "directly."
+            f"{large} has the largest vocabulary here, {longest:,} pieces, and {small} the smallest, {shortest:,}: "
+            f"{said}, and it costs more rows in the embedding table; since the pieces differ, token probabilities of "
+            "such models cannot be compared directly."
         )
 
     def numbers(self) -> pd.DataFrame:

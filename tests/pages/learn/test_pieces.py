@@ -75,6 +75,15 @@ def test_another_rule_is_not_called_wordpiece() -> None:
     assert "Sennrich" in STEPS[1](case).why()
 
 
+@pytest.mark.usefixtures("app")
+def test_what_is_said_of_a_longer_list_is_what_the_numbers_say() -> None:
+    for text, said in (("The cat sat.", "both make 4 tokens"), ("The photographer overslept.", "tokens against")):
+        step = STEPS[3](Case(BERT, text))
+        (_, few, _), (_, many, _) = ((name, len(one) - 2, n) for name, one, n in step.others)
+        assert said in step.why()
+        assert (few == many) == ("both make" in said)
+
+
 def test_a_unigram_vocabulary_is_not_said_to_join_neighbours() -> None:
     made = Vocabulary(("<unk>", "▁un", "be", "lie"), None, None, 0, frozenset({0}))
     said = pieces._other_rule(made) + pieces._made_by(made)

@@ -1,4 +1,4 @@
-"""A question that is answered by drawing: what its component is given, what is kept of a drawing, what is replied."""
+"""A question: how its answers look; what the component to draw in is given, what is kept of a drawing, the reply."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.learn.lesson import Choice, Option, Sketch
 from viz.sketch import LEVELS
 
 
-def _script(answers: tuple[str, ...], drawn: object) -> None:
+def _script(question: object, answers: tuple[str, ...], drawn: object) -> None:
     import streamlit as st
 
     from pages.learn import fields, quiz
-    from pages.learn.lesson import Sketch
 
-    question = Sketch(
-        "How long?", ("a", "b"), (0.5, 4.0), lambda heights: f"In all {sum(heights):g}.", top=7, unit="cm"
-    )
     fields.ANSWERS.value = answers
     if drawn is not None:
-        quiz._drawn("pieces", 1, question, drawn)
-    quiz.draw("pieces", 1, question)
+        quiz._drawn("pieces", 1, question, drawn)  # type: ignore[arg-type]
+    quiz.draw("pieces", 1, question)  # type: ignore[arg-type]
     st.text(fields.answers().get(("pieces", 1), "none"))
 
 
-def ask(*answers: str, drawn: Any = None) -> AppTest:
-    app = AppTest.from_function(_script, args=(answers, drawn), default_timeout=60).run()
+TO_DRAW = Sketch("How long?", ("a", "b"), (0.5, 4.0), lambda heights: f"In all {sum(heights):g}.", top=7, unit="cm")
+TO_CHOOSE = Choice("How many?", (Option("one", "Too few."), Option("two", "Yes.", True), Option("three", "Too many.")))
+
+
+def ask(*answers: str, question: Sketch | Choice = TO_DRAW, drawn: Any = None) -> AppTest:
+    app = AppTest.from_function(_script, args=(question, answers, drawn), default_timeout=60).run()
     assert not app.exception
     return app
 
@@ -44,7 +45,7 @@ def test_before_an_answer_the_truth_is_not_in_the_browser() -> None:
     found = given(app)
     assert (found["labels"], found["top"], found["unit"], found["kind"]) == (["a", "b"], 7, "cm", "bars")
     assert found["drawn"] is found["truth"] is None
-    assert [button.label for button in app.button] == ["Show the answer"]
+    assert not app.button
 
 
 def test_a_drawing_is_kept_in_its_levels_and_replied_to() -> None:
@@ -72,3 +73,40 @@ def test_an_answer_that_is_none_of_this_text_shows_the_truth_alone(answer: str) 
     assert given(app)["drawn"] is None
     assert given(app)["truth"] == [0.5, 4]
     assert [said.value for said in app.markdown] == ["**How long?**"]
+
+
+def test_before_an_answer_all_options_look_alike() -> None:
+    assert looks(ask(question=TO_CHOOSE)) == [
+        ("one", "", "secondary"),
+        ("two", "", "secondary"),
+        ("three", "", "secondary"),
+    ]
+
+
+WRONG, RIGHT, OTHER = ":material/cancel:", ":material/check_circle:", ("three", "", "secondary")
+
+
+@pytest.mark.parametrize(
+    ("answer", "one", "two", "heard"),
+    [
+        (
+            "1",
+            ("one · **your answer, wrong**", WRONG, "tertiary"),
+            ("two · **right**", RIGHT, "primary"),
+            "answer is: two",
+        ),
+        ("2", ("one", "", "secondary"), ("two · **your answer, right**", RIGHT, "primary"), "Right."),
+        ("x", ("one", "", "secondary"), ("two · **right**", RIGHT, "primary"), "The right answer is: two"),
+    ],
+)
+def test_the_right_answer_is_the_strongest_and_a_wrong_one_looks_wrong(
+    answer: str, one: tuple[str, ...], two: tuple[str, ...], heard: str
+) -> None:
+    app = ask(f"pieces.1.{answer}", question=TO_CHOOSE)
+    assert looks(app) == [one, two, OTHER]
+    (alert,) = (said.value for said in app.markdown if 'role="alert"' in said.value)
+    assert heard in alert
+
+
+def looks(app: AppTest) -> list[tuple[str, str, str]]:
+    return [(button.label, button.icon, button.proto.type) for button in app.button]
