@@ -66,6 +66,7 @@ class Slides {
   }
 
   enter() {
+    this.button.blur(); // so that Space goes on, and does not press it again
     this.fill();
     this.report("slides", true);
   }
