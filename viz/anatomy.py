@@ -4,7 +4,7 @@
 
 - ``stage``: the name of the part that was clicked or entered, a ``Stage.name`` or one of ``PLACES``; the last stage of
   the layer is "layer output", because "output" is the model's;
-- ``token``: the place in the text of a token that was clicked, which may be followed now;
+- ``token``: the place in the text of a token whose name was clicked, which may be followed now;
 - ``layer``: a layer of the stack that was clicked, counted from 0.
 
 With ``opens`` the text runs through the picture by itself, and a click reports only ``open``: the name of the part, a

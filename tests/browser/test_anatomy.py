@@ -162,9 +162,9 @@ def test_clicks_open_a_part_a_number_a_layer_and_a_token(mount: tuple[Page, Call
     canvas = page.locator("canvas")
     box = canvas.bounding_box()
     assert box
-    canvas.click(position={"x": box["width"] / 2, "y": 90})  # a number of the first token, which is followed then
+    canvas.click(position={"x": box["width"] / 2, "y": 90})  # a number of the first token
     assert status(page).startswith("Value, token “[CLS]”, dimension ")
-    assert page.evaluate("told") == [["token", 0]]
+    assert page.evaluate("told") == []  # what is followed, and asked about, stays
     page.get_by_role("button", name="Whole").click()
     canvas.click(position={"x": 130, "y": 60})
     assert page.evaluate("told.at(-1)") == ["token", 0]
@@ -235,6 +235,25 @@ def test_every_model_is_drawn_at_any_width_and_saved(open_file: Open, make: Any,
     assert len(np.unique(np.asarray(image).reshape(-1, 3), axis=0)) > 50
     if make is anatomies.closed:
         expect(page.locator(".note")).to_contain_text("The parts of this model are not known.")
+
+
+def test_on_a_phone_what_is_looked_at_is_there_and_the_whole_on_request(open_file: Open) -> None:
+    page = open_file(SOURCE, sent(anatomies.bert(), at="after attention"), width=400)
+    page.locator(AT_REST).wait_for()
+    canvas = page.locator("canvas")
+    low = canvas.bounding_box()
+    assert low
+    assert low["height"] < 460
+    expect(page.locator(".anatomy")).to_have_attribute("data-into", "after attention")
+    canvas.click(position={"x": 200, "y": low["height"] / 2})  # what is under the pointer is what is seen there
+    assert status(page).startswith("Add, token “")
+    page.get_by_role("button", name="Next part").click()
+    expect(page.locator(".anatomy")).to_have_attribute("data-into", "normed after attention")
+    page.get_by_role("button", name="Whole").click()
+    page.locator(AT_REST).wait_for()
+    high = canvas.bounding_box()
+    assert high
+    assert high["height"] > 800
 
 
 def test_a_long_text_says_what_is_shown(open_file: Open) -> None:

@@ -13,7 +13,7 @@ import {
   windowOf,
   zoomed,
 } from "../../../viz/components/anatomy/camera.js";
-import { flowsFrom, placed, placeOf } from "../../../viz/components/anatomy/places.js";
+import { flowsFrom, placed, placeOf, scaleOf } from "../../../viz/components/anatomy/places.js";
 import { beatAt, beatsOf, rowAt } from "../../../viz/components/anatomy/run.js";
 import { moved, next, reported } from "../../../viz/components/anatomy/steps.js";
 import { dequantized, shadeOf, shadesOfStrips, Values } from "../../../viz/components/anatomy/values.js";
@@ -100,10 +100,10 @@ const overlap = (a, b) =>
   Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x) > 0.01 &&
   Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y) > 0.01;
 
-for (const width of [360, 400, 799, 800, 1000, 1280, 1800]) {
+for (const width of [360, 400, 599, 600, 800, 1000, 1280, 1800]) {
   for (const shape of [{}, { n: 24 }, { n_layers: 24, n: 16, width: 1024 }, { n_layers: 1, n: 1 }]) {
     Deno.test(`at ${width} px parts of ${JSON.stringify(shape)} stand apart, within the picture`, () => {
-      const { parts, height } = placed(bert(shape), width, { measured });
+      const { parts, height } = placed(bert(shape), width, { measured, scale: scaleOf(width, 1) });
       for (const part of parts) {
         ok(part.x >= 0 && part.x + part.w <= width + 0.01, part.id);
         ok(part.y >= 0 && part.y + part.h <= height, part.id);
@@ -125,6 +125,27 @@ Deno.test("a wide picture keeps its height up to sixteen tokens, and all can be 
     const { height, at } = placed(bert({ n }), 1280, { measured });
     ok(height < (n <= 16 ? 426 : 526));
     ok(at.get("pieces").h / n > 10);
+  }
+});
+
+Deno.test("a picture beside a question is wide, in slides and on a small projector, and no higher than its type", () => {
+  for (const [width, type] of [[640, 1], [660, 1.375], [703, 1.375], [800, 1.375], [1214, 1.375]]) {
+    const scale = scaleOf(width, type);
+    const { height, wide } = placed(bert({ n: 13, width: 384 }), width, { measured, scale });
+    ok(wide && scale >= 0.85 && scale <= type, `${width}`);
+    ok(height <= 426 * scale + 8 && height < 0.68 * width, `${width}: ${height}`);
+  }
+  equal(scaleOf(360, 1.375), 1.375);
+});
+
+Deno.test("of a high picture a window holds what is looked at", () => {
+  const places = placed(bert({ n: 13, width: 64 }), 358, { measured });
+  for (const name of ["embeddings", "layers", "layer", "heads", "after attention", "output"]) {
+    const place = placeOf(places, name);
+    const { y, h } = windowOf(places, place);
+    ok(h < places.height / 1.5, name);
+    ok(y >= 0 && y <= place.y && y + h >= place.y + place.h, name);
+    if (!place.kind) ok(near(places, place).kx < 1.5, name);
   }
 });
 

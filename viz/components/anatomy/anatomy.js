@@ -40,6 +40,8 @@ class Anatomy {
     this.data = null;
     this.camera = WHOLE;
     this.flight = null; // {from, to, start, time}: where the camera is going
+    this.top = 0; // of what is seen of a high picture, CSS px
+    this.all = false; // whether all of a high picture is on the page, and not only what is looked at
     this.focus = null; // the name of the part that keys are on
     this.read = null; // {id, row, column} that is read: pointed at, or reached by keys
     this.number = false; // whether keys go from number to number
@@ -58,6 +60,7 @@ class Anatomy {
     const before = this.data;
     this.data = data;
     this.values = new Values(data);
+    if (before?.at !== data.at) this.all = false;
     this.root.classList.toggle("runs", runs(data));
     if (runs(data) && !same(before, data)) {
       this.letGo();
@@ -79,9 +82,10 @@ class Anatomy {
 
   // To a place that was chosen elsewhere on the page. A picture may be higher than the window: the place comes into view.
   lead(place, before) {
+    if (this.place && !before) this.top = this.topOf(place);
     this.goTo(place);
     const { places } = this.picture;
-    if (!before || !place || places.wide) return;
+    if (!before || !place || places.wide || this.place) return;
     const { y, h } = windowOf(places, place);
     Object.assign(this.region.style, { top: `${y}px`, height: `${h}px` });
     this.region.scrollIntoView({ block: "nearest", behavior: this.still ? "instant" : "smooth" });
@@ -92,9 +96,10 @@ class Anatomy {
     if (!width || !this.data) return; // not to be seen; the observer of its size tells when it is
     const before = this.picture;
     this.picture = new Picture(this, width);
-    const { height } = this.picture;
+    const { height } = this;
     this.pen = penOn(this.canvas, width, height, this.picture.font);
-    if (before && (before.width !== width || before.height !== height)) this.land(WHOLE);
+    if (before && (before.width !== width || before.height !== this.picture.height)) this.land(WHOLE);
+    this.top = clamp(this.top, 0, this.picture.height - height);
     this.run = runs(this.data) ? new Run(this.picture, this.pen.ratio) : null;
     const { model, n_layers, tokens } = this.data;
     this.canvas.setAttribute("aria-label", `${model}: ${tokens.length} tokens through ${n_layers} layers.`);
@@ -102,6 +107,18 @@ class Anatomy {
     this.look();
     this.draw();
     if (this.run) this.ask();
+  }
+
+  // The place that is looked at where not all of a high picture is on the page.
+  get place() {
+    const { places } = this.picture;
+    return places.wide || this.all || this.run ? null : placeOf(places, this.data.at);
+  }
+
+  // Of what is on the page, CSS px.
+  get height() {
+    const { place, picture } = this;
+    return place ? Math.ceil(windowOf(picture.places, place).h) : picture.height;
   }
 
   explain() {
@@ -129,12 +146,20 @@ class Anatomy {
     return this.flight?.to ?? this.camera;
   }
 
-  fly(to, time = FLIGHT.far) {
+  // The top of what is seen when a place is looked at.
+  topOf(place) {
+    const { places } = this.picture;
+    if (!this.place || !place) return this.place ? this.top : 0;
+    return clamp(windowOf(places, place).y, 0, places.height - this.height);
+  }
+
+  fly(to, time = FLIGHT.far, top = this.top) {
     if (this.still) {
+      this.top = top;
       this.land(to);
       return;
     }
-    this.flight = { from: this.camera, to, start: null, time };
+    this.flight = { from: this.camera, to, start: null, time, tops: [this.top, top] };
     this.root.dataset.still = "false";
     this.ask();
   }
@@ -155,8 +180,9 @@ class Anatomy {
     this.frame = null;
     if (this.flight) {
       this.flight.start ??= now;
-      const { from, to, start, time } = this.flight;
+      const { from, to, start, time, tops } = this.flight;
       const part = Math.min(1, (now - start) / time);
+      this.top = tops[0] + (tops[1] - tops[0]) * part;
       if (part >= 1) {
         this.camera = to;
         this.flight = null;
@@ -189,7 +215,7 @@ class Anatomy {
       this.run.draw(this.pen, this.time);
       this.picture.drawMarks(this.marks(), null);
       this.pen.flush();
-    } else this.picture.draw(this.pen, this.camera, this.marks());
+    } else this.drawSeen(this.picture, this.pen, this.marks());
     this.root.dataset.still = String(this.flight === null && !this.moving);
   }
 
@@ -199,6 +225,13 @@ class Anatomy {
     if (on && this.time < 0) this.time = 0;
     this.say();
     this.ask();
+  }
+
+  // The picture as the camera sees it, as much of it as is on the page.
+  drawSeen(picture, pen, marks) {
+    pen.moveOrigin(0, -this.top);
+    picture.draw(pen, this.camera, marks);
+    pen.moveOrigin(0, this.top);
   }
 
   marks() {
@@ -242,7 +275,7 @@ class Anatomy {
     const { places } = this.picture;
     const holds = place.kind === "strip" || place.kind === "matrix";
     if (holds) this.focus = place.id;
-    this.fly(holds ? around(places, place) : near(places, place), time);
+    this.fly(holds ? around(places, place) : near(places, place), time, this.topOf(place));
     this.say();
   }
 
@@ -387,8 +420,12 @@ class Anatomy {
     this.go(false);
   }
 
+  pointOf({ offsetX, offsetY }) {
+    return { x: offsetX, y: offsetY + this.top };
+  }
+
   press(event) {
-    const point = { x: event.offsetX, y: event.offsetY };
+    const point = this.pointOf(event);
     this.pointers.set(event.pointerId, { ...point, from: point });
     if (this.pointers.size === 2) this.pinched = true;
     if (event.isPrimary) this.pinched = false;
@@ -396,7 +433,7 @@ class Anatomy {
   }
 
   move(event) {
-    const point = { x: event.offsetX, y: event.offsetY };
+    const point = this.pointOf(event);
     const held = this.pointers.get(event.pointerId);
     if (!held) {
       if (event.pointerType !== "touch" && !this.flight) this.point(point);
@@ -424,8 +461,8 @@ class Anatomy {
     const held = this.pointers.get(event.pointerId);
     this.pointers.delete(event.pointerId);
     this.canvas.classList.remove("dragged");
-    if (!held || this.pinched || distance(held.from, { x: event.offsetX, y: event.offsetY }) > STILL) return;
-    this.click({ x: event.offsetX, y: event.offsetY });
+    if (!held || this.pinched || distance(held.from, this.pointOf(event)) > STILL) return;
+    this.click(this.pointOf(event));
   }
 
   found(point) {
@@ -463,7 +500,6 @@ class Anatomy {
     else if (holds && this.into === part.id) {
       this.read = { ...found, single: true };
       this.goToNumber(this.number ? FLIGHT.near : FLIGHT.far);
-      if (found.row !== this.data.position) this.report("token", this.data.first + found.row);
     } else {
       this.goTo(part);
       this.report("stage", reported(part));
@@ -478,22 +514,21 @@ class Anatomy {
     event.preventDefault();
     this.number = false;
     const pixels = event.deltaY * (event.deltaMode === 1 ? 16 : 1);
-    this.zoom(Math.exp(-clamp(pixels, -200, 200) * (event.ctrlKey ? 0.02 : 0.005)), {
-      x: event.offsetX,
-      y: event.offsetY,
-    });
+    this.zoom(Math.exp(-clamp(pixels, -200, 200) * (event.ctrlKey ? 0.02 : 0.005)), this.pointOf(event));
   }
 
   zoomBy(how) {
     if (how === "whole") {
       this.letGo();
-      this.fly(WHOLE);
+      const more = this.place !== null;
+      this.all = true;
+      this.fly(WHOLE, FLIGHT.far, 0);
+      if (more) this.layout();
       return;
     }
-    const { places } = this.picture;
     const part = this.partRead() ?? this.partOf(this.into ?? this.focus ?? "");
     const at = part && onScreen(this.goal, part);
-    const middle = { x: this.picture.width / 2, y: places.height / 2 };
+    const middle = { x: this.picture.width / 2, y: this.top + this.height / 2 };
     const seen = at && at.x < this.picture.width && at.x + at.w > 0;
     const point = seen && !this.into ? { x: at.x + at.w / 2, y: at.y + at.h / 2 } : middle;
     this.number = false;
@@ -583,9 +618,9 @@ class Anatomy {
   // What is saved: the picture as the camera sees it, without what keys are on.
   saved() {
     const picture = new Picture(this, this.picture.width);
-    const [camera, marks] = [this.camera, { ...this.marks(), focus: null }];
-    const { width, height, font } = picture;
-    return { width, height, font, draw: (pen) => picture.draw(pen, camera, marks) };
+    const marks = { ...this.marks(), focus: null };
+    const { width, font } = picture;
+    return { width, height: this.height, font, draw: (pen) => this.drawSeen(picture, pen, marks) };
   }
 
   destroy() {

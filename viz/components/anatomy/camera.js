@@ -7,11 +7,12 @@ export const WHOLE = { x: 0, y: 0, kx: 1, ky: 1 };
 export const CELL = { w: 112, h: 46 }; // of one number
 const LARGEST = { across: 150, down: 64 }; // a cell may become
 const TITLE = 42; // above several parts
+const SURROUNDED = 1.45; // times as large as usual a part of a narrow picture is seen with what is around it
 export const EDGES = { left: 104, right: 22, top: 58, bottom: 16 }; // around a part that fills the view
 
 // The window that a part is shown in: all of a low picture, of a high one what is around the part.
 export function windowOf(places, part) {
-  const height = Math.min(places.height, 440 * places.scale);
+  const height = Math.min(places.height, Math.max(440 * places.scale, part.h + (TITLE + 24) * places.scale));
   const y = clamp(part.y + part.h / 2 - height / 2, 0, places.height - height);
   return { x: 0, y, w: places.width, h: height };
 }
@@ -31,7 +32,8 @@ export function around(places, part) {
 export function near(places, frame) {
   const seen = windowOf(places, frame);
   const [title, edge] = [TITLE * places.scale, 12];
-  const k = Math.max(1, Math.min((seen.w - 2 * edge) / frame.w, (seen.h - title - 2 * edge) / frame.h));
+  const most = places.wide ? Infinity : SURROUNDED;
+  const k = clamp(Math.min((seen.w - 2 * edge) / frame.w, (seen.h - title - 2 * edge) / frame.h), 1, most);
   const free = [seen.w - frame.w * k, seen.h - title - frame.h * k];
   return inside(
     { kx: k, ky: k, x: frame.x - free[0] / 2 / k, y: frame.y - (seen.y + title + free[1] / 2) / k },

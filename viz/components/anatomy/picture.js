@@ -5,7 +5,7 @@ import { graphemes, printable } from "../shared/labels.js";
 import { clamp } from "../shared/numbers.js";
 import { themeOf } from "../shared/screen.js";
 import { EDGES, onScreen, windowOf } from "./camera.js";
-import { flowsFrom, placed, placeOf } from "./places.js";
+import { flowsFrom, placed, placeOf, scaleOf } from "./places.js";
 import { Images, levelsOf, shadeOf } from "./values.js";
 import { percent, titleOf, written } from "./words.js";
 
@@ -26,7 +26,7 @@ export class Picture {
     this.values = values;
     this.theme = themeOf(root);
     this.font = this.theme.font;
-    this.scale = this.theme.scale;
+    this.scale = scaleOf(width, this.theme.scale);
     this.width = width;
     this.context = document.createElement("canvas").getContext("2d");
     this.widths = new Map();
@@ -102,6 +102,7 @@ export class Picture {
       if (!dominant) this.drawTitle(part, at, marks);
     }
     this.drawFollowed(bare);
+    if (!dominant) this.drawNames();
     if (dominant) this.drawEdges(dominant);
     this.drawMarks(marks, dominant);
   }
@@ -558,6 +559,26 @@ export class Picture {
       const text = this.fitting(token, size, places.label - 8);
       this.write(pen, text, at.x - 7, middle, size, { align: "right", colour, opacity: this.farness });
     });
+  }
+
+  // The tokens beside what is seen of a band, where the camera has left them behind.
+  drawNames() {
+    const { pen, theme, data, places, scale } = this;
+    if (!places.wide || this.camera.kx <= 1) return;
+    for (const part of ["pieces", "input"].map((id) => places.at.get(id)).filter(Boolean)) {
+      const { x, y, h } = onScreen(this.camera, part);
+      if (x >= (part.kind === "pieces" ? 0 : places.label) || y > this.height || y + h < 0) continue;
+      const down = h / data.tokens.length;
+      const size = this.rowSize(down);
+      pen.ink(this.ground(part), 1);
+      pen.box(0, y - 2, places.label, h + 4);
+      this.tokens.forEach((token, row) => {
+        const colour = row === data.position ? theme.primary : theme.text;
+        const text = this.fitting(token, size, places.label - 12);
+        const middle = y + (row + 0.5) * down + 0.35 * size * scale;
+        this.write(pen, text, places.label - 7, middle, size, { align: "right", colour });
+      });
+    }
   }
 
   // Of the part that is looked at: its title, which tokens its rows and which dimensions its columns are.

@@ -7,7 +7,9 @@
 import { clamp } from "../shared/numbers.js";
 import { runs } from "./values.js";
 
-export const WIDE_FROM = 800; // CSS px
+export const WIDE_FROM = 600; // CSS px
+const FULL_FROM = 800; // below, a wide picture has smaller type,
+const SMALLEST = 0.85; // at most by this factor
 const MARGIN = 14;
 const HIGHEST = { wide: 424, rows: 36, strips: 72 };
 const MANY = { tokens: 16, more: 12 }; // so much higher is a wide picture for each further one
@@ -32,11 +34,15 @@ const NARROW = [
 // frames {id, x, y, w, h} around several of them, links between parts, and the size of all. `measured` are the widths of
 // the longest token and of the longest characters.
 export function placed(data, width, { measured, scale = 1 }) {
-  const make = width >= WIDE_FROM * scale ? wide : narrow;
+  const make = width >= WIDE_FROM ? wide : narrow;
   const places = make(data, width, { measured, scale });
   const at = new Map([...places.frames, ...places.parts].map((part) => [part.id, part]));
   return { ...places, at, rows: data.tokens.length, links: linked(data, places) };
 }
+
+// How much larger than usual a picture's type is: as the page's, or as a wide picture has room for.
+export const scaleOf = (width, type) =>
+  width >= WIDE_FROM ? Math.min(type, Math.max(SMALLEST, width / FULL_FROM)) : type;
 
 const stripsOf = (data, group) =>
   data.stages.map((stage, index) => ({ id: stage.name, kind: "strip", index, size: stage.size, group: stage.group }))
