@@ -32,11 +32,12 @@ export function around(places, part) {
 export function near(places, frame) {
   const seen = windowOf(places, frame);
   const [title, edge] = [TITLE * places.scale, 12];
-  const most = places.wide ? Infinity : SURROUNDED;
-  const k = clamp(Math.min((seen.w - 2 * edge) / frame.w, (seen.h - title - 2 * edge) / frame.h), 1, most);
-  const free = [seen.w - frame.w * k, seen.h - title - frame.h * k];
+  const left = places.wide && frame.x > places.label ? places.label : 0; // for the names of the tokens
+  const room = [seen.w - left - 2 * edge, seen.h - title - 2 * edge];
+  const k = clamp(Math.min(room[0] / frame.w, room[1] / frame.h), 1, places.wide ? Infinity : SURROUNDED);
+  const free = [seen.w - left - frame.w * k, seen.h - title - frame.h * k];
   return inside(
-    { kx: k, ky: k, x: frame.x - free[0] / 2 / k, y: frame.y - (seen.y + title + free[1] / 2) / k },
+    { kx: k, ky: k, x: frame.x - (left + free[0] / 2) / k, y: frame.y - (seen.y + title + free[1] / 2) / k },
     places,
   );
 }
