@@ -91,7 +91,8 @@ VIEW = View(
     "grid",
     "All heads",
     draw,
-    "Point at a word, a row or a cell: it is highlighted everywhere. Click a small picture to open that head.",
+    "Point at a word, a row or a cell, or tap it: it is highlighted everywhere. A click on a small picture opens that "
+    "head.",
     "Words are shaded by the attention that the chosen head gives them from the word you point at. In the pictures "
     "rows are queries and columns keys; there is a small picture for every head of every layer, and the chosen one "
     "is large.",

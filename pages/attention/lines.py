@@ -117,7 +117,7 @@ VIEW = View(
     "lines",
     "Lines",
     draw,
-    "A line runs from each query token to the tokens it attends to. Point at a token to see only its lines.",
+    "Lines run from each query token to the tokens it attends to. Point at a token, or tap it, to see only its lines.",
     "The stronger a line, the larger the weight. Click a token to keep its lines. With several heads, the chosen "
     "head is drawn on top, and buttons above the picture switch each head on or off.",
     fields=(SCOPE, CHOSEN, TOKEN, LOCKED, OFF),

@@ -272,8 +272,8 @@ VIEW = View(
     "Attention",
     draw,
     about=(
-        "A head of each model, on the words that all of them see in full. Point at one, and it is highlighted in "
-        "the others."
+        "A head of each model, on the words that all of them see in full. Point at one, or tap it: it is "
+        "highlighted in the others."
     ),
     more="Rows are queries, columns keys. Pieces are merged into words: summed over the keys of a word, averaged "
     f"over its queries. The last column, “{REST}”, is the rest of each row's 100%.\n\nA model without a layer of "

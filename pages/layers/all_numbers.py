@@ -40,10 +40,11 @@ def draw(scene: Scene) -> None:
             }
         )
     depth = st.column_config.NumberColumn(format="%.2f")
+    task = st.column_config.TextColumn(pinned=True)  # seen beside the last columns, too
     st.dataframe(
         pd.DataFrame(rows).dropna(axis="columns", how="all"),
         hide_index=True,
-        column_config={**COLUMNS, "expected layer": depth, "centre of gravity": depth},
+        column_config={**COLUMNS, "task": task, "expected layer": depth, "centre of gravity": depth},
     )
     st.caption(
         "Controls and description length are for the best layer, chosen on the development items (the lowest, in a "

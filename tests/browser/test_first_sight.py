@@ -57,3 +57,22 @@ def test_light_or_dark_is_chosen_for_all_pages_and_outlives_a_reload(visit: Call
     wait_for(page, DRAWN, False)
     page.emulate_media(color_scheme="dark")
     wait_for(page, DRAWN, True)
+
+
+@pytest.mark.browser
+def test_on_a_phone_the_menu_closes_after_a_choice_and_the_next_visit_opens_without_it(
+    visit: Callable[..., Any], app_url: str
+) -> None:
+    here = visit(*PHONE)
+    page = here.open(f"{app_url}/attention")
+    menu = page.locator("[data-testid=stSidebarNav]")
+    show = page.locator("[data-testid=stExpandSidebarButton]")
+    show.click()
+    expect(menu).to_be_in_viewport()
+    page.reload()
+    here.wait_until_idle()
+    expect(menu).not_to_be_in_viewport()
+    show.click()
+    page.locator("[data-testid=stSidebarNavLink]").filter(has_text="Glossary").click()
+    wait_for(page, "location.pathname === '/glossary'")
+    expect(menu).not_to_be_in_viewport()

@@ -11,6 +11,7 @@ const LOST = "The connection is lost. What you typed is kept, and the page goes 
 export function start() {
   theme();
   arrive();
+  menu();
   connection();
 }
 
@@ -94,6 +95,23 @@ function arrive() {
 function waits(main) {
   return [...main.querySelectorAll('[data-testid="stSkeleton"]')]
     .some((part) => part.getBoundingClientRect().top < innerHeight);
+}
+
+// On a phone Streamlit's menu lies over the page, stays there after a choice, and is open again on the next visit.
+function menu() {
+  try {
+    Object.keys(localStorage).filter((key) => key.startsWith("stSidebarCollapsed")).forEach((key) => {
+      localStorage.removeItem(key);
+    });
+  } catch {
+    // Nothing is kept then.
+  }
+  addEventListener("click", ({ target }) => {
+    if (!(target instanceof Element) || !target.closest('[data-testid="stSidebarNavLink"]')) return;
+    setTimeout(() => {
+      /** @type {HTMLElement} */ (document.querySelector('[data-testid="stSidebarCollapseButton"] button'))?.click();
+    });
+  });
 }
 
 // A connection that was there and is lost is said at once, until it is back. Streamlit closes its controls meanwhile and

@@ -162,8 +162,8 @@ class Projections(HeadStep):
         first = float(_projected(given, weights.query, weights.query_bias)[0])
         return (
             "The matrix picks out of x what this head compares tokens by: the first number of the query of "
-            f"{self.token}, {signed(first, 4)}, is the sum of {len(given)} products{self.and_bias}. Point at a number "
-            "to see what it is made of."
+            f"{self.token}, {signed(first, 4)}, is the sum of {len(given)} products{self.and_bias}. Point at a number, "
+            "or tap it, to see what it is made of."
         )
 
     def numbers(self) -> pd.DataFrame:

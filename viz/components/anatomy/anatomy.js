@@ -7,7 +7,7 @@
 import { clamp } from "../shared/numbers.js";
 import { penOn } from "../shared/pens.js";
 import { onSave } from "../shared/saving.js";
-import { onLook } from "../shared/screen.js";
+import { isTouched, onLook } from "../shared/screen.js";
 import { mount } from "../shared/view.js";
 import { around, between, closeTo, inside, near, nearest, onScreen, WHOLE, windowOf, zoomed } from "./camera.js";
 import { Picture } from "./picture.js";
@@ -314,18 +314,22 @@ class Anatomy {
     const told = read
       ? this.saidOf(read)
       : this.into
-      ? `${saidOfPart(data, this.partOf(this.into))} Click a number to come closer; Escape goes back.`
+      ? `${saidOfPart(data, this.partOf(this.into))} ${this.closer()}`
       : this.focus && this.focused
       ? `${saidOfPart(data, this.partOf(this.focus))} Enter goes into it.`
       : this.hint();
     if (told !== this.status.textContent) this.status.textContent = told;
   }
 
+  closer() {
+    return isTouched() ? "Tap a number to come closer." : "Click a number to come closer; Escape goes back.";
+  }
+
   // What is pointed at or what keys are on, and what it opens; else what happens. What happens by itself is not announced.
   sayOfRun() {
     const { data } = this;
     const part = this.partRead() ?? (this.focused && this.focus ? this.partOf(this.focus) : null);
-    const touch = matchMedia("(hover: none)").matches;
+    const touch = isTouched();
     const told = part
       ? `${saidOfPart(data, part)} ${this.read ? "Click" : "Enter"} opens ${data.opens[this.opened(part)]}.`
       : this.run.said(this.time) ||
@@ -354,7 +358,7 @@ class Anatomy {
   }
 
   hint() {
-    const touch = matchMedia("(hover: none)").matches;
+    const touch = isTouched();
     const how = touch ? "Tap a part to look inside." : "Point at a part to read what it is; click to look inside.";
     const here = this.data.at && placeOf(this.picture.places, this.data.at);
     const said = here && (here.kind ? saidOfPart(this.data, here) : saidOfPlace(this.data, here));

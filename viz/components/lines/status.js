@@ -1,6 +1,7 @@
 // The line of words above the picture: what a view shows, as elements and texts. A view says which heads are `on`, which
 // token is shown(), the `best` lines of the head in `front`, and the means() of all weights.
 
+import { isTouched } from "../shared/screen.js";
 import { labelsOf } from "./tokens.js";
 import { nameOf, strongest } from "./words.js";
 
@@ -41,6 +42,7 @@ function ofToken(view, shown) {
   ]);
   const active = on.filter(Boolean).length;
   const heads = active === 1 ? "" : ` (mean of ${active} heads)`;
-  const kept = view.locked ? " · kept: click again or Escape to let go" : "";
+  const again = isTouched() ? "tap again" : "click again or Escape";
+  const kept = view.locked ? ` · kept: ${again} to let go` : "";
   return [head, ...listed(partners), heads + kept];
 }

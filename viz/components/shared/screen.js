@@ -32,6 +32,9 @@ export function onLook(root, sized, act, signal) {
   onRatio(act, signal);
 }
 
+// Whether it is touched: what is said must not speak of keys, or of a mouse that points without a click.
+export const isTouched = () => globalThis.matchMedia?.("(hover: none)").matches ?? false;
+
 // Whether a colour, as browsers compute it, is a dark one.
 export function isDark(colour) {
   const [red, green, blue] = colour.match(/[\d.]+/g).map(Number);

@@ -4,10 +4,12 @@
 // drawing is reported by the button alone. While one draws, what the model says is not shown.
 
 import { clamp } from "../shared/numbers.js";
+import { isTouched } from "../shared/screen.js";
 import { mount } from "../shared/view.js";
 import { drawnNumber, exactNumber, levelOf, moved, stroked } from "./levels.js";
 
 const HINT = "Draw a height over each label: drag, tap, or use Tab and the arrow keys.";
+const HINT_TOUCHED = "Draw a height over each label: drag or tap.";
 const TICKS = [1, 0.5, 0];
 
 export default function render({ data, parentElement, setTriggerValue }) {
@@ -104,7 +106,9 @@ class Sketch {
     this.svg.querySelector(".model").setAttribute("d", path(model));
     this.button.textContent = this.drawing ? done : mine ? "Draw again" : "Draw it yourself";
     this.button.disabled = this.drawing && !this.drawn;
-    this.hint.textContent = this.drawing ? HINT : "Point at a label for its numbers.";
+    this.hint.textContent = this.drawing
+      ? isTouched() ? HINT_TOUCHED : HINT
+      : `${isTouched() ? "Tap" : "Point at"} a label for its numbers.`;
     this.hint.classList.toggle("off", this.named !== null); // and keeps its room: nothing moves under the pointer
     this.reading.textContent = this.named === null ? "" : `${labels[this.named]}: ${this.numbers(this.named)}`;
   }

@@ -5,7 +5,7 @@
 // the reader chose; with two strips each word is lit as what it is.
 
 import { onPoint, point } from "../shared/pointing.js";
-import { isDark } from "../shared/screen.js";
+import { isDark, isTouched } from "../shared/screen.js";
 import { mount } from "../shared/view.js";
 import { DIRECTIONS, numbersOf, said } from "./said.js";
 import { Steps } from "./steps.js";
@@ -140,7 +140,7 @@ class Words {
   }
 
   hint() {
-    const touch = matchMedia("(hover: none)").matches;
+    const touch = isTouched();
     if (this.locked) return ` ${touch ? "Tap" : "Click"} again to let go.`;
     if (this.pointed || this.elsewhere) return "";
     return ` ${touch ? "Tap" : "Point at"} another word.`;
