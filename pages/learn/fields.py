@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+import streamlit as st
+
 from pages.learn.lessons import LESSONS
 from pages.learn.plans import PLANS
 from pages.learn.walk import FOLLOWED
@@ -12,6 +14,7 @@ from ui import PAIR, SWITCH, TEXT, Field, names, one_of, within
 from viz.sketch import LEVELS
 
 MOST_STEPS: Final = 12
+_LOOKED_UP: Final = "lesson and step that were looked up"
 SHOWN: Final = "x"
 """The answer of who wanted to see it without a guess."""
 
@@ -57,6 +60,21 @@ def answer(lesson: str, step: int, given: str) -> None:
 def go(lesson: str, step: int = 1) -> None:
     """Open a step (from 1) of a lesson."""
     LESSON.value, STEP.value = lesson, step
+
+
+def look(lesson: str) -> None:
+    """Open a lesson to look something up, which is no progress; see ``looks``."""
+    go(lesson)
+    st.session_state[_LOOKED_UP] = lesson, 1
+
+
+def looks() -> bool:
+    """Whether the step that is open was only looked up: it was neither answered nor come to in another way."""
+    here = LESSON.value, STEP.value
+    if st.session_state.get(_LOOKED_UP) != here:
+        st.session_state.pop(_LOOKED_UP, None)
+        return False
+    return here not in answers()
 
 
 def own_sentence() -> bool:

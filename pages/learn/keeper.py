@@ -20,7 +20,7 @@ _TAKEN = "what the browser had kept was taken"
 def begin() -> None:
     """Remember what is open; called once a run, before anything is drawn or the address is written."""
     st.session_state.setdefault(_NAMED, bool({TEXT.name, PAIR.name} & set(st.query_params)))
-    if LESSON.value:
+    if LESSON.value and not fields.looks():
         st.session_state[_PLACE] = LESSON.value, min(STEP.value, len(LESSONS[LESSON.value].steps))
 
 
@@ -35,7 +35,9 @@ def keep() -> None:
 
 
 def place() -> tuple[str, int] | None:
-    """The lesson and the step (from 1) that were open or answered last; None before the first."""
+    """The lesson and the step (from 1) that were open or answered last, but for what was only looked up; None before
+    the first.
+    """
     answered = list(_answers(ANSWERS.written))
     found: tuple[str, int] | None = st.session_state.get(_PLACE, answered[-1] if answered else None)
     return found

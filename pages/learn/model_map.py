@@ -26,7 +26,7 @@ _BEHIND: Final[tuple[tuple[Place, str, str], ...]] = (("guess", "Prediction", "g
 
 def draw(here: Place, n_layers: int) -> None:
     """The places from left to right, the one of the step marked; each opens the lesson that is about it, but for those
-    who follow a room.
+    who follow a room. “Continue” still leads to where one was.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="map"):
         for place in _BEFORE:
@@ -51,7 +51,7 @@ def _place(place: Place, label: str, lesson: str, here: Place) -> None:
         else f"Open the lesson “{LESSONS[lesson].title}”."
         if lesson in LESSONS
         else None,
-        on_click=fields.go,
+        on_click=fields.look,
         args=(lesson,),
         disabled=teaching.follows() and not is_here,
     )

@@ -73,6 +73,27 @@ def test_the_address_comes_first(give_back: Callable[..., AppTest]) -> None:
     assert app.button(key="go on").label == "Continue: lesson 1, step 1"
 
 
+def test_what_is_looked_up_on_the_map_is_no_progress(open_page: Open) -> None:
+    app = open_page("pages/learn/page.py", lesson="head", step="3")
+    app.button(key="map embeddings").click().run()
+    assert (app.session_state[LESSON.key], app.session_state[STEP.key]) == ("embeddings", 1)
+    app.button(key="step out").click().run()
+    assert app.button(key="go on").label == f"Continue: lesson {list(LESSONS).index('head') + 1}, step 3"
+    app.button(key="go on").click().run()
+    app.button(key="map embeddings").click().run()
+    app.button(key="step on").click().run()  # who goes on there is there
+    app.button(key="step out").click().run()
+    assert app.button(key="go on").label == f"Continue: lesson {list(LESSONS).index('embeddings') + 1}, step 2"
+
+
+def test_what_is_looked_up_and_answered_is_progress(open_page: Open) -> None:
+    app = open_page("pages/learn/page.py", lesson="head", step="3")
+    app.button(key="map embeddings").click().run()
+    app.button(key="show me").click().run()
+    app.button(key="step out").click().run()
+    assert app.button(key="go on").label == f"Continue: lesson {list(LESSONS).index('embeddings') + 1}, step 1"
+
+
 def test_forgotten_answers_are_gone(give_back: Callable[..., AppTest]) -> None:
     app = give_back(kept("pieces.1.2", "pieces", 1))
     app.button(key="forget").click().run()
