@@ -442,12 +442,14 @@ def _let_go(said: str | None = None) -> None:
 
 
 def join() -> None:
+    """Draw where a code is typed, behind a button."""
+    with popover("Join a room", ":material/login:"):
+        code()
+
+
+def code() -> None:
     """Draw where a code is typed that was read from a board."""
-    with (
-        popover("Join a room", ":material/login:"),
-        st.form("join a room", border=False),
-        st.container(horizontal=True, vertical_alignment="bottom"),
-    ):
+    with st.form("join a room", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Room code", key=_TYPED, width=180)
         st.form_submit_button("Join", type="primary", on_click=_join)
 

@@ -13,10 +13,9 @@ import streamlit as st
 
 from model_zoo import DEFAULT_MODEL
 from pages.home import walk
-from ui import TEXT, LessonLink, Page, address, failures_as_messages, figures, lesson_links, page_link
+from ui import TEXT, LessonLink, Page, failures_as_messages, figures, lesson_links, page_link, room
 
 _STYLE = (Path(__file__).parent / "home.css").read_text(encoding="utf-8")
-_CODE = "code of a room to join"
 
 
 def _entrances(pages: Mapping[str, Page[Any]]) -> tuple[tuple[str, str, str, Mapping[str, Any], str], ...]:
@@ -64,7 +63,8 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
                 page_link(leads_to, f"**{title}**", icon, **values)
                 st.markdown(about)
         with st.container(border=True, key="join"):
-            _join(pages)
+            st.markdown("**Joining a class?**")
+            room.code()
     st.header("What each page answers", anchor=False)
     with st.container(key="answered"):
         for page in pages.values():
@@ -74,25 +74,6 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
     _for_a_lesson(pages)
     with first, failures_as_messages(), figures.announced():
         walk.draw(pages)
-
-
-def _join(pages: Mapping[str, Page[Any]]) -> None:
-    """Where a code is typed that was read from a board; it leads to the room, whose page says what is wrong with it."""
-    st.markdown("**Joining a class?**")
-    with st.form("join", border=False), st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        typed = st.text_input("Code of the room", key=_CODE, max_chars=12)
-        join = st.form_submit_button("Join", icon=":material/login:")
-    code = "".join(typed.split()).upper()
-    if not join:
-        return
-    room = next(field for field in pages["learn"].all_fields if field.name == "room")
-    try:
-        room.codec.read(code)
-    except ValueError:
-        code = ""
-    if code:
-        st.switch_page(address.path("learn"), query_params=address.link("learn", room=code))
-    st.warning("A code has five letters and digits. Ask your teacher for it.", icon=":material/link_off:")
 
 
 def _for_a_lesson(pages: Mapping[str, Page[Any]]) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from on_screen import unpacked
+from on_screen import button, unpacked
 from streamlit.testing.v1 import AppTest
 
 from analysis.words import to_follow
@@ -17,7 +17,9 @@ from pages import PAGES
 from pages.home import walk
 from pages.learn.lessons import LESSONS
 from ui import TEXT, address
+from ui.room import ROOM
 from viz.anatomy import RUN_PLACES, SOURCE
+from web.room_stores import rooms
 
 HOME = "pages/home/page.py"
 LARGEST = 200_000  # bytes of the picture: its scripts, its styles, its numbers
@@ -104,11 +106,14 @@ def test_the_ways_in_lead_where_they_say(open_page: Callable[..., AppTest]) -> N
     assert app.expander[0].label.startswith("For teachers")
 
 
-def test_a_code_that_is_none_is_told_at_once(open_page: Callable[..., AppTest]) -> None:
+def test_a_code_leads_to_the_room_and_a_wrong_one_is_told(open_page: Callable[..., AppTest]) -> None:
     app = open_page(HOME)
-    app.text_input[0].input("b8?")
-    app.button[-1].click().run()
-    assert not app.exception
-    assert [warning.value for warning in app.warning] == [
-        "A code has five letters and digits. Ask your teacher for it."
-    ]
+    code = rooms().open()[0]
+    for typed in ("b8?", f" {code.lower()} "):
+        (box,) = [box for box in app.text_input if box.label == "Room code"]
+        box.input(typed)
+        button(app, "Join").click().run()
+        assert not app.exception
+        if typed == "b8?":
+            assert "There is no room “B8?”" in app.toast[0].value
+    assert app.session_state[ROOM.key] == code
