@@ -13,7 +13,7 @@ from model_zoo.text import refuse_too_long
 from model_zoo.tuned import is_id
 from model_zoo.types import AttentionRun, ModelSpec
 from ui import address, lesson_links, notes, size_card, tuned
-from ui.examples import Example, Examples
+from ui.examples import Examples
 from ui.field import Field, count, place, places
 from ui.messages import enumerated
 from web.settings import settings
@@ -89,13 +89,11 @@ def short_enough(text: str, what: str = "The text") -> str:
 def try_example(examples: Examples) -> None:
     """The titles of a page's examples behind a button; a click puts the page into that example's state."""
 
-    def use(example: Example) -> None:
+    def use(place: int) -> None:
         lesson_links.close()
-        address.put(examples.state(example))
+        address.put(examples.state(examples.each[place]))
 
-    with popover("Examples", ":material/lightbulb:", "examples"):
-        for example in examples.each:
-            st.button(example.title, key=f"example {example.title}", on_click=use, args=(example,), width="stretch")
+    offers("Examples", ":material/lightbulb:", [example.title for example in examples.each], use, "examples")
 
 
 def open_with_first(examples: Examples, untouched: Sequence[Field[Any]], sets: Sequence[Field[Any]]) -> None:
@@ -216,10 +214,17 @@ def draw_again(label: str, seed: Field[int]) -> None:
 
 
 def offers(label: str, icon: str, titles: Sequence[str], use: Callable[[int], None], key: str) -> None:
-    """What can be taken instead of typed, as buttons behind one; ``use`` is told the place of what is taken."""
-    with popover(label, icon):
-        for place, title in enumerate(titles):
-            st.button(title, key=f"{key} {place}", on_click=use, args=(place,), width="stretch")
+    """What can be taken instead of typed, as a menu behind a button, which closes after a choice; ``use`` is told the
+    place of what is taken.
+    """
+    st.menu_button(
+        label,
+        range(len(titles)),
+        key=key,
+        icon=icon,
+        format_func=titles.__getitem__,
+        on_click=lambda: use(st.session_state[key]),
+    )
 
 
 def stepper(

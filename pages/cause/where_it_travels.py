@@ -52,7 +52,7 @@ def draw(scene: Scene) -> None:
     with widgets.asked("other"):
         st.markdown("**Patch from**", width="content")
         other = widgets.text_area("The other sentence, whose vectors are patched in", OTHER)
-        widgets.offers("Example pairs", ":material/compare_arrows:", [pair[0] for pair in PAIRS], _use, "pair")
+        widgets.offers("Example pairs", ":material/compare_arrows:", [pair[0] for pair in PAIRS], _use, "pair menu")
     if not other.strip():
         with st.container(key="answer other"):
             ask_for(

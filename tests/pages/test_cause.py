@@ -177,7 +177,7 @@ def test_in_every_ready_pair_the_runs_differ(pair: tuple[str, ...], engine: Engi
 def test_a_ready_pair_is_one_click(open_page: Open) -> None:
     app = open_page(PAGE, view="patching")
     assert "Type a second sentence" in said(app)
-    app.button(key="pair 2").click().run()
+    app.menu_button(key="pair menu").click(2).run()
     assert app.text_area(key="text").value == PAIRS[2][1]
     assert "P(she)" in said(app)
     assert len(cell_maps(app)) == 1

@@ -44,7 +44,8 @@ def named(of_page: Examples, title: str) -> Example:
 
 
 def choose(app: AppTest, title: str) -> AppTest:
-    app.button(key=f"example {title}").click().run()
+    menu = app.menu_button(key="examples")
+    menu.click_index(menu.options.index(title)).run()
     return app
 
 

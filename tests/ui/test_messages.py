@@ -91,7 +91,7 @@ def test_a_callback_that_fails_is_told_as_a_page_is(
     before = unforeseen().n
     with monkeypatch.context() as broken, caplog.at_level(logging.ERROR, logger="ui.messages"):
         broken.setattr(address, "put", fails)
-        here.use(here.widget("example A verb and its subject"), None)
+        here.use(here.widget("examples"), "A verb and its subject")
     assert [element.type for element in here.tree.main.children.values()] == ["error", "button"]
     assert "(ValueError, tests/ui/test_messages.py, line " in unescaped(here)
     assert unforeseen().n == before + 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tuning
 from nasty import MARKDOWN, NASTY
-from on_screen import button, said
+from on_screen import said
 from streamlit.testing.v1 import AppTest
 from train_page import chart, lines
 
@@ -85,7 +85,7 @@ def test_nothing_typed_asks_for_it_and_offers_own_items(kind: Kind, trained: Cal
     found = trained(kind)
     app = opened(found)
     assert app.info[0].value.startswith("Type a ")
-    app.button(key="try 1").click().run()
+    app.menu_button(key="try").click(1).run()
     item = found.data.test[1]
     assert app.text_area[0].value == item.text
     assert app.query_params["try_text"] == item.text
@@ -230,7 +230,7 @@ def test_a_model_tuned_elsewhere_is_tried_with_the_examples_of_its_kind(trained:
     assert app.get("plotly_chart")
     assert len(app.text_area) == 2  # whether it learnt from pairs is not known
     of_kind = next(one for one in SETS.values() if one.kind == "classification")
-    button(app, of_kind.tries[0][0][:10]).click().run()
+    app.menu_button(key="try").click(0).run()
     assert app.text_area[0].value == of_kind.tries[0][0]
 
 
@@ -238,4 +238,4 @@ def test_a_model_tuned_elsewhere_is_tried_with_the_examples_of_its_kind(trained:
 def test_a_model_of_a_built_in_set_has_the_tries_of_that_set(trained: Callable[[Kind], Tuned]) -> None:
     found = trained("classification")
     app = opened(replace(found, data=replace(found.data, name="sentiment")))
-    assert len([each for each in app.button if str(each.key).startswith("try ")]) == len(SETS["sentiment"].tries)
+    assert len(app.menu_button(key="try").options) == len(SETS["sentiment"].tries)

@@ -126,6 +126,8 @@ class Visitor:
                 state.string_array_value.data[:] = [str(value)]
             case "checkbox" | "toggle":
                 state.bool_value = bool(value)
+            case "menu_button":
+                state.string_trigger_value.data = str(value)
             case "button":
                 state.trigger_value = True
             case "button_group" | "multiselect":

@@ -37,7 +37,7 @@ _TEXTS = (
 )
 # What takes long by its nature, or makes what follows do so, is walked through by tests of its own.
 _LONG = ("Run", "Measure", "Test", "Train", "Race", "Download", "Try again", "Stop", "Empty the caches")
-_LISTS = ("selectbox", "multiselect", "select_slider", "button_group")
+_LISTS = ("selectbox", "multiselect", "select_slider", "button_group", "menu_button")
 _LEFT_OUT = ("download_button", "file_uploader")
 _MODELS = tuple(model for model, spec in registry.MODELS.items() if spec.hub_id is None)
 _ALERTS = ("error", "warning", "info", "success", "exception")
@@ -76,7 +76,7 @@ def state_of(visitor: Visitor) -> State:
     """
     found = {name: text for name, text in _written(visitor).items() if len(text) <= address.LONGEST_VALUE}
     for widget in visitor.widgets():
-        if widget.type not in (*_LEFT_OUT, "button") and widget.proto.id:  # type: ignore[attr-defined]
+        if widget.type not in (*_LEFT_OUT, "button", "menu_button") and widget.proto.id:  # type: ignore[attr-defined]
             value = widget.value  # type: ignore[attr-defined]
             found[f"widget {_name(widget)}"] = repr(list(value) if isinstance(value, tuple) else value)[:200]
     for element in visitor.elements():
@@ -301,7 +301,10 @@ def _value(widget: Widget, chance: random.Random) -> object:
             return tuple(chance.sample(options, min(len(options), chance.randint(1, 3))))
         case _:
             options = _options(widget)
-            if widget.type not in ("selectbox", "select_slider") and proto.click_mode == proto.MULTI_SELECT:
+            if (
+                widget.type not in ("selectbox", "select_slider", "menu_button")
+                and proto.click_mode == proto.MULTI_SELECT
+            ):
                 return tuple(chance.sample(options, min(len(options), chance.randint(0, 3))))
             return chance.choice(options)
 
