@@ -72,9 +72,10 @@ class MaskedText:
         return draw([unit.label for unit in units], shown, choose)
 
     def say_model(self) -> None:
-        """One line about the model, and what to think of a text longer than those of its training."""
+        """One line about the model, what to think of a text longer than those of its training, and of its words."""
         notes.beyond_training({self.model: len(self.encoding)})
         st.caption(notes.about_model(self.info, len(self.encoding)))
+        notes.warn_of_prejudice([self.info])
 
     def table(self, columns: Mapping[str, object] | Sequence[Mapping[str, object]]) -> pd.DataFrame:
         """A table to save, of columns or of rows, that begins with what it is of: model, revision and text."""

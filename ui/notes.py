@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 
 from model_zoo import registry
+from model_zoo.tuned import is_id
 from model_zoo.types import AttentionRun, Encoding, ModelInfo
 from ui import tuned
 from ui.messages import as_text, ask_for, enumerated, note, say_cut
+from ui.sources import NANGIA
 from viz.palette import MOST_COLOURS
 
 CAUTION = "Attention shows where a head looks. By itself it does not explain why the model answers as it does."
 """What belongs beside every picture of attention."""
+
+PREJUDICE = f"Predicted words can repeat prejudices of the texts that a model was trained on ({NANGIA})."
 
 _DIGITS = {"bfloat16": "2", "float16": "3"}  # decimal digits: from 8 and 11 bits
 
@@ -21,6 +25,20 @@ _DIGITS = {"bfloat16": "2", "float16": "3"}  # decimal digits: from 8 and 11 bit
 def not_in_link(parts: Sequence[str]) -> str:
     """What is on the screen and not in the address of the page, in a sentence; "" for nothing."""
     return f"Not in it: {', and '.join(parts)}." if parts else ""
+
+
+def warn_of_prejudice(models: Iterable[ModelInfo]) -> None:
+    """A line where one of these models predicts words and was trained elsewhere, on the texts of others: what the
+    bundled models predict in the examples has been read.
+    """
+    if any((info.mlm or info.lm) and is_from_elsewhere(info.id) for info in models):
+        st.caption(PREJUDICE)
+
+
+def is_from_elsewhere(model: str) -> bool:
+    """Whether a model is neither bundled nor tuned in this app."""
+    spec = registry.find(model)
+    return not is_id(model) if spec is None else spec.hub_id is not None
 
 
 def complaints(sentences: Sequence[str]) -> None:

@@ -91,6 +91,11 @@ MCGRATH: Final = Source("McGrath et al.", 2023, "The Hydra Effect: Emergent Self
 MERCHANT: Final = Source("Merchant et al.", 2020, "What Happens To BERT Embeddings During Fine-tuning?")
 MICHEL: Final = Source("Michel et al.", 2019, "Are Sixteen Heads Really Better than One?")
 MIKOLOV: Final = Source("Mikolov et al.", 2013, "Efficient Estimation of Word Representations in Vector Space")
+NANGIA: Final = Source(
+    "Nangia et al.",
+    2020,
+    "CrowS-Pairs: A Challenge Dataset for Measuring Social Biases in Masked Language Models",
+)
 NOSTALGEBRAIST: Final = Source("nostalgebraist", 2020, "interpreting GPT: the logit lens")
 PEARSON: Final = Source("Pearson", 1901, "On Lines and Planes of Closest Fit to Systems of Points in Space")
 PETERS: Final = Source("Peters et al.", 2018, "Deep contextualized word representations")

@@ -12,7 +12,7 @@ from analysis.agreement import readable
 from model_zoo.types import Contribution, Decomposition, counted, signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
-from ui import SWITCH, Field, View, figures, is_dark, one_of, save, widgets
+from ui import SWITCH, Field, View, figures, is_dark, notes, one_of, save, widgets
 from viz.erasure import LEGEND
 from viz.waterfall import waterfall
 from web.engine import engine
@@ -68,6 +68,8 @@ def draw(scene: Scene) -> None:
         st.markdown("**Tokens the largest parts promote**")
         st.dataframe(_raises(parts), hide_index=True, height=35 * (_MOST + 1) + 3)
         st.caption("The tokens whose logits a part raises most, relative to its mean over all tokens.")
+        if not notes.is_from_elsewhere(scene.model):  # else it stands below; Small BERT began as a model from elsewhere
+            st.caption(notes.PREJUDICE)
         save.table("All parts", lambda: _table(scene, found), "sum-of-parts")
 
 

@@ -32,6 +32,7 @@ def draw(scene: Scene) -> None:
     scene.check()
     _length(scene)
     _masks(scene)
+    notes.warn_of_prejudice(scene.infos.values())
     st.header("How surprising each word is")
     with failures_as_messages():
         _surprisal(scene)

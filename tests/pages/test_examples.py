@@ -17,6 +17,7 @@ from analysis.probing.movement import movement
 from model_zoo import Engine
 from pages import PAGES as ALL_PAGES
 from pages.attention.examples import EXAMPLES as ATTENTION
+from pages.cause.examples import EXAMPLES as CAUSE
 from pages.compare.examples import EXAMPLES as COMPARE
 from pages.compare.fields import COMPARED, HEADS_BESIDE, LAYERS_BESIDE
 from pages.layers.how_tokens_move import EXAMPLES as MOVEMENT
@@ -24,6 +25,7 @@ from pages.masked_words.examples import EXAMPLES as MASKED_WORDS
 from pages.next_sentence.scene import EXAMPLES as NEXT_SENTENCE
 from ui import MASKS
 from ui.examples import Example, Examples
+from ui.precomputed import EMBEDDED
 from ui.widgets import HEAD, LAYER, PAIR, TEXT
 
 BERT = "embedded/bert"
@@ -211,6 +213,22 @@ def test_what_the_titles_of_masked_words_promise(engine: Engine) -> None:
     assert helped.rank == 1
     assert helped.original.token == alone.original.token == "train"  # type: ignore[union-attr]
     assert helped.original.probability > 5 * alone.original.probability  # type: ignore[union-attr]
+
+
+GROUPS = {
+    "muslim", "muslims", "islamic", "jew", "jews", "jewish", "catholic", "black", "blacks", "whites", "gay", "gays",
+    "immigrants", "refugees", "terrorist", "terrorists", "bomber", "bombers", "slave", "slaves", "whore", "arabs",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("model", EMBEDDED)
+def test_no_example_leads_to_words_about_groups_of_people(model: str, engine: Engine) -> None:
+    for example in (*MASKED_WORDS.each, *CAUSE.each):
+        values = example.values
+        if values.get(PAIR) or (MASKS not in values and "[MASK]" not in values[TEXT]):
+            continue
+        for answer in engine.fill_mask(model, values[TEXT], 10, masked=values.get(MASKS, ())):
+            assert GROUPS.isdisjoint(entry.token.strip("Ġ").lower() for entry in answer.best), example.title
 
 
 def test_the_page_opens_with_a_good_guess(open_page: Open, engine: Engine) -> None:

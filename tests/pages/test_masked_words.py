@@ -17,6 +17,7 @@ from model_zoo.types import signed
 from pages.masked_words import page as masked_words
 from pages.masked_words.examples import EXAMPLES
 from ui import MASKS
+from ui.notes import PREJUDICE
 
 PAGE = "pages/masked_words/page.py"
 COMPARE = "pages/compare/page.py"
@@ -161,6 +162,23 @@ def test_bars_of_several_masks_are_drawn_to_one_scale(open_page: Open) -> None:
         assert len(ends) == 2
         assert ends[0] == ends[1]
         assert (ends[0][0] < 0) == both_ways
+
+
+def test_prejudice_is_warned_of_where_a_model_comes_from_elsewhere(
+    open_page: Open, checkpoint: Callable[[str], Path]
+) -> None:
+    elsewhere = str(checkpoint("bert"))
+    for page, view, model, times in (
+        (PAGE, "predictions", "embedded/bert", 0),
+        (PAGE, "predictions", elsewhere, 1),
+        ("pages/cause/page.py", "heads", elsewhere, 1),
+        ("pages/cause/page.py", "sum", elsewhere, 1),
+        ("pages/cause/page.py", "sum", "embedded/bert", 1),  # what single parts promote is odder than what all predict
+    ):
+        app = open_page(page, text=TEXT, masks="6", view=view, model=model)
+        assert [caption.value for caption in app.caption].count(PREJUDICE) == times
+    app = open_page(COMPARE, text=TEXT, masks="6", view="predictions", models=f"embedded/bert,{elsewhere}")
+    assert [caption.value for caption in app.caption].count(PREJUDICE) == 1
 
 
 def test_a_typed_mask(open_page: Open, engine: Engine) -> None:
