@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from model_zoo.errors import ModelZooError, NotSupported
 from model_zoo.types import MaskPrediction
 from pages.learn.case import Case, name_of
-from ui import LAYER, Field, optional, place
+from ui import Field, optional, place
 from ui.component import component
 from viz.anatomy import SOURCE, payload
 from viz.component import pack
@@ -16,21 +18,28 @@ FOLLOWED: Field[int | None] = Field("token", None, optional(place("the token")),
 """The token that is followed through the model, by its place in the text."""
 
 _KEY = "learn walk"
+_CLICKED = "token and layer clicked in the walk"
 
 
 def draw(case: Case, at: str) -> None:
     """The anatomy of the chosen layer and head, the visitor's place ``at`` marked: the name of a stage, or one of
-    ``viz.anatomy.PLACES``. A click on a token follows it, one on a layer opens it.
+    ``viz.anatomy.PLACES``. A click on a token follows it, one on a layer opens it, both in the picture alone: the
+    question beside it stays what it is.
     """
+    asked = (case.model, case.text, case.followed, case.layer, case.head, at)
+    if st.session_state.get(_CLICKED, (None, {}))[0] != asked:
+        st.session_state[_CLICKED] = asked, {}
+    clicked = st.session_state[_CLICKED][1]
+    case = replace(case, **clicked)
     anatomy = case.anatomy
     if not anatomy.attention.size:
         raise NotSupported(f"{name_of(case.model)} has no attention, so it has no such picture. Choose another model.")
 
     def follow() -> None:
-        FOLLOWED.value = int(st.session_state[_KEY]["token"])
+        clicked["token"] = int(st.session_state[_KEY]["token"])
 
     def open_layer() -> None:
-        LAYER.value = int(st.session_state[_KEY]["layer"]) + 1
+        clicked["layer"] = int(st.session_state[_KEY]["layer"])
 
     component("anatomy", SOURCE)(
         key=_KEY,
