@@ -79,12 +79,14 @@ def _press(page: Page, key: Literal["show-me", "step-on"]) -> None:
 
 
 def main() -> None:
-    arguments(__doc__).parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--slides", action="store_true", help="in slides, whose type is larger")
+    slides = "&present=1" if parser.parse_args().slides else ""
     steps = [(name, step) for name, lesson in LESSONS.items() for step in range(1, len(lesson.steps) + 1)]
     good: Counter[tuple[int, str]] = Counter()
     with app("app.py") as (url, _), chromium() as browser:
         page = browser.new_page(color_scheme="light")
-        page.goto(f"{url}/learn?lesson={steps[0][0]}")
+        page.goto(f"{url}/learn?lesson={steps[0][0]}{slides}")
         for lesson, step in steps:
             page.wait_for_function(
                 "([lesson, step]) => { const at = new URLSearchParams(location.search);"

@@ -86,7 +86,8 @@ class Step(ABC):
 
     ``text``, the questions, the replies and ``why`` are Markdown with terms as in ``ui.glossary``. ``figure``
     and ``reveal`` draw; they stand in one place, the second instead of the first. ``numbers`` is what a worksheet
-    prints and a visitor can save. Any of them may raise a ``ModelZooError``, whose sentence is shown instead.
+    prints and a visitor can save. Any of them may raise InvalidInput or NotSupported for a case that does not do: then
+    another one is shown, see ``fitting``.
     """
 
     title: ClassVar[str]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.heads import MIXED, HeadTable, head_table
-from model_zoo.errors import InvalidInput, NotSupported
+from model_zoo.errors import NotSupported
 from model_zoo.types import FloatArray
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
@@ -248,9 +248,11 @@ class Kinds(HeadsStep):
             "rule is called “mixed”. A name says where attention goes, not what the head is for."
         )
 
+    def check(self) -> None:
+        super().check()
+        OwnShares(self.case).check()
+
     def figure(self) -> None:
-        if not self.case.info.n_heads:
-            raise InvalidInput(f"{self.case.model} has no attention. Choose another model.")
         OwnShares(self.case).reveal()
 
     def ask(self) -> Choice:

@@ -337,6 +337,10 @@ class Probes(LayersStep):
             f"was released (of {self.whose})."
         )
 
+    def check(self) -> None:
+        super().check()
+        Drift(self.case).check()  # whose sentences are drawn
+
     def figure(self) -> None:
         self.draw_sentences()
 

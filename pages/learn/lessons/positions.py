@@ -94,6 +94,10 @@ class Told(PositionsStep):
             "2022.) How does this model bring in the [[position]] of each token?"
         )
 
+    def check(self) -> None:
+        super().check()
+        len(self.tokens)  # which are drawn
+
     def figure(self) -> None:
         tokens = self.tokens[:_SHOWN]
         st.markdown(" ".join(f"`{place + 1}`&nbsp;{as_text(token)}" for place, token in enumerate(tokens)))
