@@ -19,7 +19,14 @@ from ui import address
 # How long a page may take on a busy machine; a page that is done is seen at once.
 PATIENCE_MS = 60_000
 
-NO_PICTURES = ("browser", "copy_link", "keeper", "room", "slides")  # components that draw nothing of the page's numbers
+NO_PICTURES = (
+    "browser",
+    "copy_link",
+    "keeper",
+    "room",
+    "slides",
+    "theme",
+)  # components that draw nothing of the page's numbers
 
 
 # The page's own script (ui/browser) is fetched beside the first run and can come after it: until then Enter breaks a

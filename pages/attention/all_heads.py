@@ -9,7 +9,7 @@ from analysis.thumbnails import Thumbnails, thumbnails
 from pages.attention import filters, grid
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import SWITCH, Field, View, lit_words, save, widgets
+from ui import SWITCH, Field, View, lit_words, notes, save, widgets
 from web.engine import engine
 
 STRETCH: Field[bool] = Field("stretch", False, SWITCH, of="attention")
@@ -100,4 +100,5 @@ VIEW = View(
     needs=("attention",),
     tab=10,
     terms=("attention head", "attention weight"),
+    left_out=lambda _scene: notes.not_in_link(["the word that you keep lit, its direction, and the mean of heads"]),
 )

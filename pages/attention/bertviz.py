@@ -9,7 +9,7 @@ import streamlit as st
 from model_zoo.errors import NotSupported
 from pages.attention import filters
 from pages.attention.scene import Scene
-from ui import Field, View, is_dark, one_of, save, widgets
+from ui import Field, View, is_dark, notes, one_of, save, widgets
 from viz.bertviz_offline import bertviz_html
 
 _KINDS: dict[Literal["head", "model"], str] = {"head": "Head view", "model": "Model view"}
@@ -63,4 +63,5 @@ VIEW = View(
     fields=(BERTVIZ,),
     needs=("attention",),
     tab=80,
+    left_out=lambda _scene: notes.not_in_link(["what you click inside BertViz"]),
 )

@@ -283,7 +283,7 @@ PLANS: Final = (
                 _lesson("heads", 6, "Compare heads; an attention weight does not explain an answer.", "Names habits."),
                 _lesson("layer", 6, "Put the layer together.", "Draws before the model shows."),
                 exercise=(
-                    "Attention, view Which head?: every head measured on a text.",
+                    "Attention, view Kinds of heads: every head measured on a text.",
                     "Looks for a head with one habit that holds on three sentences of its own.",
                 ),
             ),

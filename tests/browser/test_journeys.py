@@ -46,7 +46,7 @@ def test_who_looks_from_it_to_cat(visit: Callable[..., Any], app_url: str, engin
         expect(page.get_by_text(f"{len(tokens)} tokens of at most 512")).to_be_visible()
         expect_weight(page, it + 1, cat + 1, from_it_to_cat[1, 3])
     with step(here):
-        open_view(page, "Which head?")
+        open_view(page, "Kinds of heads")
         expect(cell(page, 3, 2)).to_have_text("previous token")
         weights = found.head(0, 2)[1:-1]
         expect_number(page, 5, 2, -(weights * np.log2(weights)).sum(axis=1).mean())

@@ -211,10 +211,10 @@ def test_the_table_of_heads_on_several_texts(open_page: Callable[..., AppTest]) 
 
 def test_a_file_measured_is_not_in_the_link(open_page: Callable[..., AppTest]) -> None:
     app = open_page(PAGE, view="heads", text=TEXT)
-    assert "Not in it" not in read(app)
+    assert "the file" not in read(app)
     app.file_uploader(key="heads file").set_value(("own.txt", b"One dog.\nTwo cats sat there.\n", "text/plain")).run()
     assert "of 2 texts" in read(app)
-    assert "Not in it: the file you uploaded." in read(app)
+    assert "Not in it: the file you uploaded, and how you sorted the table." in read(app)
 
 
 def test_a_table_row_opens_its_head(open_page: Callable[..., AppTest]) -> None:

@@ -1,4 +1,4 @@
-"""The view "Who looks?" in a real browser: the answer is on the first screen, and a bar opens its head."""
+"""The view "Find a head" in a real browser: the answer is on the first screen, and a bar opens its head."""
 
 from __future__ import annotations
 

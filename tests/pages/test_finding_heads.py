@@ -1,4 +1,4 @@
-"""The view "Who looks?" of the page "Attention": questions, words, the way to a head; and the table "Which head?"."""
+"""The views "Find a head" and "Kinds of heads" of the page "Attention": questions, words, the table, ways to a head."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.heads import head_table
 from analysis.words import merge, word_units
 from model_zoo import Engine
-from pages.attention.who_looks import VIEW
+from pages.attention.find_a_head import VIEW
 from ui.widgets import TEXT
 from viz.predictions import percent
 
@@ -214,7 +214,7 @@ def test_its_sentence_is_short() -> None:
     assert len(VIEW.about) < 130
 
 
-# ---- Which head? -------------------------------------------------------------------------------------------------
+# ---- Kinds of heads -------------------------------------------------------------------------------------------------
 
 
 def test_the_table_says_why_a_head_has_no_score(open_page: Open) -> None:

@@ -1,4 +1,4 @@
-"""View "Who looks?": a question about where heads look, and all heads ranked by the answer."""
+"""View "Find a head": a question about where heads look, and all heads ranked by the answer."""
 
 from __future__ import annotations
 
@@ -173,11 +173,12 @@ def _table(answer: _Answer) -> pd.DataFrame:
 
 VIEW = View(
     "who",
-    "Who looks?",
+    "Find a head",
     draw,
-    "Click two words: all heads are ranked by how much they attend from one to the other. Or ask another question.",
-    "For a word in several pieces, attention is averaged over its pieces as queries and summed over its pieces as "
-    "keys. Uniform attention is divided evenly among all tokens that are visible in the layer.",
+    "Which head attends from one word to another? Click both: all heads are ranked by it. Or ask another question.",
+    "What each head does whatever you look for is under Kinds of heads. For a word in several pieces, attention is "
+    "averaged over its pieces as queries and summed over its pieces as keys. Uniform attention is divided evenly "
+    "among all tokens that are visible in the layer.",
     fields=(QUESTION, two_words.FROM, two_words.TO),
     needs=("attention",),
     tab=20,

@@ -1,4 +1,4 @@
-"""View "Which head?": every head measured and labelled, on this text or on several."""
+"""View "Kinds of heads": every head measured and labelled, on this text or on several."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ def _rules() -> None:
 
 
 def _left_out(_scene: Scene) -> str:
-    return "Not in it: the file you uploaded." if st.session_state.get(_FILE) is not None else ""
+    file = ["the file you uploaded"] if st.session_state.get(_FILE) is not None else []
+    return notes.not_in_link([*file, "how you sorted the table"])
 
 
 def _counted(table: HeadTable) -> str:
@@ -183,9 +184,10 @@ def _table(frame: pd.DataFrame, names: dict[str, str]) -> None:
 
 VIEW = View(
     "heads",
-    "Which head?",
+    "Kinds of heads",
     draw,
     "Every head measured on your text, with a label where a stated rule fits. Select a row to open its head.",
+    "To look for the head that attends from one word to another, see Find a head.",
     fields=(TEXTS,),
     needs=("attention",),
     left_out=_left_out,
