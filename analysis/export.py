@@ -1,11 +1,14 @@
-"""Numbers to save: a view as CSV or NPZ that says what it shows, and any table as safe CSV."""
+"""Numbers to save: a view as CSV or NPZ that says what it shows, and any table as safe CSV with its origin; and what
+files are called.
+"""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Literal
 
@@ -37,6 +40,10 @@ _MARKED = re.compile(rf"'+(?:(?-i:{_HARM})|{_NUMBER})", re.DOTALL | re.IGNORECAS
 
 # What pages say beside a table that can be saved.
 CSV_NOTE = "An apostrophe precedes text that would otherwise be read as a formula, a missing value or a number."
+COUNTING = "Layers, heads and tokens count from 1."
+"""What every file says of itself; "layer 0" can only be the embeddings."""
+_COUNTED = re.compile(r"(layer|head|token|query|key|position|mask|place|word)(_[a-z0-9]+)?")
+_LONGEST_NAME = 40  # characters of a text in the name of a file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +65,11 @@ class Origin:
 def to_csv(view: Filtered, origin: Origin) -> bytes:
     """A view as CSV, one row per cell, which pandas reads without skipping lines and a spreadsheet can pivot.
 
-    Columns: model, revision, part, layer, head, how, value_weighted, filter, query, query_token, key, key_token,
-    weight. Layers, heads and positions (of a word: its first token) count from 1, as on the screen; where heads are
-    combined, layer and head name all of them ("1 to 12"). ``filter`` is JSON without what is at its default. Weights
-    have nine digits, which gives the same float32 back. Text is written as in ``table_to_csv``; a plain
-    ``pandas.read_csv(file)`` or ``read_table`` reads it.
+    Columns: model, revision, counted_from, part, layer, head, how, value_weighted, filter, query, query_token, key,
+    key_token, weight. Layers, heads and positions (of a word: its first token) count from 1, as on the screen and as
+    ``counted_from`` says; where heads are combined, layer and head name all of them ("1 to 12"). ``filter`` is JSON
+    without what is at its default. Weights have nine digits, which gives the same float32 back. Text is written as in
+    ``table_to_csv``; a plain ``pandas.read_csv(file)`` or ``read_table`` reads it.
     """
     matrices = view.weights if view.weights.ndim == 3 else view.weights[None]
     if origin.how == "each":
@@ -87,12 +94,13 @@ def to_csv(view: Filtered, origin: Origin) -> bytes:
     whole = pd.concat(parts, ignore_index=True).assign(
         model=origin.model.id,
         revision=origin.model.revision,
+        counted_from=1,
         part=origin.stack,
         how=origin.how,
         value_weighted=origin.value_weighted,
         filter=_filter_json(view.filter),
     )
-    columns = ["model", "revision", "part", "layer", "head", "how", "value_weighted", "filter"]
+    columns = ["model", "revision", "counted_from", "part", "layer", "head", "how", "value_weighted", "filter"]
     return table_to_csv(whole[[*columns, "query", "query_token", "key", "key_token", "weight"]])
 
 
@@ -101,11 +109,11 @@ def to_npz(view: Filtered, origin: Origin, encoding: Encoding, source: Encoding 
 
     ``encoding`` and ``source`` are those of the run. weights float32 as shown; tokens (n,), text, text_pair
     ("" if none); source_tokens and source_text: what the encoder has read while a decoder looks, else empty;
-    query_labels, key_labels; query_spans and key_spans (…, 2): the tokens each row and column stands for, start
-    and end (exclusive), columns of the part "cross" among source_tokens and all else among tokens;
+    query_labels, key_labels; query_spans and key_spans (…, 2): the tokens each row and column stands for, the first
+    and the last, columns of the part "cross" among source_tokens and all else among tokens;
     model, revision, part, how, value_weighted, filter (JSON without what is at its default:
-    ``Filter(**json.loads(...))``); heads (k, 2) as (layer, head). Everything counts from 0, as in
-    ``run.head(layer, head)``.
+    ``Filter(**json.loads(...))``); layer (k,) and head (k,) of each head. As in the CSV these count from 1, which
+    ``counted_from`` says: an entry is ``run.head(layer - 1, head - 1)``.
     """
     file = io.BytesIO()
     np.savez_compressed(
@@ -118,17 +126,51 @@ def to_npz(view: Filtered, origin: Origin, encoding: Encoding, source: Encoding 
         source_text=np.array(source.text if source else ""),
         query_labels=np.array(view.query_labels, dtype=np.str_),
         key_labels=np.array(view.key_labels, dtype=np.str_),
-        query_spans=np.array([(unit.start, unit.stop) for unit in view.queries], dtype=np.int64).reshape(-1, 2),
-        key_spans=np.array([(unit.start, unit.stop) for unit in view.keys], dtype=np.int64).reshape(-1, 2),
+        query_spans=np.array([(unit.start + 1, unit.stop) for unit in view.queries], dtype=np.int64).reshape(-1, 2),
+        key_spans=np.array([(unit.start + 1, unit.stop) for unit in view.keys], dtype=np.int64).reshape(-1, 2),
         model=np.array(origin.model.id),
         revision=np.array(origin.model.revision),
         part=np.array(origin.stack),
-        heads=np.array(origin.heads, dtype=np.int64).reshape(-1, 2),
+        counted_from=np.array(1),
+        layer=np.array([layer + 1 for layer, _ in origin.heads], dtype=np.int64),
+        head=np.array([head + 1 for _, head in origin.heads], dtype=np.int64),
         how=np.array(origin.how),
         value_weighted=np.array(origin.value_weighted),
         filter=np.array(_filter_json(view.filter)),
     )
     return file.getvalue()
+
+
+def origin_of(table: pd.DataFrame, revisions: Mapping[str, str]) -> pd.DataFrame:
+    """A table that begins with where its numbers come from: the columns model and revision, of the models that it is
+    about (``revisions`` by their ids), and counted_from where it has layers, heads or places, which is 1.
+
+    What a table says of that itself stays; several models that it does not tell apart share a cell.
+    """
+    told = table.copy()
+    if "model" not in told:
+        told["model"] = " ".join(revisions)
+    if "revision" not in told:
+        whole = " ".join(revisions.values())
+        told["revision"] = [revisions.get(one, whole) for one in told["model"]]
+    first = ["model", "revision"]
+    if any(_COUNTED.fullmatch(str(name)) for name in told):
+        told["counted_from"] = 1
+        first.append("counted_from")
+    return told[[*first, *(name for name in told if name not in first)]]
+
+
+def named(name: str, text: str) -> str:
+    """The name of a file, with the first words of the text that it is about: attention_L2H4_the-cat-sat."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    words = re.findall(r"[a-z0-9]+", plain)
+    slug = ""
+    for word in words:
+        longer = f"{slug}-{word}" if slug else word[:_LONGEST_NAME]
+        if len(longer) > _LONGEST_NAME:
+            break
+        slug = longer
+    return f"{name}_{slug}" if slug else name
 
 
 def table_to_csv(table: pd.DataFrame) -> bytes:

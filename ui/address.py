@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -200,6 +201,12 @@ def query() -> dict[str, str]:
         for field in _entered().fields
         if len(field.written) <= LONGEST_VALUE and (field.always or field.written != field.written_default)
     }
+
+
+def whole() -> str:
+    """The address that restores the page on screen, from the server's name on; "" where the server does not know it."""
+    here, query_ = str(st.context.url or "").partition("?")[0], urlencode(query())
+    return f"{here}?{query_}" if here and query_ else here
 
 
 def _restores(address: Mapping[str, str], wanted: Mapping[str, str], fields: Sequence[Field[Any]]) -> bool:

@@ -1,13 +1,12 @@
-"""What a visitor sets for all pages: light or dark, large type, and how charts are saved."""
+"""What a visitor sets for all pages: light or dark, and large type."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from ui.field import SWITCH, Field, one_of
+from ui.field import SWITCH, Field
 
 PRESENT: Field[bool] = Field("present", False, SWITCH)
-IMAGE: Field[str] = Field("image", "svg", one_of("the image format", {"svg": "SVG", "png": "PNG"}))
 
 
 def is_dark() -> bool:
@@ -25,11 +24,4 @@ def presentation() -> None:
         "Presentation",
         **PRESENT.bound,
         help="Large type and no menu, for the back row. This page's link includes it.",
-    )
-
-
-def images() -> None:
-    """The choice of how images are saved."""
-    st.segmented_control(
-        "Charts are saved as", **IMAGE.bound, required=True, help="With the camera button on a chart, in your browser."
     )

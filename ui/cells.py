@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from ui import save
 from ui.component import component
 from viz.cells import SOURCE, Payload
 from viz.component import pack
@@ -18,6 +19,7 @@ def show(payload: Payload, key: str, picked: Callable[[Cells], None] | None = No
     picking, when that changed.
     """
     mount = component("cells", SOURCE)
+    save.picture(payload["file"])
     if picked is None:
         mount(key=key, data=pack(payload))
         return

@@ -1,14 +1,16 @@
-"""Showing Plotly figures alike on every page: the app's own colours, and the browser's own image export."""
+"""Showing Plotly figures alike on every page, in the app's own colours, so that they can be saved."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from ui.appearance import IMAGE, is_dark, scale
+from ui import save
+from ui.appearance import is_dark, scale
 from ui.component import component
 from viz import heatmap
 from viz.component import pack
@@ -16,38 +18,36 @@ from viz.layout import base_layout, enlarge
 from web.engine import engine
 
 
-def config(name: str, *, clicked: bool = False) -> dict[str, object]:
-    """Plotly's settings: one button that saves the figure as an image, in the browser, without a server.
-
-    Where single points are ``clicked``, two quick clicks are two: as a double click they would take the choice back.
+def config(*, clicked: bool = False) -> dict[str, object]:
+    """Plotly's settings. Where single points are ``clicked``, two quick clicks are two: as a double click they would
+    take the choice back.
     """
-    image = IMAGE.value
-    return {
-        **({"doubleClickDelay": 1} if clicked else {}),
-        "displaylogo": False,
-        "displayModeBar": True,
-        "modeBarButtons": [["toImage"]],
-        "toImageButtonOptions": {"format": image, "filename": name, "scale": 1 if image == "svg" else 3},
-    }
+    return {**({"doubleClickDelay": 1} if clicked else {}), "displaylogo": False, "displayModeBar": False}
 
 
 def show_heatmap(payload: heatmap.Payload, key: str) -> None:
-    """Draw a heatmap; it saves its own images."""
+    """Draw a heatmap, which can be saved under the name of its file."""
     mount = component("heatmap", heatmap.SOURCE)
     mount(key=key, data=pack(payload))
+    save.picture(payload["file"])
 
 
-def show(figure: go.Figure, key: str, name: str, choose: Callable[[], None] | None = None) -> None:
-    """Draw a figure; ``name`` is the file name of its image. ``choose`` is called when a point of it was clicked, which
-    then stands in the session under ``key``.
+def show(
+    draw: Callable[..., go.Figure],
+    key: str,
+    name: str,
+    choose: Callable[[], None] | None = None,
+    **options: Any,
+) -> None:
+    """Draw what ``draw`` makes, being told whether it is ``dark``; it can be saved under a name. ``choose`` is called
+    when a point of it was clicked, which then stands in the session under ``key``. ``options`` are Streamlit's.
     """
+    figure = draw(dark=is_dark())
     enlarge(figure, scale())
-    if choose is None:
-        st.plotly_chart(figure, key=key, theme=None, config=config(name))
-    else:
-        st.plotly_chart(
-            figure, key=key, on_select=choose, selection_mode="points", theme=None, config=config(name, clicked=True)
-        )
+    if choose is not None:
+        options |= {"on_select": choose, "selection_mode": "points"}
+    st.plotly_chart(figure, key=key, theme=None, config=config(clicked=choose is not None), **options)
+    save.picture(name, draw)
 
 
 def blank(text: str, key: str) -> None:

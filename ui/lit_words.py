@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.filters import Filtered, combine, head_weights
 from model_zoo.types import AttentionRun, FloatArray
+from ui import save
 from ui.attended_text import AttendedText
 from ui.component import component
 from ui.widgets import HEAD, LAYER
@@ -38,6 +39,8 @@ def draw(attended: AttendedText, layer: int, head: int, choose: Callable[[int, i
     heads = all_heads(attended.run)
     payload = _payload(attended, shown, layer, head)
     payload["head"], payload["n_heads"], payload["group"] = heads.index((layer, head)), len(heads), GROUP
+    payload["file"] = f"words_L{layer + 1}H{head + 1}"
+    save.picture(payload["file"])
     mount = component("words", lit_words.SOURCE)
     mount(key=_KEY, data=pack(payload), on_head_change=lambda: _step(attended.run, choose))
 

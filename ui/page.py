@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import streamlit as st
 
 from model_zoo.types import ModelSpec
-from ui import address, browser, lesson_links, notes, page_frame, room, tuned
+from ui import address, browser, lesson_links, notes, page_frame, room, save, tuned
 from ui.appearance import PRESENT
 from ui.field import Field, one_of, pattern
 from ui.lesson_links import LessonLink, LessonLinks
@@ -166,8 +166,11 @@ def run(page: Page[Any]) -> None:
     page_frame.headline(page.heading or page.title, about, (more, page.about), terms)
     notes.complaints(ignored)
     room.line(own=page.name == room.HOME)
+    save.clear("", page.about, page.fields)
     if page.body is not None:
         page.body()
+        if save.filled():
+            save.box()
         address.publish()
         return
     assert page.scene is not None
@@ -190,6 +193,7 @@ def _switch(page: Page[Any]) -> None:
 
 
 def _show(page: Page[Any], view: View[Any], scene: Any) -> None:
+    save.clear(view.title, view.about, (*page.fields, *view.fields))
     with failures_as_messages():
         if not lacking(scene, view.needs):
             view.draw(scene)
@@ -220,6 +224,7 @@ def _link(page: Page[Any], left_out: str) -> None:
     chosen = (part for value in address.query().values() for part in value.split(","))
     left_out = " ".join(filter(None, (left_out, tuned.left_out(chosen))))
     with st.container(horizontal=True, vertical_alignment="center"):
+        save.box()
         browser.copy_link({name: value for name, value in address.query().items() if name != room.ROOM.name})
         what = "what is chosen" if left_out else "what you see"
         if address.publish():

@@ -28,5 +28,4 @@ def headline(title: str, about: str, more: tuple[str, ...], terms: tuple[str, ..
             st.markdown(glossary.link("Glossary: what the terms mean"), unsafe_allow_html=True)
             browser.theme()
             appearance.presentation()
-            appearance.images()
             sign_in.sign_out()

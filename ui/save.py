@@ -1,19 +1,30 @@
-"""Every button that saves something: tables and matrices as CSV or NPZ, pictures of several parts as one HTML file, and
-tuned models.
+"""What can be saved on a page, and the one place where it is: pictures as SVG, PNG or PDF for a paper, tables and
+matrices as CSV or NPZ, what works by itself as HTML. Whoever shows something puts it on the shelf; the page's loop
+draws the box "Save". Buttons of their own have files that are not what is on the screen, and tuned models.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from analysis.export import CSV_NOTE, table_to_csv
-from ui import widgets
+from analysis.export import COUNTING, CSV_NOTE, named, origin_of, table_to_csv
+from model_zoo.errors import ModelZooError
+from ui import address, widgets
+from ui.component import component
+from ui.field import SWITCH, Field, one_of, within
+from ui.messages import fragment
+from viz import component as files
+from viz.layout import PAPER_FONT, PLAIN, for_paper
+from viz.palette import theme
+from web.engine import engine
+from web.metrics import versions
 from web.saved import ADDRESS, OFFERED, Offered
 
 Kind = Literal["csv", "npz", "html", "conllu"]
@@ -24,50 +35,235 @@ _ICONS = {
     "html": ":material/web:",
     "conllu": ":material/download:",
 }
+_BYTES = {"svg": "image/svg+xml", "pdf": "application/pdf"}
+_SAVER = files.source("saver")
+_KEY, _MADE, _SHELF = "saver", "file made for the saver", "what can be saved"
+_MOST = 1_000_000  # characters of a picture that is made into another file: more would keep everybody waiting
+_LONGEST = 2000  # characters of a text in what a picture says of itself
+
+MILLIMETRES = {"single": 85, "double": 175}
+WIDTH: Field[str] = Field(
+    "picture_width", "double", one_of("the width", {"single": "One column (85 mm)", "double": "Two columns (175 mm)"})
+)
+TYPE: Field[int] = Field("picture_type", 8, within("the font size", 5, 14))
+THEME: Field[str] = Field("picture_theme", "light", one_of("the theme", {"light": "Light", "dark": "Dark"}))
+PIXELS: Field[str] = Field("picture_scale", "3", one_of("the scale", {"2": "2×", "3": "3×", "4": "4×"}))
+OUTLINES: Field[bool] = Field("picture_outlines", False, SWITCH)
 
 
-def popover() -> DeltaGenerator:
-    """What opens, in a line of controls, to save what is on the screen: the buttons below go into it."""
-    return widgets.popover("Save", ":material/download:")
+@dataclass(frozen=True, slots=True)
+class _File:
+    label: str
+    make: Callable[[], str | bytes]
+    name: str
+    kind: Kind
+    help: str
+    disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """``figure`` is None where a component has it under that name."""
+
+    name: str
+    figure: Callable[..., go.Figure] | None = None
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """What can be saved of a view, or a page, with this ``title`` and these ``fields``, in the order in which it was
+    shown.
+    """
+
+    title: str = ""
+    about: str = ""
+    fields: tuple[Field[Any], ...] = ()
+    pictures: dict[str, _Picture] = field(default_factory=dict)
+    files: dict[str, _File] = field(default_factory=dict)
+
+
+def _shelf() -> _Shelf:
+    found: _Shelf = st.session_state.setdefault(_SHELF, _Shelf())
+    return found
+
+
+def clear(title: str, about: str, fields: Iterable[Field[Any]]) -> None:
+    """Begin to show something: nothing of what was there can be saved any more."""
+    st.session_state[_SHELF] = _Shelf(title, about, tuple(fields))
+
+
+def filled() -> bool:
+    """Whether there is anything to save."""
+    return bool(_shelf().pictures or _shelf().files)
+
+
+def picture(name: str, figure: Callable[..., go.Figure] | None = None) -> None:
+    """Put a picture on the shelf: a figure, to be called with ``dark``, or what a component has under the name."""
+    _shelf().pictures[name] = _Picture(name, figure)
 
 
 def file(
-    label: str,
-    make: Callable[[], str | bytes],
-    name: str,
-    kind: Kind,
-    help: str,
-    *,
-    disabled: bool = False,
-    width: Literal["content", "stretch"] = "content",
-    key: str = "",
+    label: str, make: Callable[[], str | bytes], name: str, kind: Kind, help: str, *, disabled: bool = False
 ) -> None:
-    """A button that saves a file, made when it is pressed; ``name`` is that of the file without its ending. Where a
-    page has several files of one name, ``key`` tells their buttons apart.
-    """
-    st.download_button(
-        label,
-        make,
-        f"{name}.{kind}",
-        _MIME[kind],
-        key=f"{kind} {key or name}",
-        help=help,
-        on_click="ignore",
-        icon=_ICONS[kind],
-        disabled=disabled,
-        width=width,
-    )
+    """Put a file on the shelf, to be made when it is asked for; ``name`` is without its ending."""
+    _shelf().files[f"{kind} {name}"] = _File(label, make, name, kind, help, disabled)
 
 
 def table(label: str, make: Callable[[], pd.DataFrame], name: str) -> None:
-    """A button that saves a table as CSV, with an ending to its label that says so."""
-    file(f"{label} (CSV)", lambda: table_to_csv(make()), name, "csv", CSV_NOTE)
+    """Put a table on the shelf, as CSV. It says of which model it is, and from where it counts."""
+    file(f"{label} (CSV)", lambda: table_to_csv(origin_of(make(), _revisions())), name, "csv", CSV_NOTE)
 
 
-def html(label: str, make: Callable[[], str], name: str, *, width: Literal["content", "stretch"] = "content") -> None:
-    """A button that saves a picture as one HTML file."""
-    said = "One file with everything in it; it opens in any browser, without a network."
-    file(f"{label} (HTML)", make, name, "html", said, width=width)
+def html(label: str, make: Callable[[], str], name: str) -> None:
+    """Put a picture on the shelf that works by itself, as one HTML file."""
+    file(f"{label} (HTML)", make, name, "html", "One file with everything in it; it opens in any browser, offline.")
+
+
+def button(label: str, make: Callable[[], str | bytes], name: str, kind: Kind, help: str = "", key: str = "") -> None:
+    """A button of its own that saves a file."""
+    _button(_File(label, make, name, kind, help), name, key or name)
+
+
+def box() -> None:
+    """The box in which everything is saved that is on the shelf when it is opened."""
+    fragment(_box)()
+
+
+def _box() -> None:
+    with st.popover("Save", icon=":material/download:", width="content", key="save", on_change="rerun") as opened:
+        shelf = _shelf()
+        words = _words()
+        if shelf.pictures and opened.open:
+            _pictures(shelf, words)
+        with st.container(horizontal=True, gap="small"):
+            for key, one in shelf.files.items():
+                _button(one, named(one.name, words), key)
+        if not shelf.pictures and not shelf.files:
+            st.caption("There is nothing to save here yet.")
+
+
+def _button(one: _File, name: str, key: str) -> None:
+    st.download_button(
+        one.label,
+        one.make,
+        f"{name}.{one.kind}",
+        _MIME[one.kind],
+        key=f"save {key}",
+        help=one.help or None,
+        on_click="ignore",
+        icon=_ICONS[one.kind],
+        disabled=one.disabled,
+    )
+
+
+def _pictures(shelf: _Shelf, words: str) -> None:
+    """How pictures are saved, and a button for each of them and each kind of file."""
+    widgets.choice("Width", WIDTH)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.number_input("Font size (pt)", **TYPE.bound, width=130)
+        widgets.choice("Theme", THEME)
+        widgets.choice("Pixels of a PNG", PIXELS)
+    st.toggle(
+        "Letters as outlines",
+        **OUTLINES.bound,
+        help="For SVG: looks the same everywhere, but its words can no longer be edited or searched.",
+    )
+    dark, mm = THEME.value == "dark", MILLIMETRES[WIDTH.value]
+    width, type_ = round(mm / 25.4 * 96), TYPE.value * 96 / 72
+    with st.container(key="pictures to save"):
+        for place, one in enumerate(shelf.pictures.values()):
+            if one.figure is not None:
+                drawn = for_paper(one.figure(dark=dark), type_)
+                with st.container(key=f"picture to save {place}"):
+                    config = {"displayModeBar": False, "staticPlot": True}
+                    st.plotly_chart(drawn, width=width, key=f"plot to save {place}", theme=None, config=config)
+    made = st.session_state.get(_MADE)
+    colours = asdict(theme(dark)) | {"dark": dark, "font": PAPER_FONT, "scale": type_ / PLAIN, "width": width}
+    data = {
+        "pictures": [
+            {
+                "name": one.name,
+                "label": _label(one.name) if len(shelf.pictures) > 1 else "Picture",
+                "file": named(one.name, words),
+                "plot": f"st-key-picture-to-save-{place}" if one.figure else None,
+                "about": _about(shelf, one, len(shelf.pictures) > 1),
+            }
+            for place, one in enumerate(shelf.pictures.values())
+        ],
+        "look": colours,
+        "mm": mm,
+        "png": int(PIXELS.value),
+        "outlines": OUTLINES.value,
+        "most": _MOST,
+        "made": made and {key: value for key, value in made.items() if key != "file"},
+        "weights": made["file"] if made else b"",
+    }
+    component("saver", _SAVER)(key=_KEY, data=files.pack(data), on_make_change=_make)
+
+
+def _make() -> None:
+    """A file that the browser cannot make of its picture."""
+    asked = (st.session_state.get(_KEY) or {}).get("make")
+    if not asked:
+        return
+    kind: Literal["svg", "pdf"] = "pdf" if asked["kind"] == "pdf" else "svg"
+    problem, made = "", b""
+    try:
+        from viz import paper  # takes a second, for whoever saves such a file
+
+        made = (paper.pdf if kind == "pdf" else paper.outlined)(str(asked["svg"])[:_MOST])
+    except ModelZooError as error:
+        problem = str(error)
+    name = f"{asked['file']}.{kind}"
+    st.session_state[_MADE] = {
+        "serial": asked["serial"],
+        "problem": problem,
+        "name": name,
+        "type": _BYTES[kind],
+        "file": made,
+    }
+
+
+def _label(name: str) -> str:
+    words = name.replace("-", " ").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _values() -> Mapping[str, str]:
+    """What the address of this view would hold, long texts included."""
+    fields = _shelf().fields
+    return {one.name: one.written for one in fields if one.always or one.written != one.written_default}
+
+
+def _words() -> str:
+    return _values().get("text", "")
+
+
+def _revisions() -> dict[str, str]:
+    """The models that this page is about, and their revisions."""
+    values = _values()
+    found = {}
+    for model in filter(None, values.get("models", values.get("model", "")).split(",")):
+        try:
+            found[model] = engine().revision(model)
+        except ModelZooError:
+            continue
+    return found
+
+
+def _about(shelf: _Shelf, one: _Picture, several: bool) -> dict[str, str]:
+    """What a picture says of itself, by the names under which it does."""
+    revisions = _revisions()
+    title = ": ".join(filter(None, (address.title(), shelf.title, _label(one.name) if several else "")))
+    return {
+        "title": title,
+        "description": shelf.about,
+        **{name: value[:_LONGEST] for name, value in _values().items()},
+        "revision": ", ".join(revisions.values()),
+        "counting": COUNTING,
+        "app": f"Inside BERT {versions()['version']}",
+        "link": address.whole(),
+    }
 
 
 def model(label: str, id_: str, name: str, help: str) -> None:
@@ -76,9 +272,9 @@ def model(label: str, id_: str, name: str, help: str) -> None:
     """
     key = f"offered {id_}"
     if key not in st.session_state:
-        address, offered = secrets.token_urlsafe(16), Offered(id_, name)
-        OFFERED[address] = offered
-        st.session_state[key] = address, offered
-    address, _ = st.session_state[key]
+        address_, offered = secrets.token_urlsafe(16), Offered(id_, name)
+        OFFERED[address_] = offered
+        st.session_state[key] = address_, offered
+    address_, _ = st.session_state[key]
     # Below the page's own address, so that it leads there under any path, and behind any proxy.
-    st.link_button(f"{label} (zip)", f"{ADDRESS}/{address}", key=f"zip {id_}", help=help, icon=":material/folder_zip:")
+    st.link_button(f"{label} (zip)", f"{ADDRESS}/{address_}", key=f"zip {id_}", help=help, icon=":material/folder_zip:")

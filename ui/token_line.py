@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from model_zoo.types import ModelInfo
 from ui import save
+from ui.appearance import is_dark
 from ui.component import component
 from viz.standalone import standalone_html
 from viz.token_line import SOURCE, Line, payload
 
 
 def draw(lines: Sequence[Line], key: str) -> None:
-    mount = component("token_line", SOURCE)
-    mount(data=payload(lines), key=key)
+    component("token_line", SOURCE)(data=payload(lines), key=key)
 
 
-def download(lines: Sequence[Line], title: str, caption: str, models: Sequence[ModelInfo], name: str) -> None:
-    """A button that saves the lines as one HTML file that needs no network; ``name`` is without its ending."""
+def show(lines: Callable[..., Sequence[Line]], key: str, name: str) -> None:
+    """Draw what ``lines`` makes, being told whether it is ``dark``; it can be saved under a name."""
+    dark = is_dark()
+    others = payload(lines(dark=not dark))["lines"]
+    component("token_line", SOURCE)(
+        data=payload(lines(dark=dark)) | {"file": name, "dark": dark, "others": others}, key=key
+    )
+    save.picture(name)
+
+
+def file(
+    lines: Callable[..., Sequence[Line]], title: str, caption: str, models: Sequence[ModelInfo], name: str
+) -> None:
+    """The lines can be saved as one HTML file that needs no network; ``name`` is without its ending."""
 
     def make() -> str:
         return standalone_html(
             SOURCE,
-            payload(lines),
+            payload(lines(dark=False)),
             title=title,
             caption=caption,
             meta={"Model": models[0].id, "Revision": models[0].revision}

@@ -13,6 +13,8 @@ import regex
 from viz.palette import Colorscale, theme
 
 FONT: Final = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
+PAPER_FONT: Final = "Helvetica, Arial, sans-serif"  # of pictures in files: every program has one of these
+PLAIN: Final = 12  # px: the size of most type on the screen, of figures and components
 PERCENT: Final = ".1~%"  # of an axis: with a digit behind the point where ticks are less than one percent apart
 COLOUR_BAR_SPACE: Final = 56  # px that the colour bar takes at the bottom of a figure
 _LONGEST_TITLE: Final = 34  # characters: a phone has room for them beside the button
@@ -104,6 +106,12 @@ def enlarge(figure: go.Figure, scale: float) -> None:
             if name in sizes:
                 sizes[name] = round(sizes[name] * scale)
     figure.update(spec)
+
+
+def for_paper(figure: go.Figure, size: float) -> go.Figure:
+    """The figure with type of a size, px, in a font that every program has."""
+    enlarge(figure, size / PLAIN)
+    return figure.update_layout(font_family=PAPER_FONT)
 
 
 def _enlarge(part: Any, scale: float) -> None:

@@ -5,7 +5,7 @@
 - ``selected``: ``{"side": "query" | "key", "index": i}`` for the token that was locked, None when unlocked;
 - ``off``: places of the heads switched off in the legend.
 
-What is shown can be saved as SVG or PNG from the component itself, by the reader's browser.
+What is shown can be saved as a picture under the name of the ``file``.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class Payload(TypedDict):
     selected: Selected | None
     in_front: int | None  # place of the head whose lines lie in front of the others, which are dimmed
     group: str  # of pictures that show together what is pointed at, "" for none
+    file: str  # name of the picture where it can be saved
 
 
 def payload(
@@ -61,6 +62,7 @@ def payload(
     selected: Selected | None = None,
     in_front: int | None = None,
     group: str = "",
+    file: str = "",
 ) -> Payload:
     """The lines of weights (heads, n_q, n_k), rows are queries; all finite and none below zero.
 
@@ -104,4 +106,5 @@ def payload(
         selected=selected,
         in_front=in_front if in_front is not None and 0 <= in_front < n_heads else None,
         group=group,
+        file=file,
     )

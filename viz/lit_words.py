@@ -54,6 +54,7 @@ class Payload(TypedDict):
     scale: list[tuple[str, str]]  # evenly spaced over the square root of weights: colours of ground and text
     dark_scale: list[tuple[str, str]]
     group: str  # of pictures that show together what is pointed at, "" for none
+    file: str  # name of the picture where it can be saved
 
 
 def payload(
@@ -67,6 +68,7 @@ def payload(
     n_heads: int = 1,
     chosen: int | None = None,
     group: str = "",
+    file: str = "",
 ) -> Payload:
     """Words lit by ``weights`` (3, n_q, n_k): a head, the mean of its layer, the mean of all heads; rows are queries.
 
@@ -104,6 +106,7 @@ def payload(
         scale=_shades(dark=False),
         dark_scale=_shades(dark=True),
         group=group,
+        file=file,
     )
 
 

@@ -77,7 +77,7 @@ class _Reading(Collector):
             yield CounterMetricFamily(PREFIX + name, meaning, value)
         yield from self._models()
         yield from self._cluster()
-        yield InfoMetricFamily(PREFIX + "build", "Versions of the app and of what it runs on.", _versions())
+        yield InfoMetricFamily(PREFIX + "build", "Versions of the app and of what it runs on.", versions())
 
     def _cluster(self) -> Iterator[Metric]:
         """The way to the cluster, where models are on one."""
@@ -112,7 +112,7 @@ class _Reading(Collector):
 
 
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     """Read from the files of the packages: none is imported for it."""
     project = tomllib.loads(_PROJECT.read_text(encoding="utf-8"))["project"]
     packages = {}

@@ -27,7 +27,6 @@ def draw(scene: Scene) -> None:
             help="Colours run to this head's maximum. Off: one scale for all heads, so they can be compared.",
             disabled=scene.value_weighted,
         )
-        saving = save.popover()
     if _is_long(scene):
         lit_words.draw(scene, layer, head)
         overview, detail = st.columns([5, 6], gap="medium")
@@ -39,14 +38,13 @@ def draw(scene: Scene) -> None:
         shown = _one_head(scene, layer, head, stretch)
     with overview:
         _all_heads(scene, layer, head)
-    with saving:
-        if shown is not None:
-            numbers(scene, shown, [(layer, head)], name=_file(layer, head))
-            save.html("The words", lambda: lit_words.file(scene, layer, head), f"{_file(layer, head)}-words")
+    if shown is not None:
+        numbers(scene, shown, [(layer, head)], name=_file(layer, head))
+        save.html("The words", lambda: lit_words.file(scene, layer, head), f"words_L{layer + 1}H{head + 1}")
 
 
 def _file(layer: int, head: int) -> str:
-    return f"attention-L{layer + 1}H{head + 1}"
+    return f"attention_L{layer + 1}H{head + 1}"
 
 
 def _is_long(scene: Scene) -> bool:

@@ -23,7 +23,6 @@ def draw(scene: Scene) -> None:
         kind = widgets.choice("BertViz view", BERTVIZ, label_visibility="collapsed")
         layer, head = widgets.head(scene.run) if kind == "head" else (0, 0)  # the model view draws all of them
         scene = filters.ask(scene)
-        saving = save.popover()
     if scene.run.stack == "cross":
         raise NotSupported(
             "BertViz draws the same tokens on both sides, but cross-attention goes from one text to another. Use the "
@@ -48,11 +47,11 @@ def draw(scene: Scene) -> None:
         dark=is_dark(),
     )
     st.iframe(html, height=_HEIGHT)
+    save.picture(f"bertviz-{kind}")
     strongest = max(float(view.weights.max(initial=0)) for view in shown)
     if strongest > 1:
         st.caption(f"A line at full strength is a weight of {strongest:.2f}, the largest in any head.")
-    with saving:
-        save.html("This view", lambda: html, f"bertviz-{kind}")
+    save.html("This view", lambda: html, f"bertviz-{kind}")
 
 
 VIEW = View(

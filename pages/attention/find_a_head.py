@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from model_zoo.types import counted
 from pages.attention import two_words
 from pages.attention.heads import go_there, open_head
 from pages.attention.scene import Scene
-from ui import Field, View, as_text, ask_for, caption, figures, is_dark, one_of, save, widgets
+from ui import Field, View, as_text, ask_for, caption, figures, one_of, save, widgets
 from viz.head_map import head_map
 from viz.layout import token_text
 from viz.predictions import percent
@@ -85,11 +86,10 @@ def draw(scene: Scene) -> None:
         _say(answer)
     with aside:
         figures.show(
-            head_map(answer.found.by_layer(), "share of attention", dark=is_dark()), "who looks where", "who-looks-map"
+            partial(head_map, answer.found.by_layer(), "share of attention"), "who looks where", "who-looks-map"
         )
         st.caption("All heads: how much each looks there.")
-    with controls, save.popover():
-        save.table("All heads", lambda: _table(answer), "who-looks")
+    save.table("All heads", lambda: _table(answer), "who-looks")
 
 
 def _between_words(scene: Scene, query: Unit, key: Unit) -> _Answer | None:
@@ -141,7 +141,7 @@ def _bars(answer: _Answer) -> None:
             open_head(*map(int, clicked[0]))
 
     what = token_text(answer.measured)
-    figure = ranking(heads, found.share[best].tolist(), found.even[best].tolist(), what, dark=is_dark())
+    figure = partial(ranking, heads, found.share[best].tolist(), found.even[best].tolist(), what)
     figures.show(figure, _BARS, "who-looks", open_clicked)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from analysis.thumbnails import Thumbnails
-from ui import HEAD, LAYER
+from ui import HEAD, LAYER, save
 from ui.component import component
 from viz.component import pack
 from viz.grid import SOURCE, grid
@@ -44,4 +44,5 @@ def show(thumbnails: Thumbnails, head: tuple[int, int], *, what: str) -> None:
         frame.on_screen = int(layer), int(head_)
 
     payload = grid(thumbnails, frame.selected, asked=frame.asked, what=what, group="attention")
+    save.picture(payload["file"])
     component("grid", SOURCE)(key=_KEY, data=pack(payload), on_head_change=opened)

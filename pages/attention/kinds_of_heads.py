@@ -46,15 +46,13 @@ def draw(scene: Scene) -> None:
     go_there()
     with widgets.controls():
         texts, remarks = _texts()
-        saving = save.popover()
     for remark in remarks:
         note(remark)
     table = head_table(_runs(scene, texts)) if texts else scene.all_heads
     frame = table.frame()
     frame[["layer", "head"]] += 1
     _table(frame, special_names(scene.run.key_encoding))
-    with saving:
-        save.table("Table", lambda: frame, "heads")
+    save.table("Table", lambda: frame, "heads")
     st.caption(
         f"Measured on {counted(table.n_queries, 'token')} of {counted(table.n_texts, 'text')}. A label names a rule "
         f"that fits; it is not an explanation. {_counted(table)} Special tokens do not count as queries."

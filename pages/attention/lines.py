@@ -20,13 +20,13 @@ from viz.palette import MOST_COLOURS, categorical
 from viz.standalone import standalone_html
 
 _KEY = "lines"
+_FILE = "attention-lines"
 
 
 def draw(scene: Scene) -> None:
     with widgets.controls():
         chosen = heads.one_or_several(scene)
         scene = filters.ask(scene)
-        saving = save.popover()
     if not chosen.heads:
         raise InvalidInput("All heads are switched off. Choose at least one to see its lines.")
     drawn = _distinct(chosen)
@@ -35,6 +35,7 @@ def draw(scene: Scene) -> None:
         summary(shown)
         return
     payload = _payload(shown, drawn, chosen.front)
+    save.picture(payload["file"])
     component("lines", lines.SOURCE)(
         key=_KEY, data=pack(payload), on_selected_change=lambda: _keep_token(scene, shown), on_off_change=_keep_off
     )
@@ -45,9 +46,8 @@ def draw(scene: Scene) -> None:
             "name, or see all of them under “All heads”."
         )
     examples.say_weights(scene.run)
-    with saving:
-        numbers(scene, shown, drawn, name="attention-lines")
-        save.html("This view", lambda: _file(scene, shown, payload, drawn), "attention-lines")
+    numbers(scene, shown, drawn, name=_FILE)
+    save.html("This view", lambda: _file(scene, shown, payload, drawn), _FILE)
 
 
 def _distinct(chosen: Chosen) -> list[Head]:
@@ -94,6 +94,7 @@ def _payload(shown: Filtered, drawn: list[Head], front: Head | None) -> lines.Pa
         selected=selected,
         in_front=None if front is None else drawn.index(front),
         group="attention",
+        file=_FILE,
     )
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import streamlit as st
-
 from analysis.export import CSV_NOTE, Origin, to_csv, to_npz
 from analysis.filters import Filtered
 from pages.attention.scene import Scene
@@ -24,23 +22,22 @@ def numbers(
     name: str,
     how: Literal["each", "mean", "max", "sum", "norm", "rollout"] = "each",
 ) -> None:
-    """Buttons for the numbers on screen; the files are made when they are asked for."""
+    """The numbers on screen can be saved; the files are made when they are asked for."""
     run = scene.run
     origin = Origin(model=run.model, heads=tuple(heads), how=how, value_weighted=scene.value_weighted, stack=run.stack)
     too_large = shown.weights.size > _MOST_CSV_CELLS
-    with st.container(horizontal=True):
-        save.file(
-            "Numbers (CSV)",
-            lambda: to_csv(shown, origin),
-            name,
-            "csv",
-            "More than a million cells: use the NPZ." if too_large else CSV_NOTE,
-            disabled=too_large,
-        )
-        save.file(
-            "Numbers (NPZ)",
-            lambda: to_npz(shown, origin, run.encoding, run.source),
-            name,
-            "npz",
-            "For NumPy: the weights in float32 with tokens, model, revision, heads and filter.",
-        )
+    save.file(
+        "Numbers (CSV)",
+        lambda: to_csv(shown, origin),
+        name,
+        "csv",
+        "More than a million cells: use the NPZ." if too_large else CSV_NOTE,
+        disabled=too_large,
+    )
+    save.file(
+        "Numbers (NPZ)",
+        lambda: to_npz(shown, origin, run.encoding, run.source),
+        name,
+        "npz",
+        "For NumPy: the weights in float32 with tokens, model, revision, heads and filter.",
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -9,7 +11,7 @@ from analysis.neuron import neuron_table, query_numbers
 from model_zoo.types import QueryKeyLayer
 from pages.attention.fields import TOKEN
 from pages.attention.scene import Scene
-from ui import View, caption, figures, is_dark, save, widgets
+from ui import View, caption, figures, save, widgets
 from viz.neuron import neuron, neuron_caption
 
 
@@ -26,7 +28,6 @@ def draw(scene: Scene) -> None:
             **TOKEN.offering({place: f"{place} · {token}" for place, token in enumerate(tokens, start=1)}),
             width=330,
         )
-        saving = save.popover()
     query, keys, scores = run.query_key(layer, head)
     captured = run.layers[layer].whole()
     assert isinstance(captured, QueryKeyLayer)
@@ -34,11 +35,10 @@ def draw(scene: Scene) -> None:
     numbers = query_numbers(query[at], keys, scores[at], captured.scaling)
     strongest = int(np.argmax(numbers.weights))
     figures.show(
-        neuron(numbers, query_label=tokens[at], key_labels=key_tokens, dark=is_dark()), "neuron", "attention-query-key"
+        partial(neuron, numbers, query_label=tokens[at], key_labels=key_tokens), "neuron", "attention-query-key"
     )
     caption(neuron_caption(numbers, query_label=tokens[at], key_labels=key_tokens, key=strongest))
-    with saving:
-        save.table("Numbers", lambda: neuron_table(numbers, key_tokens), "attention-query-key")
+    save.table("Numbers", lambda: neuron_table(numbers, key_tokens), "attention-query-key")
 
 
 VIEW = View(

@@ -8,7 +8,7 @@ from analysis.rollout import check_one_text, rollout
 from pages.attention import filters
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import Field, View, count, save, widgets
+from ui import Field, View, count, widgets
 
 FROM_LAYER: Field[int] = Field("from", 1, count("layer"), of="attention")
 
@@ -20,7 +20,6 @@ def draw(scene: Scene) -> None:
         if last:
             first = widgets.stepper("layer", last + 1, FROM_LAYER, label="From layer") + 1
         scene = filters.ask(scene)
-        saving = save.popover()
     check_one_text(scene.run)
     flow = rollout(scene.run, first - 1, last, value_weighted=scene.value_weighted)
     shown = scene.filtered(flow)
@@ -41,8 +40,7 @@ def draw(scene: Scene) -> None:
     if scene.run.stack == "decoder":
         st.caption("Only the decoder's attention to its own text is included, not what comes from the encoder.")
     heads = [(layer, head) for layer in range(first - 1, last + 1) for head in range(scene.run.layers[layer].n_heads)]
-    with saving:
-        numbers(scene, shown, heads, name="attention-rollout", how="rollout")
+    numbers(scene, shown, heads, name="attention-rollout", how="rollout")
 
 
 VIEW = View(

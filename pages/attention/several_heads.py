@@ -11,7 +11,7 @@ from pages.attention import filters, heads
 from pages.attention.fields import CHOSEN, SCOPE, SEVERAL
 from pages.attention.numbers import numbers
 from pages.attention.scene import Scene, draw_heatmap, summary
-from ui import Field, View, one_of, save, widgets
+from ui import Field, View, one_of, widgets
 
 _HOW: dict[Combination, str] = {"mean": "Mean", "max": "Maximum", "sum": "Sum", "norm": "Norm of the sum"}
 HOW: Field[Combination] = Field("how", "mean", one_of("how", _HOW), of="attention")
@@ -22,7 +22,6 @@ def draw(scene: Scene) -> None:
         chosen = heads.several(scene)
         how = widgets.choice("Combine by", HOW, label_visibility="collapsed")
         scene = filters.ask(scene)
-        saving = save.popover()
     if how == "norm":
         scene = replace(scene, value_weighted=True)
     shown = scene.filtered(combine(scene.run, chosen, how, value_weighted=scene.value_weighted))
@@ -44,8 +43,7 @@ def draw(scene: Scene) -> None:
             "and a cell is the length of the sum (Kobayashi et al. 2020): heads that pull in opposite directions "
             "cancel out. “Weight by values” has no effect here."
         )
-    with saving:
-        numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
+    numbers(scene, shown, chosen, name=f"attention-{how}", how=how)
 
 
 VIEW = View(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from analysis.agreement import readable
 from analysis.effects import same_answer
 from model_zoo.types import Effects, Prediction, Reading
 from pages.cause.scene import Scene
-from ui import figures, is_dark, save, say
+from ui import figures, save, say
 from viz.bars import bars
 from viz.predictions import percent
 
@@ -22,12 +23,12 @@ def draw(scene: Scene, effects: Effects, what: str, key: str) -> None:
     after = effects.readings[0]
     say(said(effects, after, what))
     names, before_p, after_p = _both(effects, after)
-    figure = bars(
+    figure = partial(
+        bars,
         [readable(name) for name in names],
         [("original", before_p), (what, after_p)],
         written=".1%",
         top=max(*before_p, *after_p),
-        dark=is_dark(),
     )
     figures.show(figure, f"before and after {key}", key)
     save.table("Before and after", lambda: _table(scene, effects, after, what), f"{key}-answers")
@@ -38,7 +39,7 @@ def untouched(scene: Scene, effects: Effects, key: str) -> None:
     say(f"{scene.in_words(effects)}.")
     best = effects.untouched.best[:_MOST]
     shown = [("original", [one.probability for one in best])]
-    figure = bars([readable(one.token) for one in best], shown, written=".1%", dark=is_dark())
+    figure = partial(bars, [readable(one.token) for one in best], shown, written=".1%")
     figures.show(figure, f"original {key}", key)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ from pages.cause import scene as scenes
 from pages.cause.fields import BY, OFF, VALUE
 from pages.cause.parts import BLOCKS, change_of, name_of
 from pages.cause.scene import UNITS, Scene
-from ui import View, caption, figures, is_dark, note, save, say, start_button, token_line, watch
+from ui import View, caption, figures, note, save, say, start_button, token_line, watch
 from ui.cells import Cells, show
 from viz import cells
 from viz.curves import curves
@@ -178,22 +179,24 @@ def _words(scene: Scene, question: Intervene, off: Sequence[str]) -> None:
     before = engine().ask(replace(question, changes=hidden, top_k=1))
     after = engine().ask(replace(question, changes=both, top_k=1))
     after = replace(after, untouched=after.readings[0], readings=after.readings[1:])
-    lines = [_lit(units, lost(effects, "bits"), label) for effects, label in ((before, "Original"), (after, "Off"))]
+
+    def lines(*, dark: bool) -> list[Line]:
+        both_lost = ((lost(before, "bits"), "Original"), (lost(after, "bits"), "Off"))
+        return [_lit(units, bits, label, dark) for bits, label in both_lost]
+
     st.markdown("**Words the prediction depends on** (occlusion), before and after")
-    token_line.draw(lines, key="words before and after")
+    token_line.show(lines, "words before and after", "words-before-and-after")
     st.caption(
         "Below each word: the bits of log₂ P that the prediction loses when only that word is hidden (before "
         f"− after). {LEGEND}."
     )
 
 
-def _lit(units: Sequence[Unit], effects: Map, label: str) -> Line:
+def _lit(units: Sequence[Unit], effects: Map, label: str, dark: bool) -> Line:
     items = []
     for unit, bits in zip(units, effects.tolist(), strict=True):
         number = "0" if abs(bits) < 0.05 else signed(bits, 1, plus=True)
-        items.append(
-            without_word(unit.label, bits, number, f"without “{unit.label}”: {number} bits lost", dark=is_dark())
-        )
+        items.append(without_word(unit.label, bits, number, f"without “{unit.label}”: {number} bits lost", dark=dark))
     return Line(tuple(items), label=label)
 
 
@@ -261,14 +264,14 @@ def _found(scene: Scene, job: Greedy) -> None:
     lines = [(name, [*path.probabilities, *[float("nan")] * (n - len(path.probabilities))]) for name, path in series]
     if len(job.random) == n:
         lines.append(("in random order (mean of 5)", job.random))
-    figure = curves(
+    figure = partial(
+        curves,
         [str(k) for k in range(n)],
         lines,
         what=f"P({answer})",
         across="heads off",
         span=(0.0, max(max(path.probabilities) for _, path in series)),
         share=True,
-        dark=is_dark(),
     )
     figures.show(figure, "greedy", "heads-greedy")
     save.table("The orders", lambda: _orders(job), "heads-greedy")

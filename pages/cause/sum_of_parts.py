@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
@@ -12,7 +13,7 @@ from analysis.agreement import readable
 from model_zoo.types import Contribution, Decomposition, counted, signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
-from ui import SWITCH, Field, View, figures, is_dark, notes, one_of, save, widgets
+from ui import SWITCH, Field, View, figures, notes, one_of, save, widgets
 from viz.erasure import LEGEND
 from viz.waterfall import waterfall
 from web.engine import engine
@@ -57,7 +58,7 @@ def draw(scene: Scene) -> None:
     rows = _by_layer(parts) if grouped == "layers" else _largest(parts)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        figures.show(waterfall(rows, total, what=what, dark=is_dark()), "waterfall", "sum-of-parts")
+        figures.show(partial(waterfall, rows, total, what=what), "waterfall", "sum-of-parts")
         st.caption(
             f"{LEGEND}. The parts add up to the logit within {abs(found.error):.1g}. "
             "Every norm on the way, and the activation "

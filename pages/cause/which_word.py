@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from jobs.explaining import N_SENTENCES, NEARNESS, ORDERS, RANDOM, WAYS, Explain
 from model_zoo.types import METHODS, Measure, signed
 from pages.cause import scene as scenes
 from pages.cause.scene import Scene
-from ui import Field, View, ask_for, caption, figures, is_dark, one_of, save, start_button, watch, widgets
+from ui import Field, View, ask_for, caption, figures, one_of, save, start_button, watch, widgets
 from ui.cells import show
 from viz import cells
 from viz.curves import curves
@@ -149,14 +150,14 @@ def _holds(scene: Scene, found: Explained) -> None:
         n = len(found.words)
         series = [(f"{_TITLES[name]}: area {found.area(name, way):.2f}", found.curves[name, way]) for name in ranked]
         high = max(float(curve.max()) for _, curve in series)
-        figure = curves(
+        figure = partial(
+            curves,
             [str(k) for k in range(n + 1)],
             [(name, curve.tolist()) for name, curve in series],
             what="P of the target, as a share of that for the whole text",
             across="words hidden" if way == "deletion" else "words shown",
             span=(0.0, min(high, 1.0)),
             share=True,
-            dark=is_dark(),
         )
         figures.show(figure, f"curves {way}", f"which-word-{way}")
         st.caption(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from model_zoo.types import AttentionRun, FloatArray
 from pages.compare.fields import BESIDE, HEADS_BESIDE, LAYERS_BESIDE, LONG
 from pages.compare.scene import Scene, ask, beside_each_other, common_words, good, in_rows, show_failure
 from ui import HEAD, LAYER, Field, View, as_text, failures_as_messages, figures, note, notes, save, say, widgets
-from ui.appearance import is_dark
 from viz import compare
 from viz.heatmap import Options, heatmap
 from web.engine import engine
@@ -62,12 +62,11 @@ def draw(scene: Scene) -> None:
             below = st.container()
         with next(places), failures_as_messages():
             _all_heads(scene, alignment, runs, heads, below)
-    with st.container() if lacking else below:
-        save.table(
-            "Weights on common words",
-            lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),
-            "compare-attention",
-        )
+    save.table(
+        "Weights on common words",
+        lambda: pd.concat([_cells(model, *heads.chosen[model], shown[model], alignment) for model in shown]),
+        "compare-attention",
+    )
     for model, outcome in found.items():
         if isinstance(outcome, Exception):
             st.markdown(f"**{as_text(scene.name(model))}**")
@@ -195,8 +194,8 @@ def _all_heads(
     all_heads, best = st.tabs(["All heads", "Best matches"])
     with all_heads:
         figures.show(
-            compare.head_matrix(
-                matrix, run_a.n_layers, run_a.n_heads, run_b.n_layers, run_b.n_heads, names=names, dark=is_dark()
+            partial(
+                compare.head_matrix, matrix, run_a.n_layers, run_a.n_heads, run_b.n_layers, run_b.n_heads, names=names
             ),
             "head matrix",
             "compare-heads",

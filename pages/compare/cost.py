@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -13,7 +14,7 @@ from analysis.latency import ModelCost, doubling, frame, spread
 from jobs.measurement import Measurement
 from model_zoo.types import Quality
 from pages.compare.scene import Scene, ask, good
-from ui import Field, View, as_text, figures, is_dark, one_of, precomputed, save, start_button, watch, widgets, within
+from ui import Field, View, as_text, figures, one_of, precomputed, save, start_button, watch, widgets, within
 from ui.tables import per_cent
 from viz.by_length import Measure, by_length
 from web.background import desk
@@ -149,7 +150,7 @@ def _before_timing(scene: Scene, untouched: bool) -> None:
 
 def _curves(timed: Sequence[ModelCost], measure: Measure, names: Mapping[str, str]) -> None:
     curves = {cost.subject.model: cost.curve for cost in timed}
-    figures.show(by_length(curves, measure, names=names, dark=is_dark()), "cost", f"cost-{measure}")
+    figures.show(partial(by_length, curves, measure, names=names), "cost", f"cost-{measure}")
     if spread(curves.values()) > _NOISY:
         st.warning(
             "Equal passes took very different times, as happens when something else keeps the machine busy, so the "

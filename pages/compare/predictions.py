@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -15,7 +16,7 @@ from model_zoo.text import word_spans
 from model_zoo.types import MaskPrediction, SentenceScore, TokenScores
 from pages.compare.fields import BESIDE, LONG, MASK, MASKS
 from pages.compare.scene import Scene, ask, beside_each_other, common_words, gather, good, show_failure
-from ui import Field, View, figures, is_dark, mask_strip, notes, save, token_line, widgets, within
+from ui import Field, View, figures, mask_strip, notes, save, token_line, widgets, within
 from ui.messages import ask_for, caption, failures_as_messages, say
 from viz.predictions import predictions
 from viz.surprisal import surprisals
@@ -74,9 +75,9 @@ def _masks(scene: Scene) -> None:
             return
         answer = every[place]
         figures.show(
-            predictions(_shortened(answer, top), scene.name(model), dark=is_dark(), highest=max(here)),
+            partial(predictions, _shortened(answer, top), scene.name(model), highest=max(here)),
             f"guesses {model}",
-            f"compare-mask-{place + 1}",
+            f"compare-mask-{place + 1}-{list(found).index(model) + 1}",
         )
         _rank(words[place], answer)
 
@@ -205,19 +206,18 @@ def _lines(scene: Scene, scores: Mapping[str, TokenScores]) -> None:
         model: scoring.unit_bits(score, units)
         for (model, score), units in zip(scores.items(), alignment.units, strict=False)
     }
-    lines = surprisals(alignment.labels, {scene.name(model): bits[model] for model in scores}, dark=is_dark())
-    token_line.draw(lines, key="compared surprisal")
+    lines = partial(surprisals, alignment.labels, {scene.name(model): bits[model] for model in scores})
+    token_line.show(lines, "compared surprisal", "compare-surprisal")
     st.caption(
         "Below each word is its surprisal in bits, −log₂ P(word | all others), one row per model: 0 means certain, "
         "and each bit halves the probability. For a word in pieces it is the sum over the pieces, each predicted "
         "from the earlier pieces of the word and all other words (PLL-word-l2r, Kauf & Ivanova 2023)."
     )
     table = pd.DataFrame({"word": alignment.labels} | {f"{scene.name(model)} (bits)": bits[model] for model in scores})
-    with st.container(horizontal=True):
-        save.table("Surprisal", lambda: table, "compare-surprisal")
-        about = "Surprisal in bits: −log₂ P(word | all others)."
-        models = [score.model for score in scores.values()]
-        token_line.download(lines, "Surprisal", about, models, "compare-surprisal")
+    save.table("Surprisal", lambda: table, "compare-surprisal")
+    about = "Surprisal in bits: −log₂ P(word | all others)."
+    models = [score.model for score in scores.values()]
+    token_line.file(lines, "Surprisal", about, models, "compare-surprisal")
 
 
 def _next_sentence(scene: Scene) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from model_zoo.text import word_spans
 from model_zoo.types import FloatArray, HiddenStates
 from pages.compare.fields import BESIDE
 from pages.compare.scene import Scene
-from ui import Field, View, caption, figures, is_dark, note, notes, save, widgets
+from ui import Field, View, caption, figures, note, notes, save, widgets
 from viz.layer_vectors import similarity
 from web.engine import engine
 
@@ -46,7 +47,7 @@ def draw(scene: Scene) -> None:
         )
     notes.beyond_training(dict(zip((a, b), longest, strict=True)))
     with picture:
-        figures.show(similarity(values, names, dark=is_dark()), "cka", "compare-cka")
+        figures.show(partial(similarity, values, names), "cka", "compare-cka")
     with words:
         caption(
             f"Linear CKA (Kornblith et al. 2019) of every layer of {names[0]} with every layer of {names[1]}: 1 if "

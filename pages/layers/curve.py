@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pages.layers.scene import Scene
 from pages.layers.tables import COLUMNS, interval, told
-from ui import View, figures, is_dark, tables, widgets
+from ui import View, figures, tables, widgets
 from viz.layout import layer_names
 from viz.probing import curve
 
@@ -17,7 +19,7 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         one = scene.ask_task()
     result = one.result
-    figures.show(curve(result, one.title, dark=is_dark()), "curve", f"curve-{result.task}")
+    figures.show(partial(curve, result, one.title), "curve", f"curve-{result.task}")
     table = pd.DataFrame(
         {
             "layer": layer_names(len(result.layers)),

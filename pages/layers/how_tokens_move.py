@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import streamlit as st
 
 from analysis.probing.movement import Measure, movement
 from pages.layers.scene import Scene
-from ui import TEXT, Example, Examples, Field, View, figures, is_dark, notes, one_of, save, widgets
+from ui import TEXT, Example, Examples, Field, View, figures, notes, one_of, save, widgets
 from viz.layer_vectors import token_movement
 from web.engine import engine
 
@@ -46,7 +47,7 @@ def draw(scene: Scene) -> None:
     notes.beyond_training({model: len(tokens)})
     norm = "" if hidden.last_unnormed is None else " The last layer's vectors are taken before the model's final norm."
     moved = movement(hidden.states, measure, last_unnormed=hidden.last_unnormed)
-    figures.show(token_movement(moved, tokens, _WHAT[measure], dark=is_dark()), "movement", "token-movement")
+    figures.show(partial(token_movement, moved, tokens, _WHAT[measure]), "movement", "token-movement")
     st.caption(f"How far each token's vector moves from one layer to the next: {_ABOUT[measure]}{norm}")
     n_layers, n = moved.shape
     save.table(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,7 +11,7 @@ import streamlit as st
 from analysis.probing import TaskMap
 from pages.layers.fields import LAYER
 from pages.layers.scene import Scene
-from ui import View, figures, is_dark, notes, save, widgets
+from ui import View, figures, notes, save, widgets
 from viz.layer_vectors import plane
 
 
@@ -18,7 +20,7 @@ def draw(scene: Scene) -> None:
         picture = scene.ask_task().picture
     layer = min(LAYER.value, len(picture.points) - 1)
     notes.many_labels(len(set(picture.labels)))
-    figures.show(plane(picture, layer=layer, dark=is_dark()), "plane", f"plane-{picture.task}")
+    figures.show(partial(plane, picture, layer=layer), "plane", f"plane-{picture.task}")
     st.caption(
         f"{len(picture.labels):,} held-out {'sentences' if picture.words is None else 'words'}. Each layer has its "
         "own axes, so compare distances only within a layer. What a probe finds may be outside these two directions."

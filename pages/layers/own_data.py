@@ -81,7 +81,7 @@ def _about_trees() -> int:
         "sentences made from templates, all 384 of the bundled BERT found no more than 64 did.",
     )
     with download:
-        save.file(
+        save.button(
             "Example file",
             template_conllu,
             _EXAMPLE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from jobs.study import Finished, Study
 from pages.layers.fields import PIECES, POOLING
 from pages.layers.method import meaning
 from pages.layers.scene import Scene
-from ui import View, caption, figures, is_dark, notes, save, work
+from ui import View, caption, figures, notes, save, work
 from viz.probing import layers_by_tasks
 
 
@@ -31,7 +32,7 @@ def _picture(found: Sequence[Finished]) -> None:
     """The tasks found, of which there is at least one, of one model and with the same settings."""
     results = [one.result for one in found]
     notes.beyond_training({found[0].model.id: max(result.longest for result in results)})
-    figures.show(layers_by_tasks(results, [one.title for one in found], dark=is_dark()), "layers", "layers-by-tasks")
+    figures.show(partial(layers_by_tasks, results, [one.title for one in found]), "layers", "layers-by-tasks")
     st.caption(
         "Percentage of held-out items classified correctly, with the 95% interval below. Colour runs from each "
         "task's majority baseline to 100%, so that tasks can be compared. *No model* is the best of the baselines "

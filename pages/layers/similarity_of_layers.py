@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from pages.layers.scene import Scene
-from ui import View, figures, is_dark, save, widgets
+from ui import View, figures, save, widgets
 from viz.layer_vectors import similarity
 from viz.layout import layer_names
 
@@ -16,7 +18,7 @@ def draw(scene: Scene) -> None:
         one = scene.ask_task()
     picture = one.picture
     few = " There are fewer vectors than dimensions, so all values are too high; compare them only with each other."
-    figures.show(similarity(picture.cka, dark=is_dark()), "similarity", f"similarity-{picture.task}")
+    figures.show(partial(similarity, picture.cka), "similarity", f"similarity-{picture.task}")
     st.caption(
         f"Linear CKA on the same {len(picture.labels):,} held-out vectors: 1 is the same up to rotation, shift and "
         f"scale.{few if len(picture.labels) < one.model.width else ''}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -14,7 +15,7 @@ from jobs.study import FoundTrees
 from pages.layers.fields import TREE_LAYER, TREE_PROBE, TREE_SENTENCE
 from pages.layers.scene import Scene
 from pages.layers.tables import told
-from ui import View, as_text, caption, figures, is_dark, notes, save, tables, widgets
+from ui import View, as_text, caption, figures, notes, save, tables, widgets
 from viz import structural
 from viz.layout import layer_names
 
@@ -52,7 +53,7 @@ def _scores(one: FoundTrees) -> None:
     result = one.result
     notes.beyond_training({one.model.id: result.longest})
     kind = widgets.choice("Which probe", TREE_PROBE)
-    figures.show(structural.by_layer(result, kind, dark=is_dark()), "structural", f"structural-{kind}")
+    figures.show(partial(structural.by_layer, result, kind), "structural", f"structural-{kind}")
     st.caption(f"{_MEANING[kind]} Bars are 95% intervals over the test sentences.")
     st.markdown(_headline(result))
     st.markdown(_WHAT_IT_SAYS)
@@ -140,7 +141,7 @@ def _trees(result: StructuralResult) -> None:
     sentence = sentences[chosen - 1]
     narrow, _ = st.columns([2, 1])  # on a wide screen words and arcs would lie far apart
     with narrow:
-        figures.show(structural.trees(sentence, layer, dark=is_dark()), "trees", f"trees-{chosen}-layer-{layer}")
+        figures.show(partial(structural.trees, sentence, layer), "trees", f"trees-{chosen}-layer-{layer}")
     st.caption(
         f"{sentence.right(layer)} of {len(sentence.edges)} edges are recovered. The tree on the right has no "
         "direction and no labels; its diamond marks the word to which the depth probe gives the smallest depth."

@@ -97,7 +97,7 @@ def _for_teachers() -> None:
     )
     st.markdown(f"Worksheets use {sentence}. They open in a browser for printing, with the solutions at the end.")
     whole = [worksheet.section(lesson, case, own=own) for lesson in LESSONS.values()]
-    save.html("Worksheets of all lessons", lambda: worksheet.html("Learn", whole), "learn-worksheets")
+    save.button("Worksheets of all lessons (HTML)", lambda: worksheet.html("Learn", whole), "learn-worksheets", "html")
     chosen = widgets.choice("Plan", fields.PLAN, label_visibility="collapsed")
     _plan(next(plan for plan in PLANS if plan.name == chosen), case, own)
 
@@ -124,4 +124,5 @@ def _plan(plan: Plan, case: Case, own: bool) -> None:
     sections = [
         worksheet.section(LESSONS[lesson], case, own=own, steps=steps) for lesson, steps in plan.steps().items()
     ]
-    save.html("Plan and worksheet", lambda: worksheet.html(plan.title, sections, plan), f"learn-plan-{plan.name}")
+    name = f"learn-plan-{plan.name}"
+    save.button("Plan and worksheet (HTML)", lambda: worksheet.html(plan.title, sections, plan), name, "html")

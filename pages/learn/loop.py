@@ -10,7 +10,6 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from analysis.export import table_to_csv
 from jobs.tuning import LessonTraining
 from model_zoo.errors import InvalidInput
 from pages.learn import course, fields, keeper, model_map, quiz, teaching, worksheet
@@ -220,13 +219,7 @@ def _why(lesson: Lesson, step: Step) -> None:
     with st.container(key="step-why"):
         _say(f"**Why?** {step.why()}")
         if len(step.numbers()):
-            save.file(
-                "Numbers (CSV)",
-                lambda: table_to_csv(step.numbers()),
-                f"learn-{lesson.name}-{STEP.value}",
-                "csv",
-                "The numbers on the screen, as a table.",
-            )
+            save.table("Numbers", step.numbers, f"learn-{lesson.name}-{STEP.value}")
         if step.sources:
             st.caption("Sources: " + as_text("; ".join(map(str, step.sources))) + ".")
 
@@ -313,4 +306,5 @@ def _link(lesson: Lesson, case: Case | None) -> None:
         st.caption(about if whole else "The text is too long for a link: the link opens the step without it.")
         if case is not None:
             sheet = [worksheet.section(lesson, case, own=True)]
-            save.html("Worksheet", lambda: worksheet.html(lesson.title, sheet), f"learn-{lesson.name}-worksheet")
+            name = f"learn-{lesson.name}-worksheet"
+            save.button("Worksheet (HTML)", lambda: worksheet.html(lesson.title, sheet), name, "html")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -12,15 +13,15 @@ import viz.matrices
 import viz.predictions
 import viz.strips
 from model_zoo.types import FloatArray, MaskPrediction
-from ui import figures, is_dark
+from ui import figures
 from viz.strips import Strip
 
 Series = Sequence[tuple[str, Sequence[float]]]
 
 
-def show(name: str, figure: go.Figure) -> None:
-    """Draw a figure of any kind."""
-    figures.show(figure, f"learn {name}", name)
+def show(name: str, draw: Callable[..., go.Figure]) -> None:
+    """Draw a figure of any kind, which ``draw`` makes, being told whether it is ``dark``."""
+    figures.show(draw, f"learn {name}", name)
 
 
 def bars(
@@ -33,7 +34,7 @@ def bars(
     marked: int | None = None,
 ) -> None:
     """Draw ``viz.bars``."""
-    show(name, viz.bars.bars(labels, series, top=top, written=written, marked=marked, dark=is_dark()))
+    show(name, partial(viz.bars.bars, labels, series, top=top, written=written, marked=marked))
 
 
 def shares(
@@ -45,7 +46,7 @@ def shares(
 
 def strips(name: str, rows: Sequence[Strip], *, what: str = "dimension") -> None:
     """Draw ``viz.strips``."""
-    show(name, viz.strips.strips(rows, what=what, dark=is_dark()))
+    show(name, partial(viz.strips.strips, rows, what=what))
 
 
 def guesses(answers: Sequence[tuple[str, MaskPrediction]]) -> None:
@@ -53,7 +54,7 @@ def guesses(answers: Sequence[tuple[str, MaskPrediction]]) -> None:
     highest = max(answer.best[0].probability for _, answer in answers)
     for column, (title, answer) in zip(st.columns(len(answers)), answers, strict=True):
         with column:
-            figure = viz.predictions.predictions(answer, title, dark=is_dark(), highest=highest)
+            figure = partial(viz.predictions.predictions, answer, title, highest=highest)
             show(title.lower().replace(" ", "-").replace(",", ""), figure)
 
 
@@ -71,5 +72,5 @@ def matrices(
     """Draw ``viz.matrices``; rows and columns without labels have their numbers, from 1."""
     counted = ([str(number) for number in range(1, size + 1)] for size in named[0][1].shape)
     rows, columns = (given or numbers for given, numbers in zip((rows, columns), counted, strict=True))
-    drawn = viz.matrices.matrices(named, rows, columns, what=what, axes=axes, signed=signed, root=root, dark=is_dark())
-    show(name, drawn)
+    draw = partial(viz.matrices.matrices, named, rows, columns, what=what, axes=axes, signed=signed, root=root)
+    show(name, draw)

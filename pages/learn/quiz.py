@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from math import isfinite
 from typing import Literal
 
@@ -12,7 +13,7 @@ import streamlit as st
 from model_zoo.types import counted
 from pages.learn import fields, teaching
 from pages.learn.lesson import Choice, Sketch
-from ui import figures, is_dark, room
+from ui import figures, room
 from ui.component import component
 from ui.glossary import plain, worded
 from viz.bars import bars
@@ -162,7 +163,7 @@ def _drawings(lesson: str, step: int, question: Sketch, votes: bool) -> None:
     if votes and found:
         means = [float(np.mean(column)) for column in zip(*found, strict=True)]
         written = ".0%" if question.unit == "%" else ".2f"
-        figure = bars(question.labels, [("class mean", means)], top=question.top, written=written, dark=is_dark())
+        figure = partial(bars, question.labels, [("class mean", means)], top=question.top, written=written)
         figures.show(figure, "what the class drew", f"learn-{lesson}-{step}-class")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar, Final
 
 import streamlit as st
@@ -18,7 +19,7 @@ from training.finetuning.results import Score, Tuned
 from training.finetuning.scores import MEASURES
 from training.finetuning.sets import SETS
 from training.finetuning.settings import Settings
-from ui import as_text, is_dark, watch
+from ui import as_text, watch
 from viz.training_curves import Curve, scores
 from web.background import desk
 from web.engine import engine
@@ -162,7 +163,7 @@ class TuningStep(Step):
         ]
         if curves:
             pictures.show(
-                "accuracy", scores(curves, MEASURES[self.data.measure].title, baseline=self.baseline, dark=is_dark())
+                "accuracy", partial(scores, curves, MEASURES[self.data.measure].title, baseline=self.baseline)
             )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from model_zoo.errors import ModelZooError, NotSupported
 from model_zoo.types import MaskPrediction
 from pages.learn.case import Case, name_of
-from ui import Field, optional, place
+from ui import Field, optional, place, save
 from ui.component import component
 from viz.anatomy import SOURCE, payload
 from viz.component import pack
@@ -41,18 +41,18 @@ def draw(case: Case, at: str) -> None:
     def open_layer() -> None:
         clicked["layer"] = int(st.session_state[_KEY]["layer"])
 
+    drawn = payload(
+        anatomy,
+        n_layers=len(anatomy.states) - 1,
+        n_heads=case.info.n_heads,
+        predictions=_guesses(case),
+        at=at,
+        position=case.followed,
+    )
+    save.picture(drawn["file"])
     component("anatomy", SOURCE)(
         key=_KEY,
-        data=pack(
-            payload(
-                anatomy,
-                n_layers=len(anatomy.states) - 1,
-                n_heads=case.info.n_heads,
-                predictions=_guesses(case),
-                at=at,
-                position=case.followed,
-            )
-        ),
+        data=pack(drawn),
         on_token_change=follow,
         on_layer_change=open_layer,
     )

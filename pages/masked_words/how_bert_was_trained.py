@@ -10,8 +10,9 @@ import streamlit as st
 from analysis import corruption, scoring
 from model_zoo.types import MaskPrediction
 from pages.masked_words.scene import Scene
-from ui import Field, View, is_dark, place, say, token_line, widgets, within
+from ui import Field, View, place, say, token_line, widgets, within
 from viz.corruption import corrupted, legend
+from viz.token_line import Line
 from web.engine import engine
 
 _PAGE = "masked_words"
@@ -26,8 +27,12 @@ def draw(scene: Scene) -> None:
     recipe = _ask()
     drawn = corruption.corrupt(scene.encoding, scene.vocabulary, recipe)
     answers = engine().restore(scene.model, scene.text, drawn.ids, drawn.positions, 10)
-    sentence = corrupted(scene.encoding, drawn, scene.vocabulary, answers, dark=is_dark())
-    token_line.draw([legend(drawn, dark=is_dark()), sentence], key="training")
+
+    def lines(*, dark: bool) -> list[Line]:
+        sentence = corrupted(scene.encoding, drawn, scene.vocabulary, answers, dark=dark)
+        return [legend(drawn, dark=dark), sentence]
+
+    token_line.show(lines, "training", "training")
     st.caption(
         "Below each selected token: the original, the prediction (✓ right, ✗ wrong), and the loss in nats, −ln P of "
         "the original token. Words clicked in other views have no effect; typed masks are not drawn."

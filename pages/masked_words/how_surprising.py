@@ -14,7 +14,7 @@ from model_zoo.questions.score_tokens import ScoreTokens
 from model_zoo.types import Encoding, Preference, Scheme, TokenScores, signed
 from pages.masked_words.fields import AGAINST, LONG, WORDS
 from pages.masked_words.scene import Scene, whole_words
-from ui import Field, View, is_dark, long_text, notes, one_of, save, token_line, widgets
+from ui import Field, View, long_text, notes, one_of, save, token_line, widgets
 from viz.surprisal import surprisal
 from viz.token_line import Line
 from web.engine import engine
@@ -63,10 +63,13 @@ def draw(scene: Scene) -> None:
     if len(scores) == 2:
         notes.warn_of_cut(scores[1].encoding, "B")
     labels = ["A", "B"] if len(scores) == 2 else [""]
-    lines = [_line(score, label) for score, label in zip(scores, labels, strict=True)]
+
+    def lines(*, dark: bool) -> list[Line]:
+        return [_line(score, label, dark) for score, label in zip(scores, labels, strict=True)]
+
     formula = "−log₂ P(word | those before it)" if scene.causal else "−log₂ P(word | all others)"
     turn = "" if scene.causal else " Every word is scored, whatever is masked in other views; typed masks stay."
-    token_line.draw(lines, key="surprisal")
+    token_line.show(lines, "surprisal", "surprisal")
     _totals(scores, labels, causal=scene.causal)
     if len(scores) == 2:
         _verdict(Preference(*scores))
@@ -74,9 +77,8 @@ def draw(scene: Scene) -> None:
         f"Below each word is its surprisal in bits, {formula}: 0 is certain, and each bit halves the probability. "
         f"{_SAID[scheme]}{turn}"
     )
-    with st.container(horizontal=True):
-        token_line.download(lines, "Surprisal", _CAPTIONS[scheme], [scores[0].model], "surprisal")
-        save.table("Surprisal", lambda: _table(scores), "surprisal")
+    token_line.file(lines, "Surprisal", _CAPTIONS[scheme], [scores[0].model], "surprisal")
+    save.table("Surprisal", lambda: _table(scores), "surprisal")
 
 
 def _scheme(scene: Scene, encodings: Sequence[Encoding]) -> Scheme:
@@ -105,14 +107,14 @@ def _scores(scene: Scene, encodings: Sequence[Encoding], scheme: Scheme) -> list
     return [TokenScores.joined(parts_of_one) for parts_of_one in of_text]
 
 
-def _line(score: TokenScores, label: str) -> Line:
+def _line(score: TokenScores, label: str, dark: bool) -> Line:
     if WORDS.value:
         units = word_units(score.encoding)
         guesses = [score.guesses[unit.start] if unit.stop - unit.start == 1 else None for unit in units]
     else:
         units = token_units(score.encoding)
         guesses = list(score.guesses)
-    return surprisal(units, scoring.unit_bits(score, units), guesses, dark=is_dark(), label=label)
+    return surprisal(units, scoring.unit_bits(score, units), guesses, dark=dark, label=label)
 
 
 def _totals(scores: Sequence[TokenScores], labels: Sequence[str], *, causal: bool) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.masked_words.scene import Scene
-from ui import MASK, View, figures, is_dark, lacking, token_line
+from ui import MASK, View, figures, lacking, token_line
 from ui.mask_strip import one_mask
 from viz.lens_ranks import lens_ranks
 from viz.lens_table import lens_table
@@ -26,11 +28,11 @@ def draw(scene: Scene) -> None:
         original = scene.encoding.tokens[lens.position]
     table, curve = st.columns([3, 2], gap="large")
     with table:
-        token_line.draw(lens_table(lens, dark=is_dark()), key="lens")
+        token_line.show(partial(lens_table, lens), "lens", "lens")
         of = "The token after the last one: best" if scene.causal else "Best"
         st.caption(f"{of} tokens after every layer, with their probabilities; the final prediction is outlined.")
     with curve:
-        figures.show(lens_ranks(lens, original, dark=is_dark()), "lens ranks", "ranks")
+        figures.show(partial(lens_ranks, lens, original), "lens ranks", "ranks")
     st.caption(
         "The prediction head was trained on the last layer only. Here it reads the earlier ones, too (the logit "
         "lens). What it does not find there may still be there, in a form that it cannot read."

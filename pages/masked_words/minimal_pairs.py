@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
@@ -12,7 +13,7 @@ from analysis.minimal_pairs import Accuracy, MinimalPair, accuracies, read
 from model_zoo.text import check
 from model_zoo.types import EQUAL_NATS, Scheme, counted
 from pages.masked_words.scene import Scene
-from ui import Field, View, caption, figures, is_dark, notes, save, say_cut, widgets
+from ui import Field, View, caption, figures, notes, save, say_cut, widgets
 from ui.batch import Batch, go_on, left_out, offer
 from viz.minimal_pairs import accuracy_bars
 from web import uploads
@@ -107,7 +108,7 @@ def _show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
         )
     rows = accuracies([pair for pair, _ in judged], [result.good - result.bad for _, result in judged])
     whole = rows[0]
-    figures.show(accuracy_bars(rows, dark=is_dark()), "minimal pairs", "minimal-pairs")
+    figures.show(partial(accuracy_bars, rows), "minimal pairs", "minimal-pairs")
     ties = f", {whole.n_ties:,} of them tied and counted as half" if whole.n_ties else ""
     st.metric("Correct sentence preferred", f"{whole.accuracy:.1%}")
     caption(
@@ -125,9 +126,8 @@ def _show(model: str, judged: list[tuple[MinimalPair, Judgement]]) -> None:
         "“From” and “to” bound the 95% interval (Wilson). If the two sentences have different numbers of tokens, the "
         "longer one is at a disadvantage."
     )
-    with st.container(horizontal=True):
-        save.table("Accuracy", lambda: _table(rows), "accuracy")
-        save.table("Every pair", lambda: _every_pair(model, judged), "minimal-pairs")
+    save.table("Accuracy", lambda: _table(rows), "accuracy")
+    save.table("Every pair", lambda: _every_pair(model, judged), "minimal-pairs")
 
 
 def _table(rows: tuple[Accuracy, ...]) -> pd.DataFrame:

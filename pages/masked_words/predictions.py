@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -11,7 +12,7 @@ from analysis import scoring
 from analysis.agreement import readable
 from model_zoo.types import MaskPrediction
 from pages.masked_words.scene import Scene
-from ui import MASKS, TEXT, Field, View, address, figures, is_dark, lacking, places, save, widgets, within
+from ui import MASKS, TEXT, Field, View, address, figures, lacking, places, save, widgets, within
 from ui.messages import as_text, caption, failures_as_messages, say
 from viz.predictions import percent, predictions
 from web.engine import engine
@@ -96,7 +97,7 @@ def _what_comes_next(scene: Scene) -> None:
         answer = engine().next_tokens(scene.model, scene.text, TOP_K.value)
     picture, beside = st.columns([3, 2], gap="large")
     with picture:
-        figure = predictions(answer, "The token after the last one", dark=is_dark())
+        figure = partial(predictions, answer, "The token after the last one")
         figures.show(figure, "next tokens", "next-token")
     with beside:
         best = answer.best[0]
@@ -117,14 +118,8 @@ def _bars(scene: Scene, answer: MaskPrediction, highest: float | None = None) ->
         if points:
             _put(scene, answer, int(points[0]["customdata"]))
 
-    st.plotly_chart(
-        predictions(answer, scene.name(answer.position), dark=is_dark(), highest=highest),
-        key=key,
-        on_select=click,
-        selection_mode="points",
-        theme=None,
-        config=figures.config(f"mask-{answer.position}", clicked=True),
-    )
+    draw_bars = partial(predictions, answer, scene.name(answer.position), highest=highest)
+    figures.show(draw_bars, key, f"mask-{answer.position + 1}", click)
 
 
 def _in_words(scene: Scene, answer: MaskPrediction) -> None:

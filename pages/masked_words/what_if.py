@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from analysis.words import Unit
 from model_zoo.errors import InvalidInput
 from pages.masked_words.fields import REPLACE, REPLACEMENT
 from pages.masked_words.scene import Scene
-from ui import View, ask_for, figures, is_dark, lacking, notes, say, told_apart, widgets
+from ui import View, ask_for, figures, lacking, notes, say, told_apart, widgets
 from viz.shifts import shifts
 from web.engine import engine
 
@@ -48,7 +49,7 @@ def draw(scene: Scene) -> None:
             if number >= len(shown):
                 break
             with column:
-                figure = shifts(shown[number], scene.name(scene.masks[number]), reach=reach, dark=is_dark())
+                figure = partial(shifts, shown[number], scene.name(scene.masks[number]), reach=reach)
                 figures.show(figure, f"shifts {number}", "what-if")
                 for name, side in zip(("before", "after"), answers, strict=True):
                     best = " · ".join(f"{e.token} {e.probability:.0%}" for e in side[number].best)

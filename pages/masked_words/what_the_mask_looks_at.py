@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from analysis import focus
 from model_zoo.errors import InvalidInput
 from pages.masked_words.fields import HEAD
 from pages.masked_words.scene import Scene, send_away
-from ui import MASK, View, as_text, figures, is_dark, lacking, page_link
+from ui import MASK, View, as_text, figures, lacking, page_link
 from ui.mask_strip import one_mask
 from viz.layer_attention import layer_attention
 from web.engine import engine
@@ -39,7 +41,7 @@ def draw(scene: Scene) -> None:
             width=170,
         )
     shown = weights.mean(axis=1) if head == 0 else weights[:, head - 1]
-    figures.show(layer_attention(shown, run.encoding.tokens, dark=is_dark()), "mask attention", "mask-attention")
+    figures.show(partial(layer_attention, shown, run.encoding.tokens), "mask attention", "mask-attention")
     st.markdown("**Heads that attend most to a single other token**")
     send_away(scene, written)
     with st.container(horizontal=True, gap="small"):

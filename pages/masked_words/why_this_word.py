@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -16,10 +17,11 @@ from model_zoo.questions.intervene import Intervene
 from model_zoo.types import MaskPrediction, Prediction, TargetAnswer, counted
 from pages.masked_words.fields import LONG
 from pages.masked_words.scene import Scene
-from ui import MASK, Field, View, as_text, figures, is_dark, lacking, long_text, one_of, save, say, token_line, widgets
+from ui import MASK, Field, View, as_text, figures, lacking, long_text, one_of, save, say, token_line, widgets
 from ui.mask_strip import one_mask
 from viz.erasure import LEGEND, erased_sentence, erasure_bars
 from viz.predictions import percent
+from viz.token_line import Line
 from web.engine import engine
 
 _FOLLOWED = {"guess": "Prediction", "original": "Original word"}
@@ -48,8 +50,11 @@ def draw(scene: Scene) -> None:
     sentence, bars = st.columns([1, 1], gap="large")
     with sentence:
         under = {answer.position: f"{name} {percent(followed.probability)}"}
-        line = erased_sentence(scene.units, effects, scene.masks, under, dark=is_dark())
-        token_line.draw([line], key="why")
+
+        def lines(*, dark: bool) -> list[Line]:
+            return [erased_sentence(scene.units, effects, scene.masks, under, dark=dark)]
+
+        token_line.show(lines, "why", "why-this-word")
         say(_said(largest, followed, best))
         if two:
             widgets.choice("Follow", FOLLOWED)
@@ -60,7 +65,7 @@ def draw(scene: Scene) -> None:
             "prediction depends on; it is not a full explanation."
         )
     with bars:
-        figures.show(erasure_bars(largest[:_MOST_BARS], f"P({name})", dark=is_dark()), "erasures", "why")
+        figures.show(partial(erasure_bars, largest[:_MOST_BARS], f"P({name})"), "erasures", "why")
         if len(largest) > _MOST_BARS:
             st.caption(f"The {_MOST_BARS} largest effects of {len(largest):,}.")
         save.table("All effects", lambda: _table(scene, answer.position, followed, effects), "why")

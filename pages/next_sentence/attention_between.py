@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from analysis import focus
 from model_zoo.types import AttentionRun
 from pages.next_sentence.scene import Scene
-from ui import View, figures, is_dark, notes, page_link
+from ui import View, figures, notes, page_link
 from viz.head_map import head_map
 from web.engine import engine
 
@@ -23,8 +25,8 @@ def draw(scene: Scene) -> None:
     for column, share, direction in zip(st.columns(2, gap="large"), shares, ("A->B", "B->A"), strict=True):
         with column:
             st.markdown(f"**{direction.replace('->', ' → ')}**, mean {share.mean():.1%}")
-            figure = head_map(share, f"share of attention {direction.replace('->', ' → ')}", dark=is_dark())
-            figures.show(figure, f"shares {direction}", f"attention-{direction}")
+            figure = partial(head_map, share, f"share of attention {direction.replace('->', ' → ')}")
+            figures.show(figure, f"shares {direction}", f"attention-{direction.replace('->', '-to-')}")
             st.markdown("Strongest heads")
             _links(run, share, direction)
     st.caption(notes.about_model(run.model, run.n_tokens))

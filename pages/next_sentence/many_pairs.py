@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
@@ -11,7 +12,7 @@ import streamlit as st
 from analysis import files, pairs
 from model_zoo.types import counted
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from ui import Field, View, caption, figures, is_dark, note, notes, save, say_cut, tables, widgets
+from ui import Field, View, caption, figures, note, notes, save, say_cut, tables, widgets
 from ui.batch import Batch, go_on, left_out, offer
 from viz.calibration import calibration
 from web import uploads
@@ -112,7 +113,7 @@ def _show(model: str, judged: list[tuple[Row, Judgement]]) -> None:
         "observed share (ECE)."
     )
     with curve:
-        figures.show(calibration(found, dark=is_dark()), "calibration", "calibration")
+        figures.show(partial(calibration, found), "calibration", "calibration")
 
 
 VIEW = View(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pages.next_sentence.scene import Scene
-from ui import View, is_dark, notes, token_line
+from ui import View, notes, token_line
 from viz.sentence_input import sentence_input
+from viz.token_line import Line
 from web.engine import engine
 
 
@@ -12,9 +13,12 @@ def draw(scene: Scene) -> None:
     """The three rows of BERT's input."""
     run = engine().attend(scene.model, scene.a, scene.b)
     notes.beyond_training({scene.model: run.n_tokens})
-    lines = [sentence_input(run.encoding, dark=is_dark())]
-    token_line.draw(lines, key="sentence input")
-    token_line.download(lines, "Input", "Token, sentence and position of every token.", [run.model], "input")
+
+    def lines(*, dark: bool) -> list[Line]:
+        return [sentence_input(run.encoding, dark=dark)]
+
+    token_line.show(lines, "sentence input", "input")
+    token_line.file(lines, "Input", "Token, sentence and position of every token.", [run.model], "input")
 
 
 VIEW = View(

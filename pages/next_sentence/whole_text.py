@@ -12,8 +12,9 @@ import streamlit as st
 from analysis import sentences
 from model_zoo.errors import InvalidInput
 from pages.next_sentence.scene import WHAT_SOP_IS, Scene
-from ui import Field, View, as_text, is_dark, notes, save, token_line, widgets
+from ui import Field, View, as_text, notes, save, token_line, widgets
 from viz.coherence import coherence
+from viz.token_line import Line
 from web.engine import engine
 
 PASSAGE: Field[str] = Field(
@@ -52,14 +53,16 @@ def draw(scene: Scene) -> None:
         as_text(f"Weakest link: from sentence {weakest + 1} to {weakest + 2}, P = {values[weakest]:.3f}.")
         + (f" {WHAT_SOP_IS}" if scores[0].kind == "SOP" else "")
     )
-    lines = coherence(found, values, dark=is_dark())
-    token_line.draw(lines, key="coherence")
+
+    def lines(*, dark: bool) -> Sequence[Line]:
+        return coherence(found, values, dark=dark)
+
+    token_line.show(lines, "coherence", "sentence-by-sentence")
     table = pd.DataFrame({"a": found[:-1], "b": found[1:], "p_next": values})
-    with st.container(horizontal=True):
-        what = "comes in order after" if scores[0].kind == "SOP" else "follows"
-        caption = f"P(each sentence {what} the one before). Blue: above ½, orange: below."
-        token_line.download(lines, "Sentence by sentence", caption, [scores[0].model], "sentence_by_sentence")
-        save.table("Sentence by sentence", lambda: table, "sentences")
+    what = "comes in order after" if scores[0].kind == "SOP" else "follows"
+    caption = f"P(each sentence {what} the one before). Blue: above ½, orange: below."
+    token_line.file(lines, "Sentence by sentence", caption, [scores[0].model], "sentence-by-sentence")
+    save.table("Sentence by sentence", lambda: table, "sentences")
 
 
 def _n_used(sentences: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,10 @@ from training.finetuning.entities import types_of
 from training.finetuning.mistakes import CLOSE, by_type, mistakes
 from training.finetuning.results import Answered, Classified, Rated, Score, TaggedWords, Tuned
 from training.finetuning.scores import MEASURES, confusion, evaluate, n_clusters
-from ui import View, as_text, figures, is_dark, save, start_button, token_line, watch
+from ui import View, as_text, figures, save, start_button, token_line, watch
 from viz import outcome
 from viz.layout import clipped
+from viz.token_line import Line
 from viz.training_curves import Point, by_examples
 from web.background import desk
 from web.engine import engine
@@ -134,7 +136,7 @@ def score_table(every: Sequence[Tuned]) -> pd.DataFrame:
 def _confusion(found: Tuned) -> None:
     labels = found.data.labels
     matrix = confusion(found.data.test, found.predictions, labels)
-    figures.show(outcome.confusion(matrix, labels, dark=is_dark()), "confusion", "confusion")
+    figures.show(partial(outcome.confusion, matrix, labels), "confusion", "confusion")
     save.table("Confusion", lambda: pd.DataFrame(matrix, labels, labels).rename_axis("true").reset_index(), "confusion")
 
 
@@ -170,15 +172,19 @@ def _mistakes(every: Sequence[Tuned]) -> None:
         st.success(said, icon=":material/check:")
     elif found.data.kind == "tagging":
         types = types_of(found.data.labels)
-        lines = []
-        for place in wrong[:_MOST_MISTAKES]:
-            item, told = found.data.test[place], found.predictions[place]
-            assert isinstance(item, Tagged)
-            assert isinstance(told, TaggedWords)
-            lines.append(
-                outcome.tag_line(told.words, told.tags, told.probabilities, types, dark=is_dark(), gold=item.tags)
-            )
-        token_line.draw(lines, "mistakes")
+
+        def lines(*, dark: bool) -> list[Line]:
+            made = []
+            for place in wrong[:_MOST_MISTAKES]:
+                item, told = found.data.test[place], found.predictions[place]
+                assert isinstance(item, Tagged)
+                assert isinstance(told, TaggedWords)
+                made.append(
+                    outcome.tag_line(told.words, told.tags, told.probabilities, types, dark=dark, gold=item.tags)
+                )
+            return made
+
+        token_line.show(lines, "mistakes", "mistakes")
         st.caption(
             f"{len(wrong):,} of {len(found.data.test):,} sentences have a wrong tag. Words with one are outlined: "
             "below them the predicted tag, then the true one."
@@ -281,7 +287,7 @@ def _curve(scene: Scene) -> None:
     ]
     if points:
         baseline = found.score().baseline
-        figure = by_examples(points, measure.title, percent=measure.percent, baseline=baseline, dark=is_dark())
+        figure = partial(by_examples, points, measure.title, percent=measure.percent, baseline=baseline)
         figures.show(figure, "learning curve", "learning-curve")
         st.caption(
             "Each point is a model trained from the start on that many examples (smaller sets are parts of larger "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +11,7 @@ import streamlit as st
 from jobs.tuning import Run
 from training.finetuning.data import Data
 from training.finetuning.scores import MEASURES, always_alike, value
-from ui import figures, is_dark, save
+from ui import figures, save
 from viz.training_curves import Curve, Over, losses, scores
 
 
@@ -33,9 +34,9 @@ def draw(runs: Sequence[Run], names: Sequence[str], data: Data, key: str, *, ove
     left, right = st.columns(2, gap="medium")
     with left:
         unit = "squared error" if data.kind == "similarity" else "nats"
-        figures.show(losses(curves, over, unit=unit, dark=is_dark()), f"{key} losses", f"{key}-losses")
+        figures.show(partial(losses, curves, over, unit=unit), f"{key} losses", f"{key}-losses")
     with right:
-        figure = scores(curves, measure.title, over, baseline=_baseline(data), percent=measure.percent, dark=is_dark())
+        figure = partial(scores, curves, measure.title, over, baseline=_baseline(data), percent=measure.percent)
         figures.show(figure, f"{key} scores", f"{key}-scores")
     if len(set(names)) > 1:
         st.caption("Thin lines: training loss. Lines with markers: the development split.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from io import BytesIO
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.before_after import change_of_heads, cka_by_layer, most_changed
-from analysis.export import table_to_csv
+from analysis.export import COUNTING
 from model_zoo.errors import NotSupported
 from model_zoo.text import Text, word_spans
 from model_zoo.types import AttentionRun, FloatArray, HiddenStates, counted
@@ -18,7 +19,6 @@ from pages.train.scene import Scene
 from training.finetuning.data import Item
 from training.finetuning.results import Tuned
 from ui import Field, View, address, caption, count, failures_as_messages, figures, note, notes, optional, save, widgets
-from ui.appearance import is_dark
 from ui.widgets import page_link
 from viz import compare
 from viz.head_map import head_map
@@ -72,7 +72,7 @@ def _heads(found: Tuned) -> None:
     with left:
         st.markdown("**How much each head changed**")
         highest = float(np.nanmax(change)) or 1.0  # of nothing that changed, any scale shows nothing
-        picture = head_map(change, "divergence, bits", highest=highest, dark=is_dark())
+        picture = partial(head_map, change, "divergence, bits", highest=highest)
         figures.show(picture, "change of heads", "change-of-heads")
     with right:
         st.markdown("**Changed most**")
@@ -126,34 +126,28 @@ def _maps(found: Tuned, before: AttentionRun, after: AttentionRun, layer: int, h
     options = Options(query_segments=segments, key_segments=segments, height=_HEIGHT, group=_GROUP)
     framed = Options(special_queries=special, special_keys=special)
     weights = [run.head(layer, head) for run in (before, after)]
+    place = f"L{layer + 1}H{head + 1}"
     columns = st.columns(3, gap="medium")
     for column, name, values in zip(columns, ("Before", "After"), weights, strict=False):
         with column:
             st.markdown(f"**{name}**")
-            file = f"{name.lower()}-layer-{layer + 1}-head-{head + 1}"
+            file = f"{name.lower()}_{place}"
             picture = heatmap(values, tokens, tokens, file=file, **options | framed)
             figures.show_heatmap(picture, f"inside {name}")
     with columns[2]:
         st.markdown("**After − before**")
-        names, file = ("after", "before"), "after-minus-before"
+        names, file = ("after", "before"), f"after-minus-before_{place}"
         picture = compare.difference(weights[1], weights[0], tokens, tokens, names=names, file=file, **options)
         figures.show_heatmap(picture, "inside difference")
-    name = f"before-after-layer-{layer + 1}-head-{head + 1}"
+    save.table("Numbers", lambda: _cells(layer, head, tokens, *weights), f"before-after_{place}")
+    save.file(
+        "All heads of this layer (NPZ)",
+        lambda: heads_of_layer(before, after, layer),
+        f"before-after_L{layer + 1}",
+        "npz",
+        "For NumPy: tokens, and the attention of the layer before and after, (heads, queries, keys).",
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
-        save.file(
-            "Numbers (CSV)",
-            lambda: table_to_csv(_cells(tokens, *weights)),
-            name,
-            "csv",
-            "One row per cell: query token, key token, and the weight before and after.",
-        )
-        save.file(
-            "All heads of this layer (NPZ)",
-            lambda: heads_of_layer(before, after, layer),
-            f"before-after-layer-{layer + 1}",
-            "npz",
-            "For NumPy: tokens, and the attention of the layer before and after, (heads, queries, keys).",
-        )
         _links(found, before, layer, head)
 
 
@@ -169,7 +163,7 @@ def _links(found: Tuned, run: AttentionRun, layer: int, head: int) -> None:
 
 def heads_of_layer(before: AttentionRun, after: AttentionRun, layer: int) -> bytes:
     """An archive for NumPy: tokens (n,), text, text_pair, the two models, and ``before`` and ``after``: float32
-    (heads, n, n) of the layer, which counts from 0. One layer at a time, since what a visitor saves stays in memory
+    (heads, n, n) of the ``layer``, which counts from 1. One layer at a time, since what a visitor saves stays in memory
     until the next page: all layers of 496 tokens are 131 MB.
     """
     buffer = BytesIO()
@@ -179,15 +173,21 @@ def heads_of_layer(before: AttentionRun, after: AttentionRun, layer: int) -> byt
         text=np.array(before.encoding.text),
         text_pair=np.array(before.encoding.text_pair or ""),
         models=np.array([before.model.id, after.model.id]),
+        revisions=np.array([before.model.revision, after.model.revision]),
+        layer=np.array(layer + 1),
+        counting=np.array(COUNTING),
         before=before.layer(layer),
         after=after.layer(layer),
     )
     return buffer.getvalue()
 
 
-def _cells(tokens: Sequence[str], before: FloatArray, after: FloatArray) -> pd.DataFrame:
-    rows = [(q, tokens[q], k, tokens[k], float(value), float(after[q, k])) for (q, k), value in np.ndenumerate(before)]
-    return pd.DataFrame(rows, columns=["query", "query_token", "key", "key_token", "before", "after"])
+def _cells(layer: int, head: int, tokens: Sequence[str], before: FloatArray, after: FloatArray) -> pd.DataFrame:
+    rows = [
+        (layer + 1, head + 1, q + 1, tokens[q], k + 1, tokens[k], float(value), float(after[q, k]))
+        for (q, k), value in np.ndenumerate(before)
+    ]
+    return pd.DataFrame(rows, columns=["layer", "head", "query", "query_token", "key", "key_token", "before", "after"])
 
 
 def head_table(found: Tuned, change: FloatArray) -> pd.DataFrame:
@@ -213,7 +213,7 @@ def _layers(found: Tuned) -> None:
         )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        figures.show(cka_figure(values, dark=is_dark()), "cka before and after", "cka-before-and-after")
+        figures.show(partial(cka_figure, values), "cka before and after", "cka-before-and-after")
     with right:
         st.caption(
             f"Linear CKA (Kornblith et al. 2019) over the {n_tokens:,} tokens of {counted(len(texts), 'text')} it was "

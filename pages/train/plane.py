@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -9,7 +11,7 @@ from analysis.before_after import Path, path_in_the_plane
 from pages.train.scene import Scene
 from training.finetuning.data import OUTSIDE, Item, Labelled, PassageQuestion, Scored, Tagged
 from training.finetuning.results import Tuned
-from ui import View, ask_for, figures, is_dark, notes, save
+from ui import View, ask_for, figures, notes, save
 from viz.learning_plane import learning_plane
 
 
@@ -24,7 +26,7 @@ def draw(scene: Scene) -> None:
     names = [str(each.epoch) for each in found.first_vectors]
     texts = [item.text if item.pair is None else f"{item.text} – {item.pair}" for item in items]
     groups = [_group(item) for item in items]
-    figure = learning_plane(path.points, path.explained, names, texts, groups, dark=is_dark())  # type: ignore[arg-type]
+    figure = partial(learning_plane, path.points, path.explained, names, texts, groups)  # type: ignore[arg-type]
     if len(scene.tuned) > 1:
         st.caption(f"This is the first of {len(scene.tuned)} seeds, {found.settings.seed}.")
     notes.many_labels(len({group for group in groups if isinstance(group, str)}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
 import streamlit as st
@@ -13,7 +14,7 @@ from model_zoo.registry import UNTRAINED
 from pages.train import side_by_side
 from pages.train.scene import Scene
 from training.finetuning.scores import MEASURES
-from ui import View, ask_for, figures, is_dark, widgets
+from ui import View, ask_for, figures, widgets
 from ui.tuned import short_name
 from viz.training_curves import Point, by_examples
 from web.background import desk
@@ -49,7 +50,7 @@ def _draw(job: Tuning) -> None:
     measure = MEASURES[done[0].candidate.data.measure]
     points = [_point(run) for run in done]
     baseline = done[0].tuned.score().baseline if done[0].tuned else None
-    figure = by_examples(points, measure.title, percent=measure.percent, baseline=baseline, dark=is_dark())
+    figure = partial(by_examples, points, measure.title, percent=measure.percent, baseline=baseline)
     figures.show(figure, "pretrained and from scratch", "pretrained-and-from-scratch")
     for _, pair in groupby(sorted(done, key=_examples), key=_examples):
         said = _said(list(pair))

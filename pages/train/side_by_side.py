@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +14,7 @@ from model_zoo.registry import UNTRAINED
 from pages.train import curves, running
 from training.finetuning.results import Tuned
 from training.finetuning.scores import MEASURES
-from ui import as_text, caption, figures, is_dark, save, work
+from ui import as_text, caption, figures, save, work
 from viz.race import Entry, against
 from viz.training_curves import Over
 from web.background import desk
@@ -83,7 +84,7 @@ def scatters(runs: Sequence[Run]) -> None:
             for name, each in done
         ]
         with column:
-            figure = against(entries, title, measure.title, percent=measure.percent, dark=is_dark())
+            figure = partial(against, entries, title, measure.title, percent=measure.percent)
             figures.show(figure, f"score against {what}", f"score-against-{what}")
 
 

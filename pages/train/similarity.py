@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from io import BytesIO
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis import files
+from analysis.export import COUNTING
 from analysis.probing.features import Pooling
 from analysis.probing.pca import principal_components
 from analysis.sentence_vectors import (
@@ -30,7 +32,6 @@ from pages.train.scene import Scene
 from training.finetuning.data import Scored, Split
 from training.finetuning.sets import SETS
 from ui import SWITCH, Field, View, as_text, ask_for, figures, note, one_of, optional, save, say_cut, widgets, within
-from ui.appearance import is_dark
 from viz import sentences as pictures
 from viz.layout import clipped
 from web.engine import engine
@@ -121,10 +122,9 @@ def draw(scene: Scene) -> None:
         st.caption(
             f"With {_NAME}, trained for sentence vectors, the mean cosine of all pairs of these sentences is {own:.2f}."
         )
-    with st.container(horizontal=True):
-        if numbers is not None:
-            save.table(*numbers)
-        _save_vectors(vectors, lines, model, pooling, layer, removed=removed)
+    if numbers is not None:
+        save.table(*numbers)
+    _save_vectors(vectors, lines, model, pooling, layer, removed=removed)
 
 
 def _model(scene: Scene) -> str:
@@ -229,7 +229,7 @@ def _measured(model: str) -> Measured:
 
 def _matrix(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
     similarity = cosines(vectors)
-    figures.show(pictures.cosine_matrix(similarity, lines, dark=is_dark()), "cosines", "cosines")
+    figures.show(partial(pictures.cosine_matrix, similarity, lines), "cosines", "cosines")
 
     def table() -> pd.DataFrame:
         named = pd.DataFrame(similarity, columns=[str(number) for number in range(1, len(lines) + 1)])
@@ -283,7 +283,7 @@ def _plane(vectors: FloatArray, lines: Sequence[str]) -> Numbers:
     projection = principal_components(vectors[None])
     points = projection.points[0]
     first, second = projection.explained[0].tolist()
-    figure = pictures.in_the_plane(points, (first, second), lines, dark=is_dark())
+    figure = partial(pictures.in_the_plane, points, (first, second), lines)
     figures.show(figure, "sentences in the plane", "sentences-in-the-plane")
     st.caption(
         f"The first two principal components, with {first + second:.0%} of the variance: points that are close here "
@@ -323,8 +323,10 @@ def _save_vectors(
             cosines=cosines(vectors),
             sentences=np.array(lines),
             model=np.array(model),
+            revision=np.array(engine().info(model).revision),
             pooling=np.array(pooling),
-            layer=np.array(layer),
+            layer=np.array(layer),  # 0 is the embeddings
+            counting=np.array(COUNTING),
             removed=np.array(removed),
         )
         return buffer.getvalue()
@@ -346,7 +348,7 @@ def _against_scores(model: str) -> None:
         for pooling in POOLINGS
         for removed in (False, True)
     ]
-    figure = pictures.rho_by_layer(rankings, "removed", dark=is_dark())
+    figure = partial(pictures.rho_by_layer, rankings, "removed")
     figures.show(figure, "agreement with scores", "agreement-with-scores")
     said = [
         f"Spearman’s ρ between the cosine of two sentences and the score of the pair, on the {len(_pairs('test'))} "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -15,10 +16,10 @@ from training.finetuning.entities import entities_of, first_pieces, types_of
 from training.finetuning.predict import Predict
 from training.finetuning.results import Answered, Classified, Prediction, Rated, TaggedWords
 from ui import Field, View, as_text, ask_for, caption, figures, lacking, notes, save, token_line, tuned, widgets
-from ui.appearance import is_dark
 from viz import outcome
 from viz.layout import clipped
 from viz.predictions import percent
+from viz.token_line import Line
 from web.engine import engine
 
 TEXT: Field[str] = Field("try_text", "", of="train", clean=widgets.no_line_breaks_around)
@@ -90,7 +91,7 @@ def _show(found: Prediction, encoding: Encoding, info: ModelInfo) -> None:
     match found:
         case Classified():
             st.markdown(f"**{as_text(found.label)}**, with a probability of {percent(max(found.probabilities))}.")
-            figures.show(outcome.label_bars(info.labels, found.probabilities, dark=is_dark()), "labels", "labels")
+            figures.show(partial(outcome.label_bars, info.labels, found.probabilities), "labels", "labels")
             numbers = {"label": info.labels, "probability": found.probabilities}
             save.table("Probabilities", lambda: pd.DataFrame(numbers), "labels")
         case TaggedWords():
@@ -107,21 +108,23 @@ def _show_tags(found: TaggedWords, encoding: Encoding, info: ModelInfo) -> None:
     types = types_of(info.labels)
     n = len(entities_of(found.tags))
     st.markdown(f"**{n} {'entity' if n == 1 else 'entities'}** found.")
-    words = outcome.tag_line(found.words, found.tags, found.probabilities, types, dark=is_dark(), label="Words")
     pieces = first_pieces(encoding, word_spans(encoding.text))
     tag_of = {place: tag for place, tag in zip(pieces, found.tags, strict=True) if place is not None}
     tags = [tag_of.get(place) for place in range(len(encoding))]
-    lines = [words, outcome.piece_line(encoding.tokens, tags, label="Tokens")]
-    token_line.draw(lines, "tags")
+
+    def lines(*, dark: bool) -> list[Line]:
+        words = outcome.tag_line(found.words, found.tags, found.probabilities, types, dark=dark, label="Words")
+        return [words, outcome.piece_line(encoding.tokens, tags, label="Tokens")]
+
+    token_line.show(lines, "tags", "tags")
     about = (
         "The model reads tokens. The first piece of a word carries the word’s tag. The other pieces and special "
         "tokens are marked −100, which training ignores."
     )
     st.caption(about)
-    with st.container(horizontal=True):
-        numbers = {"word": found.words, "tag": found.tags, "probability": found.probabilities}
-        save.table("Tags", lambda: pd.DataFrame(numbers), "tags")
-        token_line.download(lines, "Tags", about, [info], "tags")
+    numbers = {"word": found.words, "tag": found.tags, "probability": found.probabilities}
+    save.table("Tags", lambda: pd.DataFrame(numbers), "tags")
+    token_line.file(lines, "Tags", about, [info], "tags")
 
 
 def _show_answer(found: Answered, passage: str) -> None:
@@ -146,8 +149,8 @@ def _show_answer(found: Answered, passage: str) -> None:
     )
     first = next(place for place, (start, _) in enumerate(found.offsets) if start == best.start)
     last = next(place for place, (_, end) in enumerate(found.offsets) if end == best.end)
-    figure = outcome.span_scores(
-        found.tokens, found.start_scores, found.end_scores, (first, last), found.no_answer, dark=is_dark()
+    figure = partial(
+        outcome.span_scores, found.tokens, found.start_scores, found.end_scores, (first, last), found.no_answer
     )
     figures.show(figure, "span scores", "span-scores")
     numbers = {"token": found.tokens, "start score": found.start_scores, "end score": found.end_scores}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Final
 
 import numpy as np
@@ -20,7 +20,7 @@ from model_zoo.types import AttentionRun, Change, DoubleArray, Effects, TargetAn
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Step, recalled
-from ui import as_text, is_dark
+from ui import as_text
 from ui.glossary import quoted
 from ui.sources import JACOVI, JAIN, MICHEL, VIG, WIEGREFFE, ZEILER
 from viz.curves import curves
@@ -262,14 +262,14 @@ class Deleted(ExplainingStep):
             (name, found.curves[name, "deletion"].tolist()) for name in shown if (name, "deletion") in found.curves
         ]
         steps = [str(k) for k in range(len(found.words) + 1)]
-        figure = curves(
+        figure = partial(
+            curves,
             steps,
             series,
             what="P of the target, as a share of that for the whole text",
             across="words hidden",
             span=(0.0, 1.0),
             share=True,
-            dark=is_dark(),
         )
         pictures.show("deletion", figure)
 
@@ -442,7 +442,7 @@ class Patched(ExplainingStep):
     def reveal(self) -> None:
         names, shares = self.shares
         series = [(name, values) for name, values in shares.items()]
-        pictures.show("patched", curves(names, series, what="moved towards run 2", across="layer", dark=is_dark()))
+        pictures.show("patched", partial(curves, names, series, what="moved towards run 2", across="layer"))
 
     def why(self) -> str:
         names, shares = self.shares

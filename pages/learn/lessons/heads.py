@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,6 @@ from model_zoo.errors import NotSupported
 from model_zoo.types import FloatArray
 from pages.learn import options, pictures
 from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
-from ui import is_dark
 from ui.sources import CLARK, MICHEL, VASWANI
 from viz.layer_attention import layer_attention
 from viz.strips import Strip
@@ -131,7 +130,7 @@ class OwnShares(HeadsStep):
         )
 
     def reveal(self) -> None:
-        figure = layer_attention(self.weights, self.tokens, rows="head", dark=is_dark())
+        figure = partial(layer_attention, self.weights, self.tokens, rows="head")
         pictures.show("heads-of-a-token", figure)
 
     def why(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Final
 
 import numpy as np
@@ -17,7 +17,7 @@ from model_zoo.types import FloatArray, HiddenStates, signed
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
-from ui import as_text, is_dark, precomputed, token_line
+from ui import as_text, precomputed, token_line
 from ui.glossary import quoted
 from ui.sources import CONNEAU, ETHAYARAJH, JAWAHAR, PETERS, TENNEY
 from viz.curves import curves
@@ -101,7 +101,7 @@ class LayersStep(Step):
     def draw_cosines(self, name: str, *more: tuple[str, list[float]]) -> None:
         """Draw how alike the word's two vectors are after every layer, and ``more`` curves."""
         series = [(f"{self.written}, in two sentences", self.drift.tolist()), *more]
-        pictures.show(name, curves(self.layers, series, what="cosine", across="layer", dark=is_dark()))
+        pictures.show(name, partial(curves, self.layers, series, what="cosine", across="layer"))
 
     @property
     def measured(self) -> str:
@@ -368,7 +368,7 @@ class Probes(LayersStep):
         found = self.results
         names = layer_names(len(next(iter(found.values())).layers))
         series = [(question, [layer.accuracy for layer in result.layers]) for question, result in found.items()]
-        figure = curves(names, series, what="accuracy", across="layer", share=True, dark=is_dark())
+        figure = partial(curves, names, series, what="accuracy", across="layer", share=True)
         pictures.show("probes", figure)
 
     def why(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -20,7 +20,7 @@ from model_zoo.types import FloatArray, MaskPrediction, PositionKind, Positions,
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
-from ui import as_text, is_dark
+from ui import as_text
 from ui.glossary import quoted
 from ui.sources import DEVLIN, HAVIV, RAFFEL, SALAZAR, SHAW, SU, VASWANI, WARNER
 from viz.predictions import predictions
@@ -431,7 +431,7 @@ class Blind(PositionsStep):
 
     def figure(self) -> None:
         (_, usual), *_ = self.blind
-        pictures.show("with-positions", predictions(usual, "With positions", dark=is_dark()))
+        pictures.show("with-positions", partial(predictions, usual, "With positions"))
 
     def ask(self) -> Choice:
         _, (_, without), (_, shuffled) = self.blind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Final, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from model_zoo.types import AttentionRun, FloatArray, MaskPrediction
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Place, Recall, Sketch, Step, recalled
-from ui import as_text, enumerated, is_dark
+from ui import as_text, enumerated
 from ui.glossary import quoted
 from ui.sources import DEVLIN, LEWIS, RADFORD, VASWANI
 from viz.predictions import percent, predictions
@@ -225,7 +225,7 @@ class Causal(SightStep):
 
     def figure(self) -> None:
         usual, _ = self.both
-        pictures.show("both-ways", predictions(usual, "Both ways", dark=is_dark()))
+        pictures.show("both-ways", partial(predictions, usual, "Both ways"))
 
     def ask(self) -> Choice:
         usual, blind = map(_right, self.both)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -22,7 +22,7 @@ from model_zoo.types import Anatomy
 from pages.learn import options, pictures
 from pages.learn.case import name_of
 from pages.learn.lesson import Choice, Lesson, Option, Recall, Sketch, Step, recalled
-from ui import as_text, is_dark, start_button, watch
+from ui import as_text, start_button, watch
 from ui.glossary import quoted
 from ui.sources import HINTON, JIAO, LAN, SANH, VASWANI, WARNER
 from viz.by_length import by_length
@@ -325,7 +325,7 @@ class Length(Step):
         if costs:
             names = {cost.subject.model: name_of(cost.subject.model) for cost in costs}
             curves = {cost.subject.model: cost.curve for cost in costs}
-            pictures.show("cost", by_length(curves, "latency", names=names, dark=is_dark()))
+            pictures.show("cost", partial(by_length, curves, "latency", names=names))
             st.caption(_told(costs))
 
     def text(self) -> str:

@@ -6,7 +6,7 @@
 
 import { clamp } from "../shared/numbers.js";
 import { penOn } from "../shared/pens.js";
-import { onSave } from "../shared/saving.js";
+import { onAsked } from "../shared/saving.js";
 import { isTouched, onLook } from "../shared/screen.js";
 import { mount } from "../shared/view.js";
 import { around, between, closeTo, inside, near, nearest, onScreen, WHOLE, windowOf, zoomed } from "./camera.js";
@@ -400,7 +400,7 @@ class Anatomy {
       else if (button?.dataset.step) this.walk(button.dataset.step);
       else if (button?.dataset.zoom) this.zoomBy(button.dataset.zoom);
     });
-    onSave(this.tools.querySelector(".saving"), () => this.data.file, () => this.saved(), options.signal);
+    onAsked(() => this.data?.file, (look) => this.saved(look), options.signal);
     onLook(this.root, this.canvas.parentElement, () => this.layout(), options.signal);
     this.sight = new IntersectionObserver(([{ isIntersecting }]) => {
       this.inSight = isIntersecting;
@@ -620,11 +620,11 @@ class Anatomy {
   }
 
   // What is saved: the picture as the camera sees it, without what keys are on.
-  saved() {
-    const picture = new Picture(this, this.picture.width);
-    const marks = { ...this.marks(), focus: null };
-    const { width, font } = picture;
-    return { width, height: this.height, font, draw: (pen) => this.drawSeen(picture, pen, marks) };
+  saved(look) {
+    const picture = new Picture(this, look.width, look);
+    const [camera, marks] = [this.camera, { ...this.marks(), focus: null }];
+    const { width, height } = picture;
+    return { width, height, draw: (pen) => picture.draw(pen, camera, marks) };
   }
 
   destroy() {

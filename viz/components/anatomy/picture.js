@@ -21,10 +21,10 @@ const ATTENTION = ["query", "turned query", "key", "turned key", "value", "conte
 const FEED_FORWARD = ["inner", "gate", "active", "feed-forward"];
 
 export class Picture {
-  constructor({ data, values, root }, width) {
+  constructor({ data, values, root }, width, look = null) {
     this.data = data;
     this.values = values;
-    this.theme = themeOf(root);
+    this.theme = look ?? themeOf(root);
     this.font = this.theme.font;
     this.scale = scaleOf(width, this.theme.scale);
     this.width = width;

@@ -1,38 +1,55 @@
-// Saves what BertViz has drawn as SVG or PNG.
+// Gives what BertViz has drawn as SVG to the page around, which asks by a message.
 
-import { pngOf, saveFrom } from "../shared/saving.js";
+const LOOKS = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-opacity",
+  "stroke-width",
+  "font-size",
+  "text-anchor",
+  "opacity",
+];
 
-// The drawing as a document of its own: the page's rules, with their variables filled in, come along.
-function standaloneSvg() {
-  const drawn = document.querySelector("#vis svg");
-  const { width, height } = drawn.getBoundingClientRect();
-  const copy = document.importNode(drawn, true);
-  const page = getComputedStyle(document.documentElement);
-  const style = document.createElementNS(copy.namespaceURI, "style");
-  const rules = document.querySelector("style").textContent;
-  style.textContent = rules.replace(/var\((--[\w-]+)\)/g, (_, name) => page.getPropertyValue(name).trim());
+// The drawing as a document of its own, in a look's colours for a moment; what cannot be seen is left out.
+function standaloneSvg(look) {
+  const { dataset, style } = document.documentElement;
+  const theme = dataset.theme;
+  const roles = ["background", "surface", "text", "muted", "line", "primary"];
+  dataset.theme = look.dark ? "dark" : "light";
+  for (const role of roles) style.setProperty(`--${role}`, look[role]);
+  const drawn = /** @type {any} */ (document.querySelector("#vis svg"));
+  const copy = drawn.cloneNode(true);
+  const parts = [...drawn.querySelectorAll("*")].map(seen);
+  const elements = [...copy.querySelectorAll("*")];
+  elements.forEach((element, at) => {
+    for (const [name, value] of Object.entries(parts[at].attributes)) element.setAttribute(name, value);
+    for (const name of ["style", "class"]) element.removeAttribute(name);
+  });
+  elements.forEach((element, at) => parts[at].hidden && element.remove());
+  const { x, y, width, height } = drawn.getBBox();
+  dataset.theme = theme;
+  for (const role of roles) style.removeProperty(`--${role}`);
   const ground = document.createElementNS(copy.namespaceURI, "rect");
-  const { view } = document.getElementById("bertviz").dataset;
-  const { backgroundColor: fill, fontFamily } = getComputedStyle(document.body);
   const set = (element, values) => {
     for (const [name, value] of Object.entries(values)) element.setAttribute(name, value);
   };
-  set(copy, { width, height, "data-theme": document.documentElement.dataset.theme, "data-view": view });
-  set(copy, { "font-family": fontFamily });
-  set(ground, { width: "100%", height: "100%", fill });
-  copy.prepend(style, ground);
-  return { svg: new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }), width, height };
+  for (const name of ["style", "fill"]) copy.removeAttribute(name);
+  set(copy, { viewBox: `${x} ${y} ${width} ${height}`, "font-family": look.font });
+  set(ground, { x, y, width, height, fill: look.background });
+  copy.prepend(ground);
+  return new XMLSerializer().serializeToString(copy);
 }
 
-async function rasterized({ svg, width, height }) {
-  const image = Object.assign(new Image(), { src: URL.createObjectURL(svg) });
-  await image.decode();
-  URL.revokeObjectURL(image.src);
-  return pngOf(width, height, (context) => context.drawImage(image, 0, 0, width, height));
+// What an element looks like, and whether it is to be seen at all.
+function seen(element) {
+  const style = getComputedStyle(element);
+  const attributes = Object.fromEntries(LOOKS.map((name) => [name, style.getPropertyValue(name)]));
+  const hidden = style.display === "none" || style.visibility === "hidden" || style.opacity === "0" ||
+    (element.tagName === "line" && Number(style.strokeOpacity) === 0);
+  return { attributes, hidden };
 }
 
-for (const button of document.querySelectorAll(".saving button")) {
-  const { view } = document.getElementById("bertviz").dataset;
-  const make = (kind) => (kind === "svg" ? standaloneSvg().svg : rasterized(standaloneSvg()));
-  button.addEventListener("click", () => saveFrom(button, `bertviz-${view}`, make));
-}
+addEventListener("message", ({ data, ports: [port] }) => {
+  if (data?.look && port) port.postMessage(standaloneSvg(data.look));
+});

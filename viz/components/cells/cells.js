@@ -6,7 +6,7 @@
 
 import { cellAt, moved, sayAt } from "../shared/cells.js";
 import { penOn } from "../shared/pens.js";
-import { onSave } from "../shared/saving.js";
+import { onAsked } from "../shared/saving.js";
 import { onLook } from "../shared/screen.js";
 import { mount } from "../shared/view.js";
 import { Picks } from "./picks.js";
@@ -26,7 +26,6 @@ class Cells {
     this.frame = root.querySelector(".cell");
     this.reading = root.querySelector(".reading");
     this.described = root.querySelector(".described");
-    this.saving = root.querySelector(".saving");
     this.read = null; // {row, column} of the cell that is read
     this.picks = new Picks();
     this.pictures = 0;
@@ -53,7 +52,6 @@ class Cells {
     if (!width) return; // not to be seen; the observer of its size tells when it is
     this.picked = this.picks.ids;
     this.picture = new Picture(this, width);
-    this.drawnFor = width;
     const { width: wide, height, font } = this.picture;
     this.canvas.style.width = `${wide}px`;
     this.picture.draw(penOn(this.canvas, wide, height, font));
@@ -113,7 +111,7 @@ class Cells {
     });
     on(this.canvas, "blur", () => this.show(null));
     on(this.canvas, "keydown", (event) => this.key(event));
-    onSave(this.saving, () => this.data.file, () => new Picture(this, this.drawnFor), options.signal);
+    onAsked(() => this.data?.file, (look) => new Picture(this, look.width, look), options.signal);
     onLook(this.root, this.scroll, () => this.draw(), options.signal);
   }
 

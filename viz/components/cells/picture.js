@@ -15,10 +15,10 @@ const SIZE = 12; // of text
 const OUTLINE = 2.5; // of a picked cell
 
 export class Picture {
-  constructor({ data, root, picked }, width) {
+  constructor({ data, root, picked }, width, look = null) {
     this.data = data;
     this.picked = picked;
-    this.theme = themeOf(root);
+    this.theme = look ?? themeOf(root);
     this.font = this.theme.font;
     this.shades = shadesOf(this.theme.dark ? data.dark_scale : data.scale);
     this.scale = this.theme.scale;

@@ -7,7 +7,6 @@ const LARGEST_CELL = 92;
 const WIDEST_FOR_ITS_HEIGHT = 2;
 const GUTTER = 38; // left of the cells: the word "layer" and its numbers
 const ABOVE = 34; // the word "head" and, under it, its numbers
-const BUTTONS = 190; // beside the bar
 const BESIDE = 4; // right of the cells: the outline of the last one
 export const PARTED_BY = 2; // px between two cells
 
@@ -22,7 +21,7 @@ export function placed(heads, width, height, scale) {
   const down = Math.floor(Math.max(smallest, Math.min(room, (height * scale - top - below) / heads.length)));
   const across = Math.floor(Math.max(smallest, Math.min(room, WIDEST_FOR_ITS_HEIGHT * down)));
   const [right, bottom] = [left + widest * across, top + heads.length * down];
-  const bar = Math.max(90, Math.min(LONGEST_BAR * scale, width - left - BUTTONS));
+  const bar = Math.min(LONGEST_BAR * scale, width - left - BESIDE);
   return {
     width: Math.max(width, right + BESIDE),
     height: bottom + below,

@@ -7,7 +7,7 @@ import { moved } from "../shared/cells.js";
 import { clamp } from "../shared/numbers.js";
 import { penOn } from "../shared/pens.js";
 import { onPoint, opened } from "../shared/pointing.js";
-import { onSave } from "../shared/saving.js";
+import { onAsked } from "../shared/saving.js";
 import { onLook } from "../shared/screen.js";
 import { mount } from "../shared/view.js";
 import { drawnAlike, nameOf } from "./heads.js";
@@ -27,7 +27,6 @@ class Grid {
     this.overlay = root.querySelector(".pointed");
     this.cells = root.querySelector(".cells");
     this.reading = root.querySelector(".reading");
-    this.saving = root.querySelector(".saving");
     this.data = null;
     this.selected = null; // {layer, head} that is open
     this.tabStop = null;
@@ -119,7 +118,6 @@ class Grid {
   draw() {
     const asked = this.scroll.clientWidth;
     if (!asked) return; // not to be seen; the observer of its size tells when it is
-    this.asked = asked;
     this.picture = new Picture(this, asked);
     const { width, height, font, places } = this.picture;
     this.canvas.style.width = this.overlay.style.width = `${width}px`;
@@ -128,7 +126,6 @@ class Grid {
     Object.assign(this.cells.style, { left: `${places.left}px`, top: `${places.top}px` });
     this.root.style.setProperty("--across", `${places.across}px`);
     this.root.style.setProperty("--down", `${places.down}px`);
-    this.root.style.setProperty("--foot", `${places.height - places.bottom}px`);
     this.showElsewhere();
     this.root.dataset.picture = ++this.pictures;
   }
@@ -173,8 +170,8 @@ class Grid {
       this.elsewhere = place;
       this.showElsewhere();
     }, options.signal);
-    const saved = () => new Picture(this, this.asked, this.selected);
-    onSave(this.saving, () => this.data.file, saved, options.signal);
+    const saved = (look) => new Picture(this, look.width, look, this.selected);
+    onAsked(() => this.data?.file, saved, options.signal);
     onLook(this.root, this.scroll, () => this.draw(), options.signal);
   }
 

@@ -9,13 +9,13 @@ import { mosaicOf } from "./mosaic.js";
 const FRAME = 3; // of the chosen head, in files
 
 export class Picture {
-  constructor({ data, root }, width, selected = null) {
+  constructor({ data, root }, width, look = null, selected = null) {
     this.data = data;
-    this.theme = themeOf(root);
+    this.theme = look ?? themeOf(root);
     this.font = this.theme.font;
     this.scale = this.theme.scale;
     this.shades = shadesOf(this.theme.dark ? data.dark_scale : data.scale);
-    this.places = placed(data.heads, width, data.height, this.scale);
+    this.places = placed(data.heads, width, look ? Infinity : data.height, this.scale);
     this.selected = selected; // {layer, head} that the picture itself frames
     this.width = this.places.width;
     this.height = this.places.height;

@@ -20,30 +20,28 @@ export const TITLE = 20; // what an axis' title takes
 
 // Places for labels of these widths, down the side and along the top, in a picture of a width on a screen of `ratio`
 // device pixels a CSS pixel. A cell is `across` wide and `down` high; `pixels` are what the device has for all of them.
-// With a `limit` the picture is no higher, as long as every row has room for its label. `foot` are the widths of the
-// bar's title and of the buttons, which stand `beside` it where there is room, else under it in a line of `foot.line`.
+// Cells are as large as the width allows where it is to be `filled`. With a `limit` the picture is no higher, as long as every row has room for its label.
 export function placed(
   rows,
   columns,
   width,
   ratio,
-  { scale = 1, limit = 0, foot = { title: 0, buttons: 0, line: 0 } } = {},
+  { scale = 1, limit = 0, filled = false } = {},
 ) {
   const widest = (widths) => Math.max(0, ...widths);
   const longest = Math.max(rows.length, columns.length);
   const [title, line, below, smallest] = [TITLE, LINE, BELOW, SMALLEST_LINE].map((size) => size * scale);
-  const cell = (n) => Math.min(LARGEST_CELL, 300 / n + 10, LARGEST_SIDE / n) * scale;
+  const cell = (n) => Math.min(LARGEST_CELL, filled ? Infinity : 300 / n + 10, LARGEST_SIDE / n) * scale;
   const crisp = (size) => (size >= PARTED_FROM ? Math.floor(size) : size);
   const left = Math.ceil(title + Math.min(widest(rows), WIDEST_LABELS * width) + GAP);
   const room = Math.max(width - left - 1, 1);
-  const beside = left + Math.max(LONGEST_BAR * scale, foot.title) + 3 * GAP + foot.buttons <= width;
   const least = rows.length <= LABELLED_UP_TO ? smallest : 0;
   let across = crisp(room / columns.length);
   let down = Math.max(crisp(Math.min(cell(rows.length), HIGHEST_WIDE_CELL * scale)), least);
   if (longest <= SQUARE_UP_TO) across = down = Math.min(across, Math.max(crisp(cell(longest)), least));
   let upright = widest(columns) + GAP > across;
   const topOf = () => Math.ceil(title + (upright ? widest(columns) : line) + GAP);
-  const highest = limit && crisp((limit * scale - topOf() - below - (beside ? 0 : foot.line)) / rows.length);
+  const highest = limit && crisp((limit * scale - topOf() - below) / rows.length);
   if (limit && highest < down) {
     down = Math.max(highest, least, 1);
     // What a cell loses in height it may have in width.
@@ -62,7 +60,7 @@ export function placed(
   const merged = pixels[0] < columns.length || pixels[1] < rows.length; // more cells than pixels
   const every = [down, upright ? across : line].map((size) => Math.ceil(smallest / size)); // which rows are labelled
   const height = Math.ceil(bottom + below + (merged ? line : 0));
-  return { width, height, left, top, right, bottom, across, down, upright, pixels, merged, every, beside, scale };
+  return { width, height, left, top, right, bottom, across, down, upright, pixels, merged, every, scale };
 }
 
 // Says which tokens are labelled, of every so-manieth row and column; "" where all are.

@@ -6,7 +6,7 @@
 import { moved, sayAt } from "../shared/cells.js";
 import { penOn, SHARPNESS } from "../shared/pens.js";
 import { onOpened, onPoint, point } from "../shared/pointing.js";
-import { onSave } from "../shared/saving.js";
+import { onAsked } from "../shared/saving.js";
 import { onLook } from "../shared/screen.js";
 import { mount } from "../shared/view.js";
 import { described, said } from "./cells.js";
@@ -26,7 +26,6 @@ class Heatmap {
     this.reading = root.querySelector(".reading");
     this.bands = [...root.querySelectorAll(".band")];
     this.described = root.querySelector(".described");
-    this.saving = root.querySelector(".saving");
     this.note = root.querySelector(".note");
     this.read = null; // {row, column} of the cell that is read
     this.place = null; // {query, key} of what is framed
@@ -55,7 +54,6 @@ class Heatmap {
     this.picture = new Picture(this, width, devicePixelRatio);
     const { height, font } = this.picture;
     this.picture.draw(penOn(this.canvas, width, height, font));
-    this.saving.classList.toggle("beside", this.picture.places.beside);
     this.note.textContent = labelled(this.picture.places.every);
     this.show(this.read);
     this.mark(this.place);
@@ -144,8 +142,8 @@ class Heatmap {
     const group = () => this.data.group;
     onPoint(this.root, group, (place) => this.follow(place), options.signal);
     onOpened(this.root, group, () => this.comeIntoView(), options.signal);
-    const saved = () => new Picture(this, this.picture.width, SHARPNESS);
-    onSave(this.saving, () => this.data.file, saved, options.signal);
+    const saved = (look) => new Picture(this, look.width, SHARPNESS, look);
+    onAsked(() => this.data?.file, saved, options.signal);
     onLook(this.root, this.stage, () => this.draw(), options.signal);
   }
 

@@ -11,9 +11,9 @@ const LONGEST_LABEL = 16; // characters; what a cell says names its tokens whole
 const SIZE = 12; // of text
 
 export class Picture {
-  constructor({ data, root, saving }, width, ratio) {
+  constructor({ data, root }, width, ratio, look = null) {
     this.data = data;
-    this.theme = themeOf(root);
+    this.theme = look ?? themeOf(root);
     this.font = this.theme.font;
     this.shades = shadesOf(this.theme.dark ? data.dark_scale : data.scale);
     this.context = document.createElement("canvas").getContext("2d");
@@ -24,11 +24,7 @@ export class Picture {
     this.rows = data.queries.map(label);
     this.columns = data.keys.map(label);
     const widths = (labels) => labels.map((label) => label.width);
-    this.context.font = `${this.size - 1}px ${this.font}`;
-    const title = this.context.measureText(printable(data.title)).width;
-    this.context.font = `${this.size}px ${this.font}`;
-    const foot = { title, buttons: saving.offsetWidth, line: saving.offsetHeight + 4 };
-    const limits = { scale: this.scale, limit: data.height, foot };
+    const limits = { scale: this.scale, limit: look ? 0 : data.height, filled: look !== null };
     this.places = placed(widths(this.rows), widths(this.columns), width, ratio, limits);
     this.width = width;
     this.height = this.places.height;

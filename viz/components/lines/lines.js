@@ -8,7 +8,7 @@
 import { clamp } from "../shared/numbers.js";
 import { CanvasPen } from "../shared/pens.js";
 import { onPoint, point } from "../shared/pointing.js";
-import { onSave } from "../shared/saving.js";
+import { onAsked } from "../shared/saving.js";
 import { isDark, onRatio, sharpest, typeScale } from "../shared/screen.js";
 import { endOf, unpack, viewOf } from "../shared/view.js";
 import { Legend } from "./legend.js";
@@ -33,7 +33,6 @@ class Lines {
   constructor(root) {
     this.root = root;
     this.legend = new Legend(root.querySelector(".heads"));
-    this.saving = root.querySelector(".saving");
     this.status = root.querySelector(".status");
     this.stage = root.querySelector(".stage");
     this.columns = { query: root.querySelector(".query"), key: root.querySelector(".key") };
@@ -130,14 +129,13 @@ class Lines {
   // ---- size and theme -----------------------------------------------------------------------------------
 
   layout() {
-    const rows = Math.max(this.data.queries.length, this.data.keys.length);
     this.scale = typeScale();
-    const row = clamp(Math.floor(1280 / rows), 13, 22);
-    this.row = Math.round(row * this.scale);
-    this.size = clamp(row - 3, 11, 14) * this.scale;
+    const { row, size, height } = rowsOf(this.data, this.scale);
+    this.row = row;
+    this.size = size;
+    this.height = height;
     this.root.style.setProperty("--row", `${this.row}px`);
     this.root.style.setProperty("--size", `${this.size}px`);
-    this.height = rows * this.row;
     // Lines run from `start` to `end`; the gutters outside the columns are equally wide.
     this.area = {
       gutter: this.columns.query.offsetLeft,
@@ -155,7 +153,7 @@ class Lines {
   }
 
   get colours() {
-    return this.isDark ? this.data.dark_colours : this.data.colours;
+    return coloursOf(this.data, this.isDark);
   }
 
   // The head in front among those that are on, its strongest lines, and the largest of its weights as it is drawn, 0 to 1.
@@ -299,9 +297,13 @@ class Lines {
     this.boxes.textContent = this.ofBoxes();
   }
 
-  saved() {
+  // What is shown, for a look: the same heads and token at other sizes, in other colours.
+  saved(look) {
     if (this.stale) this.sortLines();
-    return new Picture(this);
+    const { dark: isDark, scale } = look;
+    const own = { isDark, scale, colours: coloursOf(this.data, isDark), ...rowsOf(this.data, scale) };
+    const values = Object.entries(own).map(([name, value]) => [name, { value }]);
+    return new Picture(Object.create(this, Object.fromEntries(values)), look);
   }
 
   // ---- events -------------------------------------------------------------------------------------------
@@ -340,9 +342,7 @@ class Lines {
       if (detail < 2 && !shiftKey) before = this.on;
       this.switchHeads(next);
     });
-    onSave(this.saving, () => "attention-lines", () => this.saved(), options.signal, (saved) => {
-      if (!saved) this.status.textContent = "There is too little memory for a PNG. Save an SVG, or show fewer tokens.";
-    });
+    onAsked(() => this.data?.file, (look) => this.saved(look), options.signal);
     on(this.root, "transitionend", (event) => {
       if (event.target !== this.root) return;
       this.markHeads();
@@ -390,4 +390,14 @@ class Lines {
     this.tiles.stop();
     cancelAnimationFrame(this.frame);
   }
+}
+
+const coloursOf = ({ colours, dark_colours: onDark }, isDark) => (isDark ? onDark : colours);
+
+// The height of a row, of its text and of all rows, at a scale of type.
+function rowsOf({ queries, keys }, scale) {
+  const rows = Math.max(queries.length, keys.length);
+  const high = clamp(Math.floor(1280 / rows), 13, 22);
+  const row = Math.round(high * scale);
+  return { row, size: clamp(high - 3, 11, 14) * scale, height: rows * row };
 }

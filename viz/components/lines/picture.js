@@ -1,31 +1,32 @@
 // What the lines' view shows, as a picture to be saved: an SVG of real lines and texts, or a PNG.
 
 import { graphemes, printable } from "../shared/labels.js";
-import { themeOf } from "../shared/screen.js";
 import { strokeAll, strokeOne } from "./strokes.js";
 import { beginsSegment, labelsOf, same } from "./tokens.js";
 
-const MARGIN = 16;
-const LONGEST_LABEL = 320; // pixels; the screen cuts labels at the width of its columns, which may be a phone's
-const LEAST_GAP = 240; // pixels between the columns
+const MARGIN = 8;
+const LONGEST_LABEL = 320; // pixels, at the usual size of type
+const LEAST_GAP = 120; // pixels between the columns, at the usual size of type
+const GUTTER = 12; // pixels outside of the columns, for the boxes of a token's heads
 const SMALL = 12; // size of headings, legend and note, at the usual size of type
 const SMALL_ROW = 20;
 const PADDING = 6; // pixels left and right of a token's text, as in lines.css
 
-// The page of a view: legend, headings, tokens, lines and a note of what is left out.
+// The page of a view at a look: legend, headings, tokens, lines and a note of what is left out.
 export class Picture {
-  constructor(view) {
+  constructor(view, look) {
     this.view = view;
-    this.theme = themeOf(view.root);
+    this.theme = look;
     this.font = this.theme.font;
     this.small = SMALL * this.theme.scale;
     this.smallRow = SMALL_ROW * this.theme.scale;
     this.context = document.createElement("canvas").getContext("2d");
     this.labels = { query: this.fit("query"), key: this.fit("key") };
-    const { gutter, start, end } = view.area;
+    const gutter = GUTTER * look.scale;
     const [left, right] = ["query", "key"].map((side) => Math.max(...this.labels[side].map(({ width }) => width)));
     const from = gutter + left + 2 * PADDING;
-    const to = from + Math.max(end - start, LEAST_GAP);
+    const least = look.width - 2 * MARGIN - right - 2 * PADDING - gutter;
+    const to = Math.max(from + LEAST_GAP * look.scale, least);
     this.area = { gutter, start: from, end: to, width: Math.ceil(to + right + 2 * PADDING + gutter) };
     this.width = this.area.width + 2 * MARGIN;
     this.legend = this.placeLegend();

@@ -3,7 +3,7 @@
 
 import { sharpest } from "./screen.js";
 
-export const SHARPNESS = 2; // pixels of a saved picture a CSS pixel
+export const SHARPNESS = 2; // pixels of a picture in a file a CSS pixel, where small ones show many numbers
 const HAIRLINES = 16; // lines no wider than a pixel that are drawn at once
 
 // A pen for a canvas that is made so high, and as sharp as the screen.
@@ -159,14 +159,56 @@ export class SvgPen {
     element.textContent = text;
   }
 
+  // Rectangles instead of an image.
   pixels(image, x, y, width, height) {
     this.flush();
-    const shape = { x, y, width, height, preserveAspectRatio: "none", style: "image-rendering: pixelated" };
-    this.add("image", { ...shape, href: image.toDataURL() });
+    const { data } = image.getContext("2d").getImageData(0, 0, image.width, image.height);
+    const cells = addCells(this.group, data, image);
+    cells.setAttribute("transform", `translate(${x} ${y}) scale(${width / image.width} ${height / image.height})`);
   }
 
   finish() {
     this.flush();
-    return new XMLSerializer().serializeToString(this.document);
+    return this.document;
   }
+}
+
+// Adds the pixels of an image (red, green, blue, alpha) to an SVG element as a group of rectangles, one unit a pixel: one
+// path a colour. Pixels of a colour that touch are one rectangle; those that cannot be seen are left out.
+export function addCells(parent, data, { width, height }) {
+  const colours = new Uint32Array(data.buffer);
+  const opaque = (at) => data[4 * at + 3] > 127;
+  const shapes = new Map(); // places of the first pixel, and the path, by colour
+  let above = new Map(); // what ends in the row above, by where it is
+  const close = ({ from, to, top, colour, at }, bottom) => {
+    if (!shapes.has(colour)) shapes.set(colour, { at, path: [] });
+    shapes.get(colour).path.push(`M${from} ${top}h${to - from}v${bottom - top}h${from - to}z`);
+  };
+  for (let row = 0; row < height; row++) {
+    const here = new Map();
+    for (let from = 0, to = 0; from < width; from = to) {
+      const at = row * width + from;
+      const colour = colours[at];
+      while (to < width && colours[row * width + to] === colour) to++;
+      if (!opaque(at)) continue;
+      const key = `${from} ${to} ${colour}`;
+      here.set(key, above.get(key) ?? { from, to, top: row, colour, at });
+      above.delete(key);
+    }
+    for (const run of above.values()) close(run, row);
+    above = here;
+  }
+  for (const run of above.values()) close(run, height);
+  const { namespaceURI: namespace, ownerDocument } = parent;
+  const group = ownerDocument.createElementNS(namespace, "g");
+  group.setAttribute("class", "cells");
+  group.setAttribute("shape-rendering", "crispEdges");
+  for (const { at, path } of shapes.values()) {
+    const element = ownerDocument.createElementNS(namespace, "path");
+    element.setAttribute("fill", `#${[0, 1, 2].map((of) => data[4 * at + of].toString(16).padStart(2, "0")).join("")}`);
+    element.setAttribute("d", path.join(""));
+    group.append(element);
+  }
+  parent.append(group);
+  return group;
 }

@@ -1,55 +1,39 @@
-// Pictures as files: what is drawn becomes SVG or PNG, and a button saves it.
+// Pictures for files: whoever saves asks for one by its name, and the component that shows it gives it.
+//
+// A look is what a picture is drawn for: a theme as of themeOf, its `font`, its `scale` of type, and a `width` in CSS px.
 
-import { CanvasPen, SHARPNESS, SvgPen } from "./pens.js";
-import { sharpest } from "./screen.js";
+import { SvgPen } from "./pens.js";
 
-// What a picture (width, height, font, draw(pen)) shows, as a file: SVG or PNG. Null where memory does not suffice.
-export function pictureFile(picture, kind, namespace) {
-  const { width, height, font } = picture;
-  if (kind === "svg") {
-    const pen = new SvgPen(namespace, width, height, font);
-    picture.draw(pen);
-    return new Blob([pen.finish()], { type: "image/svg+xml" });
-  }
-  return pngOf(width, height, (context, ratio) => picture.draw(new CanvasPen(context, ratio, font)));
-}
+const ASKED = "inside-bert:picture";
 
-// A PNG of what is drawn on a canvas of so many CSS pixels. Null where memory does not suffice.
-export function pngOf(width, height, draw) {
-  const ratio = sharpest(SHARPNESS, width, height);
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-  const context = canvas.getContext("2d");
-  context.scale(ratio, ratio);
-  draw(context, ratio);
-  return new Promise((done) => canvas.toBlob(done, "image/png"));
-}
-
-// Saves the picture that `picture()` gives, under the name of `name()`, when one of the buttons in `saving` is clicked,
-// and tells `done` whether memory sufficed. The namespace of SVG is that of the icons on the buttons.
-export function onSave(saving, name, picture, signal, done = (_saved) => {}) {
-  saving.addEventListener("click", async (event) => {
-    const button = event.target.closest("button");
-    if (!button) return;
-    const { namespaceURI } = button.querySelector("svg");
-    done(await saveFrom(button, name(), (kind) => pictureFile(picture(), kind, namespaceURI)));
+// Gives picture(look) = {width, height, draw(pen)} when the picture of the name that `name()` says is asked for, until
+// the signal ends it.
+export function onAsked(name, picture, signal) {
+  addEventListener(ASKED, (/** @type {any} */ { detail }) => {
+    if (detail.name === name()) detail.picture = picture(detail.look);
   }, { signal });
 }
 
-// Saves what `make(kind)` gives for the button's kind under a name, once at a time; false where it gave nothing.
-export async function saveFrom(button, name, make) {
-  if (button.ariaBusy === "true") return true;
-  button.ariaBusy = "true"; // a PNG of many lines takes seconds
-  await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
-  const { kind } = button.dataset;
-  const file = await make(kind);
-  button.ariaBusy = "false";
-  if (file) download(file, `${name}.${kind}`);
-  return file !== null;
+// The picture of a name as an SVG document, null where nothing on the page has it. The namespace is that of SVG.
+export async function drawn(name, look, namespace) {
+  const detail = { name, look, picture: null };
+  dispatchEvent(new CustomEvent(ASKED, { detail }));
+  if (!detail.picture) return await framed(name, look);
+  const pen = new SvgPen(namespace, detail.picture.width, detail.picture.height, look.font);
+  detail.picture.draw(pen);
+  return pen.finish();
 }
 
-function download(blob, file) {
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: file });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // browsers read the file some time after the click
+// A page in a frame gives its picture as text, to whoever asks it by a message with a port to answer to.
+async function framed(name, look) {
+  const { port1: here, port2: there } = new MessageChannel();
+  const frames = [...document.querySelectorAll("iframe")];
+  if (frames.length === 0) return null;
+  const answer = new Promise((given) => {
+    here.onmessage = ({ data }) => given(data);
+    setTimeout(given, 2000, null);
+  });
+  for (const frame of frames.slice(0, 1)) frame.contentWindow.postMessage({ [ASKED]: name, look }, "*", [there]);
+  const text = await answer;
+  return text && new DOMParser().parseFromString(text, "image/svg+xml");
 }

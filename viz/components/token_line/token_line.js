@@ -1,9 +1,41 @@
 // Token line: lines of items, an item a stack of cells with a text and colours. Texts go in as text, never as HTML.
 
+import { laidOut } from "../shared/laid_out.js";
+import { onAsked } from "../shared/saving.js";
+import { mount } from "../shared/view.js";
+
 export default function render({ data, parentElement }) {
-  const root = parentElement.querySelector(".token-line");
-  root.replaceChildren(...data.lines.map((line) => drawLine(line)));
-  const labels = data.lines.map((line) => line.label.length);
+  return mount(TokenLine, parentElement.querySelector(".token-line"), data);
+}
+
+class TokenLine {
+  constructor(root) {
+    this.root = root;
+    this.listeners = new AbortController();
+    onAsked(() => this.data?.file, (look) => this.saved(look), this.listeners.signal);
+  }
+
+  update(data) {
+    this.data = data;
+    fill(this.root, data.lines);
+  }
+
+  // In the other theme, too.
+  saved(look) {
+    const { lines, others, dark } = this.data;
+    const copy = this.root.cloneNode();
+    fill(copy, look.dark === dark ? lines : others);
+    return laidOut(this.root, look, copy);
+  }
+
+  destroy() {
+    this.listeners.abort();
+  }
+}
+
+function fill(root, lines) {
+  root.replaceChildren(...lines.map((line) => drawLine(line)));
+  const labels = lines.map((line) => line.label.length);
   root.style.setProperty("--label-width", `${Math.min(14, Math.max(0, ...labels)) * 0.55}em`);
 }
 

@@ -4,7 +4,9 @@
 // worth seeing. Without words of their own for the keys there is one strip, and a word is lit as a query or as a key as
 // the reader chose; with two strips each word is lit as what it is.
 
+import { laidOut } from "../shared/laid_out.js";
 import { onPoint, point } from "../shared/pointing.js";
+import { onAsked } from "../shared/saving.js";
 import { isDark, isTouched } from "../shared/screen.js";
 import { mount } from "../shared/view.js";
 import { DIRECTIONS, numbersOf, said } from "./said.js";
@@ -59,10 +61,20 @@ class Words {
   }
 
   // The theme's colours; what is on the screen is of others.
-  look() {
+  look(dark = isDark(getComputedStyle(this.root).backgroundColor)) {
     const { scale, dark_scale } = this.data;
-    this.scale = isDark(getComputedStyle(this.root).backgroundColor) ? dark_scale : scale;
+    this.scale = dark ? dark_scale : scale;
     for (const strip of this.each) strip.forget();
+  }
+
+  // What is shown, for a file: in its colours for a moment.
+  saved(look) {
+    this.look(look.dark);
+    this.paint();
+    const picture = laidOut(this.strips, look);
+    this.look();
+    this.paint();
+    return picture;
   }
 
   build() {
@@ -231,6 +243,7 @@ class Words {
       this.look();
       this.paint();
     });
+    onAsked(() => this.data?.file, (look) => this.saved(look), options.signal);
     onPoint(this, () => this.data.group, (place) => this.follow(place), options.signal);
   }
 
