@@ -39,7 +39,7 @@ def draw(attended: AttendedText, layer: int, head: int, choose: Callable[[int, i
     heads = all_heads(attended.run)
     payload = _payload(attended, shown, layer, head)
     payload["head"], payload["n_heads"], payload["group"] = heads.index((layer, head)), len(heads), GROUP
-    payload["file"] = f"words_L{layer + 1}H{head + 1}"
+    payload["file"] = _file(layer, head)
     save.picture(payload["file"])
     mount = component("words", lit_words.SOURCE)
     mount(key=_KEY, data=pack(payload), on_head_change=lambda: _step(attended.run, choose))
@@ -58,9 +58,11 @@ def file(attended: AttendedText, layer: int, head: int) -> str:
     Raises InvalidInput when the filter leaves no tokens.
     """
     shown = _filtered(attended, layer, head)
+    payload = _payload(attended, shown, layer, head)
+    payload["file"] = _file(layer, head)
     return standalone_html(
         lit_words.SOURCE,
-        _payload(attended, shown, layer, head),
+        payload,
         title="Attention, word by word",
         caption=shown.summary(),
         meta={
@@ -71,6 +73,10 @@ def file(attended: AttendedText, layer: int, head: int) -> str:
             "Numbers": attended.what,
         },
     )
+
+
+def _file(layer: int, head: int) -> str:
+    return f"words_L{layer + 1}H{head + 1}"
 
 
 def _payload(attended: AttendedText, shown: Filtered, layer: int, head: int) -> lit_words.Payload:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pandas as pd
@@ -21,7 +21,7 @@ from ui.component import component
 from ui.field import SWITCH, Field, one_of, within
 from ui.messages import fragment
 from viz import component as files
-from viz.layout import PAPER_FONT, PLAIN, for_paper
+from viz.layout import for_paper
 from viz.palette import theme
 from web.engine import engine
 from web.metrics import versions
@@ -41,13 +41,15 @@ _KEY, _MADE, _SHELF = "saver", "file made for the saver", "what can be saved"
 _MOST = 1_000_000  # characters of a picture that is made into another file: more would keep everybody waiting
 _LONGEST = 2000  # characters of a text in what a picture says of itself
 
-MILLIMETRES = {"single": 85, "double": 175}
+_COLUMNS = {"single": "One column", "double": "Two columns"}
 WIDTH: Field[str] = Field(
-    "picture_width", "double", one_of("the width", {"single": "One column (85 mm)", "double": "Two columns (175 mm)"})
+    "picture_width",
+    "double",
+    one_of("the width", {name: f"{called} ({files.WIDTHS[name]} mm)" for name, called in _COLUMNS.items()}),
 )
-TYPE: Field[int] = Field("picture_type", 8, within("the font size", 5, 14))
+TYPE: Field[int] = Field("picture_type", files.SIZE, within("the font size", 5, 14))
 THEME: Field[str] = Field("picture_theme", "light", one_of("the theme", {"light": "Light", "dark": "Dark"}))
-PIXELS: Field[str] = Field("picture_scale", "3", one_of("the scale", {"2": "2×", "3": "3×", "4": "4×"}))
+PIXELS: Field[str] = Field("picture_scale", str(files.PIXELS), one_of("the scale", {"2": "2×", "3": "3×", "4": "4×"}))
 OUTLINES: Field[bool] = Field("picture_outlines", False, SWITCH)
 
 
@@ -168,17 +170,17 @@ def _pictures(shelf: _Shelf, words: str) -> None:
         **OUTLINES.bound,
         help="For SVG: looks the same everywhere, but its words can no longer be edited or searched.",
     )
-    dark, mm = THEME.value == "dark", MILLIMETRES[WIDTH.value]
-    width, type_ = round(mm / 25.4 * 96), TYPE.value * 96 / 72
+    dark = THEME.value == "dark"
+    look = files.paper_look(theme(dark), WIDTH.value, TYPE.value)
     with st.container(key="pictures to save"):
         for place, one in enumerate(shelf.pictures.values()):
             if one.figure is not None:
-                drawn = for_paper(one.figure(dark=dark), type_)
+                drawn = one.figure(dark=dark)
+                for_paper(drawn, look["scale"])
                 with st.container(key=f"picture to save {place}"):
                     config = {"displayModeBar": False, "staticPlot": True}
-                    st.plotly_chart(drawn, width=width, key=f"plot to save {place}", theme=None, config=config)
+                    st.plotly_chart(drawn, width=look["width"], key=f"plot to save {place}", theme=None, config=config)
     made = st.session_state.get(_MADE)
-    colours = asdict(theme(dark)) | {"dark": dark, "font": PAPER_FONT, "scale": type_ / PLAIN, "width": width}
     data = {
         "pictures": [
             {
@@ -190,8 +192,8 @@ def _pictures(shelf: _Shelf, words: str) -> None:
             }
             for place, one in enumerate(shelf.pictures.values())
         ],
-        "look": colours,
-        "mm": mm,
+        "look": look,
+        "mm": files.WIDTHS[WIDTH.value],
         "png": int(PIXELS.value),
         "outlines": OUTLINES.value,
         "most": _MOST,

@@ -19,10 +19,8 @@ def draw(lines: Sequence[Line], key: str) -> None:
 def show(lines: Callable[..., Sequence[Line]], key: str, name: str) -> None:
     """Draw what ``lines`` makes, being told whether it is ``dark``; it can be saved under a name."""
     dark = is_dark()
-    others = payload(lines(dark=not dark))["lines"]
-    component("token_line", SOURCE)(
-        data=payload(lines(dark=dark)) | {"file": name, "dark": dark, "others": others}, key=key
-    )
+    data = payload(lines(dark=dark), name, dark=dark, others=lines(dark=not dark))
+    component("token_line", SOURCE)(data=data, key=key)
     save.picture(name)
 
 
@@ -34,7 +32,7 @@ def file(
     def make() -> str:
         return standalone_html(
             SOURCE,
-            payload(lines(dark=False)),
+            payload(lines(dark=False), name),
             title=title,
             caption=caption,
             meta={"Model": models[0].id, "Revision": models[0].revision}

@@ -11,8 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from viz.layout import PAPER_FONT, PLAIN
 from viz.palette import DARK, LIGHT, Theme
 
+WIDTHS: Final = {"single": 85, "double": 175}  # mm, of the columns that journals have
+SIZE: Final = 8  # pt, of type in a file
+PIXELS: Final = 3  # of a PNG, a CSS pixel
 FILES: Final = Path(__file__).parent / "components"
 
 _INCLUDED: Final = re.compile(r"<!-- (\S+\.html) -->")
@@ -94,6 +98,13 @@ def enclosed(entry: Path) -> str:
 def _scope(script: str, first: str = "") -> str:
     exports = ", ".join(_EXPORT.findall(script))
     return f"(() => {{\n{first}{_EXPORT.sub('', script)}return {{ {exports} }};\n}})()"
+
+
+def paper_look(theme: Theme, width: str = "double", size: float = SIZE) -> dict[str, Any]:
+    """What a picture in a file is drawn for, as ``components/shared/saving.js`` has it: type of a size, pt."""
+    pixels = WIDTHS[width] / 25.4 * 96
+    scale = size * 96 / 72 / PLAIN
+    return asdict(theme) | {"dark": theme == DARK, "font": PAPER_FONT, "scale": scale, "width": round(pixels)}
 
 
 def pack(payload: Mapping[str, Any]) -> bytes:

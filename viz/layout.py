@@ -108,10 +108,10 @@ def enlarge(figure: go.Figure, scale: float) -> None:
     figure.update(spec)
 
 
-def for_paper(figure: go.Figure, size: float) -> go.Figure:
-    """The figure with type of a size, px, in a font that every program has."""
-    enlarge(figure, size / PLAIN)
-    return figure.update_layout(font_family=PAPER_FONT)
+def for_paper(figure: go.Figure, scale: float) -> None:
+    """Write a figure in type so many times as large, in a font that every program has."""
+    enlarge(figure, scale)
+    figure.update_layout(font_family=PAPER_FONT)
 
 
 def _enlarge(part: Any, scale: float) -> None:

@@ -115,7 +115,7 @@ def _written(text: str | None) -> str:
 def _font(weight: str) -> TTFont:
     """The font at a weight; cutting it out of the variable one takes 2 s."""
     found = TTFont(BytesIO((files("fontpkg_arimo") / "files" / "Arimo[wght].ttf").read_bytes()))
-    return instantiateVariableFont(found, {"wght": _WEIGHTS[weight]})
+    return instantiateVariableFont(found, {"wght": _WEIGHTS[weight]}, updateFontNames=True)
 
 
 @cache

@@ -10,6 +10,8 @@ from string import Template
 from typing import Any
 
 from viz import component
+from viz.component import PIXELS, WIDTHS, paper_look
+from viz.palette import LIGHT
 
 _PAGE, _PAGE_CSS = component.text("standalone/page.html"), component.text("standalone/page.css")
 _MOUNT = component.enclosed(component.FILES / "standalone" / "mount.js")
@@ -38,6 +40,8 @@ def standalone_html(
     """
     # Escaping every "<" keeps "</script>" and "<!--" in tokens from ending the data block.
     data = json.dumps(payload, default=_json_default).replace("<", "\\u003c")
+    about = {"title": title, "description": caption, **meta}
+    file = {"look": paper_look(LIGHT), "mm": WIDTHS["double"], "scale": PIXELS, "about": about}
     entries = (f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in meta.items() if value)
     return Template(_PAGE).substitute(
         title=escape(title),
@@ -45,6 +49,7 @@ def standalone_html(
         meta="".join(entries),
         page_css=_PAGE_CSS,
         data=data,
+        file=json.dumps(file).replace("<", "\\u003c"),
         mount=_MOUNT,
         **source,
     )

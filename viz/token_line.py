@@ -49,9 +49,14 @@ class Line:
     label: str = ""
 
 
-def payload(lines: Sequence[Line]) -> dict[str, Any]:
-    """What the component reads."""
-    return {"lines": [asdict(line) for line in lines]}
+def payload(
+    lines: Sequence[Line], file: str = "", *, dark: bool = False, others: Sequence[Line] = ()
+) -> dict[str, Any]:
+    """What the component reads. With the name of a ``file`` it gives a picture: these lines, or in a file of the other
+    theme than they are of, ``dark`` or not, the ``others``.
+    """
+    drawn, other = ([asdict(line) for line in each] for each in (lines, others))
+    return {"lines": drawn, "others": other, "file": file, "dark": dark}
 
 
 def filled(text: str, scale: Colorscale, position: float, **settings: bool) -> Cell:

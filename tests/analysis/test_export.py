@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import FILTERS
 
-from analysis.export import _MISSING, Origin, read_table, table_to_csv, to_csv, to_npz, unmarked
+from analysis.export import _MISSING, Origin, named, origin_of, read_table, table_to_csv, to_csv, to_npz, unmarked
 from analysis.filters import Filter, apply_filter
 from model_zoo.types import Encoding
 
@@ -77,8 +77,8 @@ def test_csv_and_npz_hold_the_numbers_of_the_view(words: list[str], chosen: Filt
         assert tuple(archive["tokens"]) == encoding.tokens
         assert tuple(archive["query_labels"]) == seen.query_labels
         assert tuple(archive["key_labels"]) == seen.key_labels
-        assert [tuple(span) for span in archive["query_spans"]] == [(u.start, u.stop) for u in seen.queries]
-        assert [tuple(span) for span in archive["key_spans"]] == [(u.start, u.stop) for u in seen.keys]
+        assert [tuple(span) for span in archive["query_spans"]] == [(u.start + 1, u.stop) for u in seen.queries]
+        assert [tuple(span) for span in archive["key_spans"]] == [(u.start + 1, u.stop) for u in seen.keys]
         assert Filter(**json.loads(str(archive["filter"]))) == chosen
 
 
@@ -89,13 +89,14 @@ def test_the_file_says_what_it_shows() -> None:
     origin = Origin(model=INFO, heads=((2, 4),), value_weighted=True)
     table = read(to_csv(seen, origin))
     assert list(table.columns) == [
-        *("model", "revision", "part", "layer", "head", "how", "value_weighted", "filter"),
+        *("model", "revision", "counted_from", "part", "layer", "head", "how", "value_weighted", "filter"),
         *("query", "query_token", "key", "key_token", "weight"),
     ]
     assert len(table) == 4 * 2
     for column, value in {
         "model": "test/model",
         "revision": "abc123",
+        "counted_from": 1,
         "layer": 3,
         "head": 5,
         "how": "each",
@@ -106,7 +107,7 @@ def test_the_file_says_what_it_shows() -> None:
 
     with np.load(io.BytesIO(to_npz(seen, origin, encoding)), allow_pickle=False) as archive:
         assert (str(archive["model"]), str(archive["revision"])) == ("test/model", "abc123")
-        assert archive["heads"].tolist() == [[2, 4]]
+        assert [archive[name].tolist() for name in ("counted_from", "layer", "head")] == [1, [3], [5]]
         assert (str(archive["how"]), bool(archive["value_weighted"])) == ("each", True)
         assert (str(archive["text"]), str(archive["text_pair"])) == ("the cat", "sat")
 
@@ -143,7 +144,7 @@ def test_cross_attention_is_saved_with_both_texts() -> None:
         assert (str(archive["text"]), str(archive["source_text"])) == (written.text, read_.text)
         assert str(archive["part"]) == "cross"
         assert archive["weights"].shape == (len(written), len(read_))
-        places = [slice(*span) for span in archive["key_spans"]]
+        places = [slice(first - 1, last) for first, last in archive["key_spans"]]
         assert [archive["source_tokens"][place].item() for place in places] == list(seen.key_labels)
 
 
@@ -270,3 +271,30 @@ def _number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def test_every_table_says_of_which_model_it_is_and_from_where_it_counts() -> None:
+    plain = pd.DataFrame({"layer": [1], "score": [0.5]})
+    told = origin_of(plain, {"a/b": "r1"})
+    assert told.to_dict("records") == [{"model": "a/b", "revision": "r1", "counted_from": 1, "layer": 1, "score": 0.5}]
+    both = origin_of(pd.DataFrame({"score": [1, 2], "model": ["c", "a/b"]}), {"a/b": "r1", "c": "r2"})
+    assert both["revision"].tolist() == ["r2", "r1"]
+    assert list(both) == ["model", "revision", "score"]
+    shared = origin_of(pd.DataFrame({"score": [1]}), {"a/b": "r1", "c": "r2"})
+    assert shared[["model", "revision"]].iloc[0].tolist() == ["a/b c", "r1 r2"]
+    assert origin_of(told, {"other": "r9"}).equals(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("The cat sat.", "heads_the-cat-sat"),
+        ("Où est l'été ?", "heads_ou-est-l-ete"),
+        ("一 二", "heads"),
+        ("", "heads"),
+        ("w" * 60, "heads_" + "w" * 40),
+        ("one two three four five six seven eight nine", "heads_one-two-three-four-five-six-seven-eight"),
+    ],
+)
+def test_a_file_is_called_after_the_first_words_of_its_text(text: str, name: str) -> None:
+    assert named("heads", text) == name

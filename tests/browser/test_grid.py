@@ -63,14 +63,11 @@ def test_every_number_has_its_colour_in_its_place_and_the_file_shows_the_same(
             if head == 1:
                 below = picture[int(top + 1.5 * box["height"]), int(left + box["width"] / 2)]
                 assert below.tolist() == rgb(theme(dark).background)  # the second layer has no second head
-    image = np.asarray(Image.open(io.BytesIO(saved(page, "png", "heads"))).convert("RGB"), dtype=int)
-    assert image.shape == (2 * picture.shape[0], 2 * picture.shape[1], 3)
-    box = cell(page, 2, 1).bounding_box()
-    left, top = int(box["x"] - drawn["x"]), int(box["y"] - drawn["y"])
-    assert image[2 * top + 1, 2 * left + 40].tolist() == rgb(theme(dark).primary)  # the file has the frame, too
     svg = ElementTree.fromstring(saved(page, "svg", "heads"))
     texts = [element.text for element in svg.iter() if element.tag.endswith("}text")]
     assert {"1", "2", "3", "layer", "head", "attention weight (square-root scale)"} <= set(texts)
+    frame = [element for element in svg.iter() if element.get("fill") == theme(False).primary]  # light on any page
+    assert len(frame) == 4
 
 
 def test_one_stop_for_tab_one_press_opens_and_the_frame_is_the_readers(
@@ -91,8 +88,6 @@ def test_one_stop_for_tab_one_press_opens_and_the_frame_is_the_readers(
     page.keyboard.press("Enter")
     assert page.evaluate("told") == [["head", [1, 0]], "attention"]
     expect(cell(page, 2, 1)).to_have_attribute("aria-selected", "true")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Save SVG")).to_be_focused()
 
     cell(page, 1, 3).click(position={"x": 1, "y": 1})
     assert page.evaluate("told.slice(2)") == [["head", [0, 2]], "attention"]

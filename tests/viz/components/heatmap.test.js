@@ -164,12 +164,9 @@ Deno.test("what special tokens give each other is left out of the strongest, and
   equal(described(alone), "Strongest by weight: [CLS] looks at [CLS], 1.00.");
 });
 
-Deno.test("the buttons stand beside the bar where they do not cover its title", () => {
-  const withTitle = (title) =>
-    placed(labels(16, 60), labels(16, 60), 540, 1, { limit: 440, foot: { title, buttons: 180, line: 30 } });
-  const [short, long] = [withTitle(190), withTitle(300)];
-  deepEqual([short.beside, long.beside], [true, false]);
-  ok(short.height <= 440 && long.height + 30 <= 440); // a line of their own is no higher together
+Deno.test("in a file cells are as large as its width allows", () => {
+  const [shown, saved] = [false, true].map((filled) => placed(labels(13, 60), labels(13, 60), 660, 2, { filled }));
+  deepEqual([shown.across, saved.across], [33, 44]);
 });
 
 Deno.test("which tokens are labelled is said where not all are", () => {

@@ -1,8 +1,11 @@
 // What the components share: data unpacked, labels that any document can hold, limits of canvases.
 
 import { deepEqual, equal } from "node:assert/strict";
+import { crc32 } from "node:zlib";
+import { described } from "../../../viz/components/shared/files.js";
 import { graphemes, printable } from "../../../viz/components/shared/labels.js";
 import { clamp } from "../../../viz/components/shared/numbers.js";
+import { addCells } from "../../../viz/components/shared/pens.js";
 import { isDark, sharpest } from "../../../viz/components/shared/screen.js";
 import { endOf, unpack, viewOf } from "../../../viz/components/shared/view.js";
 import { decode } from "../../../viz/components/standalone/mount.js";
@@ -81,4 +84,49 @@ Deno.test("bytes of a page that is one file come back, and nothing else is taken
   equal(decode("AAH/"), "AAH/");
   equal(decode(null), null);
   deepEqual(decode(["base64"]), ["base64"]);
+});
+
+// As much of an element as cells need.
+class Element {
+  constructor(name) {
+    Object.assign(this, { name, attributes: {}, children: [], ownerDocument: this });
+  }
+  createElementNS(_, name) {
+    return new Element(name);
+  }
+  setAttribute(name, value) {
+    this.attributes[name] = value;
+  }
+  append(child) {
+    this.children.push(child);
+  }
+}
+
+Deno.test("pixels become one path a colour, of rectangles as large as they can be, without what is not seen", () => {
+  const [red, blue, clear] = [[255, 0, 0, 255], [0, 0, 255, 255], [9, 9, 9, 0]];
+  const rows = [[red, red, blue], [red, red, blue], [blue, clear, blue]];
+  const group = addCells(new Element("svg"), new Uint8ClampedArray(rows.flat(2)), { width: 3, height: 3 });
+  equal(group.attributes["shape-rendering"], "crispEdges");
+  deepEqual(group.children.map(({ attributes }) => attributes), [
+    { fill: "#ff0000", d: "M0 0h2v2h-2z" },
+    { fill: "#0000ff", d: "M0 2h1v1h-1zM2 0h1v3h-1z" },
+  ]);
+});
+
+Deno.test("a PNG says what it is behind its header, in chunks whose checksums are right", () => {
+  const png = Uint8Array.from({ length: 40 }, (_, at) => at);
+  const said = described(png, { title: "It’s", layer: "2" }, 4);
+  deepEqual([...said.subarray(0, 33)], [...png.subarray(0, 33)]);
+  deepEqual([...said.subarray(-7)], [...png.subarray(33)]);
+  const view = new DataView(said.buffer);
+  const chunks = [];
+  for (let at = 33; at < said.length - 7;) {
+    const length = view.getUint32(at);
+    const body = said.subarray(at + 4, at + 8 + length);
+    equal(view.getUint32(at + 8 + length), crc32(body));
+    chunks.push(new TextDecoder().decode(body));
+    at += 12 + length;
+  }
+  deepEqual(chunks.slice(1), ["iTXttitle\0\0\0\0\0It’s", "iTXtlayer\0\0\0\0\0" + "2"]);
+  equal(view.getUint32(41), 15118); // pixels a metre: four times 96 an inch
 });

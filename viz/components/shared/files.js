@@ -1,5 +1,7 @@
 // Files of a picture: an SVG document gets its size in print and says what it is; a PNG is made of it and says the same.
 
+import { sharpest } from "./screen.js";
+
 const MM = 25.4 / 96; // of a CSS pixel
 const UNPRINTABLE = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu; // what XML cannot hold
 
@@ -22,17 +24,19 @@ export function svgText(svg, about, mm) {
   return new XMLSerializer().serializeToString(svg);
 }
 
-// A PNG of an SVG's text, with `scale` pixels a CSS pixel, as a Blob. Null where memory does not suffice.
+// A PNG of an SVG's text, with `scale` pixels a CSS pixel or as many as a canvas can bear, as a Blob. Null where memory
+// does not suffice.
 export async function pngOf(text, about, scale) {
   const url = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   const image = Object.assign(new Image(), { src: url });
   await image.decode();
   URL.revokeObjectURL(url);
   const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [image.width, image.height].map((side) => Math.round(side * scale));
+  const ratio = sharpest(scale, image.width, image.height);
+  [canvas.width, canvas.height] = [image.width, image.height].map((side) => Math.round(side * ratio));
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
-  return blob && new Blob([described(new Uint8Array(await blob.arrayBuffer()), about, scale)], { type: "image/png" });
+  return blob && new Blob([described(new Uint8Array(await blob.arrayBuffer()), about, ratio)], { type: "image/png" });
 }
 
 // The bytes of a PNG with what it is, as texts (iTXt, UTF-8), and its pixels a metre (pHYs), behind its header.

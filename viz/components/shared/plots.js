@@ -25,7 +25,7 @@ export async function plotted(plot) {
     root.setAttribute(name, String(value));
   }
   const ground = svg.createElementNS(namespace, "rect");
-  for (const [name, value] of Object.entries({ width, height, fill: first.style.backgroundColor || "white" })) {
+  for (const [name, value] of Object.entries({ width, height, fill: first.style.backgroundColor || "none" })) {
     ground.setAttribute(name, String(value));
   }
   root.append(ground, ...[first, ...others].flatMap((one) => [...one.cloneNode(true).childNodes]));
