@@ -9,14 +9,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 class Drawing:
-    """A saved SVG, read by an XML parser: its size, texts, and what is drawn between the two columns."""
+    """A saved SVG, read by an XML parser: its texts, and what is drawn between the two columns."""
 
     def __init__(self, content: bytes) -> None:
         self.root = ElementTree.fromstring(content)
         assert {element.tag for element in self.root.iter()} <= {
-            f"{SVG}{tag}" for tag in ("svg", "g", "rect", "path", "circle", "text")
+            f"{SVG}{tag}" for tag in ("svg", "g", "rect", "path", "circle", "text", "title", "desc", "metadata")
         }
-        self.size = float(self.root.attrib["width"]), float(self.root.attrib["height"])
         self.texts = [element.text for element in self.root.iter(f"{SVG}text")]
         self.legend = [element.attrib["fill"] for element in self.root.iter(f"{SVG}circle")]
         self.background = next(self.root.iter(f"{SVG}rect")).attrib["fill"]

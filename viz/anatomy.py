@@ -213,7 +213,7 @@ def payload(
         dark_scale=[colour for _, colour in diverging(dark=True)],
         weight_scale=[colour for _, colour in sequential(dark=False)],
         dark_weight_scale=[colour for _, colour in sequential(dark=True)],
-        file=f"anatomy-layer-{anatomy.layer + 1}-head-{anatomy.head + 1}",
+        file=f"anatomy_L{anatomy.layer + 1}H{anatomy.head + 1}",
     )
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.words import to_follow
 from model_zoo import DEFAULT_MODEL
 from model_zoo.types import MaskPrediction
-from ui import TEXT, Example, Examples, Page, address, widgets
+from ui import TEXT, Example, Examples, Page, address, save, widgets
 from ui.component import component
 from viz.anatomy import SOURCE, payload
 from viz.component import pack
@@ -65,10 +65,10 @@ def draw(pages: Mapping[str, Page[Any]]) -> None:
     with widgets.asked():
         text, _ = widgets.texts(second=False)
         widgets.try_example(EXAMPLES)
+    sent = _sent(text, pages)
+    save.picture(sent["file"])
     with st.container(key="walk picture"):
-        clicked = component("anatomy", SOURCE)(
-            key=_KEY, data=pack(_sent(text, pages)), on_open_change=lambda: None
-        ).open
+        clicked = component("anatomy", SOURCE)(key=_KEY, data=pack(sent), on_open_change=lambda: None).open
     if clicked:
         page, values = way_from(clicked["place"], text, int(clicked["token"]), int(clicked["layer"]))
         st.switch_page(address.path(page), query_params=address.link(page, **values))

@@ -27,10 +27,8 @@ export function svgText(svg, about, mm) {
 // A PNG of an SVG's text, with `scale` pixels a CSS pixel or as many as a canvas can bear, as a Blob. Null where memory
 // does not suffice.
 export async function pngOf(text, about, scale) {
-  const url = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-  const image = Object.assign(new Image(), { src: url });
+  const image = Object.assign(new Image(), { src: `data:image/svg+xml,${encodeURIComponent(text)}` });
   await image.decode();
-  URL.revokeObjectURL(url);
   const canvas = document.createElement("canvas");
   const ratio = sharpest(scale, image.width, image.height);
   [canvas.width, canvas.height] = [image.width, image.height].map((side) => Math.round(side * ratio));

@@ -1,0 +1,142 @@
+"""Saved pictures in other programs: what the box "Save" gives of every kind of picture is opened by librsvg, by cairo,
+and by readers of PNG and PDF, and shows the same colours and words.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+from pypdf import PdfReader
+
+pytestmark = pytest.mark.browser
+
+SVG = "{http://www.w3.org/2000/svg}"
+MASKED = "masks=3&text=The+cat+sat+on+the+mat."
+PLACES = {
+    "words, heatmap, all heads": (
+        "attention?layer=2&head=4&text=The+cat+sat+on+the+mat.",
+        ["words_L2H4", "attention_L2H4", "attention-all-heads"],
+    ),
+    "lines": ("attention?view=lines&scope=layer&layer=2&text=The+cat+sat+on+the+mat.", ["attention-lines"]),
+    "a chart with a legend, words in a table": (f"masked_words?view=layers&{MASKED}", ["lens", "ranks"]),
+    "cells": ("cause?text=The+cat+sat+on+the+[MASK].", ["heads", "heads-that-matter"]),
+    "the walk": ("?text=The+cat+sat+on+the+mat.", ["anatomy_L2H4"]),
+}
+
+
+def opened(visit: Callable[..., Any], url: str) -> Page:
+    """The page at an address, in the dark, with its box "Save" open."""
+    here = visit(height=900, color_scheme="dark")
+    page: Page = here.open(url)
+    here.wait_until_idle()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".saver button").first).to_be_visible()
+    here.wait_until_idle()
+    return page
+
+
+def saved(page: Page, place: int, name: str, kind: str) -> bytes:
+    """What a button of the box gives of its picture at a place."""
+    row = page.locator(".saver .row").nth(place)
+    with page.expect_download() as download:
+        row.get_by_role("button", name=kind.upper()).click()
+    assert re.fullmatch(rf"{name}_the-cat-sat-on-the-(mat|mask)\.{kind}", download.value.suggested_filename)
+    return Path(download.value.path()).read_bytes()
+
+
+def rendered(svg: bytes) -> list[np.ndarray]:
+    """The picture as librsvg and as cairo draw it, 3 pixels a CSS pixel, (height, width, 3)."""
+    import cairosvg
+
+    program = shutil.which("rsvg-convert")
+    assert program, "the tests need rsvg-convert (librsvg2-bin)"
+    by_rsvg = subprocess.run([program, "--zoom", "3"], input=svg, capture_output=True, check=True).stdout
+    pictures = (Image.open(io.BytesIO(png)).convert("RGB") for png in (by_rsvg, cairosvg.svg2png(svg, scale=3)))
+    return [np.asarray(picture, dtype=int) for picture in pictures]
+
+
+def as_pdf(svg: bytes) -> bytes:
+    """The picture as a PDF by librsvg."""
+    return subprocess.run(["rsvg-convert", "-f", "pdf"], input=svg, capture_output=True, check=True).stdout
+
+
+def words(pdf: bytes) -> str:
+    """The letters of a PDF without spaces."""
+    (page,) = PdfReader(io.BytesIO(pdf)).pages
+    return re.sub(r"\s", "", page.extract_text())
+
+
+def flat(picture: np.ndarray) -> np.ndarray:
+    """Where a picture has one colour in all pixels around: no edge, no letter (height, width)."""
+    alike = np.ones(picture.shape[:2], dtype=bool)
+    for axis in (0, 1):
+        for by in (-3, 3):
+            alike &= (np.abs(picture - np.roll(picture, by, axis)) <= 2).all(axis=2)
+    return alike
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_saved_picture_is_the_same_in_other_programs(place: str, visit: Callable[..., Any], app_url: str) -> None:
+    where, pictures = PLACES[place]
+    page = opened(visit, f"{app_url}/{where}")
+    for row, name in enumerate(pictures):
+        svg, png, pdf = (saved(page, row, name, kind) for kind in ("svg", "png", "pdf"))
+        root = ElementTree.fromstring(svg)
+        assert root.attrib["width"] == "175mm"
+        assert not list(root.iter(f"{SVG}image")), "cells are shapes"
+        about = json.loads(root.findtext(f"{SVG}metadata") or "")
+        assert (root.findtext(f"{SVG}title"), root.findtext(f"{SVG}desc")) == (about["title"], about["description"])
+        assert about["text"].startswith("The cat sat on the")
+        assert about["link"].startswith(app_url)
+        assert about["app"].startswith("Inside BERT ")
+        texts = [re.sub(r"\s", "", "".join(text.itertext())) for text in root.iter(f"{SVG}text")]
+
+        picture = Image.open(io.BytesIO(png))
+        assert isinstance(picture.info["dpi"], tuple)
+        assert {key: picture.info[key] for key in about} == about
+        assert picture.info["dpi"][0] == pytest.approx(288, abs=1)
+        own = np.asarray(picture.convert("RGB"), dtype=int)
+        assert own[0, -1].tolist() == [255, 255, 255], "light on a dark page"
+        assert own.shape[1] == pytest.approx(3 * 175 / 25.4 * 96, abs=3)
+        for other in rendered(svg):
+            assert np.abs(np.subtract(other.shape, own.shape)).max() <= 3
+            height, width = (min(sides) for sides in zip(own.shape[:2], other.shape[:2], strict=True))
+            a, b = own[:height, :width], other[:height, :width]
+            both = flat(a) & flat(b)
+            assert both.mean() > 0.3
+            assert (np.abs(a - b)[both].max(axis=1) <= 6).mean() > 0.99, "cells have their colours"
+        for document in (pdf, as_pdf(svg)):
+            (sheet,) = PdfReader(io.BytesIO(document)).pages
+            assert float(sheet.mediabox.width) == pytest.approx(175 / 25.4 * 72, abs=0.6)
+            letters = words(document)
+            assert [text for text in texts if text and text not in letters] == []
+        assert PdfReader(io.BytesIO(pdf)).metadata.title == about["title"]  # type: ignore[union-attr]
+
+
+def test_width_type_and_outlines_are_chosen_in_the_box(visit: Callable[..., Any], app_url: str) -> None:
+    page = opened(visit, f"{app_url}/attention?layer=2&head=4&text=The+cat+sat+on+the+mat.")
+    box = page.locator(".saver")
+    page.get_by_role("radio", name="One column (85 mm)").click()
+    page.get_by_label("Font size (pt)").fill("10")
+    page.get_by_label("Font size (pt)").press("Enter")
+    page.get_by_text("Letters as outlines").click()
+    expect(page.get_by_role("switch", name="Letters as outlines")).to_be_checked()
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    expect(box).to_be_visible()
+    root = ElementTree.fromstring(saved(page, 1, "attention_L2H4", "svg"))
+    assert root.attrib["width"] == "85mm"
+    assert not list(root.iter(f"{SVG}text"))
+    labels = [path.get("aria-label") for path in root.iter(f"{SVG}path") if path.get("aria-label")]
+    assert {"[CLS]", "cat", "key: the token attended to"} <= set(labels)
