@@ -117,7 +117,7 @@ def controls(app: AppTest) -> dict[str, Widget]:
     return {
         names.get(str(w.key), str(w.key)): w
         for w in widgets
-        if not isinstance(w, Button | DownloadButton | FileUploader) and w.key not in ("present", "image")
+        if not isinstance(w, Button | DownloadButton | FileUploader) and w.key != "present"
     }
 
 
@@ -142,6 +142,11 @@ def saved(page: Page, kind: str, name: str) -> bytes:
         page.get_by_role("button", name=f"Save {kind.upper()}", exact=True).click()
     assert download.value.suggested_filename == f"{name}.{kind}"
     return Path(download.value.path()).read_bytes()
+
+
+def to_save(app: AppTest) -> list[str]:
+    """What the files are called that can be saved of what a page shows."""
+    return [one.label for one in app.session_state["what can be saved"].files.values()]
 
 
 def said(app: AppTest) -> str:

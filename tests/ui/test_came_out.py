@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tuning
 from gated import PATIENCE
-from on_screen import button, said
+from on_screen import button, said, to_save
 from streamlit.testing.v1 import AppTest
 from train_page import charts, lines
 
@@ -90,15 +90,12 @@ def opened(*tuned: Tuned) -> AppTest:
     return app
 
 
-def downloads(app: AppTest) -> list[str]:
-    return [each.label for each in app.get("download_button")]
-
-
 @pytest.mark.usefixtures("app")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.train.came_out.is_dark", lambda: dark)
+    monkeypatch.setattr("ui.figures.is_dark", lambda: dark)
+    monkeypatch.setattr("ui.token_line.is_dark", lambda: dark)
     found = made(tuning.data(kind))
     app = opened(found)
     scores = app.table[0].value
@@ -109,7 +106,7 @@ def test_every_kind_shows_its_scores_and_its_mistakes(kind: Kind, dark: bool, mo
     assert "95% intervals over them" in said(app)
     assert ("baseline" in said(app)) == percent
     assert "With so few items" in said(app)  # six of them
-    assert {"Scores (CSV)", "All test predictions (CSV)"} <= set(downloads(app))
+    assert {"Scores (CSV)", "All test predictions (CSV)"} <= set(to_save(app))
     if kind == "tagging":
         assert [line["items"][0]["marked"] for line in lines(app)] == [True, True]
         assert "2 of 6 sentences have a wrong tag" in said(app)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tuning
 from nasty import MARKDOWN, NASTY
-from on_screen import said
+from on_screen import said, to_save
 from streamlit.testing.v1 import AppTest
 from train_page import chart, lines
 
@@ -65,10 +65,6 @@ def opened(*tuned: Tuned, model: str = "embedded/tinybert", text: str = "", pair
     return app
 
 
-def downloads(app: AppTest) -> list[str]:
-    return [each.label for each in app.get("download_button")]
-
-
 def answer(engine: Engine, found: Tuned, kind: Kind) -> Any:
     return engine.ask(Predict(found.id, (TEXTS[kind],)))[0]
 
@@ -114,7 +110,7 @@ def test_labels_have_the_probabilities_of_predict(engine: Engine, trained: Calla
     np.testing.assert_allclose(bars["x"], sorted(expected.probabilities, reverse=True))
     assert f"**{expected.label}**" in said(app)
     assert len(app.text_area) == 1  # its texts came alone
-    assert downloads(app) == ["Probabilities (CSV)"]
+    assert to_save(app) == ["Probabilities (CSV)"]
 
 
 @pytest.mark.slow
@@ -172,7 +168,7 @@ def test_an_answer_is_marked_in_its_passage_beside_no_answer(engine: Engine, tra
     assert f"{abs(expected.margin):.2f} {ahead} the best span ({best.score:.2f})" in said(app)
     shown = app.table[0].value
     assert list(shown["score"]) == [f"{span.score:.2f}" for span in expected.spans] + [f"{expected.no_answer:.2f}"]
-    assert downloads(app) == ["Start and end scores (CSV)"]
+    assert to_save(app) == ["Start and end scores (CSV)"]
 
 
 @pytest.mark.usefixtures("app")

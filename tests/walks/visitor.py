@@ -167,7 +167,7 @@ class Visitor:
 
     def widgets(self) -> list[Widget]:
         """Everything on the page that can be changed, without what is set for all pages behind "More"."""
-        found = [node for node in self.tree.main if isinstance(node, Widget) and node.key not in ("present", "image")]
+        found = [node for node in self.tree.main if isinstance(node, Widget) and node.key != "present"]
         return [node for node in found if not getattr(node, "disabled", False)]
 
     def widget(self, key: str) -> Widget:
