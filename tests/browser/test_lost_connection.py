@@ -54,7 +54,7 @@ def test_a_training_goes_on_while_the_connection_is_lost_and_its_model_can_be_sa
     # A script of Streamlit's that is on its way when the connection is lost is not asked for again: let it have all.
     expect(page.get_by_role("progressbar")).to_be_visible()
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    expect(page.get_by_role("button", name="Curves (CSV)")).to_be_visible()
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
     lost_for_seconds(here, page, network)
 
     save = page.get_by_role("link", name="Save the model (zip)")

@@ -42,10 +42,11 @@ def test_a_long_list_is_stopped_and_keeps_what_it_has(visit: Callable[..., Any],
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.get_by_text("of 600 pairs not tested")).to_be_visible()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    page.get_by_role("button", name="Save", exact=True).click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Results (CSV)").click()
     lines = download.value.path().read_text("utf-8-sig").splitlines()
-    assert lines[0] == "a,b,p_next,model"
+    assert lines[0] == "model,revision,a,b,p_next"
     assert 1 < len(lines) < 601
 
 

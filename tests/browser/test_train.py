@@ -68,7 +68,7 @@ def test_a_head_is_trained_tried_opened_saved_and_loaded_back(
     folder.fill(str(target))
     folder.press("Enter")
     here.wait_until_idle()
-    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_test_id("stPopoverBody").get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("as the model on any page")).to_be_visible()
     assert (target / "model.safetensors").is_file()
     page.keyboard.press("Escape")
