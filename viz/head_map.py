@@ -53,5 +53,5 @@ def head_map(values: FloatArray, what: str, *, highest: float = 1.0, dark: bool 
 
 
 def _number(value: float, highest: float) -> str:
-    """Two digits; of small numbers three, in the room that two take."""
-    return f"{value:.2f}" if highest >= _SMALL else f"{value:.3f}".removeprefix("0")
+    """Two digits, of small numbers three, in the room that a cell has on a phone: without the 0 before the point."""
+    return f"{value:.{2 if highest >= _SMALL else 3}f}".removeprefix("0")

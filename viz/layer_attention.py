@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from model_zoo.types import FloatArray
-from viz.layout import axis, root_title, scale_bar, token_text, weight_marks
+from viz.layout import axis, root_title, scale_bar, token_text, tokens_across, weight_marks
 from viz.marks import cells, cells_layout
 from viz.palette import sequential, square_root
 
@@ -26,9 +26,7 @@ def layer_attention(
     if weights.shape[-1] != len(tokens):
         raise ValueError(f"weights of shape {weights.shape} do not fit {len(tokens)} tokens")
     n_layers, n = weights.shape
-    step = max(1, round(n / 40))  # more labels than that would print over each other
-    places = list(range(0, n, step))
-    labels = [token_text(tokens[place], _LONGEST_TOKEN) for place in places]
+    last = token_text(tokens[-1], _LONGEST_TOKEN)
     return go.Figure(
         data=[
             cells(
@@ -43,11 +41,11 @@ def layer_attention(
             ),
         ],
         layout=cells_layout(
-            axis(dark, "key: the token attended to", tickvals=places, ticktext=labels, tickangle=-60),
+            tokens_across(tokens, dark, "key: the token attended to", _LONGEST_TOKEN, tickangle=-60),
             axis(dark, rows, autorange="reversed", dtick=1),
             scale_bar(sequential(dark), weight_marks(1.0), root_title("attention weight"), dark),
             dark,
             height=28 * n_layers + 108,
-            right=_CAMERA + round(_SLANT * len(labels[-1])),
+            right=_CAMERA + round(_SLANT * len(last)),
         ),
     )

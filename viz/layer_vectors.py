@@ -22,6 +22,7 @@ from viz.layout import (
     rows,
     scale_bar,
     token_text,
+    tokens_across,
     weight_marks,
 )
 from viz.marks import LEGEND_ABOVE, cells, cells_layout
@@ -113,6 +114,7 @@ def similarity(cka: FloatArray, names: tuple[str, str] | None = None, *, dark: b
         cka,
         (layer_names(len(cka)), down),
         (layer_names(cka.shape[1]), across),
+        columns(layer_names(cka.shape[1]), dark, across, fixedrange=False),
         1.0,
         "CKA",
         scale_bar(scale, even_marks(1.0), "CKA, from 0 to 1: the same", dark),
@@ -134,6 +136,7 @@ def token_movement(moved: FloatArray, tokens: Sequence[str], what: str, *, dark:
         moved,
         ([str(layer + 1) for layer in range(len(moved))], "layer"),
         ([token_text(token, _LONGEST_LABEL) for token in tokens], "token"),
+        tokens_across(tokens, dark, "token", _LONGEST_LABEL, fixedrange=False),
         most,
         what,
         scale_bar(sequential(dark), weight_marks(most), root_title(token_text(what)), dark),
@@ -146,6 +149,7 @@ def _matrix(
     values: FloatArray,
     down: tuple[Sequence[str], str],
     across: tuple[Sequence[str], str],
+    axis_across: dict[str, Any],
     maximum: float,
     what: str,
     bar: Sequence[dict[str, Any]],
@@ -168,7 +172,7 @@ def _matrix(
             )
         ],
         layout=cells_layout(
-            columns(across[0], dark, across[1], fixedrange=False),
+            axis_across,
             rows(down[0], dark, down[1], fixedrange=False, ticklabelstandoff=0),
             bar,
             dark,

@@ -177,6 +177,15 @@ def columns(names: Sequence[str], dark: bool, title: str = "", **settings: Any) 
     return axis(dark, title, tickvals=list(range(len(names))), ticktext=list(names)) | settings
 
 
+def tokens_across(tokens: Sequence[str], dark: bool, title: str, longest: int, **settings: Any) -> dict[str, Any]:
+    """``columns`` of the tokens of a text, of which as many are named as there is room for: only the browser knows how
+    wide the figure is, and only of categories does Plotly leave out names that would print over each other. Names are
+    cut at ``longest`` characters.
+    """
+    names = {str(place): token_text(token, longest) for place, token in enumerate(tokens)}
+    return axis(dark, title, type="category", labelalias=names) | settings
+
+
 def note(text: str, x: float, y: float, colour: str, size: int = 13, **settings: Any) -> dict[str, Any]:
     """An annotation of safe text at a place of the whole plot, 0 to 1 from its left and bottom."""
     font = {"size": size, "color": colour}

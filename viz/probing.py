@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis.probing.results import TaskResult
-from viz.layout import axis, base_layout, columns, layer_names, rows, scale_bar, token_text
+from viz.layout import axis, base_layout, columns, headline, layer_names, rows, scale_bar, token_text
 from viz.marks import band, cells, cells_layout, error_bars, line, symbol
 from viz.palette import categorical, sequential, theme
 
@@ -174,7 +174,7 @@ def curve(result: TaskResult, title: str, *, dark: bool = False) -> go.Figure:
         layout=base_layout(
             dark,
             dragmode="zoom",
-            title={"text": token_text(title)},
+            title=headline(title, dark),
             height=360,
             margin={"l": 10, "r": 10, "t": 50, "b": 10},
             hovermode="x unified",

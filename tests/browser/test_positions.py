@@ -24,6 +24,32 @@ WHOLE = {
 }
 """Parts of a view that are seen whole where the text has sixteen tokens."""
 
+WIDTH = """Math.max(...[document.documentElement, document.querySelector('[data-testid="stMain"]')]
+    .map((element) => element.scrollWidth))"""
+# What is cut or too small to read: texts wider than the element that hides the rest, on the page and in components,
+# words of figures that reach out of them, and type below 10 px. A text to type is one line that scrolls.
+CUT = """() => {
+    const found = [];
+    const said = (element) => (element.textContent || element.value || '').trim().slice(0, 40);
+    const look = (root) => {
+        for (const element of root.querySelectorAll('*')) {
+            if (element.shadowRoot) look(element.shadowRoot);
+            const box = element.getBoundingClientRect();
+            if (box.width < 2 || box.height < 2 || !said(element) || !element.checkVisibility()) continue;
+            const style = getComputedStyle(element);
+            const hides = /hidden|clip/.test(style.overflowX) || element.matches('input');
+            if (hides && element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1
+                && !element.matches('textarea')) found.push(`cut: ${said(element)}`);
+            if (!element.matches('svg text')) continue;
+            const svg = element.ownerSVGElement.getBoundingClientRect();
+            if (box.left < svg.left - 2 || box.right > svg.right + 2) found.push(`outside: ${said(element)}`);
+            if (parseFloat(style.fontSize) < 10) found.push(`small: ${said(element)}`);
+        }
+    };
+    look(document.querySelector('[data-testid="stMain"]'));
+    return found;
+}"""
+
 
 def resize(page: Page, size: tuple[int, int]) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -48,8 +74,8 @@ def test_two_outputs_stand_beside_each_other(tmp_path: Path) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", [page.name for page in PAGES])
-def test_the_first_picture_of_every_view_is_seen_at_once_and_nothing_beside_the_screen(name: str, views: Views) -> None:
-    """On a projector some parts are seen whole."""
+def test_the_first_picture_of_every_view_is_seen_at_once_and_no_word_is_cut(name: str, views: Views) -> None:
+    """Nothing stands beside the screen; on a projector some parts are seen whole."""
     wrong = []
     for page, page_view in views(name):
         for size in SIZES:
@@ -58,8 +84,9 @@ def test_the_first_picture_of_every_view_is_seen_at_once_and_nothing_beside_the_
             here = f"{page_view.view or name} at {size[0]}x{size[1]}"
             if top is None or top > MARKS[size]:
                 wrong.append(f"{here}: {top}, at most {MARKS[size]}")
-            if page.evaluate("document.documentElement.scrollWidth") > size[0]:
+            if page.evaluate(WIDTH) > size[0]:
                 wrong.append(f"{here}: can be scrolled sideways")
+            wrong += [f"{here}: {cut}" for cut in page.evaluate(CUT)]
             for part in WHOLE.get(page_view, ()) if size == PROJECTOR else ():
                 box = page.locator(part).first.bounding_box()
                 if box is None or box["y"] < 0 or box["y"] + box["height"] > size[1]:

@@ -37,7 +37,7 @@ def test_matrices_hold_their_numbers_and_repeated_tokens() -> None:
     moved = np.array([[0.1, 0.2], [0.3, 0.4]], dtype=np.float32)
     figure = layer_vectors.token_movement(moved, ["the", "the"], "1 − cos")
     np.testing.assert_array_equal(figure.data[0].z, moved)
-    assert figure.layout.xaxis.ticktext == ("the", "the")
+    assert figure.layout.xaxis.labelalias == {"0": "the", "1": "the"}
     assert list(figure.data[0].x) == [0, 1]
     with pytest.raises(ValueError, match="does not fit"):
         layer_vectors.token_movement(moved, ["the"], "1 − cos")

@@ -153,7 +153,7 @@ def test_maps_of_heads_and_layers_hold_the_weights() -> None:
     values = np.array([[0.1, 0.2], [0.3, 0.4]], dtype=np.float32)
     np.testing.assert_array_equal(head_map(values, "share").data[0].z, values)
     values[1, 1] = np.nan  # a head that its layer does not have
-    assert list(head_map(values, "share").data[1].text) == ["0.10", "0.20", "0.30"]
+    assert list(head_map(values, "share").data[1].text) == [".10", ".20", ".30"]
     small = head_map(values / 10, "bits", highest=0.03)
     assert small.data[0].zmax == pytest.approx(0.03)
     assert list(small.data[1].text) == [".010", ".020", ".030"]

@@ -71,7 +71,7 @@ class Sketch {
     this.turn();
   }
 
-  // Labels are turned where one of them is wider than its column.
+  // Labels are turned where a word of one of them is wider than its column.
   turn() {
     this.root.classList.remove("turned");
     const labels = Array.from(this.row.querySelectorAll(".label"));
