@@ -26,7 +26,7 @@ from viz.layout import (
 from viz.marks import LEGEND_BELOW, cells, cells_layout, line, symbol, texts_outside
 from viz.palette import categorical, diverging
 
-_LONGEST_LABEL: Final = 24  # characters beside the matrix: a phone has room for them and the colour bar
+_LONGEST_LABEL: Final = 20  # characters beside the matrix: a phone has room for them and the colour bar
 _LONGEST_HOVER: Final = 90
 _NUMBERED: Final = 25  # sentences; with more the numbers would be too small to read
 
