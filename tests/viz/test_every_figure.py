@@ -198,7 +198,8 @@ def test_colours_are_the_palettes_alone() -> None:
     files = [file for room in ("viz", "ui", "pages") for file in (root / room).rglob("*") if file.suffix in KINDS]
     files = [file for file in files if "bertviz" not in file.parts and file.name != "theme.css"]
     with_colours = {file.name for file in files if re.search(r"#[0-9a-fA-F]{6}\b", file.read_text("utf-8"))}
-    assert with_colours == {"palette.py", "token_line.py"}  # black and white, of text on any colour
+    # Beside the palette: black and white, of text on any colour; and the red of a wrong answer.
+    assert with_colours == {"palette.py", "token_line.py", "loop.py"}
 
 
 @pytest.mark.parametrize("name", FIGURES)
