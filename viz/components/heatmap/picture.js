@@ -9,6 +9,7 @@ import { borders, LINE, PARTED_FROM, placed, TITLE } from "./geometry.js";
 
 const LONGEST_LABEL = 16; // characters; what a cell says names its tokens whole
 const SIZE = 12; // of text
+const SEEN = 150; // px below the first row
 
 export class Picture {
   constructor({ data, root }, width, ratio, look = null) {
@@ -52,7 +53,9 @@ export class Picture {
     pen.ink(theme.muted, 1);
     const whole = "query: the token that attends";
     const title = this.context.measureText(whole).width <= bottom - top ? whole : "query";
-    pen.text(title, this.size, (top + bottom) / 2, { size: this.size, align: "center", upright: true });
+    // Of a high picture the first screen shows it.
+    const seen = Math.min((top + bottom) / 2, top + SEEN * this.scale);
+    pen.text(title, this.size, seen, { size: this.size, align: "center", upright: true });
     const said = "key: the token attended to";
     const middle = Math.max((left + right) / 2, left + this.context.measureText(said).width / 2);
     pen.text(said, middle, this.size, { size: this.size, align: "center" });
