@@ -159,8 +159,14 @@ export class Picture {
     const up = wide ? 0 : 12 * scale; // nothing stands between
     this.bracket(data.n_layers === 1 ? "1 layer" : `${data.n_layers} layers`, at.get("layers"), at.get("layers"), up);
     if (at.has("words")) {
-      const where = data.predicted === null ? "" : ` at “${this.tokens[data.predicted]}”`;
-      this.bracket(`Output${where}`, at.get("words"), at.get("words"), wide ? 0 : 12 * scale);
+      const token = data.predicted === null ? null : `“${this.tokens[data.predicted]}”`;
+      const where = token === null ? "Output" : `Output at ${token}`;
+      this.bracket(
+        token !== null && data.hidden ? `Output, ${token} hidden|${where}` : where,
+        at.get("words"),
+        at.get("words"),
+        wide ? 0 : 12 * scale,
+      );
     }
     if (!at.has("layer")) return;
     const { x, y } = onScreen(this.camera, at.get("layer"));
