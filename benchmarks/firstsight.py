@@ -64,7 +64,7 @@ WATCH = """(results) => {
     const kindOf = (element) => {
         if (!visible(element)) return null;
         const box = element.getBoundingClientRect();
-        if (box.width <= 0 || box.height <= 8) return null;
+        if (box.width <= 0 || box.height <= 8 || box.top >= innerHeight) return null;
         if (element.dataset.testid === 'stPlotlyChart') return element.querySelector('.main-svg') && 'plotly';
         if (!element.dataset.testid?.startsWith('stBidiComponent')) return 'words';
         const hosts = [element, ...element.querySelectorAll('*')];

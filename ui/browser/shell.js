@@ -78,7 +78,8 @@ function arrive() {
     const state = document.querySelector("[data-test-script-state]")?.getAttribute("data-test-script-state");
     const count = main?.querySelectorAll(".stElementContainer").length ?? 0;
     const now = performance.now();
-    const there = count > 0 && state !== "initial"; // before its first run Streamlit shows a part of its own
+    // Before its first run Streamlit shows a part of its own; what comes first has no words.
+    const there = count > 0 && state !== "initial" && main.textContent.trim() !== "";
     const parts = `${count} ${main?.scrollHeight}`;
     if (!there || parts !== before || waits(main)) changed = now;
     if (there) first = Math.min(first, now);
