@@ -5,7 +5,8 @@ const THEME = "inside-bert:theme"; // "light" or "dark" is kept there; as the sy
 const DARK = "(prefers-color-scheme: dark)";
 const AT_REST = 100; // milliseconds without a change after which a page that arrives is in its place
 const AT_REST_AT_WORK = 300; // the same while the server is at work on the rest of it
-const PATIENCE = 5000; // milliseconds after its first part in which it is waited for; what computes longer is seen doing so
+const QUIET = 4; // frames
+const PATIENCE = 10_000; // milliseconds after its first part in which it is waited for; what computes longer is seen doing so
 const LOST = "The connection is lost. What you typed is kept, and the page goes on by itself.";
 
 export function start() {
@@ -72,6 +73,7 @@ function arrive() {
   if (new URLSearchParams(location.search).has("present")) document.getElementById("shell").classList.add("present");
   let first = Infinity; // when the first part was there
   let changed = 0;
+  let quiet = 0; // frames since then: a busy page looks late
   let before = "";
   const look = () => {
     const main = document.querySelector(".stMain");
@@ -80,22 +82,29 @@ function arrive() {
     const now = performance.now();
     // Before its first run Streamlit shows a part of its own; what comes first has no words.
     const there = count > 0 && state !== "initial" && main.textContent.trim() !== "";
-    const parts = `${count} ${main?.scrollHeight}`;
-    if (!there || parts !== before || waits(main)) changed = now;
+    const parts = `${count} ${main?.querySelector(".stVerticalBlock")?.getBoundingClientRect().height}`;
+    quiet += 1;
+    if (!there || parts !== before || waits(main)) [changed, quiet] = [now, 0];
     if (there) first = Math.min(first, now);
     before = parts;
-    const rest = state === "notRunning" ? AT_REST : AT_REST_AT_WORK;
-    if (now - changed < rest && now - first < PATIENCE || !there) return requestAnimationFrame(look);
+    const rests = quiet >= QUIET && now - changed >= (state === "notRunning" ? AT_REST : AT_REST_AT_WORK);
+    if (!there || !rests && now - first < PATIENCE) return requestAnimationFrame(look);
     delete root.dataset.arriving;
     document.getElementById("shell").remove();
   };
   requestAnimationFrame(look);
 }
 
-// Whether something in the window is still being loaded.
+// Whether something in the window is still being loaded, or is a component of ours that has drawn nothing. Those that
+// work unseen take no room (shell.css).
 function waits(main) {
-  return [...main.querySelectorAll('[data-testid="stSkeleton"]')]
-    .some((part) => part.getBoundingClientRect().top < innerHeight);
+  const parts = [...main.querySelectorAll('[data-testid="stSkeleton"], [data-testid^="stBidiComponent"]')];
+  return parts.some((part) => {
+    const { top, height } = part.getBoundingClientRect();
+    if (top >= innerHeight) return false;
+    if (part.dataset.testid === "stSkeleton") return true;
+    return height === 0 && getComputedStyle(part.closest(".stElementContainer")).position !== "absolute";
+  });
 }
 
 // On a phone Streamlit's menu lies over the page, stays there after a choice, and is open again on the next visit.
