@@ -69,11 +69,11 @@ def close() -> None:
     ASKED.value = ""
 
 
-def draw(page: Page[Any], link: LessonLink) -> None:
-    """One link with its question, and a button that copies it."""
+def draw(page: Page[Any], link: LessonLink, where: str = "") -> None:
+    """One link with its question, and a button that copies it; ``where`` tells two of the same on a page apart."""
     query = address.link(page.name, **page.values_of(link))
-    with st.container(gap=None, key=f"lesson link {page.name} {link.name}"):
+    with st.container(gap=None, key=f"lesson link {page.name} {link.name} {where}".strip()):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.page_link(page.path, label=f"**{link.title}**", icon=page.icon, query_params=query, width="content")
-            browser.copy_link(query, key=f"copy {page.name} {link.name}", page=page.name)
+            browser.copy_link(query, key=f"copy {page.name} {link.name} {where}".strip(), page=page.name)
         st.markdown(link.question)

@@ -47,11 +47,13 @@ _TYPED, _SAID, _UNLED = "code of a room", "what is to be said of a room", "room 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """The room that a visitor leads, and what was shown there last from here or taken over from another teacher."""
+    """The room that a visitor leads, and what was shown there last from here or taken over from another teacher.
+    ``version`` is that of the room since then; None while it is not known that the room has taken it.
+    """
 
     code: str
     key: str
-    version: int = 0
+    version: int | None = None
     shown: Shown | None = None
 
     @property
@@ -124,11 +126,26 @@ def _begin_to_lead(lead: Lead, page: str, fields: Collection[Field[Any]]) -> Non
     context = get_script_run_ctx()
     if context is not None:
         LEADERS.lead(context.session_id, lead.code, visitor())
-    if found.shown is None:
+    if found.shown is None or _is_changed_here(lead, page, fields):
         st.session_state.pop(_ADOPTS, None)
     elif adopts():
         st.session_state[_LEADS] = replace(lead, version=found.version)
         _take_over(found.shown, page, fields)
+
+
+def _is_changed_here(lead: Lead, page: str, fields: Collection[Field[Any]]) -> bool:
+    """Whether this visitor has just changed what was shown: that comes before what another teacher shows."""
+    shown = lead.shown
+    if shown is None:
+        return False
+    return page != shown.page or any(shown.about.get(each.name, each.written) != each.written for each in fields)
+
+
+def acted() -> None:
+    """What this visitor has just done comes before what another teacher of the room shows. For the callback of a widget
+    that sets no field.
+    """
+    st.session_state.pop(_ADOPTS, None)
 
 
 def _begin_to_follow(page: str, fields: Collection[Field[Any]], bound: bool) -> None:
@@ -169,7 +186,9 @@ def show(
     mine = Shown(page, about, question, revealed, votes)
     if st.session_state.pop(_ADOPTS, False):
         st.session_state[_LEADS] = replace(lead, shown=mine)
-    elif mine != lead.shown:
+    elif mine != lead.shown or lead.version is None:
+        # First, since this run may be ended between the two by a newer one, which then shows it again.
+        st.session_state[_LEADS] = replace(lead, version=None, shown=mine)
         with suppress(RoomsUnreachable):  # which is said already; the next run tries again
             version = rooms().show(lead.code, lead.key, mine)
             st.session_state[_LEADS] = replace(lead, version=version, shown=mine)
@@ -302,7 +321,7 @@ def _look_at_others(own: bool) -> None:
     if lead is None:
         return
     now = rooms().see(lead.code)
-    if now.version != lead.version and now.shown is not None:
+    if lead.version not in (None, now.version) and now.shown is not None:
         st.session_state[_ADOPTS] = True
         st.rerun()
     if not own:

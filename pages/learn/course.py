@@ -11,8 +11,8 @@ from pages.learn.case import Case
 from pages.learn.fields import LESSON, STEP
 from pages.learn.lesson import Lesson
 from pages.learn.lessons import LESSONS
-from pages.learn.plans import PLANS, Plan, links
-from ui import MODEL, PAIR, TEXT, Mention, failures_as_messages, glossary, room, save, widgets
+from pages.learn.plans import PLANS, Plan, links, prepared
+from ui import MODEL, PAIR, TEXT, Mention, failures_as_messages, glossary, lesson_links, room, save, widgets
 
 
 def draw() -> None:
@@ -121,6 +121,9 @@ def _plan(plan: Plan, case: Case, own: bool) -> None:
                         on_click=fields.go,
                         args=(lesson, step),
                     )
+                with steps:
+                    for page, link in prepared(row):
+                        lesson_links.draw(page, link, f"{plan.name} {number} {begin}")
     sections = [
         worksheet.section(LESSONS[lesson], case, own=own, steps=steps) for lesson, steps in plan.steps().items()
     ]

@@ -1,4 +1,5 @@
-"""Plans of a class: what happens minute by minute, in which steps of which lessons.
+"""Plans of a class: what happens minute by minute, in which steps of which lessons, with which other
+pages.
 
 How long a row takes comes from its steps (``Step.minutes``) and from the minutes of talk added to them.
 """
@@ -8,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
-from typing import Final
+from typing import Any, Final
 
 from pages.learn.lessons import LESSONS
+from ui import LessonLink, Page
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A part of a meeting: what the teacher and the class do, as Markdown, and its ``steps``, each by its lesson's name
-    and its number from 1, or a whole ``lesson``. ``talk`` are the minutes it takes beyond its steps; None for what is
-    left of the meeting.
+    and its number from 1, or a whole ``lesson``; ``pages`` are prepared links (``ui.lesson_links``), each by its page
+    and its name. ``talk`` are the minutes it takes beyond its steps; None for what is left of the meeting.
     """
 
     talk: int | None
@@ -25,6 +27,7 @@ class Row:
     students: str
     steps: tuple[tuple[str, int], ...] = ()
     lesson: str = ""
+    pages: tuple[tuple[str, str], ...] = ()
 
     @property
     def all_steps(self) -> tuple[tuple[str, int], ...]:
@@ -92,6 +95,16 @@ def links(row: Row) -> Iterator[tuple[str, str, int]]:
         yield f"Lesson {_number(row.lesson)}: {LESSONS[row.lesson].title}", row.lesson, 1
 
 
+def prepared(row: Row) -> Iterator[tuple[Page[Any], LessonLink]]:
+    """The other pages that a row opens, as prepared for a lesson. Raises KeyError for a link that does not exist."""
+    from pages import PAGES  # the page of these plans is one of them
+
+    of = {
+        (page.name, link.name): (page, link) for page in PAGES if page.lesson_links for link in page.lesson_links.links
+    }
+    yield from (of[each] for each in row.pages)
+
+
 def _number(lesson: str) -> int:
     return list(LESSONS).index(lesson) + 1
 
@@ -117,9 +130,9 @@ def _recap(question: str) -> Row:
     return Row(5, f"Start a room. Recap: {question}", "Answers from memory, then compares with a neighbour.")
 
 
-def _meeting(title: str, *rows: Row, exercise: tuple[str, str]) -> Meeting:
+def _meeting(title: str, *rows: Row, exercise: tuple[str, str], pages: tuple[tuple[str, str], ...] = ()) -> Meeting:
     """A meeting of the course: after its lessons the class works on its own for the time that is left."""
-    return Meeting(title, 90, (*rows, Row(None, *exercise), _END))
+    return Meeting(title, 90, (*rows, Row(None, *exercise, pages=pages), _END))
 
 
 PLANS: Final = (
@@ -206,11 +219,12 @@ PLANS: Final = (
                         (("head", 1), ("head", 2), ("head", 3), ("head", 5)),
                     ),
                     Row(
-                        2,
-                        "Change layer and head. Explain once what an attention weight is, and that it does not by "
-                        "itself explain an answer.",
-                        "Compares two heads and names what differs.",
+                        4,
+                        "Change layer and head, then open Attention. Explain once what an attention weight is, and "
+                        "that it does not by itself explain an answer.",
+                        "Compares two heads and names what differs; answers the question on the page.",
                         (("heads", 2),),
+                        pages=(("attention", "a-head-that-looks-one-token-back"),),
                     ),
                     Row(
                         None,
@@ -233,10 +247,19 @@ PLANS: Final = (
                         (("sight", 1), ("sight", 3)),
                     ),
                     Row(
-                        3,
-                        "Training: mask words, compute what a wrong prediction costs, and take one step.",
+                        5,
+                        "Training: mask words, compute what a wrong prediction costs, and take one step. On Masked "
+                        "words, look at what decides a prediction.",
                         "Guesses the word, then computes a loss: −ln of a probability on the screen.",
                         (("guessing", 1), ("guessing", 2), ("guessing", 3), ("guessing", 5)),
+                        pages=(("masked_words", "the-words-on-both-sides-count"),),
+                    ),
+                    Row(
+                        4,
+                        "Open Cause: attention shows where a head looks; switching it off shows what a prediction "
+                        "depends on.",
+                        "Guesses what happens without the head, then clicks it.",
+                        pages=(("cause", "a-head-that-matters-and-heads-that-do-not"),),
                     ),
                     Row(
                         2,
@@ -245,10 +268,11 @@ PLANS: Final = (
                         (("smaller", 1),),
                     ),
                     Row(
-                        2,
-                        "Fine-tuning: a task head on top of a pretrained model.",
-                        "Counts the new weights, then names a task of its own.",
+                        5,
+                        "Fine-tuning: a task head on top of a pretrained model. Open Train and press “Train”.",
+                        "Counts the new weights, guesses the score, then reads it with its interval.",
                         (("using", 1),),
+                        pages=(("train", "twenty-sentences-or-all-of-them"),),
                     ),
                     _END,
                 ),
@@ -286,6 +310,7 @@ PLANS: Final = (
                     "Attention, view Kinds of heads: every head measured on a text.",
                     "Looks for a head with one habit that holds on three sentences of its own.",
                 ),
+                pages=(("attention", "a-head-that-looks-one-token-back"),),
             ),
             _meeting(
                 "The whole model",
@@ -297,6 +322,7 @@ PLANS: Final = (
                     "Layers: choose a task and predict its best layer before you look.",
                     "Compares the probe with the control task, and says what the probe shows and what not.",
                 ),
+                pages=(("layers", "which-layer-knows-the-order-of-words"),),
             ),
             _meeting(
                 "Training",
@@ -319,6 +345,7 @@ PLANS: Final = (
                     "Train: choose data and a model; change one setting and keep the rest.",
                     "Reports its score with the interval, and the most confident error.",
                 ),
+                pages=(("train", "twenty-sentences-or-all-of-them"),),
             ),
             _meeting(
                 "Answers, meaning, explanations",
@@ -330,6 +357,7 @@ PLANS: Final = (
                     "Cause: choose a prediction and test one explanation of it by switching parts off.",
                     "States the claim first, then what would refute it.",
                 ),
+                pages=(("cause", "do-explanations-agree"),),
             ),
         ),
     ),

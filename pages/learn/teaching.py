@@ -142,6 +142,7 @@ def _is_shown(lesson: str, step: int) -> bool:
 
 def answer(lesson: str, step: int, answer: str) -> None:
     """Keep an answer; one in a room counts there. For the callback of a widget."""
+    room.acted()
     with room.failures_told():
         if follows() and not revealed(lesson, step):
             rooms().answer(room.ROOM.value, room.visitor(), question(lesson, step), answer)
@@ -159,6 +160,7 @@ def shows_votes(lesson: str, step: int) -> bool:
 
 def show_votes(lesson: str, step: int, on: bool) -> None:
     """Let the class see, or not any more, how many have given which answer. For the callback of a widget."""
+    room.acted()
     st.session_state[_VOTES] = question(lesson, step) if on else ""
 
 
@@ -169,5 +171,6 @@ def now() -> Seen:
 
 
 def ask_again(lesson: str, step: int) -> None:
-    """Hide the answer to a step again, so that it is asked anew."""
+    """Hide the answer to a step again, so that it is asked anew. For the callback of a widget."""
+    room.acted()
     fields.keep({each: answer for each, answer in fields.answers().items() if each != (lesson, step)})

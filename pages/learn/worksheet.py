@@ -5,7 +5,7 @@ What is asked stands before, what the model says stands in the solutions alone: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from math import floor, isfinite, log10
@@ -21,7 +21,7 @@ from model_zoo.types import counted
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, Lesson, Sketch, Step
 from pages.learn.lessons import LESSONS
-from pages.learn.plans import Meeting, Plan, links, title
+from pages.learn.plans import Meeting, Plan, Row, links, prepared, title
 from ui import as_text
 from ui.glossary import plain, quoted
 from viz.layout import clipped
@@ -250,15 +250,22 @@ def _plan(plan: Plan) -> str:
     return f'<section class="lesson"><h1>{escape(plan.title)}</h1>{about}{"".join(meetings)}</section>'
 
 
+def _opened(row: Row) -> Iterator[str]:
+    """The steps and the pages that a row opens, these with their questions."""
+    yield from (escape(label) for label, *_ in links(row))
+    for page, link in prepared(row):
+        yield f"<b>{escape(page.title)}: {escape(link.title)}.</b> {_inline(link.question)}"
+
+
 def _meeting(meeting: Meeting) -> str:
     rows = "".join(
         f'<tr><td class="number">{begin}–{end}</td><td>{_inline(row.teacher)}</td>'
-        f"<td>{_inline(row.students)}</td><td>{'<br>'.join(escape(label) for label, *_ in links(row))}</td></tr>"
+        f"<td>{_inline(row.students)}</td><td>{'<br>'.join(_opened(row))}</td></tr>"
         for begin, end, row in meeting.timed()
     )
     return (
-        '<table class="plan"><thead><tr><th>Minutes</th><th>The teacher</th><th>The class</th><th>Steps</th></tr>'
-        f"</thead><tbody>{rows}</tbody></table>"
+        '<table class="plan"><thead><tr><th>Minutes</th><th>The teacher</th><th>The class</th>'
+        f"<th>Steps and pages</th></tr></thead><tbody>{rows}</tbody></table>"
     )
 
 

@@ -1,6 +1,6 @@
 """The page "Train": tune a model on a task, watch it learn, and see what it can do and what changed inside."""
 
-from pages.train import fields, own_data, scene
+from pages.train import fields, lesson_links, own_data, scene
 from ui import MODEL, Page, run, views_of
 
 PAGE = Page(
@@ -16,6 +16,7 @@ PAGE = Page(
     views=views_of("train"),
     scene=scene.make,
     left_out=scene.left_out,
+    lesson_links=lesson_links.LINKS,
     shows=lambda spec: "no, only encoders" if spec.causal or spec.cross_attention else "yes",
 )
 

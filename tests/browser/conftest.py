@@ -70,25 +70,42 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app, started by the README's own command on a free port; ends with the session."""
-    found = re.search(r"&& (streamlit run app\.py)$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-    assert found, "the README names no command that runs the app"
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    log = tmp_path_factory.mktemp("app") / "log"
-    with log.open("wb") as output:
-        app = subprocess.Popen(
-            [sys.executable, "-m", *found[1].split(), "--server.headless=true", f"--server.port={port}",
-             "--server.address=127.0.0.1"],
-            cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        try:
-            _wait_until_healthy(url, app, log)
-            yield url
-        finally:
-            app.terminate()
-            app.wait(timeout=20)
+    app = App(tmp_path_factory.mktemp("app") / "log")
+    app.start()
+    try:
+        yield app.url
+    finally:
+        app.process.terminate()
+        app.process.wait(timeout=20)
+
+
+class App:
+    """The app as a process of its own, which can be killed and started again at the same address."""
+
+    process: subprocess.Popen[bytes]
+
+    def __init__(self, log: Path, **environment: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+        self._log, self._environment = log, environment
+
+    def start(self) -> None:
+        found = re.search(r"&& (streamlit run app\.py)$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+        assert found, "the README names no command that runs the app"
+        with self._log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *found[1].split(), "--server.headless=true", f"--server.port={self._port}",
+                 "--server.address=127.0.0.1"],
+                cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **self._environment},
+            )  # fmt: skip
+        _wait_until_healthy(self.url, self.process, self._log)
+
+    def kill(self) -> None:
+        """End it at once, with no time for a last word."""
+        self.process.kill()
+        self.process.wait(timeout=20)
 
 
 def _wait_until_healthy(url: str, app: subprocess.Popen[bytes], log: Path) -> None:
@@ -247,6 +264,21 @@ def visit(app_pages: Pages) -> Iterator[Callable[..., Visit]]:
     for visit in visits:
         assert visit.errors == []
         assert visit.foreign_requests == []
+
+
+@pytest.fixture
+def start_app(tmp_path: Path) -> Iterator[Callable[..., App]]:
+    """``start_app(INSIDE_BERT_ROOMS_FILE="…")`` is the app with these settings in a process of its own."""
+    started: list[App] = []
+
+    def start(**environment: str) -> App:
+        started.append(App(tmp_path / "log", **environment))
+        started[-1].start()
+        return started[-1]
+
+    yield start
+    for app in started:
+        app.kill()
 
 
 @pytest.fixture

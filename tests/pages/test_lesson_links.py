@@ -13,8 +13,12 @@ from analysis.effects import lost, recovered
 from model_zoo import Engine
 from model_zoo.types import METHODS, Change, TargetAnswer
 from pages import PAGES
+from training.finetuning.notebook import finetune
+from training.finetuning.seeds import scores_of_seeds
+from training.finetuning.sets import SETS
+from training.finetuning.settings import Settings
 from ui import address
-from ui.lesson_links import LessonLink
+from ui.lesson_links import ASKED, LessonLink
 from ui.page import Page
 
 BERT = "embedded/bert"
@@ -37,6 +41,10 @@ def test_a_link_opens_what_it_names(page: Page, link: LessonLink, open_page: Cal
     said = " ".join(element.value for kind in ("info", "caption", "markdown") for element in app.main.get(kind))
     assert "could not be used" not in said
     assert "There are no results yet" not in said
+    assert link.question in said
+    app.button(key="close the question").click().run()
+    assert link.question not in " ".join(element.value for element in app.main.get("markdown"))
+    assert ASKED.name not in app.query_params
     in_force = {field: app.session_state[field.key] for field in link.values if field.key in app.session_state}
     assert in_force
     for field, held in in_force.items():
@@ -79,6 +87,21 @@ def test_the_mask_is_where_the_question_leads(
         strip = here.widget("mask_strip")
         here.use(strip, (next(word for word in strip.options if clicked in word),))  # type: ignore[attr-defined]
     assert dict(here.address.query)["masks"] == query_of(page, link)["masks"]
+
+
+def test_a_question_is_named_by_its_link_and_gone_with_another_example(open_page: Callable[..., AppTest]) -> None:
+    names = [(page.name, link.name) for page, link in LINKS]
+    assert len(set(names)) == len(names)
+    assert all(ASKED.codec.read(link.name) == link.name for _, link in LINKS)
+    page, link = LINKS[0]
+    app = open_page(page.path, **query_of(page, link))
+    assert link.question in [each.value.removeprefix(":material/school: ") for each in app.markdown]
+    app.menu_button(key="examples").click_index(0).run()
+    assert not [each for each in app.button if each.key == "close the question"]
+    other = open_page(page.path, question="no-such-link")
+    assert not [each for each in other.button if each.key == "close the question"]
+    assert not other.warning
+    assert not other.exception
 
 
 def test_home_offers_every_one(open_page: Callable[..., AppTest]) -> None:
@@ -202,3 +225,11 @@ def test_the_lstm_agrees_with_the_nearer_noun(engine: Engine) -> None:
     text = "The dog near the houses was hungry."
     assert best(engine, text, 6)[0] == "was"
     assert best(engine, text, 6, "embedded/bilstm")[0] == "were"
+
+
+@pytest.mark.slow
+def test_twenty_sentences_teach_no_more_than_guessing_gets_and_all_of_them_do() -> None:
+    few = finetune("sentiment", model=BERT, examples=20).scores["accuracy"]
+    assert few.low <= 0.5 <= few.high
+    seeds = scores_of_seeds(SETS["sentiment"].build(), BERT, Settings())
+    assert min(seeds) > 0.8

@@ -18,7 +18,7 @@ import pytest
 
 from benchmarks.server import free_port
 from model_zoo.errors import InvalidInput
-from ui.room import ROOM
+from ui.room import ROOM, SECONDS_BETWEEN_LOOKS
 from web.leading import Leaders
 from web.room_stores import FileStore, MemoryStore, RedisStore
 from web.rooms import ALPHABET, AWAY, FORGOTTEN, LED_FOR, PRESENT_FOR, Rooms, RoomsUnreachable, Shown, Store
@@ -232,6 +232,7 @@ def test_who_has_not_looked_for_a_while_is_gone(rooms: Rooms, clock: Clock) -> N
 
 def test_a_room_is_led_while_one_of_its_teachers_is_there(rooms: Rooms, clock: Clock) -> None:
     code, _ = rooms.open()
+    assert LED_FOR + SECONDS_BETWEEN_LOOKS < 5, "seconds within which students are told"
     assert not rooms.see(code).led
     rooms.here(code, "at the desk", teaches=True)
     rooms.here(code, "on the phone", teaches=True)

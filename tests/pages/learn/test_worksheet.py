@@ -17,7 +17,7 @@ from pages.learn import worksheet
 from pages.learn.case import Case
 from pages.learn.lesson import Choice, Lesson, Option, RecallStep, Sketch, Step
 from pages.learn.lessons import LESSONS
-from pages.learn.plans import PLANS, Meeting, Plan, Row
+from pages.learn.plans import PLANS, Meeting, Plan, Row, prepared
 from pages.learn.worksheet import Section, html, section
 from tests.pages.learn.sentences import SENTENCES, cases
 from ui.sources import Source
@@ -255,6 +255,9 @@ def test_a_plan_fills_its_time_with_steps_there_are(plan: Plan) -> None:
         assert max(steps) <= len(LESSONS[lesson].steps)
     order = [list(LESSONS).index(lesson) for lesson in plan.steps()]
     assert order == sorted(order)
+    opened = [page.name for meeting in plan.meetings for row in meeting.rows for page, _ in prepared(row)]
+    if plan.name == "90":
+        assert opened == ["attention", "masked_words", "cause", "train"]
 
 
 @pytest.mark.slow
@@ -265,6 +268,18 @@ def test_paper_and_plans_are_on_the_page(open_page: Callable[..., AppTest]) -> N
     labels = [button.label for button in app.get("download_button")]
     assert labels == ["Worksheets of all lessons (HTML)", "Plan and worksheet (HTML)"]
     assert "each lesson’s own example" in " ".join(said.value for said in app.markdown)
+    app.button_group(key="learn_plan").set_value("90").run()
+    said = " ".join(each.value for each in app.markdown)
+    (row,) = (
+        row
+        for row in PLANS[1].meetings[0].rows
+        if row.pages == (("cause", "a-head-that-matters-and-heads-that-do-not"),)
+    )
+    ((_, link),) = prepared(row)
+    assert link.question in said
+    assert f"**{link.title}**" in [each.proto.label for each in app.get("page_link")]
+    assert f"Cause: {link.title}. " in Read(html("Plan", [], PLANS[1])).said().replace("\n", " ")
+    app.button_group(key="learn_plan").set_value("45").run()
     app.button(key="plan 45 1 16 head 2").click().run()
     assert app.header[0].value.startswith("2. ")
     assert not app.exception
