@@ -59,7 +59,8 @@ def html(weights: np.ndarray) -> str:
 
 
 def test_numbers_are_those_of_the_screen(html: str, weights: np.ndarray) -> None:
-    (data,) = (text for text in Page(html).texts["script"] if text.startswith("{"))
+    data, file = (text for text in Page(html).texts["script"] if text.startswith("{"))
+    assert json.loads(file)["mm"] == 175
     view = json.loads(data)
     assert view["queries"] == ["[CLS]", HOSTILE, "<!--"]
     bytes_ = base64.b64decode(view["weights"]["base64"])
@@ -71,7 +72,7 @@ def test_no_token_becomes_markup(html: str) -> None:
     page = Page(html)
     assert page.count("img") == 0
     assert page.count("b") == 0
-    assert page.count("script") == 2
+    assert page.count("script") == 3
     assert page.texts["h1"] == page.texts["title"] == [f"Heads of {HOSTILE}"]
 
 
