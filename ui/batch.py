@@ -18,10 +18,13 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class Batch(Generic[Row, Result]):
-    """A model, the rows it is asked about, and the results so far: None where a row has not had its turn."""
+    """A model, the rows it is asked about, and the results so far: None where a row has not had its turn. An
+    ``example`` began by itself.
+    """
 
     model: str
     rows: Sequence[Row]
+    example: bool = False
     results: list[Result | None] = field(default_factory=list)
     running: bool = True
 
@@ -33,9 +36,15 @@ class Batch(Generic[Row, Result]):
         return [place for place, result in enumerate(self.results) if result is None]
 
 
-def offer(key: str, model: str, rows: Sequence[Row]) -> Batch[Row, Any] | None:
-    """The batch that the session holds under ``key``, and a button that starts one on these rows if none runs."""
+def offer(key: str, model: str, rows: Sequence[Row], *, example: bool) -> Batch[Row, Any] | None:
+    """The batch that the session holds under ``key``, and a button that starts one on these rows if none runs. An
+    ``example`` starts by itself, as long as nothing else was started.
+    """
     batch: Batch[Row, Any] | None = st.session_state.get(key)
+    if batch is not None and batch.example and not (example and batch.model == model):
+        batch = st.session_state[key] = None
+    if batch is None and example:
+        batch = st.session_state[key] = Batch(model, rows, example=True)
 
     def start() -> None:
         st.session_state[key] = Batch(model, rows)
@@ -102,6 +111,7 @@ def left_out(files: str, results: str) -> str:
     ``files`` and ``results`` are the keys of the uploader and of the batch in the session.
     """
     parts = ["the file you uploaded"] if st.session_state.get(files) else []
-    if st.session_state.get(results) is not None:
+    batch: Batch[Any, Any] | None = st.session_state.get(results)
+    if batch is not None and not batch.example:
         parts.append("the results: whoever opens the link has to test the pairs again")
     return notes.not_in_link(parts)

@@ -6,11 +6,12 @@ from pages.cause.fields import ANSWER, BY, EDGES, FOIL, OFF, OTHER, SHOWN_VIEW, 
 from ui import MASK, MASKS, MODEL, PAIR, TEXT, Example, Examples
 
 _DOGS = {TEXT: "The dogs near the house [MASK] hungry.", ANSWER: "are", FOIL: "is"}
+_DOG = {**_DOGS, OTHER: "The dog near the house [MASK] hungry."}
 
 EXAMPLES = Examples(
     (TEXT, PAIR, MODEL, MASKS, MASK, ANSWER, FOIL, BY, VALUE, OFF, EDGES, OTHER, SHOWN_VIEW),
     (
-        Example("Which heads carry the plural?", {**_DOGS, SHOWN_VIEW: "heads"}),
+        Example("Which heads carry the plural?", {**_DOG, SHOWN_VIEW: "heads"}),
         Example(
             "Two heads switched off",
             {TEXT: "The cat sat on the [MASK] because it was tired.", OFF: ("6.8", "6.9"), SHOWN_VIEW: "heads"},
@@ -21,7 +22,7 @@ EXAMPLES = Examples(
         ),
         Example(
             "One dog, or several",
-            {**_DOGS, OTHER: "The dog near the house [MASK] hungry.", BY: "difference", SHOWN_VIEW: "patching"},
+            {**_DOG, BY: "difference", SHOWN_VIEW: "patching"},
         ),
         Example("What each part writes", {**_DOGS, SHOWN_VIEW: "sum"}),
         Example(

@@ -14,7 +14,7 @@ from jobs.intervention_job import InterventionJob
 from model_zoo.questions.intervene import Intervene
 from model_zoo.types import Effects, Encoding, ModelInfo, ModelSpec, Reads, TargetAnswer
 from pages.cause.examples import EXAMPLES
-from pages.cause.fields import ANSWER, BY, FIND, FOIL, OFF
+from pages.cause.fields import ANSWER, BY, FIND, FOIL, OFF, OTHER
 from pages.cause.parts import change_of
 from ui import (
     MASK,
@@ -41,15 +41,21 @@ from web.engine import engine
 # Runs times tokens from which an answer takes seconds: it is then a job, with a bar and a button that stops it.
 _LONG = 12_000
 _MOST_TRIED = 24  # words that are masked in turn to find one whose prediction changes
+EXAMPLE = EXAMPLES.state(EXAMPLES.each[0])
 _TOP_K = 40  # so that most answers of a run are known in the other, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene(MaskedText):
-    """``made_of`` is what it was made of: a view that is drawn again by itself sees by it whether that still holds."""
+    """``made_of`` is what it was made of: a view that is drawn again by itself sees by it whether that still holds.
+
+    ``view`` draws it. An ``example`` stands in for a text in which nothing is masked.
+    """
 
     reads: Reads
     made_of: tuple[object, ...]
+    view: View[Scene]
+    example: bool = False
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -88,7 +94,8 @@ class Scene(MaskedText):
     @property
     def question(self) -> Intervene:
         """The question without changes, and with the answers as they were typed."""
-        aim = TargetAnswer(self.reads, self.position, _typed(ANSWER.value), _typed(FOIL.value))
+        answers = (EXAMPLE[ANSWER], EXAMPLE[FOIL]) if self.example else (_typed(ANSWER.value), _typed(FOIL.value))
+        aim = TargetAnswer(self.reads, self.position, *answers)
         text, pair = self.encoding.text, self.encoding.text_pair
         return Intervene(self.model, text, text_pair=pair, masked=self.masked, aim=aim, top_k=_TOP_K)
 
@@ -134,9 +141,9 @@ def _runner_up(effects: Effects) -> int:
     return next(one.id for one in effects.untouched.best if one.id != effects.answer.id)
 
 
-def make(_view: View[Scene]) -> Scene:
+def make(view: View[Scene]) -> Scene:
     """Ask for the text and the model; which words to hide is asked by the views."""
-    widgets.open_with_first(EXAMPLES, (TEXT, PAIR, MASKS), (TEXT, MASKS, ANSWER, FOIL))
+    widgets.open_with_first(EXAMPLES, (TEXT, PAIR, MASKS), (TEXT, MASKS, ANSWER, FOIL, OTHER))
     with widgets.asked():
         text, pair = widgets.texts()
         model = widgets.model()
@@ -154,7 +161,7 @@ def make(_view: View[Scene]) -> Scene:
         FIND.value = False
         if reads == "mask" and info.mlm and not masked and not typed:
             masked = MASKS.value = _most_changed(encoding, model)
-    return Scene(info=info, encoding=encoding, masked=masked, typed=typed, reads=reads, made_of=_made_of())
+    return Scene(info=info, encoding=encoding, masked=masked, typed=typed, reads=reads, made_of=_made_of(), view=view)
 
 
 def _most_changed(encoding: Encoding, model: str) -> tuple[int, ...]:
@@ -190,12 +197,26 @@ def row(scene: Scene, *needs: Need) -> DeltaGenerator | None:
     """
     if scene.made_of != _made_of():
         st.rerun()
+    if scene.example:
+        return widgets.controls("example")
     controls = scene.ask_words(scene.words, MASKS) if scene.reads == "mask" else widgets.controls()
     if lacking(scene, needs):
+        if scene.reads == "mask" and not scene.masks and scene.info.mlm:
+            shown = example(scene)
+            st.markdown(as_text(f"Until then, an example: “{shown.encoding.text}”"))
+            scene.view.draw(shown)
         return None
     with controls:
         _answers(scene)
     return controls
+
+
+def example(scene: Scene) -> Scene:
+    """The first example, as the same model reads it."""
+    encoding = engine().encode(scene.model, EXAMPLE[TEXT])
+    mask_id = engine().vocabulary(scene.model).mask_id
+    typed = tuple(place for place, token in enumerate(encoding.ids) if token == mask_id)
+    return replace(scene, encoding=encoding, masked=(), typed=typed, reads="mask", example=True)
 
 
 def _answers(scene: Scene) -> None:

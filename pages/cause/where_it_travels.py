@@ -15,7 +15,7 @@ from analysis.words import Unit
 from model_zoo.types import Change, Effects, signed
 from pages.cause import scene as scenes
 from pages.cause.fields import ANSWER, BY, FOIL, OTHER
-from pages.cause.scene import Scene
+from pages.cause.scene import EXAMPLE, Scene
 from ui import MASKS, PAIR, TEXT, Field, View, ask_for, caption, note, one_of, save, say, widgets
 from ui.address import put
 from ui.cells import show
@@ -49,18 +49,16 @@ def draw(scene: Scene) -> None:
     with controls:
         what = widgets.choice("Patch", WHAT, label_visibility="collapsed")
         by = scenes.measure(("difference", "bits", "probability"))
-    with widgets.asked("other"):
-        st.markdown("**Patch from**", width="content")
-        other = widgets.text_area("The other sentence, whose vectors are patched in", OTHER)
-        widgets.offers("Example pairs", ":material/compare_arrows:", [pair[0] for pair in PAIRS], _use, "pair menu")
+    other = EXAMPLE[OTHER] if scene.example else _ask_other()
     if not other.strip():
         with st.container(key="answer other"):
             ask_for(
                 "Type a second sentence with the same number of words that differs in what you want to trace, or "
                 "take an example pair."
             )
-        return
-    widgets.short_enough(other, "The other sentence")
+        scene, other = scenes.example(scene), EXAMPLE[OTHER]
+    if scene.example:
+        say(f"An example: “{scene.encoding.text}” is patched from “{other}”.")
     units = scene.units
     question = replace(
         scene.resolved, changes=_changes(scene, units, what), value="other", other=(other, None), top_k=1
@@ -69,6 +67,15 @@ def draw(scene: Scene) -> None:
     if effects is None:
         return
     _show(scene, effects, units, what, by, other)
+
+
+def _ask_other() -> str:
+    """The sentence whose vectors are patched in."""
+    with widgets.asked("other"):
+        st.markdown("**Patch from**", width="content")
+        other = widgets.text_area("The other sentence, whose vectors are patched in", OTHER)
+        widgets.offers("Example pairs", ":material/compare_arrows:", [pair[0] for pair in PAIRS], _use, "pair menu")
+    return widgets.short_enough(other, "The other sentence")
 
 
 def _use(place: int) -> None:

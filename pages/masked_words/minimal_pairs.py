@@ -65,7 +65,8 @@ def draw(scene: Scene) -> None:
     with widgets.controls():
         with widgets.popover("The pairs", ":material/table_rows:"):
             typed = st.text_area("Paste pairs", **MINIMAL_PAIRS.bound, height=190)
-            files = uploads.several("or upload files", _FILES, st.container()) or [uploads.pasted(typed)]
+            uploaded = uploads.several("or upload files", _FILES, st.container())
+            files = uploaded or [uploads.pasted(typed)]
             st.caption(
                 "CSV with the columns good and bad, and phenomenon if you know it, or the JSON lines of BLiMP "
                 f"(Warstadt et al. 2020); at most {_MAX_PAIRS:,} pairs."
@@ -75,7 +76,8 @@ def draw(scene: Scene) -> None:
     for note in found.notes:
         say_cut(note)
     with begin:
-        batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows)
+        example = not uploaded and typed == MINIMAL_PAIRS.default and (scene.causal or scene.info.mlm)
+        batch: Batch[MinimalPair, Judgement] | None = offer(_BATCH, scene.model, found.rows, example=example)
     rows = [(pair.good, pair.bad, pair.phenomenon) for pair in found.rows]
     go_on(batch, _judged, _show, pd.DataFrame(rows, columns=["good", "bad", "phenomenon"]))
     st.caption("The text above is not used here.")

@@ -53,6 +53,7 @@ def draw(scene: Scene) -> None:
             typed = st.text_area("Paste CSV", **PAIRS.bound, height=190)
             file = uploads.one("or upload a file", _FILE, st.container())
         begin = st.container()
+    own = file is not None or typed != PAIRS.default
     if file is None:
         file, text = uploads.pasted(typed), typed
     else:
@@ -64,7 +65,8 @@ def draw(scene: Scene) -> None:
     labels = found.labels or [None] * len(found.rows)
     rows = [(*row, label) for row, label in zip(found.rows, labels, strict=True)]
     with begin:
-        batch: Batch[Row, Judgement] | None = offer(_BATCH, scene.model, rows)
+        example = not own and scene.lacks("nsp") is None
+        batch: Batch[Row, Judgement] | None = offer(_BATCH, scene.model, rows, example=example)
     dropped = [
         f"{counted(found.n_empty, 'row')} without an a or a b" if found.n_empty else "",
         f"{counted(found.n_beyond, 'row')} beyond the first {pairs.MAX_PAIRS:,}" if found.n_beyond else "",

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ui import MODEL, PAIR, TEXT, Example, Examples, Need, View, view_field, widgets
+from analysis import sentences
+from ui import MODEL, PAIR, TEXT, Example, Examples, Need, View, caption, view_field, widgets
 from web.engine import engine
 
 SHOWN_VIEW = view_field("next_sentence", "probability")
@@ -32,7 +33,7 @@ WHAT_SOP_IS = (
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """``a`` and ``b`` are as typed; empty in views that have texts of their own."""
+    """``a`` and ``b`` are the two sentences; empty in views that have texts of their own."""
 
     model: str
     a: str
@@ -55,6 +56,8 @@ def make(view: View[Scene]) -> Scene:
         model = widgets.model()
         if "pair" in view.needs:
             widgets.try_example(EXAMPLES)
+    if a.strip() and not b.strip():
+        a, b = _alone(a)
     return Scene(model, a, b)
 
 
@@ -68,3 +71,13 @@ def _both_texts() -> tuple[str, str]:
     st.button("Swap A and B", on_click=swap, icon=":material/swap_horiz:")
     b = widgets.text_area("Sentence B", PAIR)
     return widgets.short_enough(a, "Sentence A"), widgets.short_enough(b, "Sentence B")
+
+
+def _alone(a: str) -> tuple[str, str]:
+    """Two sentences where only A was typed: the first two of it, or A and a sentence of the examples; says which."""
+    found = sentences.split(a)
+    if len(found) > 1:
+        caption("Sentence B is empty, so the first two sentences of A are taken apart.")
+        return found[0], found[1]
+    caption(f"Sentence B is empty, so it is “{_AIR}” for now. Type your own.")
+    return a, _AIR

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from on_screen import cell_maps, said
+from on_screen import cell_maps, drawn, said
 from streamlit.testing.v1 import AppTest
 from tuning import classifier
 
@@ -176,7 +176,8 @@ def test_in_every_ready_pair_the_runs_differ(pair: tuple[str, ...], engine: Engi
 
 def test_a_ready_pair_is_one_click(open_page: Open) -> None:
     app = open_page(PAGE, view="patching")
-    assert "Type a second sentence" in said(app)
+    assert app.text_area(key="cause_other").value == "The dog near the house [MASK] hungry."
+    assert len(cell_maps(app)) == 1
     app.menu_button(key="pair menu").click(2).run()
     assert app.text_area(key="text").value == PAIRS[2][1]
     assert "P(she)" in said(app)
@@ -207,9 +208,23 @@ def test_every_view_says_what_it_does_not_show(open_page: Open) -> None:
 
 @pytest.mark.parametrize("view", ["heads", "edges", "words", "patching", "sum"])
 def test_without_a_mask_it_says_what_to_do(view: str, open_page: Open) -> None:
-    app = open_page(PAGE, text="The cat sat on the mat.", view=view)
+    app = open_page(PAGE, text="The cat sat on the mat.", view=view, off="1.1", answer="rug")
     assert not app.exception
     assert "Nothing is masked yet. Click a word above" in said(app)
+    assert app.text_area(key="text").value == "The cat sat on the mat."
+    assert app.session_state["cause_masks"] == ()
+    assert drawn(app)
+    assert "rug" not in said(app)
+
+
+def test_a_sentence_alone_is_traced_once_there_is_another(open_page: Open) -> None:
+    """Until then the example is."""
+    app = open_page(PAGE, text="The cat sat on the [MASK].", view="patching")
+    assert "Type a second sentence" in said(app)
+    assert "P(are)" in said(app)
+    app.text_area(key="cause_other").set_value("The dog sat on the [MASK].").run()
+    assert "P(are)" not in said(app)
+    assert len(cell_maps(app)) == 1
 
 
 @pytest.mark.parametrize("view", ["heads", "edges", "words", "patching", "sum"])

@@ -67,10 +67,8 @@ def test_what_was_typed_elsewhere_is_not_replaced(open_page: Open) -> None:
     app.switch_page(PAGE).run()
     assert app.text_area(key="text").value == "Typed elsewhere."
     assert app.text_area(key="pair").value == ""
-    assert "Type a sentence B" in said(app)
     assert not app.warning
     assert not app.error
-    assert not app.metric
 
 
 def test_the_page_opens_with_a_pair(open_page: Open, engine: Engine) -> None:
@@ -87,19 +85,35 @@ def test_the_page_opens_with_a_pair(open_page: Open, engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("view", ["probability", "attention", "input"])
-def test_a_view_of_two_sentences_asks_for_the_second(view: str, open_page: Open) -> None:
-    app = open_page(PAGE, text=A, view=view)
-    assert [info.value for info in app.info] == [r"Type a sentence B that may follow A, or choose an example above\."]
+@pytest.mark.parametrize(
+    ("text", "taken", "why"),
+    [
+        (f"{B} {A} More.", (B, A), "the first two sentences of A"),
+        (A, (A, B), "so it is “Cold air came into the room.”"),
+    ],
+)
+def test_a_text_alone_is_shown_with_a_second_sentence(
+    text: str, taken: tuple[str, str], why: str, view: str, open_page: Open
+) -> None:
+    """Its own, or that of the example, which it says; what was typed stays."""
+    app = open_page(PAGE, text=text, view=view)
+    assert why in said(app).replace("\\", "")
+    assert (app.text_area(key="text").value, app.text_area(key="pair").value) == (text, "")
+    assert not app.info
     assert not app.warning
     assert not app.error
-    app.text_area(key="pair").set_value(B).run()
-    assert not app.info
+    app.text_area(key="text").set_value(taken[0])
+    app.text_area(key="pair").set_value(taken[1]).run()
+    assert "Sentence B is empty" not in said(app)
+    if view == "probability":
+        both = open_page(PAGE, text=taken[0], pair=taken[1])
+        assert [one.value for one in open_page(PAGE, text=text).metric] == [one.value for one in both.metric]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("text", "pair", "message"), [
     ("", B, "Sentence A is empty"),
-    (A, " ", "Type a sentence B"),
+    (A, " ", "Sentence B is empty"),
     (A, A, "A and B are the same"),
     ("word " * 900, B, "The pair was cut"),
     ("word " * 900, "other " * 600, "from the longer text first"),
@@ -139,6 +153,20 @@ def test_a_list_is_judged(open_page: Open, engine: Engine) -> None:
     assert list(table["p_next"]) == pytest.approx(expected, abs=1e-4)
     right = sum((p > 0.5) == label for p, label in zip(expected, (True, False), strict=True))
     assert app.metric[0].value == f"{right / 2:.1%}"
+
+
+def test_the_list_of_the_page_is_judged_at_once(open_page: Open, checkpoint: Callable[[str], Path]) -> None:
+    """By the model that is chosen; not by one without a head for it, and not somebody's own list."""
+    app = open_page(PAGE, view="many pairs")
+    assert len(app.dataframe[0].value["p_next"]) == 5
+    assert "Not in it" not in said(app)
+    app.selectbox(key="model").set_value("embedded/tinybert").run()
+    assert "Answers by embedded/tinybert." in said(app)
+    app.text_area(key="next_sentence_pairs").set_value(f'a,b\n"{A}","{B}"\n').run()
+    assert "p_next" not in app.dataframe[0].value
+    app = open_page(PAGE, view="many pairs", model=str(checkpoint("roberta")))
+    assert not app.error
+    assert "p_next" not in app.dataframe[0].value
 
 
 def test_what_a_link_lacks_of_a_list_is_said(open_page: Open) -> None:
